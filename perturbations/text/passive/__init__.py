@@ -11,6 +11,7 @@ parses(captions), parser()         the parses, and what they depend on; None whe
 
 from collections.abc import Iterator, Sequence
 
+from video_contrast.perturbations.contrast.generators.frames.tree import NOUNS
 from video_contrast.perturbations.contrast.generators.frames.words import Parse
 from video_contrast.perturbations.language import Token
 from video_contrast.perturbations.text.imperative import imperatives, passive_imperative
@@ -84,9 +85,24 @@ def _whole(tree: Sentence, verb: int) -> NewClause:
         raise Refused(Why.TWO_CLAUSES)  # notes, no sentence: "a girl sitting inside displaying on screen"
     clause = turned(tree, verb)
     after = tree.words[clause.end].tag if clause.end < len(tree.words) else ""
-    if after in _GOES_ON:
+    if after in _GOES_ON or _run_together(tree, clause):
         raise Refused(Why.TWO_CLAUSES)  # "a woman is wearing a dress is making a dish"
+    if any(
+        word.dep == "conj"
+        and word.tag[:2] == "VB"
+        and word.head < clause.end
+        and tree.child(n, "nsubj", "expl") is None
+        for n, word in enumerate(tree.words[clause.end :], clause.end)
+    ):
+        raise Refused(Why.SECOND_VERB)  # "a fish is caught by it | and takes it away"
     return clause
+
+
+def _run_together(tree: Sentence, clause: NewClause) -> bool:
+    """Whether words of a clause belong to no phrase: "the movie | the matrix", "making | s | dish"."""
+    inside = list(enumerate(tree.words))[clause.start + 1 : clause.end]
+    articles = any(word.text in ("a", "an", "the") and tree.words[n - 1].tag in NOUNS for n, word in inside)
+    return articles or any(word.text == "s" and tree.words[n - 1].tag[:2] == "VB" for n, word in inside)
 
 
 def _doing(tree: Sentence, verb: int) -> bool:

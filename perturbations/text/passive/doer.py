@@ -4,11 +4,12 @@ Behind a first verb of the same subject the doer is named already: "walks in and
 ("by him"), "sits on a bed playing a guitar" and "is standing up and playing a guitar" by what else the doer does.
 """
 
+import itertools
 from typing import NamedTuple
 
 from video_contrast.perturbations.contrast.generators.frames.tree import NOUNS
 from video_contrast.perturbations.contrast.generators.frames.words import Word
-from video_contrast.perturbations.language import inflect
+from video_contrast.perturbations.language import inflect, verb_tags
 from video_contrast.perturbations.language.fitting import within
 from video_contrast.perturbations.text.passive import lists
 from video_contrast.perturbations.text.passive.number import is_plural
@@ -17,6 +18,7 @@ from video_contrast.perturbations.text.passive.sentence import NounPhrase, Refus
 AFTER = {"i": "me", "he": "him", "she": "her", "we": "us", "they": "them"}
 _NO_SUBJECT = frozenset("who that which what there whom whose this these those here it its you".split())  # noqa: SIM905
 _NO_FIRST = frozenset("start begin try keep go get have continue stop like enjoy come help use be".split())  # noqa: SIM905
+_TELLS = frozenset("be s say tell think know claim state believe mean hope reveal suggest announce".split())  # noqa: SIM905
 _BE = ("is", "are", "was", "were")
 
 
@@ -56,13 +58,24 @@ def _subject(tree: Sentence, verb: int) -> NounPhrase:
     before = tree.words[start - 1] if start else None
     fronted = tree.words[0].tag in ("IN", "TO", "WRB")  # "in a kitchen | a man cooks"
     cut = before is not None and ((before.tag in NOUNS and not fronted) or before.dep == "prep")
-    cut = cut or (before is not None and before.tag in ("DT", "JJ", "PRP$", "CD", "RP", "MD"))
+    cut = cut or (
+        before is not None and (before.tag in ("DT", "JJ", "PRP$", "CD", "RP", "MD", "VBN") or before.text == "like")
+    )
     cut = cut or (start > 1 and tree.words[start - 1].text == "as" and tree.words[start - 2].tag == "VBN")
+    cut = cut or (before is not None and before.dep == "cc" and not any(w.tag[:2] == "VB" for w in tree.words[:start]))
     cut = cut or (word.dep == "relcl" and (before is None or before.tag not in ("WRB", "WDT")))
     if end > verb or cut or word.dep not in ("ROOT", "conj", "advcl", "ccomp", "relcl", "pcomp"):
         raise Refused(Why.NO_SUBJECT)
     if word.dep in ("ccomp", "pcomp") and (verb < word.head or not _is_finite(tree, verb)):
         raise Refused(Why.TWO_CLAUSES)
+    over = tree.words[word.head]
+    if word.dep == "ccomp" and over.lemma == "be" and tree.child(word.head, "expl") is None:
+        raise Refused(Why.TWO_CLAUSES)  # "a woman is a bra is washing something"
+    if word.head == start - 1 and (word.tag == "VBD" != over.tag or over.lemma not in _TELLS | lists.REGARDING):
+        raise Refused(Why.TWO_CLAUSES)  # "describes | two suvs called x", "washes | meat takes sauce"
+    bare = (start == head or word.lemma == "show") and is_plural(tree, NounPhrase(start, end, head)) is False
+    if bare and word.tag == "VBP" and tree.words[head].tag in NOUNS and tree.child(verb, "aux") is None:
+        raise Refused(Why.NO_VERB)  # "chef show teaser"
     return _checked(tree, NounPhrase(start, end, head))
 
 
@@ -143,11 +156,24 @@ def _checked(tree: Sentence, phrase: NounPhrase) -> NounPhrase:
         or (head.tag in ("NN", "NNS") and head.lemma in lists.CLOTHES)
     ):
         raise Refused(Why.NO_SUBJECT)
-    if inside[0].tag == "IN" or inside[-1].tag in ("CC", ",") or inside[-1].text in ("test", "then", "displaying"):
+    if (
+        inside[0].tag == "IN"
+        or inside[-1].tag in ("CC", ",")
+        or {"then", "displaying"} & {word.text for word in inside}
+    ):
         raise Refused(Why.NO_SUBJECT)
-    if any(word.text in ("whom", "whose", "which") for word in inside):
+    apposed = any(b.text in ("a", "an", "the") and a.tag in NOUNS for a, b in itertools.pairwise(inside))
+    if apposed or any(word.text in ("whom", "whose", "which") for word in inside):
         raise Refused(Why.NO_SUBJECT)
     person = tree.is_person(phrase.head)
+    named = any(
+        tree.words[n].text in lists.PERSONS - {"cartoon"}
+        for n in tree.children[phrase.head]
+        if tree.words[n].dep == "compound"
+    )
+    sings = is_plural(tree, phrase) is None and head.text.endswith("s") and "VBZ" in verb_tags(head.text)
+    if (named and not person and "VB" in verb_tags(head.lemma)) or sings:
+        raise Refused(Why.NO_SUBJECT)  # "a man steam | cleans a floor", "a man sings | playing guitar"
     joined = [n for n in tree.children[phrase.head] if tree.words[n].dep == "conj"]
     if person and any(tree.words[n].tag in NOUNS and tree.words[n].lemma in lists.CLOTHES for n in joined):
         raise Refused(Why.NO_SUBJECT)  # "a man in a green shirt and green hat"
@@ -176,7 +202,7 @@ def _agent(tree: Sentence, phrase: NounPhrase) -> str:
 def _of_first_verb(tree: Sentence, verb: int) -> Doer:
     """The doer of a second verb, from the verb that it hangs on."""
     word, first = tree.words[verb], tree.words[verb].head
-    if tree.words[first].tag[:2] != "VB" or word.dep not in ("conj", "advcl", "xcomp") or first > verb:
+    if tree.words[first].tag[:2] != "VB" or word.dep not in ("conj", "advcl", "xcomp") or first >= verb:
         raise Refused(Why.NO_SUBJECT)
     doer = doer_of(tree, first)
     own = tree.child(verb, "aux", "mark", "expl", "nsubjpass")
@@ -191,11 +217,12 @@ def _of_first_verb(tree: Sentence, verb: int) -> Doer:
         alike = alike_verbs(tree.words[first], word)
         if tree.words[first].dep == "conj":
             raise Refused(Why.SECOND_VERB)  # "wear clothes ride horses and sing a song": a list of verbs
-        if joint == first + 1 and tree.words[first].lemma not in lists.ALONE:
+        if tree.words[joint - 1].tag in ("IN", "TO"):
+            raise Refused(Why.SECOND_VERB)  # "talk about and eat hot dogs"
+        bare = joint == first + 1 or (joint == first + 2 and tree.words[first + 1].dep == "prt")
+        if bare and tree.words[first].lemma not in lists.ALONE:
             raise Refused(Why.SECOND_VERB)  # "mixes and pours a liquid": both have the object
         if alike and word.tag != "VBG" and tree.child(first, "aux") is None:
-            if tree.words[joint - 1].tag in ("IN", "TO"):
-                raise Refused(Why.SECOND_VERB)  # "talk about and eat hot dogs"
             who = pronoun(tree, doer.phrase)
             return doer._replace(agent=AFTER.get(who, who), start=tree.span(verb)[0], finite=verb)
         if word.tag != "VBG" or (tree.words[first].tag != "VBG" and tree.words[first].lemma != "be"):
@@ -204,6 +231,10 @@ def _of_first_verb(tree: Sentence, verb: int) -> Doer:
             raise Refused(Why.SECOND_VERB)
     elif word.tag != "VBG" or tree.child(first, "dobj") is not None:
         raise Refused(Why.SECOND_VERB)
+    elif tree.words[joint].tag == "VBG" and tree.words[first].lemma in lists.PERCEIVING | {"look"}:
+        raise Refused(Why.SECOND_VERB)  # "looks at a man cutting a ball"
+    if tree.words[doer.phrase.head].tag == "PRP":
+        raise Refused(Why.SECOND_VERB)  # "by him walking"
     return doer._replace(agent=f"{doer.agent} {_doing(tree, doer, rest=(first, joint))}")
 
 
@@ -221,7 +252,8 @@ def _doing(tree: Sentence, doer: Doer, *, rest: tuple[int, int]) -> str:
     head = tree.words[first]
     if head.lemma == "be":
         return tree.text(first + 1, end)
-    if head.lemma in _NO_FIRST or head.tag not in ("VBG", "VBZ", "VBP", "VBD"):
+    bare = head.tag == "VBD" and tree.words[doer.finite].tag == "VBG"  # "people gathered around a table making it"
+    if head.lemma in _NO_FIRST or head.tag not in ("VBG", "VBZ", "VBP", "VBD") or bare:
         raise Refused(Why.SECOND_VERB)
     ing = inflect(head.lemma, "VBG")
     if end > first + 1:
@@ -231,6 +263,8 @@ def _doing(tree: Sentence, doer: Doer, *, rest: tuple[int, int]) -> str:
     people = tree.is_person(doer.phrase.head)
     past = any(tree.words[n].tag == "VBD" for n in (first, *tree.children[first]) if n <= first)
     many = is_plural(tree, doer.phrase)
+    if many is None:
+        raise Refused(Why.NUMBER)
     return f"{'who' if people else 'that'} {_BE[2 * past + bool(many)]} {ing}"
 
 

@@ -89,8 +89,8 @@ SPEECHES = frozenset(  # "a lesson on cooking", "a song about love"
 # Where something is shown or said: behind verbs of telling, too, "on stage" tells of the verb.
 STAGES = frozenset(
     """way manner voice accent stage tv television show news camera screen room kitchen classroom studio street office
-    video house field interview microphone lab court park garage conference podium front meeting english french spanish
-    german italian chinese japanese korean hindi russian arabic""".split()  # noqa: SIM905
+    video house field interview microphone lab court park garage conference podium front meeting language english french
+    spanish german italian chinese japanese korean hindi russian arabic""".split()  # noqa: SIM905
 )
 SITES = STAGES | frozenset("couch bed chair table car beach road sofa floor gym ground water pool".split())  # noqa: SIM905
 SHOWING = frozenset(
@@ -106,7 +106,7 @@ CROWDS = frozenset("variety group bunch couple lot number pair crowd team band c
 CLOTHES = frozenset(
     """shirt dress suit hat jacket coat uniform costume glasses sunglass jean pant skirt cap helmet tie hoodie sweater
     outfit clothes clothing bikini wig hair mask robe gown scarf apron shoe t-shirt vest tshirt attire jersey
-    gear garb""".split()  # noqa: SIM905
+    gear garb wear""".split()  # noqa: SIM905
 )
 COLOURS = frozenset("white black red blue green yellow pink purple orange brown grey gray".split())  # noqa: SIM905
 CLOTHES |= COLOURS
@@ -127,9 +127,9 @@ PERSONS = PEOPLE | MALE | FEMALE | frozenset(
     parent grandmother grandfather daddy mommy member""".split()  # noqa: SIM905
 )  # fmt: skip
 ADVERB_NOUNS = frozenset("home today tonight tomorrow yesterday".split())  # noqa: SIM905  "drives a car home"
-CLAUSE_WORDS = frozenset("while as when because before after until so if since where that".split())  # noqa: SIM905
+CLAUSE_WORDS = frozenset("while as when because before after until so if since".split())  # noqa: SIM905
 BOUND = frozenset(  # pronouns for what another phrase names
-    """he she it they him her them his hers its their theirs himself herself itself themselves eachother
+    """he she it they him her them his hers its their theirs himself herself itself themselves themself eachother
     thier""".split()  # noqa: SIM905
 )
 OTHERS = frozenset("other another others else opponent".split())  # noqa: SIM905  differ from someone named before

@@ -3,13 +3,14 @@
 from video_contrast.perturbations.contrast.generators.frames.tree import NOUNS
 from video_contrast.perturbations.language import lemma
 from video_contrast.perturbations.text.clauses import UNCOUNTED
+from video_contrast.perturbations.text.passive.lists import COLOURS
 from video_contrast.perturbations.text.passive.sentence import NounPhrase, Sentence
 
 _ONE = frozenset("a an one 1 this that each every another".split())  # noqa: SIM905
 _MANY = frozenset("these those several many few two three four five six both various".split())  # noqa: SIM905
 _CROWDS = frozenset("group couple bunch lot number".split())  # noqa: SIM905
 _SINGLE = frozenset(("rock and roll", "hide and seek", "macaroni and cheese", "mac and cheese", "drum and bass"))
-_PLURAL = frozenset("people men women children police".split())  # noqa: SIM905
+_PLURAL = frozenset("people men women children police binoculars scissors pants jeans sunglasses".split())  # noqa: SIM905
 
 
 def is_plural(tree: Sentence, phrase: NounPhrase) -> bool | None:
@@ -21,12 +22,14 @@ def is_plural(tree: Sentence, phrase: NounPhrase) -> bool | None:
     below = [tree.words[n] for n in tree.children[head] if start <= n < end]
     if {f"{low} and {child.text}" for child in below if child.dep == "conj"} & _SINGLE:
         return False
-    if any(child.dep == "conj" for child in below):
-        return None if any(child.text == "or" for child in below) else True
+    if any(child.dep == "conj" and child.start > word.start for child in below):
+        return None if any(child.text == "or" for child in below) or low in COLOURS else True  # "a grey and white dog"
     looks = word.tag in ("NNS", "NNPS") or low in _PLURAL or low.endswith("people")
     looks = looks or (low.endswith("s") and not low.endswith(("ss", "us")) and lemma(low, "NNS") != low)
     if low in UNCOUNTED:
         return False
+    if looks and low not in _PLURAL and word.tag in ("NNP", "NNPS"):
+        return None  # "star wars", "itunes"
     if (
         looks
         and low not in _PLURAL

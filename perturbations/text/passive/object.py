@@ -4,6 +4,7 @@ Most verbs with an object have a passive, but for states ("costs a lot"), light 
 name someone through the agent ("his hands", "each other"), since the object would come before whom it means.
 """
 
+from collections.abc import Container
 from typing import NamedTuple
 
 from video_contrast.perturbations.contrast.generators.frames.tree import NOUNS
@@ -66,14 +67,15 @@ def done_by(tree: Sentence, verb: int) -> Done:
         raise Refused(Why.NO_PASSIVE)  # "drives down a road"
     about = preposition is not None and tree.words[preposition].text not in ("to", "with", "at")
     about = about or (preposition is not None and not tree.is_person(phrase.head))
-    aside = [tail for tail in tails if tail.place is Place.VERB and tree.words[tail.start].text != "about"]
-    if about and (aside or _holds_place(tree, phrase)):
+    aside = [tail for tail in tails if tree.words[tail.start].dep == "prep" and tree.words[tail.start].text != "about"]
+    aside += [tail for tail in tails if tail.place is Place.VERB and tree.words[tail.start].dep != "prep"]
+    if about and (aside or _holds_place(tree, phrase.start, phrase.end)):
         raise Refused(Why.TAIL)  # "talks about a story in a cartoon"
-    if len([tail for tail in aside if tree.words[tail.start].dep == "prep"]) > 1 and (
+    if len([tail for tail in aside if tail.place is Place.VERB and tree.words[tail.start].dep == "prep"]) > 1 and (
         hung or tree.words[phrase.head].text in ("something", "things")
     ):
         raise Refused(Why.TAIL)  # "puts something on a plate into a freezer"
-    if preposition is not None and any(tree.words[tail.start].text == tree.words[preposition].text for tail in tails):
+    if {tree.words[n].text for n in particles} & {tree.words[tail.start].text for tail in tails}:
         raise Refused(Why.TAIL)  # "is pointed at at a picture"
     _check(tree, verb, phrase)
     plural = is_plural(tree, phrase)
@@ -96,7 +98,11 @@ def _object(tree: Sentence, verb: int) -> tuple[int, int | None]:
     if objects:
         noun = tree.words[objects[0]]
         had = base == "have" and noun.lemma in lists.HAD
-        if noun.tag[:2] == "VB":
+        if (
+            noun.tag[:2] == "VB"
+            or noun.text == "make"
+            or (base == "speak" and noun.lemma not in lists.STAGES | {"word", "line"})
+        ):
             raise Refused(Why.OBJECT)
         if (
             len(objects) > 1
@@ -108,7 +114,7 @@ def _object(tree: Sentence, verb: int) -> tuple[int, int | None]:
             raise Refused(Why.OBJECT)  # "gives a girl a ring"
         return objects[0], None
     clause = next((n for n in right if tree.words[n].dep in ("xcomp", "ccomp")), None)
-    if clause is not None and base in lists.EXPLAINING:
+    if clause is not None and base in lists.EXPLAINING - {"talk", "speak", "comment", "argue"}:
         return _told(tree, verb, clause), None
     first = right[0] if right else verb
     if (
@@ -134,7 +140,9 @@ def _told(tree: Sentence, before: int, clause: int) -> int:
     finite = finite and (tree.words[head].tag != "VBG" or tree.child(head, "aux") is not None)
     dancers = tree.child(clause, "dobj") == clause + 1  # "dancing children"
     doing = opens.tag == "VBG" and start == clause and not dancers
-    whole = start == before + 1 and tree.span(head)[1] == end
+    whole = start == before + 1 and tree.span(head)[1] == end and not _holds_place(tree, start, end, lists.SITES)
+    inside = tree.words[start + 1 : end]
+    whole = whole and not any(w.text in ("while", "as", "when") and w.dep in ("mark", "advmod") for w in inside)
     joined = [n for n in range(start, end) if tree.words[n].dep == "conj"]
     helped = [tree.child(n, "aux") for n in joined]
     if any(tree.words[n].tag in ("VBZ", "VBD", "VBP") for n in (*joined, *helped) if n is not None):
@@ -144,8 +152,10 @@ def _told(tree: Sentence, before: int, clause: int) -> int:
     return clause
 
 
-def _holds_place(tree: Sentence, phrase: NounPhrase) -> bool:
-    return any(word.dep == "prep" and word.text in ("in", "on", "at") for word in tree.words[phrase.start : phrase.end])
+def _holds_place(tree: Sentence, start: int, end: int, places: Container[str] | None = None) -> bool:
+    """Whether words hold "in", "on" or "at" (with one of these places)."""
+    nouns = [tree.child(n, "pobj") for n in range(start, end) if tree.words[n].text in ("in", "on", "at")]
+    return any(noun is not None and (places is None or tree.words[noun].lemma in places) for noun in nouns)
 
 
 def _check(tree: Sentence, verb: int, phrase: NounPhrase) -> None:
@@ -182,6 +192,10 @@ def _check(tree: Sentence, verb: int, phrase: NounPhrase) -> None:
     if not is_clause and (
         {"dep", "nsubj"} & {word.dep for word in inside if word.text not in ("who", "that", "which")}
         or inside[0].tag in ("IN", "TO", "WRB")
+        or any(
+            word.dep == "conj" and word.tag == "JJ" and n > phrase.head for n, word in enumerate(inside, phrase.start)
+        )
+        or {"something", "as"} & {tree.words[n].text for n in tree.children[phrase.head] if n < phrase.end}
         or any(word.text == "with" and word.dep == "prep" for word in inside)
     ):
         raise Refused(Why.OBJECT)
@@ -192,6 +206,14 @@ def _check(tree: Sentence, verb: int, phrase: NounPhrase) -> None:
         raise Refused(Why.SECOND_VERB)  # "wearing a blue shirt walk"
     if does.lemma == "wear" and phrase.end == phrase.start + 1 and head.lemma in lists.COLOURS:
         raise Refused(Why.OBJECT)  # "soldiers wearing red"
+    known = lists.REGARDING | {"do", "practice", "play"} - {"show"}
+    if (
+        last is head
+        and "VBG" in verb_tags(last.text)
+        and tree.words[phrase.end - 2].tag in NOUNS
+        and (len(inside) > 1 and does.lemma not in known)
+    ):
+        raise Refused(Why.SECOND_VERB)  # "drives a jeep talking"
     if inside[0].text == "being" and len(inside) > 1:
         raise Refused(Why.OBJECT)
     two = does.lemma in ("feed", "serve", "hand", "offer", "send", "ask", "tell")
@@ -206,25 +228,26 @@ def _check(tree: Sentence, verb: int, phrase: NounPhrase) -> None:
     if person and (act or does.lemma in lists.TWO_OBJECTS or head.text.endswith("ing")):
         raise Refused(Why.OBJECT)  # "offers a girl alcohol", "listens to a man talk"
     if tree.words[verb + 1].text == "with":
+        if "acl" in {word.dep for word in inside}:
+            raise Refused(Why.OBJECT)  # "plays with a woman singing"
         sole = does.lemma in ("play", "experiment", "interact", "fight")  # "a doll is played with"
         if head.lemma in lists.CROWDS | {"sound", "friend"} if sole else not tree.is_person(phrase.head):
             raise Refused(Why.NO_PASSIVE)  # "plays with a band", "talks with gestures"
     mixed = {
         tree.is_person(n) for n in (phrase.head, *tree.children[phrase.head]) if tree.words[n].dep in ("conj", head.dep)
     }
-    if len(mixed) > 1 and does.lemma not in lists.REGARDING:
+    if len(mixed) > 1 and (does.lemma not in lists.REGARDING or "VBG" in {w.tag for w in inside if w.dep == "acl"}):
         raise Refused(Why.TWO_CLAUSES)  # "plays a guitar and a woman sitting there"
     joined_person = any(tree.is_person(n) for n in range(joined, phrase.end) if tree.words[n].dep == "compound")
     if joined_person and "VB" in verb_tags(tree.words[phrase.end - 1].text):
         raise Refused(Why.SECOND_VERB)  # "sings a song and youngsters dance"
     for n in range(phrase.start + 1, phrase.end):
         word, before = tree.words[n], tree.words[n - 1]
-        act = "VBG" in verb_tags(word.text) or (
-            word.tag == "NNS" and lemma(word.text, "VBZ") in lists.ALONE | lists.REGARDING
-        )
+        forms = {word.text, lemma(word.text, "VBZ")} if word.tag in NOUNS else set()
+        act = "VBG" in verb_tags(word.text) or not forms.isdisjoint(lists.ALONE | lists.REGARDING | {"sign", "score"})
         worn = does.lemma == "wear" and act
-        moved = word.tag == "VBG" and word.dep == "amod" and before.tag in NOUNS
-        if act and word.text[-1] in "gs" and (worn or before.dep == "cc" or moved):
+        moved = word.tag == "VBG" and (word.dep == "conj" or (word.dep == "amod" and before.tag in NOUNS))
+        if act and (worn or before.dep == "cc" or moved):
             raise Refused(Why.SECOND_VERB)  # "driving a car and speaking spanish", "the air collecting coins"
     if not inflect(does.lemma, "VBN").isalpha():
         raise Refused(Why.NO_VERB)

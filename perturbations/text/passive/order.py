@@ -52,6 +52,8 @@ def turned(tree: Sentence, verb: int) -> NewClause:
     )
     by = f"{'in' if holds else 'by'} {doer.agent}"
     person = tree.is_person(doer.phrase.head)
+    if by.split()[-1] in ("while", "when", "as") or (holds and " and " in by):
+        raise Refused(Why.NO_SUBJECT)
     if not person and any(tail.place is Place.AGENT for tail in done.tails):
         raise Refused(Why.TAIL)  # "is held by two hands while driving"
     simple = person and doer.finite == verb
@@ -76,7 +78,7 @@ def _words(tree: Sentence, verb: int, doer: Doer, *, done: Done) -> str:
     """The passive words of a verb that may share auxiliaries with the first verb of its subject."""
     if doer.finite == verb:
         group = group_of(tree, verb, doer.phrase.end if doer.start == doer.phrase.start else doer.start)
-        return passive_words(tree, group, done.particles, plural=done.plural)
+        return passive_words(tree, group, done.particles, plural=done.plural, many=bool(is_plural(tree, doer.phrase)))
     first = tree.words[doer.finite]
     outer = group_of(tree, doer.finite, doer.phrase.end)
     if outer.adverbs or len(outer.auxiliaries) > 1 or any(tree.words[n].lemma != "be" for n in outer.auxiliaries):
@@ -133,6 +135,10 @@ def _with_second(tree: Sentence, verb: int, doer: Doer, *, done: Done, parts: tu
     if joint != start - 1 or word.tag[:2] != "VB" or end != tree.span(verb)[1] or tree.words[joint].text == "or":
         raise Refused(Why.SECOND_VERB)
     own = tree.child(second, "nsubj", "nsubjpass", "expl")
+    if own is not None and any(
+        word.tag[0] in "WV" or word.dep in ("mark", "aux") for word in tree.words[start : tree.span(own)[0]]
+    ):
+        raise Refused(Why.SECOND_VERB)  # "reviews a car and how it drives"
     if own is not None:
         comma = "," if tree.words[joint].text == "and" else ""
         return f"{before} {behind}{comma} {tree.text(joint, end)}", end
@@ -176,6 +182,11 @@ def _who(tree: Sentence, verb: int, doer: Doer, *, second: int) -> str:
         raise Refused(Why.SECOND_VERB)
     group = group_of(tree, verb, doer.phrase.end)
     helps = [tree.words[n].text for n in group.auxiliaries]
+    many = bool(is_plural(tree, doer.phrase))
+    if any(tree.words[n].tag[:2] != "RB" for n in range(tree.span(second)[0], second)):
+        raise Refused(Why.SECOND_VERB)  # "takes a photo and then the clip pans"
+    if many and tree.words[second].tag == "VBZ":
+        raise Refused(Why.SECOND_VERB)
     if tree.words[second].tag in ("VBD", "VBN") and tree.words[verb].tag != tree.words[second].tag:
         raise Refused(Why.SECOND_VERB)  # "uses brown and burnt orange paint"
     if not alike_verbs(tree.words[verb], tree.words[second]):
@@ -183,6 +194,5 @@ def _who(tree: Sentence, verb: int, doer: Doer, *, second: int) -> str:
             raise Refused(Why.SECOND_VERB)
         helps = []  # "is blending bananas and pours them out"
     elif tree.words[verb].tag == "VBG" and not helps:  # "a woman playing a piano and singing"
-        many = is_plural(tree, doer.phrase)
-        return " ".join(("who" if people else "that", be(False, bool(many)), tree.text(tree.span(second)[0], end)))
+        return " ".join(("who" if people else "that", be(False, many), tree.text(tree.span(second)[0], end)))
     return " ".join((", who" if people else ", which", *helps, tree.text(tree.span(second)[0], end)))

@@ -19,6 +19,7 @@ _OF_VERB = frozenset(
     until throughout besides in on at for from""".split()  # noqa: SIM905
 )
 _WHEN_AND_HOW = frozenset("during before after using through via".split())  # noqa: SIM905
+_OF_DOER = frozenset("as around behind inside outside over along".split())  # noqa: SIM905
 _TELLING = frozenset("ask tell question interview teach quiz show".split())  # noqa: SIM905
 _OF_WHAT = frozenset("accuse rob remind convince inform warn".split())  # noqa: SIM905
 _MARKS = frozenset(("to", "while", "whilst"))
@@ -86,7 +87,7 @@ def tail_of(tree: Sentence, verb: int, noun: int, *, child: int) -> Tail:
     """
     start, end = tree.span(child)
     word = tree.words[child]
-    if start <= noun or (word.dep in ("prep", "advcl", "acl") and _joins(tree, start, end)):
+    if start <= noun or _joins(tree, start, end):
         raise Refused(Why.TAIL)  # "to a friend and scores"
     if tree.words[start].text in ("such", "then", "than", "by"):
         raise Refused(Why.TAIL)
@@ -96,8 +97,8 @@ def tail_of(tree: Sentence, verb: int, noun: int, *, child: int) -> Tail:
         place = Place.OBJECT
     elif word.tag in NOUNS and child == noun + 1 and word.text not in lists.ADVERB_NOUNS:
         place = None  # "using a fire extinguisher": a compound that the parser took apart
-    elif word.dep in ("advmod", "npadvmod", "oprd", "acomp"):
-        place = Place.VERB if word.tag[:2] in ("RB", "NN", "JJ", "IN", "RP") or word.dep == "oprd" else None
+    elif word.dep in ("advmod", "npadvmod") and word.head == verb:
+        place = Place.VERB if word.tag[:2] in ("RB", "IN", "RP") or word.text in lists.ADVERB_NOUNS else None
     elif word.dep == "relcl":
         who = tree.child(child, "nsubj", "nsubjpass", "dobj")
         place = Place.OBJECT if who is not None and tree.words[who].text in ("who", "that", "which") else None
@@ -120,7 +121,7 @@ def tail_of(tree: Sentence, verb: int, noun: int, *, child: int) -> Tail:
 def _of_phrase(tree: Sentence, verb: int, noun: int, *, child: int) -> Place | None:
     """Where a prepositional phrase goes."""
     low, does = tree.words[child].text, tree.words[verb].lemma
-    inner = tree.child(child, "prep")
+    inner, end = tree.child(child, "prep"), tree.span(child)[1]
     place = tree.child(child if inner is None else inner, "pobj")  # "out of an oven"
     if low in ("of", "between"):
         return None if does in _OF_WHAT else Place.OBJECT
@@ -144,9 +145,11 @@ def _of_phrase(tree: Sentence, verb: int, noun: int, *, child: int) -> Place | N
         and not where & lists.STAGES
     ):
         return Place.OBJECT  # "a lesson on cooking"
-    speech = tree.words[noun].lemma in lists.SPEECHES | {"question", "call", "letter", "message"}
+    speech = tree.words[noun].lemma in lists.SPEECHES | lists.SHOWING | {"question", "call", "letter", "message"}
     if low in ("for", "from") and adjacent and (low == "for" or speech or tree.is_person(noun)):
-        beside = tree.words[verb + 1].dep == "prep" and not tree.is_person(noun)
+        beside = low == "for" and (tree.words[verb + 1].dep == "prep" or tree.is_person(noun))
+        if low == "for" and where & {"time", "while", "minute", "hour", "day"}:
+            return Place.VERB
         return None if beside else Place.OBJECT  # "a dish for guests", "a guy from the news"; "looks at a camera for"
     if low == "about":
         to_whom = (
@@ -158,7 +161,8 @@ def _of_phrase(tree: Sentence, verb: int, noun: int, *, child: int) -> Place | N
         return Place.VERB if to_whom else Place.OBJECT if adjacent else None
     if low == "with":
         company = where & lists.MEANS or tree.is_person(place) or does in lists.MIXING
-        return Place.VERB if company and not clause else None  # "leaves a house with a dog"
+        whose = (adjacent and tree.is_person(noun)) or tree.words[end - 1].text == "it"
+        return Place.VERB if company and not (clause or whose) else None  # "leaves a house with a dog"
     if low in ("in", "on") and where & lists.CLOTHES:
         return Place.OBJECT if tree.is_person(noun) else Place.AGENT
     if low == "to":
@@ -168,17 +172,27 @@ def _of_phrase(tree: Sentence, verb: int, noun: int, *, child: int) -> Place | N
         staged = low in ("in", "on", "at") and where & lists.STAGES
         if staged or low in _WHEN_AND_HOW:
             return Place.VERB
-        return Place.OBJECT if adjacent else None
+        told = does in lists.EXPLAINING
+        apart = low in _OF_DOER or (where & lists.SITES if told else low == "from")
+        return Place.OBJECT if adjacent and not apart else None  # not "discuss politics around a desk"
+    if low == "as" and "VBZ" in verb_tags(tree.words[end - 1].text):
+        return None  # "as a building collapses"
+    definite = tree.is_person(noun) and adjacent and "the" in {tree.words[n].text for n in tree.children[noun]}
+    if (definite or "that" in [word.text for word in tree.words[child:end]]) and low in ("in", "on", "at"):
+        return None  # "touches the person in the driver seat"
     return (Place.LAST if clause else Place.VERB) if low in _OF_VERB else None
 
 
 def _of_clause(tree: Sentence, verb: int, noun: int, *, child: int) -> Place | None:
     """Where a participle, an infinitive or a clause of its own goes."""
     word, does = tree.words[child], tree.words[verb].lemma
-    start, end = tree.span(child)
+    start = tree.span(child)[0]
     marks = {tree.words[n].text for n in tree.children[child] if n < child and tree.words[n].dep in ("mark", "aux")}
     if word.dep == "acl" and word.tag == "VBN":
-        return None if word.lemma in ("follow", "accompany") else Place.OBJECT
+        own = tree.is_person(noun) or word.lemma != "dress"  # "raps a song dressed as a ninja"
+        return Place.OBJECT if own and word.lemma not in ("follow", "accompany", "set", "join") else None
+    if tree.words[start].text == "to" and tree.words[noun].lemma in lists.SPEECHES and start == noun + 1:
+        return Place.OBJECT  # "instructions to use a tool"
     if tree.words[start].text == "to":
         return (
             None
@@ -188,12 +202,9 @@ def _of_clause(tree: Sentence, verb: int, noun: int, *, child: int) -> Place | N
     if word.tag == "VBG" and word.dep == "acl" and _tells_of_object(tree, verb, noun, child=child):
         return Place.OBJECT
     if word.tag == "VBG" and not marks - _MARKS:
-        alone = (
-            word.dep != "acl" or tree.child(child, "dobj") is not None or word.lemma in lists.ALONE | lists.EXPLAINING
-        )
-        unsure = not marks and (tree.is_person(noun) or does in lists.REGARDING or not alone)
-        unsure = unsure or (not marks and not {"him", "them", "it"}.isdisjoint(w.text for w in tree.words[start:end]))
-        return None if unsure and word.text != "using" else Place.AGENT
+        if tree.child(child, "nsubj") is not None:
+            return Place.LAST  # "while others watching"
+        return Place.AGENT if marks or word.text == "using" or does == "wear" else None
     if (word.dep == "advcl" and word.tag != "VBG" and marks & lists.CLAUSE_WORDS) or tree.words[
         start
     ].text in lists.CLAUSE_WORDS:
@@ -216,8 +227,15 @@ def _joins(tree: Sentence, start: int, end: int) -> bool:
         and (
             tree.words[n + 1].tag in ("DT", "PRP$")
             or "VBG" in verb_tags(tree.words[n + 1].text)
-            or (tree.words[n - 1].tag != "NNS" and "VBZ" in verb_tags(tree.words[n + 1].text))
+            or (
+                "VBZ" in verb_tags(tree.words[n + 1].text)
+                and (tree.words[n - 1].tag != "NNS" or _leads_on(tree, n + 2))
+            )
         )
         for n, word in enumerate(tree.words[:end])
         if n >= start
     )
+
+
+def _leads_on(tree: Sentence, place: int) -> bool:
+    return place < len(tree.words) and tree.words[place].tag in ("DT", "IN", "RP", "TO", "PRP$")

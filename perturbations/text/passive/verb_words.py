@@ -37,7 +37,9 @@ def group_of(tree: Sentence, verb: int, start: int) -> VerbGroup:
     return VerbGroup(auxiliaries, adverbs, verb)
 
 
-def passive_words(tree: Sentence, group: VerbGroup, particles: tuple[int, ...], *, plural: bool) -> str:
+def passive_words(
+    tree: Sentence, group: VerbGroup, particles: tuple[int, ...], *, plural: bool, many: bool = False
+) -> str:
     """ "is done", "was being done", "can be done", "has been done", "being done".
 
     Args:
@@ -45,6 +47,7 @@ def passive_words(tree: Sentence, group: VerbGroup, particles: tuple[int, ...], 
         group: the words of the verb as they are.
         particles: places of what stays directly behind the verb.
         plural: whether the new subject is.
+        many: whether the old one is.
 
     Raises:
         Refused: the words of the verb have no passive.
@@ -62,7 +65,8 @@ def passive_words(tree: Sentence, group: VerbGroup, particles: tuple[int, ...], 
     elif first is None or first.lemma == "do":
         if verb.tag == "VBN":
             raise Refused(Why.VERB_WORDS)
-        words = [be((first or verb).tag == "VBD", plural), *before, *done]
+        past = (first or verb).tag == "VBD" and not (many and verb.text == verb.lemma)
+        words = [be(past, plural), *before, *done]  # "boys hit a ball": now, as most captions tell
     elif first.tag == "MD" and first.text.isalpha() and first.text not in ("wo", "ca", "sha"):
         words = [first.text, *before, "be", *done]
     elif first.lemma == "have" and verb.tag == "VBN":
