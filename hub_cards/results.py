@@ -12,6 +12,15 @@ from video_contrast.console import counted
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.hub_cards.markdown import render
 from video_contrast.storage import RunFolder
+from video_contrast.storage.missing_clips import (
+    UNSEEN,
+    TooManyMissing,
+    are_missing,
+    check_share,
+    first_reason,
+    missing_clips,
+    more_missing_than,
+)
 from video_contrast.storage.run_records import RunRecord
 from video_contrast.storage.self_test import self_test_lines
 
@@ -143,20 +152,40 @@ def result_card(results: list[Result], record: RunRecord) -> str:
     return render("results.md.jinja", results=results, record=record, notes=notes, tested=tested)
 
 
-def check_whole(run: str | Path) -> None:
-    """Refuses a trial run: its figures are of the first clips alone, and would stand beside those of whole sets.
+def check_whole(run: str | Path, max_missing: float | None = None) -> None:
+    """Refuses a run over a part of its set: its figures would stand beside those of the whole set.
+
+    Args:
+        run: a finished run directory.
+        max_missing: the share of its clips that may be missing; none by default.
 
     Raises:
-        UsageError: the run was scored with `limit`.
+        UsageError: the run was scored with `limit`, or `max_missing` is no share.
+        TooManyMissing: more clips are missing.
     """
-    if isinstance(limit := RunFolder.open(run).record.get("request", {}).get("limit"), int):
+    check_share(max_missing)
+    record = RunFolder.open(run).record
+    if isinstance(limit := record.get("request", {}).get("limit"), int):
         raise UsageError(
             f"{run} is a trial run on the first {counted(limit, 'clip')} of each config: score without --limit before "
             "its results are published"
         )
+    if more_missing_than(max_missing or 0, record):
+        clip, why = first_reason(record) or ("", "")
+        first = f" (the first, {clip}: {why})" if clip else ""
+        mend = "get the videos, run the same score command again"
+        mend = "score with more --frames" if why.startswith(UNSEEN) else mend
+        share = "SHARE" if max_missing is None else f"above {max_missing:g}"
+        meant = f"; --max-missing {share} publishes them all the same, with the number in their notes"
+        raise TooManyMissing(
+            f"{run}: {are_missing(record)}{first}, so its figures are of another set than the one named: {mend}, then "
+            f"push{meant if 'n_clips' in record else ''}"
+        )
 
 
-def push_results(run: str | Path, repo: str, *, dataset: str, pull_request: bool = True) -> str:
+def push_results(
+    run: str | Path, repo: str, *, dataset: str, pull_request: bool = True, max_missing: float | None = None
+) -> str:
     """Sends a run's `.eval_results` file to a model's repository; returns the address of the pull request or commit.
 
     Args:
@@ -164,16 +193,18 @@ def push_results(run: str | Path, repo: str, *, dataset: str, pull_request: bool
         repo: the model on the Hub.
         dataset: the set on the Hub; results of a set that nobody can load are of no use to others.
         pull_request: open a pull request instead of writing to the main branch.
+        max_missing: the share of the run's clips that may be missing; the notes of the results say how many are.
 
     Raises:
         UsageError: `dataset` is not a name on the Hub, or a trial run.
+        TooManyMissing: more clips are missing than `max_missing` allows.
         VideoContrastError: nothing to report, no permission, no network.
     """
     from video_contrast.hub_cards.publishing import client_api, explained
 
     if not re.fullmatch(r"[\w.-]+/[\w.-]+", dataset):
         raise UsageError(f"--dataset must be USER/NAME on the Hub, not {dataset!r}: push the set first")
-    check_whole(run)
+    check_whole(run, max_missing)
     files = write_results(run, dataset)
     if not files:
         raise VideoContrastError(f"{run}: has no clean condition, so nothing to report")
@@ -197,15 +228,23 @@ def _arguments(result: Result, record: RunRecord) -> dict[str, object]:
     """What a figure of the `model-index` depends on, as numbers."""
     interval = {} if result["low"] is None else {"interval_low": result["low"], "interval_high": result["high"]}
     frames = record.get("sampling", {}).get("frames")
-    return {**interval, "chance": result["chance"], "items": result["items"], **({"frames": frames} if frames else {})}
+    missing = record.get("n_missing")
+    return {
+        **interval,
+        "chance": result["chance"],
+        "items": result["items"],
+        **({"frames": frames} if frames else {}),
+        **({"missing_clips": missing} if missing else {}),
+    }
 
 
 def _notes(result: Result, record: RunRecord) -> str:
     interval = "" if result["low"] is None else f", 95 % interval {result['low']:g} to {result['high']:g}"
     sampling = record.get("sampling", {})
     frames = f", {sampling['frames']} frames" if sampling.get("frames") else ""
+    missing = f", {missing_clips(record)} missing" if record.get("n_missing") else ""
     return (
-        f"{result['metric']}, %{interval}, chance {result['chance']:g}, {result['items']} items{frames}, "
+        f"{result['metric']}, %{interval}, chance {result['chance']:g}, {result['items']} items{frames}{missing}, "
         f"video-contrast {record.get('version', '')}"
     ).strip()
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from video_contrast.console import counted
 from video_contrast.reports.terminal import PAIR_SCORES, STRICTER, kinds_of
 from video_contrast.runner.job import RunResult
-from video_contrast.storage.run_records import Gammas, Numbers, RunRecord
+from video_contrast.storage.missing_clips import missing_clips
+from video_contrast.storage.run_records import Gammas, Numbers
 from video_contrast.storage.self_test import self_test_lines
 
 if TYPE_CHECKING:
@@ -73,12 +74,6 @@ def remarks(result: RunResult) -> list[str]:
         lines.append(f"{videos} scored all the same (--accept-damaged):")
         lines += _files(record["damaged"])
     return lines
-
-
-def missing_clips(record: RunRecord) -> str:
-    """How many clips of a run are missing: "3 of 7 clips"."""
-    of_all = f"{record['n_missing']:,} of " if "n_clips" in record else ""
-    return of_all + counted(record.get("n_clips", record["n_missing"]), "clip")
 
 
 def _files(reasons: Mapping[str, str], most: int = 5) -> list[str]:

@@ -19,6 +19,7 @@ from video_contrast.runner.kinds.served_cost import price_of
 from video_contrast.runner.run import Run
 from video_contrast.runner.shared_frames import frames_by_themselves
 from video_contrast.storage import RunFolder
+from video_contrast.storage.missing_clips import WITH_ITS_GROUP
 from video_contrast.storage.run_records import (
     ModelRecord,
     RunRecord,
@@ -179,7 +180,7 @@ def _missing(run: Run, scorer: TableScorer) -> dict[str, str]:
     """Video path (the name of an edited clip) -> why, of the clips without scores."""
     reasons = {clip.name: why for clip, why in run.counts.broken.items()}
     reasons |= {path: f"{path}: {entry['error']}" for path, entry in run.videos.items() if "error" in entry}
-    other = {True: "left out with its group", False: "could not be read"}  # by whether the clip is edited
+    other = {True: WITH_ITS_GROUP, False: "could not be read"}  # by whether the clip is edited
     return {clip.name: reasons.get(clip.name, other[bool(clip.segments)]) for clip in scorer.missing}
 
 

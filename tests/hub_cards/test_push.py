@@ -365,3 +365,69 @@ def test_results_go_to_the_model_as_a_pull_request(
     index = yaml.safe_load((run / "model-index.yaml").read_text())
     card = ModelCard(f"---\n{yaml.safe_dump(index)}---\n")
     assert {result.metric_value for result in card.data.eval_results} == {r["value"] for r in results_of(run)}
+
+
+def with_missing(run: Path, **entries: object) -> None:
+    """Changes the record of a run as `score` writes it where clips are missing."""
+    record = json.loads((run / "run.json").read_text(encoding="utf-8"))
+    (run / "run.json").write_text(json.dumps(record | entries), encoding="utf-8")
+
+
+PATHS = {"clips/a.mp4": "left out with its group", "clips/b.mp4": "clips/b.mp4: no such file", "clips/c.mp4": "cut off"}
+LOST = {"n_missing": 3, "n_clips": 12, "missing": PATHS}
+
+
+@pytest.mark.parametrize("dry_run", [[], ["--dry-run"]])
+def test_results_with_missing_clips_are_pushed_only_where_that_is_meant(
+    made: Path, hub: FakeHub, tmp_path: Path, capsys: pytest.CaptureFixture[str], dry_run: list[str]
+) -> None:
+    import yaml
+    from huggingface_hub import HfApi
+
+    run = fabricate.make_run(tmp_path / "run", made, ["verb_mc"])
+    HfApi(endpoint=hub.url, token="x").create_repo("someone/model")
+    call = ["push", str(run), "someone/model", "--dataset", "me/made", *dry_run]
+    with_missing(run, **LOST)
+    assert main(call) == 3
+    error = capsys.readouterr().err
+    assert "3 of 12 clips are missing (the first, clips/b.mp4: no such file)" in error and "--max-missing" in error
+    assert "get the videos, run the same score command again" in error
+    assert main([*call, "--max-missing", "0.2"]) == 3 and main([*call, "--max-missing", "1"]) == 2
+    assert not hub.repos["model", "someone/model"].pull_requests
+    capsys.readouterr()
+    assert main([*call, "--max-missing", "0.25"]) == 0
+    if dry_run:
+        assert "3 of 12 clips missing" in capsys.readouterr().out
+        assert not hub.repos["model", "someone/model"].pull_requests
+        return
+    sent = hub.repos["model", "someone/model"].pull_requests[0][".eval_results/me-made.yaml"]
+    assert ", 3 of 12 clips missing, " in yaml.safe_load(sent)[0]["notes"]
+    index = yaml.safe_load((run / "model-index.yaml").read_text(encoding="utf-8"))
+    assert index["model-index"][0]["results"][0]["metrics"][0]["args"]["missing_clips"] == 3
+
+
+def test_edits_that_a_sampling_does_not_show_are_missing_for_want_of_frames(
+    made: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = fabricate.make_run(tmp_path / "run", made, ["verb_mc"])
+    why = "unseen at this sampling: segment 2 of 3 is in 1 of 8 frames, where 2 are needed; more --frames show it"
+    with_missing(run, n_missing=2, n_clips=12, n_unseen=1, missing={"a-0": "left out with its group", "a-1": why})
+    assert main(["push", str(run), "someone/model", "--dataset", "me/made", "--dry-run"]) == 3
+    error = capsys.readouterr().err
+    assert "2 of 12 clips are missing (the first, a-1: unseen" in error
+    assert "score with more --frames" in error and "get the videos" not in error
+
+
+def test_a_run_that_does_not_say_how_many_clips_there_were(
+    made: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = fabricate.make_run(tmp_path / "run", made, ["verb_mc"])
+    call = ["push", str(run), "someone/model", "--dataset", "me/made", "--dry-run"]
+    assert "n_clips" not in json.loads((run / "run.json").read_text(encoding="utf-8"))
+    assert main(call) == 0
+    with_missing(run, n_missing=1, missing={"clips/b.mp4": "cut off"})
+    capsys.readouterr()
+    assert main([*call, "--max-missing", "0.5"]) == 3
+    error = capsys.readouterr().err
+    assert "1 clip is missing (the first, clips/b.mp4: cut off)" in error
+    assert "--max-missing" not in error  # no share of an unknown number

@@ -23,6 +23,7 @@ def push(
     revision: Annotated[str | None, "branch to write to; created if absent"] = None,
     dataset: Annotated[str | None, "for a run: its set's name on the Hub, USER/NAME"] = None,
     to_main: Annotated[bool, "for a run: commit to the main branch instead of a pull request"] = False,
+    max_missing: Annotated[float | None, "for a run: share of its clips that may be missing (default: none)"] = None,
     yes: Annotated[bool, "answer the licence question with yes (scripts)"] = False,
     dry_run: Annotated[bool, "check, and list what would be sent; nothing is sent"] = False,
     as_json: AsJson = False,
@@ -33,10 +34,18 @@ def push(
     the same command. Videos stay where they are unless asked for.
     """
     from video_contrast.hub_cards.publishing import plan_set, push_set
+    from video_contrast.hub_cards.results import check_whole, push_results
     from video_contrast.storage import RunFolder
 
     if RunFolder(folder).is_finished:
-        _push_run(folder, repo, dataset, pull_request=not to_main, dry_run=dry_run, as_json=as_json)
+        if dataset is None:
+            raise UsageError(f"{folder} is a run: give --dataset USER/NAME, the set on the Hub that it was scored on")
+        check_whole(folder, max_missing)
+        if dry_run:
+            _list_results(folder, repo, dataset, as_json=as_json)
+            return
+        address = push_results(folder, repo, dataset=dataset, pull_request=not to_main, max_missing=max_missing)
+        _tell({"address": address}, as_json)
         return
     planned = plan_set(folder, with_videos=with_videos, video_root=video_root)
     files = [name for name, _ in (*planned.videos, *planned.tables)]
@@ -64,22 +73,21 @@ def push(
     _tell(report, as_json)
 
 
-def _push_run(
-    folder: Path, repo: str, dataset: str | None, *, pull_request: bool, dry_run: bool, as_json: bool
-) -> None:
-    from video_contrast.hub_cards.results import check_whole, push_results, results_of
+def _list_results(folder: Path, repo: str, dataset: str, *, as_json: bool) -> None:
+    """Prints what a push of a run would send."""
+    from video_contrast.hub_cards.results import results_of
+    from video_contrast.storage import RunFolder
+    from video_contrast.storage.missing_clips import missing_clips
 
-    if dataset is None:
-        raise UsageError(f"{folder} is a run: give --dataset USER/NAME, the set on the Hub that it was scored on")
-    check_whole(folder)
-    if dry_run:
-        rows = results_of(folder, dataset)
-        lines = [f"{row['task']} {row['metric']}: {row['value']}" for row in rows]
-        lines.append(f"{counted(len(rows), 'result')} to {repo}; nothing was sent")
-        print(json.dumps({"repo": repo, "results": rows}) if as_json else "\n".join(lines))
+    rows, record = results_of(folder, dataset), RunFolder(folder).record
+    if as_json:
+        print(json.dumps({"repo": repo, "results": rows, "n_missing": record.get("n_missing", 0)}))
         return
-    address = push_results(folder, repo, dataset=dataset, pull_request=pull_request)
-    _tell({"address": address}, as_json)
+    for row in rows:
+        print(f"{row['task']} {row['metric']}: {row['value']}")
+    if record.get("n_missing"):
+        print(f"{missing_clips(record)} missing; the notes of every result say so")
+    print(f"{counted(len(rows), 'result')} to {repo}; nothing was sent")
 
 
 def _tell(report: Mapping[str, object], as_json: bool) -> None:

@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import Annotated
 
 from video_contrast.commands.command import command, names_in
-from video_contrast.commands.score_runs import check_missing, check_share, print_plan, score_runs, summary
+from video_contrast.commands.score_runs import check_missing, print_plan, score_runs, summary
 from video_contrast.console import AsJson, is_quiet, print_json, print_table
 from video_contrast.errors import UsageError
 from video_contrast.options import Configs, Flag, Option
 from video_contrast.runner.options import MODEL, SCORED, ScoreOptions
+from video_contrast.storage.missing_clips import check_share
 
 
 def kind_options() -> list[Option]:

@@ -14,6 +14,7 @@ from video_contrast.files import JsonObject
 from video_contrast.options import GivenOptions
 from video_contrast.runner.options import ScoreOptions
 from video_contrast.runner.run_list import read_run_list, run_requests
+from video_contrast.storage.missing_clips import TooManyMissing, are_missing, missing_clips, more_missing_than
 
 if TYPE_CHECKING:
     from video_contrast.runner.job import RunResult
@@ -89,18 +90,6 @@ def score_runs(
     check_missing([outcome.result for outcome in outcomes if outcome.result is not None], max_missing)
 
 
-class TooManyMissing(VideoContrastError):
-    """More clips are missing than was allowed."""
-
-    exit_code = 3
-
-
-def check_share(share: float | None) -> None:
-    """Checks the value of `--max-missing`."""
-    if share is not None and not 0 <= share < 1:
-        raise UsageError(f"--max-missing must be a share from 0 to below 1, not {share:g}")
-
-
 def check_missing(results: Sequence[RunResult], share: float | None) -> None:
     """Fails where more than a share of the clips of a run is missing.
 
@@ -111,15 +100,12 @@ def check_missing(results: Sequence[RunResult], share: float | None) -> None:
     Raises:
         TooManyMissing: in a run more are.
     """
-    from video_contrast.reports.run_table import missing_clips
-
     if share is None:
         return
     for result in results:
-        record = result.record
-        if record.get("n_missing") and record["n_missing"] > share * record.get("n_clips", 0):
+        if more_missing_than(share, result.record):
             raise TooManyMissing(
-                f"{result.output}: {missing_clips(record)} are missing, more than --max-missing {share:g} allows; the "
+                f"{result.output}: {are_missing(result.record)}, more than --max-missing {share:g} allows; the "
                 "run is written, and the same command scores them once they are there (why: run.json)"
             )
 
@@ -127,7 +113,6 @@ def check_missing(results: Sequence[RunResult], share: float | None) -> None:
 def print_outcomes(outcomes: Sequence[RunOutcome]) -> None:
     """One table of the runs that ended well, a column a run."""
     from video_contrast.reports import terminal
-    from video_contrast.reports.run_table import missing_clips
 
     metrics = {outcome.name: outcome.result.metrics["configs"] for outcome in outcomes if outcome.result is not None}
     if metrics:

@@ -1,0 +1,49 @@
+"""How many clips of a run are missing, why, and whether these are more than the user allows (`--max-missing`)."""
+
+from __future__ import annotations
+
+from video_contrast.console import counted
+from video_contrast.errors import UsageError, VideoContrastError
+from video_contrast.storage.run_records import RunRecord
+
+WITH_ITS_GROUP = "left out with its group"  # of an edited clip: the reason is another clip's
+UNSEEN = "unseen at this sampling"  # how the reasons begin of edits that too few frames are sampled to show
+
+
+class TooManyMissing(VideoContrastError):
+    """More clips are missing than was allowed."""
+
+    exit_code = 3
+
+
+def check_share(share: float | None) -> None:
+    """Checks the value of `--max-missing`.
+
+    Raises:
+        UsageError: it is no share from 0 to below 1.
+    """
+    if share is not None and not 0 <= share < 1:
+        raise UsageError(f"--max-missing must be a share from 0 to below 1, not {share:g}")
+
+
+def more_missing_than(share: float, record: RunRecord) -> bool:
+    """Whether more than a share of a run's clips is missing; any is, where the record does not say of how many."""
+    return record.get("n_missing", 0) > share * record.get("n_clips", 0)
+
+
+def missing_clips(record: RunRecord) -> str:
+    """How many clips of a run are missing: "3 of 7 clips"."""
+    of_all = f"{record['n_missing']:,} of " if "n_clips" in record else ""
+    return of_all + counted(record.get("n_clips", record["n_missing"]), "clip")
+
+
+def are_missing(record: RunRecord) -> str:
+    """The same as the beginning of a sentence: "3 of 7 clips are missing"."""
+    return f"{missing_clips(record)} {'is' if record['n_missing'] == 1 else 'are'} missing"
+
+
+def first_reason(record: RunRecord) -> tuple[str, str] | None:
+    """The first missing clip with a reason of its own, and that reason; videos come before edits that are unseen."""
+    reasons = [(clip, why.removeprefix(f"{clip}: ")) for clip, why in record.get("missing", {}).items()]
+    own = [(clip, why) for clip, why in reasons if why != WITH_ITS_GROUP] or reasons
+    return min(own, key=lambda reason: reason[1].startswith(UNSEEN), default=None)
