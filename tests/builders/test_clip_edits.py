@@ -230,13 +230,14 @@ def test_frames_are_shared_by_clips_of_many_sizes_and_lengths(tmp_path: Path) ->
 
 
 def test_a_model_of_time_tells_a_clip_from_its_reversal(edits: Path, world: Path, tmp_path: Path) -> None:
-    run = video_contrast.score("temporal", edits, ["reversal"], video_root=world, store=tmp_path, limit=30)
+    given: dict[str, Any] = {"video_root": world, "store": tmp_path, "accept": "all"}
+    run = video_contrast.score("temporal", edits, ["reversal"], limit=30, **given)
     assert run["reversal"]["conditions"]["clean"]["accuracy"] > 0.8
 
 
 def test_what_a_sampling_does_not_show_is_left_out_and_counted(world: Path, tmp_path: Path) -> None:
     small = build(world, tmp_path / "set", ["needle"], needle=0.2, items=3)
-    arguments: dict[str, Any] = {"video_root": world, "store": tmp_path / "store"}
+    arguments: dict[str, Any] = {"video_root": world, "store": tmp_path / "store", "accept": "all"}
     with pytest.raises(VideoContrastError, match="unseen at this sampling"):
         video_contrast.score("bag-of-frames", small, ["needle"], frames=4, **arguments)
     shown = video_contrast.score("bag-of-frames", small, ["needle"], frames=12, **arguments)
@@ -244,7 +245,7 @@ def test_what_a_sampling_does_not_show_is_left_out_and_counted(world: Path, tmp_
 
 
 def test_groups_are_left_out_whole(edits: Path, world: Path, tmp_path: Path) -> None:
-    arguments: dict[str, Any] = {"video_root": world, "store": tmp_path, "frames": 5}
+    arguments: dict[str, Any] = {"video_root": world, "store": tmp_path, "frames": 5, "accept": "all"}
     with pytest.raises(VideoContrastError, match=r"no edited clip of the config count is shown whole: unseen"):
         video_contrast.score("bag-of-frames", edits, ["count"], **arguments)  # three times are too many
     run = video_contrast.score("bag-of-frames", edits, ["count", "reversal"], **arguments)
@@ -303,7 +304,8 @@ def test_turned_pictures_are_counted_as_they_are_shown(tmp_path: Path) -> None:
     table(tmp_path / "clips.csv", [("upright.mp4", "a man runs", "a"), ("turned.mp4", "two dogs sleep", "b")])
     folder = build(tmp_path, tmp_path / "set", ["order"], transition="cut")
     assert json.loads((folder / "set.json").read_text())["facts"]["counts"]["sizes_of_picture"] == 2
-    run = video_contrast.score("bag-of-frames", folder, video_root=tmp_path, store=tmp_path / "store", frames=8)
+    given: dict[str, Any] = {"store": tmp_path / "store", "frames": 8, "accept": "all"}
+    run = video_contrast.score("bag-of-frames", folder, video_root=tmp_path, **given)
     assert len(run.scores) == 2 and run.record["n_missing"] == 0
 
 
@@ -405,7 +407,8 @@ def test_written_clips_need_no_recipe(world: Path, tmp_path: Path) -> None:
     rows = [row for kind in ("order", "speed") for row in rows_of(folder, kind)]
     assert all("segments" not in row and (folder / row["video_path"]).is_file() for row in rows)
     assert video_contrast.open_set(folder).validate()
-    run = video_contrast.score("bag-of-frames", folder, ["order"], store=tmp_path / "store", frames=8)
+    given: dict[str, Any] = {"store": tmp_path / "store", "frames": 8, "accept": "all"}
+    run = video_contrast.score("bag-of-frames", folder, ["order"], **given)
     assert len(run.scores) == 4
 
 

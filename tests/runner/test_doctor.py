@@ -39,6 +39,11 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root
 
 
+def doctor(model: str | Path, place: Path, **options: Any) -> SelfTest:
+    """The verdicts on a model, shown four frames of each clip of the set."""
+    return video_contrast.doctor(model, place / "set", frames=4, **options)
+
+
 def failed(test: SelfTest) -> set[str]:
     return {verdict.check for verdict in test.of("fail")}
 
@@ -163,16 +168,16 @@ def adapter(place: Path) -> Iterator[Callable[..., str]]:
 @pytest.mark.parametrize("name", BROKEN)
 def test_a_broken_adapter_is_caught(name: str, place: Path, adapter: Callable[..., str]) -> None:
     methods, expected = BROKEN[name]
-    test = video_contrast.doctor(adapter(**methods), place / "set")
+    test = doctor(adapter(**methods), place)
     assert expected <= failed(test), "\n".join(map(str, test.verdicts))
 
 
 def test_left_padding_in_the_wrong_place_is_caught(place: Path, adapter: Callable[..., str]) -> None:
-    assert "padding" in failed(video_contrast.doctor(adapter(left=True), place / "set"))
+    assert "padding" in failed(doctor(adapter(left=True), place))
 
 
 def test_embeddings_that_nobody_normalised_are_doubtful(place: Path, adapter: Callable[..., str]) -> None:
-    test = video_contrast.doctor(adapter(encode_texts=of_any_length), place / "set")
+    test = doctor(adapter(encode_texts=of_any_length), place)
     assert "lengths" in {verdict.check for verdict in test.of("doubt")} and not failed(test)
 
 
@@ -211,7 +216,7 @@ def test_captions_cut_beyond_the_usual_length_are_caught(letters: int, tmp_path:
 
 
 def test_the_same_adapter_unbroken_passes_and_is_order_blind(place: Path, adapter: Callable[..., str]) -> None:
-    test = video_contrast.doctor(adapter(), place / "set")
+    test = doctor(adapter(), place)
     assert not failed(test)
     says = {verdict.check: verdict.says for verdict in test.verdicts}
     assert "order-blind" in says["reversal"] and test.items == 8
@@ -295,7 +300,7 @@ def test_the_packaged_checkpoints_pass(name: str) -> None:
 @pytest.mark.parametrize("name", [*tiny_models.MAKERS, *tiny_late.MAKERS])
 def test_tiny_checkpoints_of_all_encoders_pass(name: str, place: Path, tmp_path: Path) -> None:
     folder = (tiny_models.MAKERS | tiny_late.MAKERS)[name](tmp_path / "model")
-    test = video_contrast.doctor(folder, place / "set", frames=4)
+    test = doctor(folder, place)
     assert not failed(test), "\n".join(map(str, test.verdicts))
     assert test.rendered["tokens"] and test.rendered["pixels"] and test.rendered["times"]
 
@@ -317,14 +322,14 @@ def test_embedders_with_code_of_their_own_pass_and_count_what_they_cut(
 
 @pytest.mark.parametrize("pooling", ["max", "query-scored"])
 def test_other_poolings_pass(pooling: str, place: Path) -> None:
-    assert not failed(video_contrast.doctor(place / "clip", place / "set", options={"pooling": pooling}))
+    assert not failed(doctor(place / "clip", place, options={"pooling": pooling}))
 
 
 def test_a_run_stops_unless_what_fails_is_accepted(
     place: Path, tmp_path: Path, adapter: Callable[..., str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     name = adapter(encode_prepared=first_frame)
-    given: dict[str, Any] = {"store": tmp_path / "store", "progress": False}
+    given: dict[str, Any] = {"store": tmp_path / "store", "frames": 4, "progress": False}
     with pytest.raises(VideoContrastError, match=r"failed the self-test.*frames: .*--accept frames"):
         video_contrast.score(name, place / "set", "verb_mc", output=tmp_path / "run", **given)
     assert not (tmp_path / "run" / "run.json").exists()
@@ -334,7 +339,7 @@ def test_a_run_stops_unless_what_fails_is_accepted(
     assert "self-test: fail (accepted): frames" in (tmp_path / "run" / "RESULTS.md").read_text()
     left_out = video_contrast.score(name, place / "set", "verb_mc", accept="all", **given)
     assert left_out.record["self_test"] == {"left_out": True}
-    assert main(["doctor", name, "--dataset", str(place / "set"), "--config", "random_mc"]) == 1
+    assert main(["doctor", name, "--dataset", str(place / "set"), "--config", "random_mc", "--frames", "4"]) == 1
     shown = capsys.readouterr()
     assert "fail  frames" in shown.out and "failed 1 of" in shown.err
 
@@ -347,7 +352,9 @@ def test_a_run_that_goes_on_and_a_finished_one_are_not_tested_again(
     calls: list[int] = []
     examine = self_test.examine
     monkeypatch.setattr(self_test, "examine", lambda *args, **named: calls.append(1) or examine(*args, **named))
-    given: dict[str, Any] = {"output": tmp_path / "run", "store": tmp_path / "store", "progress": False}
+    given: dict[str, Any] = {
+        "output": tmp_path / "run", "store": tmp_path / "store", "frames": 4, "progress": False
+    }  # fmt: skip
     first = video_contrast.score(place / "clip", place / "set", "verb_mc", **given)
     video_contrast.score(place / "clip", place / "set", "verb_mc", **given)
     more = video_contrast.score(place / "clip", place / "set", "verb_mc", conditions="clean,controls", **given)

@@ -29,7 +29,7 @@ def test_real_clips_are_scored_against_their_captions(shared_data: Path, tmp_pat
         [
             "score", "--model", str(tmp_path / "clip"), "--dataset", str(tmp_path / "set"), "--config", "retrieval",
             "--video-root", str(shared_data / "videos"), "--output", str(tmp_path / "run"), "--frames", str(frames),
-            "--store", str(tmp_path / "store"),
+            "--store", str(tmp_path / "store"), "--accept", "all",
         ]
     )  # fmt: skip
     assert code == 0

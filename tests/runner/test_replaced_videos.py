@@ -19,7 +19,7 @@ def scored(tmp_path: Path) -> Path:
 
 def again(place: Path) -> list[float]:
     result = video_contrast.score("temporal", place / "set", "retrieval", output=place / "run", store=place / "store",
-                                  progress=False)  # fmt: skip
+                                  accept="all", progress=False)  # fmt: skip
     assert result.output is not None
     return video_contrast.open_run(result.output).matrix("retrieval").values[0].tolist()
 

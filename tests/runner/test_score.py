@@ -27,7 +27,9 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def run(place: Path, model: str, output: Path, **changed: Any) -> RunResult:
     name = str(place / model) if (place / model).exists() else model
-    given: dict[str, Any] = {"store": output.parent / "store", "progress": False, "batch_size": 4, **changed}
+    """Without the self-test, which `full` has passed, unless `accept` is given."""
+    given: dict[str, Any] = {"store": output.parent / "store", "progress": False, "batch_size": 4, "accept": "all"}
+    given |= changed
     config = given.pop("config", ["verb_mc", "retrieval"])
     return score(name, given.pop("dataset", place / "set"), config, output=output, **given)
 
@@ -35,7 +37,8 @@ def run(place: Path, model: str, output: Path, **changed: Any) -> RunResult:
 @pytest.fixture(scope="module")
 def full(place: Path) -> RunResult:
     conditions = "clean,visual:jumble@2,visual:gaussian_noise,text:drop_first,controls,visual:jumble@2+text:drop_first"
-    return run(place, "clip", place / "full", conditions=conditions, config=["verb_mc", "random_mc", "retrieval"])
+    configs = ["verb_mc", "random_mc", "retrieval"]
+    return run(place, "clip", place / "full", conditions=conditions, config=configs, accept="")
 
 
 def test_scores_are_those_of_the_model_called_by_hand(place: Path, full: RunResult) -> None:
@@ -319,7 +322,7 @@ def test_out_of_memory_halves_the_batch_and_says_so(
         return encode(self, prepared)
 
     monkeypatch.setattr(ImageTextEncoder, "encode_prepared", small)
-    result = run(place, "clip", tmp_path / "run", config="verb_mc", store=tmp_path / "own")
+    result = run(place, "clip", tmp_path / "run", config="verb_mc", store=tmp_path / "own", accept="")
     assert result.record["notes"] == ["out of memory: the batch was halved to 2"]
     assert result["verb_mc"]["conditions"]["clean"]["n"] == 7
 
@@ -338,7 +341,7 @@ def test_an_interrupted_run_goes_on(place: Path, tmp_path: Path, monkeypatch: py
     given: dict[str, Any] = {"config": "verb_mc", "store": tmp_path / "own", "batch_size": 3}
     with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
         patched.setattr(ImageTextEncoder, "encode_prepared", interrupted)
-        run(place, "clip", tmp_path / "run", accept="all", **given)
+        run(place, "clip", tmp_path / "run", **given)
     assert not (tmp_path / "run" / "metrics.json").exists()
     result = run(place, "clip", tmp_path / "run", **given)
     assert result.record["counters"]["visual_encodings"] == 4, "the first three clips were kept"
@@ -347,7 +350,8 @@ def test_an_interrupted_run_goes_on(place: Path, tmp_path: Path, monkeypatch: py
 
 
 def test_limit_scores_the_first_clips_and_no_output_leaves_nothing(place: Path, tmp_path: Path) -> None:
-    result = score(str(place / "clip"), place / "set", "verb_mc", limit=3, store=tmp_path / "store", progress=False)
+    result = score(str(place / "clip"), place / "set", "verb_mc", limit=3, store=tmp_path / "store", accept="all",
+                   progress=False)  # fmt: skip
     assert result["verb_mc"]["conditions"]["clean"]["n"] == 3
     assert result.metrics["configs"].keys() == {"verb_mc"} and len(result.scores) == 3
 
@@ -362,7 +366,7 @@ def test_a_dry_run_prints_the_cost_and_writes_nothing(place: Path, tmp_path: Pat
 def test_a_perturbed_sets_recipes_are_conditions_of_their_own(place: Path, tmp_path: Path) -> None:
     folder = runner_set.write(tmp_path / "set", n_clips=2)
     video_contrast.build("perturbed", ["visual"], output=tmp_path / "p", dataset=folder, dataset_config="retrieval")
-    given: dict[str, Any] = {"video_root": folder, "store": tmp_path / "store", "progress": False}
+    given: dict[str, Any] = {"video_root": folder, "store": tmp_path / "store", "accept": "all", "progress": False}
     stored = score(str(place / "clip"), tmp_path / "p", "visual", output=tmp_path / "stored", **given)
     assert len(stored["visual"]["conditions"]) == 90
     names = ("visual:jumble@2", "visual:gaussian_noise@4", "visual:codec1@1")
