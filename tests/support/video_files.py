@@ -7,6 +7,7 @@ from pathlib import Path
 
 import av
 import numpy as np
+from av.video.reformatter import VideoReformatter
 
 FRAMES = 26
 FPS = 25
@@ -36,6 +37,7 @@ def write_clip(
         stream = container.add_stream(codec, rate=Fraction(FPS))
         stream.width, stream.height, stream.pix_fmt = 64, 48, "yuv420p"
         stream.codec_context.gop_size = gop
+        stream.codec_context.thread_count = 1  # threads cost more than such pictures
         stream.options = options or {}
         if sound:
             track = container.add_stream("aac", rate=16000, layout="mono")
@@ -56,8 +58,11 @@ def write_clip(
 
 def in_sequence(path: Path) -> np.ndarray:
     """All frames of a file, uint8[T, H, W, 3], decoded one after another."""
+    converter = VideoReformatter()  # a new one for every frame costs more than decoding it
     with av.open(str(path)) as container:
-        return np.stack([frame.to_ndarray(format="rgb24") for frame in container.decode(video=0)])
+        container.streams.video[0].codec_context.thread_count = 1
+        frames = container.decode(video=0)
+        return np.stack([converter.reformat(frame, format="rgb24").to_ndarray() for frame in frames])
 
 
 def turn_pictures(path: Path) -> None:

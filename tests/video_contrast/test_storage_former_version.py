@@ -80,7 +80,7 @@ def test_the_run_opens(place: Path) -> None:
 
 
 def test_the_run_is_reported_and_compared(place: Path) -> None:
-    report = write_report([place / "run"], place / "report")
+    report = write_report([place / "run"], place / "report.html")
     assert "temporal" in Path(report).read_text(encoding="utf-8")
     rows = compare_runs(place / "run", place / "run")
     assert {(row["config"], row["condition"]) for row in rows} == {
