@@ -34,7 +34,7 @@ def audit_set(
         split: which split is audited; `test` if there is one, else the first.
         refine: also write `CONFIG_refined`, with every split of a multiple-choice config refined by itself.
         language_model: joins the blind models, and is asked whether it knows the set.
-        seed: of everything random.
+        seed: of all random draws.
 
     Returns:
         The audit of each config with the certificate of its X-ray (`audit.xray`); with `refine` the refined configs'

@@ -50,7 +50,7 @@ def xray(
         language_model: joins the blind models, and is asked whether it knows the published order.
         tokens: how they are counted, and how many a model reads.
         points: the difference of two models that the set should show, in percentage points.
-        seed: of everything random.
+        seed: of all random draws.
 
     Raises:
         UsageError: no such split, or rows that are not of a multiple-choice set.

@@ -3,7 +3,7 @@
 A builder is a function in a file NAME.py of `sources/`, `robustness/`, `shapes/` or `clip_edits/`:
 
     @builder("captions", configs=("retrieval", "random_mc", "verb_mc"), requirements="a table of captions")
-    def captions(configs: list[str], *, table: CaptionTable, seed: Annotated[int, "of every draw"] = 0) -> BuiltSet: ...
+    def captions(configs: list[str], *, table: CaptionTable, seed: Annotated[int, "seed of draws"] = 0) -> BuiltSet: ...
 
 Its options are its keyword parameters and the fields of those that are dataclasses (`video_contrast.options`). They are
 the flags of `video-contrast build captions` and the arguments of `video_contrast.build("captions", ...)`. The output

@@ -83,7 +83,7 @@ def parse(
 
     Args:
         names: names, wildcards and pairs, separated by commas or in a list.
-        seed: of everything random.
+        seed: of all random draws.
         profile: constants of the perturbations.
         scope: what temporal perturbations act on, "clip" or "video".
         order: whether frames are perturbed or sampled first.

@@ -36,7 +36,7 @@ class ConditionOptions:
     scope: Annotated[Literal["clip", "video"], "what temporal perturbations act on"] = "clip"
     order: Annotated[
         Literal["perturb_then_sample", "sample_then_perturb"],
-        "perturb every frame, or only the frames that are sampled",
+        "whether all frames are perturbed, or only the sampled ones",
     ] = "perturb_then_sample"
 
 
@@ -58,7 +58,7 @@ class SamplingOptions:
     PANEL: ClassVar[str] = RUN
     frames: Annotated[int | None, "frames a clip; default: 8, or what the model needs"] = None
     fps: Annotated[float | None, "frames a second instead; at most --frames (64 if not given)"] = None
-    sampling: Annotated[Policy, "where the frames lie"] = "uniform"
+    sampling: Annotated[Policy, "where frames lie"] = "uniform"
     accept_damaged: Annotated[bool, "score damaged videos all the same, and record them"] = False
 
 
@@ -71,8 +71,10 @@ class DeviceOptions:
     device: Device = "auto"
     dtype: Annotated[Precision, "of the model", Flag(former=("precision",))] = "auto"
     device_map: Annotated[str | None, "auto: spread a large model over devices"] = None
-    preprocess_on: Annotated[Literal["cpu", "device"], "resizing of frames (dual encoders)"] = "cpu"
-    perturb_on: Annotated[Literal["auto", "device", "cpu"], "perturbing; auto: on a GPU"] = "auto"
+    preprocess_on: Annotated[Literal["cpu", "device"], "where dual encoders resize frames"] = "cpu"
+    perturb_on: Annotated[
+        Literal["auto", "device", "cpu"], "where frames are perturbed; auto: on a GPU if there is one"
+    ] = "auto"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,7 +88,7 @@ class RunOptions:
     keep_matrices: Annotated[Literal["auto", "all", "clean"], "scores kept; auto: 2 GB"] = "auto"
     dry_run: Annotated[bool, "print what would be done and its cost; score nothing"] = False
     show_input: Annotated[bool, "print what the model is given for one item, and score nothing"] = False
-    accept: Annotated[str | Sequence[str], "checks of the self-test that may fail; all: leave it out"] = ""
+    accept: Annotated[str | Sequence[str], "checks of the self-test that may fail; all: no self-test"] = ""
     progress: Annotated[bool, "show progress bars", Flag(python_only=True)] = True
 
 

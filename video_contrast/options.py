@@ -44,7 +44,7 @@ GivenOptions = Mapping[str, Any]  # option -> value, as the caller has it: of an
 OptionValues = dict[str, Any]  # option -> value, of the type that the option declares
 
 # Options that many commands have.
-Seed = Annotated[int, "of all random draws"]
+Seed = Annotated[int, "seed of all random draws"]
 Tagger = Annotated[str, "auto, hanta, nltk, spacy:MODEL or amr:FILE"]
 Device = Annotated[str, "auto (first GPU, else CPU), cpu, cuda, cuda:1, mps"]
 Precision = Literal["auto", "float32", "bfloat16", "float16"]

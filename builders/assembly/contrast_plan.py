@@ -45,7 +45,7 @@ class ContrastOptions(VerbOptions):
     caption: Annotated[
         CaptionChoice, "caption that is edited: eligible, the first that allows it, or base, that of random_mc"
     ] = "eligible"
-    seed: Annotated[int, "of every draw"] = 0
+    seed: Annotated[int, "seed of every draw"] = 0
     num_proc: Annotated[int, "processes that share the work"] = 1
 
     def record(self) -> dict[str, object]:

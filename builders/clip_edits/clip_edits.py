@@ -53,7 +53,7 @@ def clip_edits(
     *,
     table: ClipTable,
     how: ClipEditOptions = ClipEditOptions(),  # noqa: B008  frozen
-    seed: Annotated[int, "of pairs, forms and transitions"] = 0,
+    seed: Annotated[int, "seed of pairs, forms and transitions"] = 0,
     write_videos: Annotated[bool, "write the edited clips as files, for tools that do not know recipes"] = False,
 ) -> BuiltSet:
     """Pairs of edited clips: order, count, direction, side, speed, place; what is false is certain."""

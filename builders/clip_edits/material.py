@@ -29,7 +29,7 @@ class ClipEditOptions:
     """How clips are edited."""
 
     PANEL: ClassVar[str] = "How clips are edited"
-    seconds: Annotated[float, "of a part at most, around the clip's middle"] = 10.0
+    seconds: Annotated[float, "seconds of a part at most, around the clip's middle"] = 10.0
     shortest: Annotated[float, "seconds of a part at least; shorter clips are left out"] = 1.0
     transition: Annotated[Transition, "how parts are joined: varied, gap (grey), cut or fade"] = "varied"
     partners: Annotated[int, "how many other clips each clip is joined with"] = 1

@@ -23,7 +23,7 @@ CITATION = (
 class PerturbationOptions:
     """How a set is perturbed."""
 
-    seed: Annotated[int, "of every perturbation"] = 0
+    seed: Annotated[int, "seed of every perturbation"] = 0
     profile: Annotated[
         Literal["paper", "released", "monotone"],
         "released is the authors' code where it differs; with monotone visual damage rises with severity",
@@ -32,9 +32,10 @@ class PerturbationOptions:
         Literal["clip", "video"],
         "what temporal perturbations and codecs act on: clip (between start and end) or video (then cut)",
     ] = "clip"
-    order: Annotated[Literal["perturb_then_sample", "sample_then_perturb"], "the first is the paper's"] = (
-        "perturb_then_sample"
-    )
+    order: Annotated[
+        Literal["perturb_then_sample", "sample_then_perturb"],
+        "whether all frames are perturbed, or only the sampled ones",
+    ] = "perturb_then_sample"
     models: Annotated[
         str | None, "checkpoints for text perturbations: name=FOLDER_OR_HUB_ID,... (a+b where one needs two)"
     ] = None
@@ -44,7 +45,7 @@ class PerturbationOptions:
     files: Annotated[
         Path | None, "also write the perturbed clips as files below this folder, which becomes the video root"
     ] = None
-    quality: Annotated[Literal["high", "lossless"], "of the files"] = "high"
+    quality: Annotated[Literal["high", "lossless"], "quality of the files"] = "high"
     num_proc: Annotated[int, "processes that write files"] = 1
     meteor: Annotated[bool, "measure METEOR of the perturbed captions for the card (needs NLTK's WordNet data)"] = False
     language_model: Annotated[

@@ -26,7 +26,7 @@ def perturbed(
     splits: Annotated[str | None, "splits to perturb, comma-separated; default: all of the config"] = None,
     options: PerturbationOptions = PerturbationOptions(),  # noqa: B008  frozen
 ) -> BuiltSet:
-    """Any set perturbed: captions or all options, 90 visual conditions, 66 pairs."""
+    """Any set perturbed: captions or all candidates, 90 visual conditions, 66 pairs."""
     folder = SetFolder.open(existing(dataset, "give the folder of a set", "--dataset"))
     if not folder.is_built:
         raise UsageError(f"--dataset {dataset} holds no set.json: give a folder that `video-contrast build` wrote")

@@ -93,7 +93,7 @@ def _facts(seed: int, options: ShapesOptions) -> Facts:
     return {
         "pretty_name": "Shapes world",
         "summary": "Short clips of shapes and people in motion, drawn by a program, with captions whose truth follows "
-        "from the scene. Every option of every question was checked: true ones are true, contrasts are false.",
+        "from the scene. Every candidate of every item was checked: true ones are true, contrasts are false.",
         "sources": ["made by video-contrast; no outside data"],
         "licence": "Apache-2.0",
         "licence_id": "apache-2.0",

@@ -52,7 +52,7 @@ def feint6k(
     msrvtt: Annotated[Path | None, "the released csv on MSR-VTT's videos"] = None,
     vatex: Annotated[Path | None, "the released csv on VATEX's videos"] = None,
     video_pattern: Annotated[str, "path of a video under the video root; video_id holds its folder"] = "{video_id}.mp4",
-    seed: Annotated[int, "of positions and of the random captions"] = 0,
+    seed: Annotated[int, "seed of positions and of the random captions"] = 0,
 ) -> BuiltSet:
     """Feint6K: the true caption among five with another action; random captions as the control."""
     facts: Facts = {

@@ -33,7 +33,7 @@ def nextqa(
     video_pattern: Annotated[str, "path of a video; {vidor} is its name in VidOR, {video} its id"] = "{vidor}.mp4",
     options: PublishedOptions,
 ) -> BuiltSet:
-    """NExT-QA: five options a question, by type (causal, temporal, descriptive); the authors give no prompt."""
+    """NExT-QA: five candidates a question, by type (causal, temporal, descriptive); the authors give no prompt."""
     names = read_json(present(folder / "map_vid_vidorID.json", RELEASE))
     files = RELEASE.splits(splits, SPLITS)
     published = PublishedSet(replace(RELEASE, paper={"nextqa_mc": sum(SIZES[split] for split in files)}), options)

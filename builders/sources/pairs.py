@@ -38,7 +38,7 @@ def pairs(
     true: Annotated[str, "column with the true caption"],
     false: Annotated[str, "column with the false caption, or a list of false captions"],
     kind: Annotated[str | None, f"column with the kind of the false caption, of your own; default: {KIND}"] = None,
-    seed: Annotated[int, "of the places of the candidates"] = 0,
+    seed: Annotated[int, "seed of the places of the candidates"] = 0,
 ) -> BuiltSet:
     """Two-way items from any list of pairs of captions, as published benchmarks have them."""
     rows, counts = _read_pairs(table, true=true, false=false, kind=kind, seed=seed)

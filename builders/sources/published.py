@@ -26,7 +26,7 @@ class PublishedOptions:
     """Options of every builder of a published set."""
 
     videos_zip: Annotated[Path | None, "zip of the videos: rows then name its members"] = None
-    seed: Annotated[int, "of the places of the candidates, where the release gives none"] = 0
+    seed: Annotated[int, "seed of the places of the candidates, where the release gives none"] = 0
 
 
 @dataclass

@@ -79,8 +79,8 @@ def app(desk: Desk, video_root: str | Path, *, title: str = "video-contrast", re
         desk: deals out the items.
         video_root: where the clips lie.
         title: of the page.
-        reviewer: the word that opens the tab *Review*, which shows the true sentences and everybody's answers; "" opens
-            it to all who see the page, None leaves it out.
+        reviewer: the password that opens the tab *Review*, which shows the true sentences and everybody's answers; ""
+            opens it to all who see the page, None leaves it out.
 
     Raises:
         UsageError: Gradio is not installed.
@@ -227,13 +227,13 @@ def _rules(judging: bool) -> str:
 
 
 def _review(gr: ModuleType, desk: Desk, reviewer: str) -> None:
-    """All answers as a table, and a form that sends one back with a note; for those who know the reviewer's word."""
+    """All answers as a table, and a form that sends one back with a note, behind the reviewer's password."""
 
     def refused(text: str | None) -> str:
         return (
             ""
             if hmac.compare_digest((text or "").strip().encode(), reviewer.encode())
-            else "This is not the reviewer's word."
+            else "This is not the reviewer's password."
         )
 
     def table() -> list[list[object]]:
@@ -248,20 +248,20 @@ def _review(gr: ModuleType, desk: Desk, reviewer: str) -> None:
             lines.append([vote.item, vote.annotator, true, answer_text, round(vote.seconds, 1), vote.status])
         return lines
 
-    def look(word: str | None) -> tuple[str, list[list[object]]]:
-        problem = refused(word)
+    def look(password: str | None) -> tuple[str, list[list[object]]]:
+        problem = refused(password)
         return problem, [] if problem else table()
 
-    def send_back(word: str | None, item: str, annotator: str, note: str) -> tuple[str, list[list[object]]]:
-        if refused(word):
-            return look(word)
+    def send_back(password: str | None, item: str, annotator: str, note: str) -> tuple[str, list[list[object]]]:
+        if refused(password):
+            return look(password)
         try:
             desk.send_back(item.strip(), annotator.strip(), note.strip())
         except VideoContrastError as error:
             return str(error), table()
         return f"Sent back to {annotator.strip()}.", table()
 
-    word = gr.Textbox(label="Reviewer's word", type="password", elem_id="back-word", visible=bool(reviewer))
+    password = gr.Textbox(label="Reviewer's password", type="password", elem_id="back-password", visible=bool(reviewer))
     refresh = gr.Button("Show answers", elem_id="refresh")
     answers = gr.Dataframe(
         headers=["item", "by", "true sentence", "answer", "seconds", "status"],
@@ -276,5 +276,5 @@ def _review(gr: ModuleType, desk: Desk, reviewer: str) -> None:
         note = gr.Textbox(label="What should change", elem_id="back-note", scale=2)
     back = gr.Button("Send back", elem_id="back")
     review_message = gr.Markdown(elem_id="back-said")
-    refresh.click(look, word, [review_message, answers])
-    back.click(send_back, [word, item, annotator, note], [review_message, answers])
+    refresh.click(look, password, [review_message, answers])
+    back.click(send_back, [password, item, annotator, note], [review_message, answers])

@@ -156,8 +156,8 @@ def test_a_whole_session_in_a_browser(browser: Any, made: Path, tmp_path: Path, 
             for field, text in (("item", item), ("by", "ann"), ("note", "watch to the end")):
                 tab.locator(f"#back-{field} input, #back-{field} textarea").fill(text)
             tab.locator("#back").click()
-            expect(tab.locator("#back-said")).to_contain_text("not the reviewer's word")
-            tab.locator("#back-word input").fill("between us")
+            expect(tab.locator("#back-said")).to_contain_text("not the reviewer's password")
+            tab.locator("#back-password input").fill("between us")
             tab.locator("#back").click()
             expect(tab.locator("#back-said")).to_contain_text("Sent back to ann")
             tab.get_by_role("tab", name="Judge").click()

@@ -45,7 +45,7 @@ def _command(builder: Builder) -> Command:
     required = " ".join(f"{option.names[0]} {option.name.upper()}" for option in options if option.default is REQUIRED)
     example = f"video-contrast build {builder.name} {required} --output sets/{builder.name}".replace("  ", " ")
     if len(options) > MANY:
-        example += f" (all of each option's text: video-contrast list builders {builder.name})"
+        example += f" (the whole text of each option: video-contrast list builders {builder.name})"
 
     def build(
         configs: Annotated[Configs, Flag(hidden=True)] = None,

@@ -84,9 +84,9 @@ def video(
     severity: Annotated[int, "1 to 5"],
     seed: Seed = 0,
     profile: Profile = "paper",
-    quality: Annotated[Literal["high", "lossless"], "of the file"] = "high",
-    start: Annotated[float | None, "seconds; from there on only"] = None,
-    end: Annotated[float | None, "seconds; up to there only"] = None,
+    quality: Annotated[Literal["high", "lossless"], "quality of the file"] = "high",
+    start: Annotated[float | None, "where the span starts, in seconds"] = None,
+    end: Annotated[float | None, "where the span ends, in seconds"] = None,
     video_id: Annotated[str | None, "names the random stream; IN without its suffix if absent"] = None,
     clean: Annotated[Path | None, "also write the clip unperturbed, encoded the same way"] = None,
 ) -> None:
@@ -124,8 +124,8 @@ def sheet(
     *,
     seed: Seed = 0,
     profile: Profile = "paper",
-    at: Annotated[float | None, "seconds; the frame to show, the middle one if absent"] = None,
-    width: Annotated[int, "of one tile, in pixels: 48 to 640"] = 192,
+    at: Annotated[float | None, "time of the frame to show, in seconds; default: the middle"] = None,
+    width: Annotated[int, "width of one tile in pixels, 48 to 640"] = 192,
 ) -> None:
     """Draw all 18 perturbations at all 5 severities on one frame of a video."""
     from video_contrast.perturbations.video.sheet import contact_sheet

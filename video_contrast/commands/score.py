@@ -37,7 +37,7 @@ def score(
         list[str] | None, "Hub id, folder, packaged one, or a baseline; repeat for several", Flag(panel=MODEL)
     ] = None,
     runs: Annotated[
-        Path | None, "YAML list of runs: model, dataset, config and options of each", Flag(panel=MODEL)
+        Path | None, "YAML file with a list of runs: model, dataset and options of each", Flag(panel=MODEL)
     ] = None,
     dataset: Annotated[str | None, "folder of a set, Hub id, or shapes", Flag(panel=SCORED)] = None,
     config: Annotated[Configs, Flag(panel=SCORED)] = None,

@@ -53,8 +53,8 @@ class TableColumns:
     video: Annotated[str | None, "the clip: a path or an id", Flag(former=("video_column",))] = None
     cluster: Annotated[str | None, "the source video"] = None
     question: Annotated[str | None, "what the candidates answer"] = None
-    encoding: Annotated[str, "of a text file"] = "utf-8-sig"
-    delimiter: Annotated[str | None, "of a CSV file"] = None
+    encoding: Annotated[str, "encoding of a text file"] = "utf-8-sig"
+    delimiter: Annotated[str | None, "delimiter of a CSV file"] = None
 
 
 @dataclass
