@@ -21,12 +21,11 @@ CODECS: dict[str, tuple[dict[str, str], ...]] = {
     "libvpx-vp9": ({"deadline": "realtime"}, {"auto-alt-ref": "1", "lag-in-frames": "8", "cpu-used": "8"}),
     "libsvtav1": ({"preset": "12"},),
 }  # fmt: skip
-# One demuxer reads mp4 and mov, and one reads mkv and webm: the second of each has one case.
 HOLDS = {
     "mp4": ("libx264", "libx265", "mpeg4", "mpeg2video", "libvpx-vp9", "libsvtav1"),
-    "mov": ("mpeg4",),
+    "mov": ("libx264", "libx265", "mpeg4", "mpeg2video"),
     "mkv": ("libx264", "libx265", "mpeg4", "mpeg2video", "libvpx", "libvpx-vp9", "libsvtav1"),
-    "webm": ("libvpx",),
+    "webm": ("libvpx", "libvpx-vp9", "libsvtav1"),
     "ts": ("libx264", "libx265", "mpeg4", "mpeg2video"),
     "avi": ("libx264", "mpeg4", "mpeg2video", "libvpx"),
     "mpg": ("mpeg2video",),
