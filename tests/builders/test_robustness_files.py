@@ -2,6 +2,7 @@
 # ruff: noqa: F811  (fixtures are imported and then named as arguments)
 
 import json
+import multiprocessing
 import os
 import shutil
 import subprocess
@@ -9,7 +10,9 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import processes
 import pytest
+from accelerate import PartialState
 from robustness_sets import clean, rows_of, tree, videos  # noqa: F401  fixtures
 
 from video_contrast import cli
@@ -86,23 +89,47 @@ def test_a_killed_run_leaves_no_half_file_and_goes_on(videos: Path, tmp_path: Pa
     assert all((out / name).read_bytes() == (tmp_path / "fresh" / name).read_bytes() for name in names)
 
 
+def command(arguments: list[str]) -> None:
+    PartialState._reset_state()  # a forked process inherits the parent's, which is of one process
+    assert cli.main(arguments) == 0
+
+
 @pytest.mark.processes
-def test_torchrun_shares_the_files(clean: Path, videos: Path, tmp_path: Path) -> None:
-    arguments = ["perturbed", "clean", "--from", str(clean), "--video-root", str(videos)]
-    command = Path(sys.executable).parent / "video-contrast"
-    torchrun = Path(sys.executable).parent / "torchrun"
-    if not torchrun.exists() or not command.exists():
-        pytest.skip("torchrun is not installed beside python")
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_the_processes_of_torchrun_share_the_files(clean: Path, videos: Path, tmp_path: Path) -> None:
     out = tmp_path / "two"
-    environment = {**os.environ, "ACCELERATE_USE_CPU": "true", "OMP_NUM_THREADS": "1"}
-    subprocess.run(
-        [torchrun, "--nproc_per_node", "2", "--standalone", command, "build", *arguments, "--files", out / "videos",
-         "--output", out],
-        check=True, env=environment, timeout=180, capture_output=True,
-    )  # fmt: skip
+    given = ["perturbed", "clean", "--from", clean, "--video-root", videos, "--files", out / "videos", "--output", out]
+    processes.launch(2, command, ["build", *map(str, given), "--quiet"])
     one = tmp_path / "one"
     build("perturbed", ["clean"], output=one, dataset=clean, video_root=videos, files=one / "videos")
     assert tree(out) == tree(one)
+
+
+@pytest.mark.processes
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_processes_of_these_tests_find_what_torchrun_tells_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from torch.distributed.run import main as torchrun
+
+    fork = multiprocessing.get_context("fork")
+    told = f'env > "{tmp_path}/$RANK"'
+    launcher = fork.Process(
+        target=torchrun, args=(["--nproc_per_node=2", "--standalone", "--no-python", "sh", "-c", told],)
+    )
+    launcher.start()
+    launcher.join(180)
+    assert launcher.exitcode == 0
+    for rank in range(2):
+        theirs = dict(line.split("=", 1) for line in (tmp_path / str(rank)).read_text().splitlines() if "=" in line)
+        with monkeypatch.context() as patched:
+            patched.setattr(os, "environ", {})
+            processes.as_torchrun(rank, 2, 1, 29500, lambda: None, ())
+            ours = dict(os.environ)
+        of_launcher = {"MASTER_PORT", "MASTER_ADDR"}  # its free port, its name of this machine
+        assert of_launcher <= ours.keys() & theirs.keys()
+        for name in ours.keys() - of_launcher - {"ACCELERATE_USE_CPU", "OMP_NUM_THREADS"}:
+            assert ours[name] == theirs[name], name
 
 
 def test_an_unreadable_video_is_left_out_and_counted(clean: Path, videos: Path, tmp_path: Path) -> None:

@@ -17,11 +17,12 @@ import pytest
 from video_contrast.cli import main
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import read_json, write_json
-from video_contrast.reports import embeddings, reference, write_report
+from video_contrast.reports import embeddings, reference, write, write_report
 from video_contrast.reports.finding import finding
 from video_contrast.reports.hits import caption_hits, hit
 from video_contrast.reports.reproduce import published
 from video_contrast.reports.runs import ConfigRun, SetKey, load_runs
+from video_contrast.reports.sets import similarities
 from video_contrast.reports.write import left_out, warnings
 from video_contrast.storage import open_set
 
@@ -45,6 +46,13 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def page(world: Path) -> str:
     return write_report([world / "runs"], world / "report.html").read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def small(world: Path) -> Path:
+    """A run of one config under few conditions, for tests that look at the files and not at every figure."""
+    conditions = {name: CONDITIONS[name] for name in ("visual:jumble@1", "visual:jumble@5", "control:blind")}
+    return fabricate.make_run(world / "small", world / "set", ["verb_mc"], model="good", conditions=conditions)
 
 
 def embedded(page: str, name: str) -> Any:
@@ -99,8 +107,8 @@ def test_gamma_in_the_heat_map_is_the_ratio_of_the_scores(world: Path, page: str
     assert values["drop_first", "jpeg@3"] == pytest.approx(expected)
 
 
-def test_each_figure_also_comes_as_svg_png_and_csv(world: Path, tmp_path: Path) -> None:
-    write_report([world / "runs/good"], tmp_path / "r.html", assets=tmp_path / "figures")
+def test_each_figure_also_comes_as_svg_png_and_csv(small: Path, tmp_path: Path) -> None:
+    write_report([small], tmp_path / "r.html", assets=tmp_path / "figures")
     names = {path.stem for path in (tmp_path / "figures").glob("*.svg")}
     assert names and names == {path.stem for path in (tmp_path / "figures").glob("*.png")}
     assert names < {path.stem for path in (tmp_path / "figures").glob("*.csv")}
@@ -157,17 +165,17 @@ def test_equal_runs_give_equal_bytes(world: Path, page: str, tmp_path: Path) -> 
     assert again.read_text(encoding="utf-8") == page
 
 
-def test_sets_that_differ_under_one_name_are_not_compared(world: Path, tmp_path: Path) -> None:
+def test_sets_that_differ_under_one_name_are_not_compared(small: Path, tmp_path: Path) -> None:
     fabricate.make_set(tmp_path / "set", 30)
-    fabricate.make_run(tmp_path / "other", tmp_path / "set", ["verb_mc"], model="good", conditions=CONDITIONS)
-    html = write_report([world / "runs/good", tmp_path / "other"], tmp_path / "r.html").read_text(encoding="utf-8")
+    conditions = {"visual:jumble@1": 1.4, "control:blind": 0.0}
+    fabricate.make_run(tmp_path / "other", tmp_path / "set", ["verb_mc"], model="good", conditions=conditions)
+    html = write_report([small, tmp_path / "other"], tmp_path / "r.html").read_text(encoding="utf-8")
     assert "2 different sets called verb_mc" in html
     fingerprints = [
-        read_json(folder / "run.json")["set"]["fingerprints"]["verb_mc"][:6]
-        for folder in (world / "runs/good", tmp_path / "other")
+        read_json(folder / "run.json")["set"]["fingerprints"]["verb_mc"][:6] for folder in (small, tmp_path / "other")
     ]
     names = embedded(html, "csv")
-    for mark, root in zip(fingerprints, (world / "runs/good", tmp_path / "other"), strict=True):
+    for mark, root in zip(fingerprints, (small, tmp_path / "other"), strict=True):
         found = next(row for row in table(html, "accuracy") if row["model"] == "good")[f"verb_mc ({mark})"]
         clean = read_json(root / "metrics.json")["configs"]["verb_mc"]["conditions"]["clean"]
         assert float(found) == pytest.approx(100 * clean["accuracy"], rel=1e-4)
@@ -206,7 +214,7 @@ def test_controls_of_retrieval_say_what_time_is_worth(world: Path, page: str) ->
     )
 
 
-def test_the_papers_figures_stand_beside_runs_on_their_data_and_only_there(world: Path, tmp_path: Path) -> None:
+def test_the_papers_figures_stand_beside_runs_on_their_data_and_only_there(page: str, tmp_path: Path) -> None:
     root = fabricate.make_set(tmp_path / "set", 12)
     record = read_json(root / "set.json")
     write_json(root / "set.json", {**record, "builder": "msrvtt"})
@@ -221,8 +229,7 @@ def test_the_papers_figures_stand_beside_runs_on_their_data_and_only_there(world
     gammas = {row["model"]: row for row in table(html, "published-gamma-msrvtt-0")}
     first = published("robustness")["tables"][0]["rows"][0]
     assert float(gammas[first["model"]]["visual"]) == first["figures"]["visual:gamma_relative"]["value"]
-    other = write_report([world / "runs/good"], tmp_path / "o.html").read_text(encoding="utf-8")
-    assert not [name for name in embedded(other, "csv") if name.startswith("published")]
+    assert not [name for name in embedded(page, "csv") if name.startswith("published")]
 
 
 @pytest.mark.parametrize(
@@ -314,11 +321,12 @@ def test_what_was_left_out_is_said_once_a_reason_without_folders_of_the_machine(
     ]
 
 
-def test_the_map_shows_the_embeddings_that_the_run_stored(tmp_path: Path) -> None:
+def test_the_map_shows_the_embeddings_that_the_run_stored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from video_contrast import build, score
 
     root = build("shapes", ["retrieval", "verb_mc"], output=tmp_path / "shapes", items=14)
-    score("temporal", root, output=tmp_path / "run", store=tmp_path / "store", conditions="clean,visual:jumble@5")
+    score("temporal", root, output=tmp_path / "run", store=tmp_path / "store", conditions="clean,visual:jumble@5",
+          accept="all")  # fmt: skip
     html = write_report([tmp_path / "run"], tmp_path / "a.html").read_text()
     stored = table(html, "map-retrieval-temporal")
     assert {row["made from"] for row in stored} == {"stored embeddings"}
@@ -331,6 +339,7 @@ def test_the_map_shows_the_embeddings_that_the_run_stored(tmp_path: Path) -> Non
     first = [list(matrix.relevant).index(n) for n in range(len(ids))]
     assert np.allclose(space.clips @ space.captions.T, matrix.values[:, first], atol=1e-5)
     shutil.rmtree(tmp_path / "store")
+    monkeypatch.setattr(write, "SECTIONS", [similarities])
     again = table(write_report([tmp_path / "run"], tmp_path / "b.html").read_text(), "map-retrieval-temporal")
     assert {row["made from"] for row in again} == {"factors of the similarity matrix"}
     verbs = table(html, "verb-distributions")  # of 14 items, by hand
@@ -341,7 +350,8 @@ def test_the_map_shows_the_embeddings_that_the_run_stored(tmp_path: Path) -> Non
 
 
 def test_folder_mode_keeps_the_frames_of_every_failure_in_files(world: Path, tmp_path: Path) -> None:
-    page = write_report([world / "runs/poor"], tmp_path / "folder", max_failures=1)
+    run = fabricate.make_run(tmp_path / "run", world / "set", ["verb_mc"], model="poor", skill=-1.0)
+    page = write_report([run], tmp_path / "folder", max_failures=1)
     assert page == tmp_path / "folder" / "index.html"
     strips = embedded(page.read_text(encoding="utf-8"), "data")["strips"]
     assert len(strips) == 6  # all clips that are there
@@ -350,7 +360,7 @@ def test_folder_mode_keeps_the_frames_of_every_failure_in_files(world: Path, tmp
 
 
 def test_ten_thousand_items_stay_under_fifteen_megabytes(tmp_path: Path) -> None:
-    fabricate.make_set(tmp_path / "set", 10_000)
+    fabricate.make_set(tmp_path / "set", 10_000, configs=["verb_mc"])
     fabricate.make_run(tmp_path / "run", tmp_path / "set", ["verb_mc"], model="big", skill=0.5)
     page = write_report([tmp_path / "run"], tmp_path / "r.html", max_failures=3)
     assert page.stat().st_size < 15e6
@@ -395,8 +405,8 @@ def test_a_set_that_has_moved_is_named(world: Path, tmp_path: Path) -> None:
     assert write_report([tmp_path / "run"], tmp_path / "r.html", dataset=tmp_path / "moved").exists()
 
 
-def test_quiet_and_json(world: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    given = ["report", str(world / "runs/poor"), "--max-failures", "1", "--output", str(tmp_path / "r.html")]
+def test_quiet_and_json(small: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    given = ["report", str(small), "--max-failures", "1", "--output", str(tmp_path / "r.html")]
     assert main([*given, "--quiet"]) == 0
     assert capsys.readouterr() == ("", "")
     assert main([*given, "--json"]) == 0

@@ -62,20 +62,20 @@ def choice_rows(n: int, kinds: Sequence[str] = ("random", "verb_lm"), captions: 
 
 
 def make_set(
-    root: Path, n: int = 40, *, captions: Sequence[str] = (), videos: int = 7, facts: dict[str, Any] | None = None
-) -> Path:
+    root: Path, n: int = 40, *, captions: Sequence[str] = (), videos: int = 7, facts: dict[str, Any] | None = None,
+    configs: Sequence[str] = ("random_mc", "verb_mc", "retrieval"),
+) -> Path:  # fmt: skip
     """A set with `verb_mc`, `random_mc`, `retrieval`, and its clips (7; with fewer, the others are missing)."""
-    tables = {
-        "random_mc": {"test": choice_rows(n, ("random",))},
-        "verb_mc": {"test": choice_rows(n, captions=captions)},
-        "retrieval": {
-            "test": [
-                retrieval_row(id=f"video{k}", video_id=f"video{k}", video_path=f"clips/video{k}.mp4",
-                              captions=[f"caption {c} of video {k}" for c in range(2)])
-                for k in range(7)
-            ]
-        },
+    makers = {
+        "random_mc": lambda: choice_rows(n, ("random",)),
+        "verb_mc": lambda: choice_rows(n, captions=captions),
+        "retrieval": lambda: [
+            retrieval_row(id=f"video{k}", video_id=f"video{k}", video_path=f"clips/video{k}.mp4",
+                          captions=[f"caption {c} of video {k}" for c in range(2)])
+            for k in range(7)
+        ],
     }  # fmt: skip
+    tables = {config: {"test": makers[config]()} for config in configs}
     files: dict[str, Callable[[Any], None]] = {
         f"clips/video{k}.mp4": lambda path, k=k: write_video(path, clip(k), 8) for k in range(videos)
     }
