@@ -10,15 +10,18 @@ from pathlib import Path
 from typing import Any
 
 import fabricate
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from fake_hub import FakeHub
+from fake_hub import FakeHub, point_at
 
+import video_contrast
 from video_contrast.cli import main
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.hub_cards import publishing
 from video_contrast.hub_cards.publishing import plan_set, push_set
+from video_contrast.runner.kinds.base import KINDS, PairScorer, ScoreResult, kind
 
 
 @pytest.fixture(scope="module")
@@ -252,48 +255,38 @@ def in_a_process_of_its_own(code: str, hub: FakeHub, folder: Path) -> str:
     return done.stdout.strip()
 
 
-def test_pushed_videos_have_a_column_that_the_viewer_plays(made: Path, hub: FakeHub, tmp_path: Path) -> None:
-    push_set(plan_set(made, with_videos=True), "set")
-    code = """
-        import datasets
-        assert sorted(datasets.get_dataset_config_names("me/set")) == ["random_mc", "retrieval", "verb_mc", "videos"]
-        table = datasets.load_dataset("me/set", "videos", split="clips")
-        assert isinstance(table.features["video"], datasets.Video), table.features
-        shown = table.cast_column("video", datasets.Video(decode=False))
-        print(*[row["video"]["path"] for row in shown if row["video"]["path"].endswith(row["video_path"])])
-        assert datasets.load_dataset("me/set", "verb_mc", split="test").num_rows == 12
-    """
-    paths = in_a_process_of_its_own(code, hub, tmp_path).split()
-    assert paths == [f"hf://datasets/me/set/clips/video{n}.mp4" for n in range(7)]
-    assert {path.partition("me/set/")[2] for path in paths} <= set(hub.files("me/set"))
-    assert "videos/clips-00000-of-00001.parquet" in hub.files("me/set")
+def test_a_set_pushed_with_videos_is_scored_by_its_id(
+    made: Path, hub: FakeHub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Brightness(PairScorer):
+        def score(self, clip: Any, captions: Any, *, position: int = 0) -> ScoreResult:
+            return ScoreResult(clip.frames.mean() / np.array([len(caption) for caption in captions], np.float64))
 
-
-def test_a_set_pushed_with_videos_is_scored_by_its_id(made: Path, hub: FakeHub, tmp_path: Path) -> None:
     push_set(plan_set(made, with_videos=True), "me/set")
-    code = """
-        import numpy as np, video_contrast
-        from video_contrast.runner.kinds.base import PairScorer, ScoreResult, kind
-
-        class Brightness(PairScorer):  # looks at the videos, and needs no transformers
-            def score(self, clip, captions, *, position=0):
-                return ScoreResult(clip.frames.mean() / np.array([len(caption) for caption in captions], np.float64))
-
-        kind("bright", family="pair", summary="", names=("bright",))(lambda source, settings: Brightness())
-        ours, hub = (video_contrast.score("bright", name, store=name.split("/")[-1], accept="all", progress=False)
-                     for name in (MADE, "me/set"))
-        assert hub.record["n_missing"] == 0 and hub.metrics == ours.metrics
-        assert hub.record["set"]["fingerprints"] == ours.record["set"]["fingerprints"]
-        print(*sorted(hub.metrics["configs"]))
-    """
-    configs = in_a_process_of_its_own(code.replace("MADE", repr(str(made))), hub, tmp_path)
-    assert configs == "random_mc retrieval verb_mc"
+    point_at(hub.url, monkeypatch, tmp_path / "cache")
+    kind("bright", family="pair", summary="", names=("bright",))(lambda source, settings: Brightness())
+    try:
+        ours, theirs = (
+            video_contrast.score("bright", name, store=tmp_path / store, accept="all", progress=False)
+            for name, store in ((made, "ours"), ("me/set", "theirs"))
+        )
+    finally:
+        KINDS.pop("bright")
+    assert theirs.record["n_missing"] == 0 and theirs.metrics == ours.metrics
+    assert theirs.record["set"]["fingerprints"] == ours.record["set"]["fingerprints"]
+    assert sorted(theirs.metrics["configs"]) == ["random_mc", "retrieval", "verb_mc"]
 
 
-def test_a_pushed_set_loads_with_nothing_of_ours(made: Path, hub: FakeHub, tmp_path: Path) -> None:
+def test_what_was_pushed_loads_with_nothing_of_ours(made: Path, hub: FakeHub, tmp_path: Path) -> None:
+    """Sets, the column of their videos that the viewer plays, and metrics: one process saves seconds of imports."""
     push_set(plan_set(made), "me/set")
+    push_set(plan_set(made, with_videos=True), "clips")
+    assert main(["metrics", "push", "me"]) == 0
     code = """
-        import sys, datasets
+        import sys
+        sys.modules["transformers"] = None  # `evaluate` may do without it: importing it would take most of the seconds
+        import datasets, evaluate
+        del sys.modules["transformers"]
         rows = datasets.load_dataset("me/set", "verb_mc", split="test")
         stream = datasets.load_dataset("me/set", "verb_mc", split="test", streaming=True)
         first = next(iter(stream))
@@ -301,15 +294,29 @@ def test_a_pushed_set_loads_with_nothing_of_ours(made: Path, hub: FakeHub, tmp_p
         default = datasets.load_dataset("me/set", split="test", streaming=True)  # without a config
         assert next(iter(default))["id"] == datasets.load_dataset("me/set")["test"][0]["id"]
         assert sorted(datasets.get_dataset_config_names("me/set")) == ["random_mc", "retrieval", "verb_mc"]
+        assert len(rows) == 12
+
+        assert sorted(datasets.get_dataset_config_names("me/clips")) == ["random_mc", "retrieval", "verb_mc", "videos"]
+        table = datasets.load_dataset("me/clips", "videos", split="clips")
+        assert isinstance(table.features["video"], datasets.Video), table.features
+        shown = table.cast_column("video", datasets.Video(decode=False))
+        assert datasets.load_dataset("me/clips", "verb_mc", split="test").num_rows == 12
         assert not [m for m in sys.modules if m.startswith("video_contrast")]
-        print(len(rows))
+
+        metric = evaluate.load("me/video_contrast_mc")
+        assert metric.info.license == "Apache-2.0" and metric.info.homepage.endswith("/video-contrast/")
+        found = metric.compute(predictions=[[0.9, 0.1], [0.2, 0.2]], references=[0, 0])
+        assert found["accuracy"] == 0.75
+        assert not [m for m in sys.modules if m.startswith("video_contrast.")]
+        print(*[row["video"]["path"] for row in shown if row["video"]["path"].endswith(row["video_path"])])
     """
-    assert in_a_process_of_its_own(code, hub, tmp_path) == "12"
+    paths = in_a_process_of_its_own(code, hub, tmp_path).split()
+    assert paths == [f"hf://datasets/me/clips/clips/video{n}.mp4" for n in range(7)]
+    assert {path.partition("me/clips/")[2] for path in paths} <= set(hub.files("me/clips"))
+    assert "videos/clips-00000-of-00001.parquet" in hub.files("me/clips")
 
 
-def test_metrics_are_spaces_that_evaluate_loads_by_name(
-    hub: FakeHub, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_metrics_become_private_spaces_of_their_names(hub: FakeHub, capsys: pytest.CaptureFixture[str]) -> None:
     from video_contrast.metrics.modules import MODULES
 
     assert main(["metrics", "push", "me", "--private"]) == 0
@@ -320,18 +327,6 @@ def test_metrics_are_spaces_that_evaluate_loads_by_name(
         assert hub.repos["space", f"me/{name}"].private
     card = hub.files("me/video_contrast_mc", "space")["README.md"].decode()
     assert "sdk: gradio" in card.split("---")[1]
-    code = """
-        import sys
-        sys.modules["transformers"] = None  # `evaluate` may do without it: importing it would take most of the seconds
-        import evaluate
-        del sys.modules["transformers"]
-        metric = evaluate.load("me/video_contrast_mc")
-        assert metric.info.license == "Apache-2.0" and metric.info.homepage.endswith("/video-contrast/")
-        found = metric.compute(predictions=[[0.9, 0.1], [0.2, 0.2]], references=[0, 0])
-        assert not [m for m in sys.modules if m.startswith("video_contrast.")]
-        print(found["accuracy"])
-    """
-    assert in_a_process_of_its_own(code, hub, tmp_path) == "0.75"
 
 
 def test_results_go_to_the_model_as_a_pull_request(
