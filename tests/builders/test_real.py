@@ -30,9 +30,9 @@ def facts_of(root: Path, config: str) -> dict:
 
 @pytest.fixture(scope="module")
 def msrvtt_folder(shared_data, tmp_path_factory) -> Path:
-    """MSR-VTT's annotations cut to 100 test, 20 validation and 20 training videos, and the released set beside them."""
+    """MSR-VTT's annotations cut to 50 test, 20 validation and 20 training videos, and the released set beside them."""
     folder = tmp_path_factory.mktemp("msrvtt")
-    for name, wanted in (("test", {"test": 100}), ("train_val", {"train": 20, "validate": 20})):
+    for name, wanted in (("test", {"test": 50}), ("train_val", {"train": 20, "validate": 20})):
         data = json.loads((shared_data / "msrvtt" / f"{name}_videodatainfo.json").read_text())
         kept = [
             video for split, n in wanted.items() for video in [v for v in data["videos"] if v["split"] == split][:n]
@@ -41,7 +41,7 @@ def msrvtt_folder(shared_data, tmp_path_factory) -> Path:
         sentences = [sentence for sentence in data["sentences"] if sentence["video_id"] in ids]
         (folder / f"{name}_videodatainfo.json").write_text(json.dumps({"videos": kept, "sentences": sentences}))
     test_ids = [video["video_id"] for video in json.loads((folder / "test_videodatainfo.json").read_text())["videos"]]
-    (folder / "MSRVTT_train.9k.csv").write_text("video_id\nvideo0\nvideo1\n" + "\n".join(test_ids[:30]) + "\n")
+    (folder / "MSRVTT_train.9k.csv").write_text("video_id\nvideo0\nvideo1\n" + "\n".join(test_ids[:15]) + "\n")
     with (shared_data / "msrvtt" / "MSRVTT_JSFUSION_test.csv").open(encoding="utf-8") as handle:
         lines = handle.readlines()
     kept_lines = [lines[0], *[line for line in lines[1:] if line.split(",")[2] in set(test_ids)]]
@@ -61,10 +61,10 @@ def test_msrvtt_has_the_official_splits_and_warns_of_leaks(msrvtt_set):
     assert {split: len(open_set(msrvtt_set).rows("retrieval", split)) for split in ("train", "validation", "test")} == {
         "train": 20,
         "validation": 20,
-        "test": 100,
+        "test": 50,
     }
     warnings = json.loads((msrvtt_set / "set.json").read_text())["facts"]["warnings"]
-    assert any("train_9k holds 30 videos of test (30.0 %)" in warning for warning in warnings)
+    assert any("train_9k holds 15 videos of test (30.0 %)" in warning for warning in warnings)
 
 
 def test_msrvtt_1k_a_items_are_the_items_of_test(msrvtt_set):

@@ -128,7 +128,7 @@ def _translator(folder, pairs):
         torch.manual_seed(0)
         model = FSMTForConditionalGeneration(config)
         optimizer = torch.optim.Adam(model.parameters(), lr=1e-2)
-        for _ in range(60):
+        for _ in range(30):
             for source, target in pairs:
                 ids, labels = (torch.tensor([words(text)["input_ids"]]) for text in (source, target))
                 start = torch.full((1, 1), config.decoder_start_token_id)
