@@ -215,6 +215,8 @@ class GenerativeScorer(PairScorer):
         self, clip: ClipFrames | None, texts: list[str], question: str
     ) -> tuple[list[float], list[int]]:
         """Sum of log p(token) and number of tokens of each text, as what is said of the clip when asked."""
+        import torch
+
         prompt = self._prompt(clip, question)
         gap = self.chat.answer_gap(clip, prompt)
         endings = [self.tokenizer.encode(gap + text, add_special_tokens=False) for text in texts]
@@ -225,8 +227,9 @@ class GenerativeScorer(PairScorer):
         def read(number: int, logits: Tensor) -> float:
             if logits.shape[0] != len(endings[number]):
                 raise VideoContrastError(f"{type(self.model).__name__} returned no logits for the caption's tokens")
-            log = logits.log_softmax(-1)
-            return float(sum(log[j, token] for j, token in enumerate(endings[number])))
+            tokens = torch.tensor(endings[number], device=logits.device)
+            log = logits.log_softmax(-1).gather(1, tokens[:, None])
+            return float(np.cumsum(log[:, 0].cpu().numpy())[-1])  # one after the other: in float32 the order shows
 
         # The last prompt token predicts the first caption token, so it goes in front of every ending.
         shifted = [[prompt.ids[-1], *ending[:-1]] for ending in endings]

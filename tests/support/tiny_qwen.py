@@ -20,14 +20,15 @@ def _qwen(folder: Path, name: str) -> Path:
     size = {"shortest_edge": 28 * 28, "longest_edge": 56 * 56}
     rope = {"rope_type": "default", "mrope_section": [1, 1, 2], "rope_theta": 10000.0}
     text = text_config(len(tok), rope_parameters=rope)
-    vision: dict[str, Any] = {"depth": 2, "num_heads": 2, "patch_size": 14, "spatial_merge_size": 2}
+    vision: dict[str, Any] = {"depth": 1, "num_heads": 2, "patch_size": 14, "spatial_merge_size": 2}
     if name == "qwen2_vl":
         config = t.Qwen2VLConfig(
             text_config=text, vision_config={**vision, "embed_dim": 32, "hidden_size": 32, "mlp_ratio": 2}, **ids
         )
         model, video, cls = t.Qwen2VLForConditionalGeneration, t.Qwen2VLVideoProcessor, t.Qwen2VLProcessor
-    elif name == "qwen2_5_vl":
-        vision |= {"hidden_size": 32, "intermediate_size": 48, "out_hidden_size": 32, "fullatt_block_indexes": [1]}
+    elif name == "qwen2_5_vl":  # a layer whose windows attend to themselves, and one of full attention
+        vision |= {"depth": 2, "fullatt_block_indexes": [1]}
+        vision |= {"hidden_size": 32, "intermediate_size": 48, "out_hidden_size": 32}
         config = t.Qwen2_5_VLConfig(text_config=text, vision_config={**vision, "window_size": 56}, **ids)
         model, video, cls = t.Qwen2_5_VLForConditionalGeneration, t.Qwen2VLVideoProcessor, t.Qwen2_5_VLProcessor
     else:
@@ -40,7 +41,7 @@ def _qwen(folder: Path, name: str) -> Path:
             del vision["deepstack_visual_indexes"]
             text |= {"rope_parameters": {**rope, "mrope_interleaved": True, "partial_rotary_factor": 1.0}}
             text |= {"linear_key_head_dim": 8, "linear_value_head_dim": 8, "linear_num_key_heads": 2}
-            text |= {"linear_num_value_heads": 4, "full_attention_interval": 2, "head_dim": 8}
+            text |= {"num_hidden_layers": 2, "linear_num_value_heads": 4, "full_attention_interval": 2, "head_dim": 8}
             config = t.Qwen3_5Config(text_config=text, vision_config=vision, **ids)
             model = t.Qwen3_5ForConditionalGeneration
         else:

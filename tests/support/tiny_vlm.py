@@ -37,7 +37,7 @@ def llava_next_video(folder: Path) -> Path:
 
     tok = tokenizer(image_token="<image>", video_token="<video>")
     config = t.LlavaNextVideoConfig(
-        text_config={"model_type": "llama", **text_config(len(tok))},
+        text_config={"model_type": "llama", **text_config(len(tok), num_hidden_layers=2)},
         vision_config={
             "model_type": "clip_vision_model", "hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 2,
             "num_attention_heads": 2, "image_size": 56, "patch_size": 14,
@@ -70,7 +70,7 @@ def internvl(folder: Path) -> Path:
     config = t.InternVLConfig(
         text_config={"model_type": "qwen2", **text_config(len(tok))},
         vision_config={
-            "hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 2, "num_attention_heads": 2,
+            "hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 1, "num_attention_heads": 2,
             "image_size": [28, 28], "patch_size": [7, 7],
         },
         image_token_id=tok.convert_tokens_to_ids("<IMG_CONTEXT>"),
@@ -97,7 +97,7 @@ def smolvlm(folder: Path) -> Path:
     config = t.SmolVLMConfig(
         text_config={"model_type": "llama", **text_config(len(tok))},
         vision_config={
-            "hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 2, "num_attention_heads": 2,
+            "hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 1, "num_attention_heads": 2,
             "image_size": 28, "patch_size": 7,
         },
         image_token_id=tok.convert_tokens_to_ids("<image>"),
@@ -128,7 +128,7 @@ def gemma3(folder: Path) -> Path:
     tok = tokenizer(boi_token="<start_of_image>", eoi_token="<end_of_image>", image_token="<image_soft_token>")
     config = t.Gemma3Config(
         text_config={
-            **text_config(len(tok)),
+            **text_config(len(tok), num_hidden_layers=2),
             "head_dim": 8,
             "sliding_window": 64,
             "query_pre_attn_scalar": 8,
@@ -155,7 +155,10 @@ def lfm2_vl(folder: Path) -> Path:
 
     tok = tokenizer(image_token="<image>", image_start_token="<|image_start|>", image_end_token="<|image_end|>")
     config = t.Lfm2VlConfig(
-        text_config={"model_type": "lfm2", **text_config(len(tok)), "full_attn_idxs": [1], "pad_token_id": 0},
+        text_config={
+            **text_config(len(tok), num_hidden_layers=2), "model_type": "lfm2", "full_attn_idxs": [1],
+            "pad_token_id": 0,
+        },
         vision_config={
             "model_type": "siglip2_vision_model", "hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 2,
             "num_attention_heads": 2, "patch_size": 14, "num_patches": 16, "vision_use_head": False,
@@ -185,7 +188,8 @@ def embedding_gemma2(folder: Path) -> Path:
     ids = {f"{name}_token_id": tok.convert_tokens_to_ids(f"<|{name}|>") for name in ("image", "video", "audio")}
     config = t.EmbeddingGemma2Config(
         text_config={
-            **text_config(len(tok)), "head_dim": 8, "global_head_dim": 8, "num_global_key_value_heads": 1,
+            **text_config(len(tok), num_hidden_layers=2),
+            "head_dim": 8, "global_head_dim": 8, "num_global_key_value_heads": 1,
             "hidden_size_per_layer_input": 8, "embedding_dim": 32, "sliding_window": 64, "sliding_window_pattern": 2,
             "pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2,
         },

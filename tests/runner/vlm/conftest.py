@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -34,6 +35,20 @@ def tiny_vlm(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
     """The folder of a tiny checkpoint of a generative class, made on first use."""
     root = tmp_path_factory.mktemp("vlm")
     return cache(lambda name: MAKERS[name](root / name))
+
+
+@pytest.fixture(scope="session")
+def loaded(tiny_vlm: Callable[[str], Path]) -> Callable[[str], tuple[Any, Any]]:
+    """Such a model in evaluation mode and its processor, loaded on first use: a test leaves them as they are."""
+    from transformers import AutoModelForImageTextToText, AutoProcessor, Qwen2_5OmniThinkerForConditionalGeneration
+
+    @cache
+    def get(name: str) -> tuple[Any, Any]:
+        folder = tiny_vlm(name)
+        loader = Qwen2_5OmniThinkerForConditionalGeneration if "omni" in name else AutoModelForImageTextToText
+        return loader.from_pretrained(folder).eval(), AutoProcessor.from_pretrained(folder)
+
+    return get
 
 
 @pytest.fixture(scope="session")

@@ -1,7 +1,7 @@
 """Prompts of generative models: true times, answers where the template puts them, no thinking."""
 
 from collections.abc import Callable
-from pathlib import Path
+from copy import deepcopy
 from typing import Any
 
 import numpy as np
@@ -30,35 +30,31 @@ ALWAYS = THINKING + "<think>\n{% endif %}"
 
 
 @pytest.fixture
-def loaded(tiny_vlm: Callable[[str], Path]) -> Callable[[str, str], tuple[Any, Any]]:
-    from transformers import AutoModelForImageTextToText, AutoProcessor
+def copied(loaded: Callable[[str], tuple[Any, Any]]) -> Callable[..., tuple[Any, Any]]:
+    """A model and its processor, which the test may change, with a chat template of its own."""
 
     def get(name: str, template: str = "") -> tuple[Any, Any]:
-        folder = tiny_vlm(name)
-        model, processor = (
-            AutoModelForImageTextToText.from_pretrained(folder).eval(),
-            AutoProcessor.from_pretrained(folder),
-        )
+        model, processor = deepcopy(loaded(name))
         processor.chat_template = template or processor.chat_template
         return model, processor
 
     return get
 
 
-def test_the_prompt_names_the_true_times_of_the_frames(loaded: Callable[..., tuple[Any, Any]]) -> None:
-    _, processor = loaded("qwen3_vl")
-    shown = processor.decode(ChatPrompts(*loaded("qwen3_vl")).prompt(CLIP, "what?").ids)
+def test_the_prompt_names_the_true_times_of_the_frames(copied: Callable[..., tuple[Any, Any]]) -> None:
+    model, processor = copied("qwen3_vl")
+    shown = processor.decode(ChatPrompts(model, processor).prompt(CLIP, "what?").ids)
     # frames go in by twos, named by the middle of the pair
     assert "<4.8 seconds>" in shown and "<14.8 seconds>" in shown
-    _, processor = loaded("smolvlm")
-    shown = processor.decode(ChatPrompts(*loaded("smolvlm")).prompt(CLIP, "what?").ids)
+    model, processor = copied("smolvlm")
+    shown = processor.decode(ChatPrompts(model, processor).prompt(CLIP, "what?").ids)
     assert all(time in shown for time in ("00:02", "00:07", "00:12", "00:17"))
 
 
-def test_a_caption_stands_where_the_template_puts_an_answer(loaded: Callable[..., tuple[Any, Any]]) -> None:
+def test_a_caption_stands_where_the_template_puts_an_answer(copied: Callable[..., tuple[Any, Any]]) -> None:
     import torch
 
-    model, processor = loaded("smolvlm", SMOLVLM)
+    model, processor = copied("smolvlm", SMOLVLM)
     scorer = GenerativeScorer(model, processor, ScoringOptions(scoring="loglik", norm="sum"))
     (score,) = scorer.score(CLIP, ["a dog"]).scores
     prompt = scorer.chat.prompt(CLIP, "Describe what happens in this video in one sentence.")
@@ -79,18 +75,18 @@ def test_a_caption_stands_where_the_template_puts_an_answer(loaded: Callable[...
 )
 @pytest.mark.parametrize("mode", ["yesno", "loglik", "letter"])
 def test_no_prompt_ends_inside_a_thinking_block(
-    loaded: Callable[..., tuple[Any, Any]], template: str, how: str, mode: Any
+    copied: Callable[..., tuple[Any, Any]], template: str, how: str, mode: Any
 ) -> None:
-    scorer = GenerativeScorer(*loaded("qwen2_5_vl", template), ScoringOptions(scoring=mode))
+    scorer = GenerativeScorer(*copied("qwen2_5_vl", template), ScoringOptions(scoring=mode))
     assert np.isfinite(scorer.score(CLIP, ["a dog", "a cat runs"]).scores).all()
     assert scorer.rendered.endswith("<think>\n\n</think>\n\n")
     assert scorer.facts["thinking"] == how
 
 
-def test_an_answer_that_is_probably_neither_yes_nor_no_is_counted(loaded: Callable[..., tuple[Any, Any]]) -> None:
+def test_an_answer_that_is_probably_neither_yes_nor_no_is_counted(copied: Callable[..., tuple[Any, Any]]) -> None:
     import torch
 
-    model, processor = loaded("qwen2_5_vl")
+    model, processor = copied("qwen2_5_vl")
     scorer = GenerativeScorer(model, processor)
     with torch.no_grad():
         rows = model.lm_head.weight
@@ -101,8 +97,8 @@ def test_an_answer_that_is_probably_neither_yes_nor_no_is_counted(loaded: Callab
     assert result.counts["unparseable"] == sum(mass < 0.01 for mass in masses) > 0
 
 
-def test_only_scored_positions_become_logits(loaded: Callable[..., tuple[Any, Any]]) -> None:
-    model, processor = loaded("llava_onevision")
+def test_only_scored_positions_become_logits(copied: Callable[..., tuple[Any, Any]]) -> None:
+    model, processor = copied("llava_onevision")
     widths: list[int] = []
     handle = model.lm_head.register_forward_hook(lambda _, __, out: widths.append(out.shape[1]))
     try:
@@ -115,11 +111,11 @@ def test_only_scored_positions_become_logits(loaded: Callable[..., tuple[Any, An
 @pytest.mark.parametrize("template", [SWITCHED, ALWAYS])
 @pytest.mark.parametrize("mode", ["yesno", "letter"])
 def test_a_model_may_think_within_a_budget_and_its_answer_is_read_after_the_block(
-    loaded: Callable[..., tuple[Any, Any]], template: str, mode: Any, monkeypatch: pytest.MonkeyPatch
+    copied: Callable[..., tuple[Any, Any]], template: str, mode: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     import torch
 
-    model, processor = loaded("qwen2_5_vl", template)
+    model, processor = copied("qwen2_5_vl", template)
     tokenizer = processor.tokenizer
     thought = tokenizer.encode("it is blue</think> rest", add_special_tokens=False)
     asked: list[dict[str, Any]] = []
@@ -148,14 +144,14 @@ def test_a_model_may_think_within_a_budget_and_its_answer_is_read_after_the_bloc
         assert result.parts[0]["yes"] == pytest.approx(float(log[scorer.yes].logsumexp(0)), abs=1e-4)
 
 
-def test_a_thought_that_the_budget_ends_is_closed_and_counted(loaded: Callable[..., tuple[Any, Any]]) -> None:
-    scorer = GenerativeScorer(*loaded("qwen2_5_vl", SWITCHED), ScoringOptions(thinking=3))
+def test_a_thought_that_the_budget_ends_is_closed_and_counted(copied: Callable[..., tuple[Any, Any]]) -> None:
+    scorer = GenerativeScorer(*copied("qwen2_5_vl", SWITCHED), ScoringOptions(thinking=3))
     counts = scorer.score(CLIP, ["a dog"]).counts
     assert counts["thinking_tokens"] <= 3 and counts["thoughts_cut"] == 1
 
 
-def test_thinking_is_refused_where_it_means_nothing(loaded: Callable[..., tuple[Any, Any]]) -> None:
+def test_thinking_is_refused_where_it_means_nothing(copied: Callable[..., tuple[Any, Any]]) -> None:
     with pytest.raises(UsageError, match="knows no thinking"):
-        GenerativeScorer(*loaded("qwen2_5_vl"), ScoringOptions(thinking=3))
+        GenerativeScorer(*copied("qwen2_5_vl"), ScoringOptions(thinking=3))
     with pytest.raises(UsageError, match="goes with --scoring"):
-        GenerativeScorer(*loaded("qwen2_5_vl", SWITCHED), ScoringOptions(thinking=3, scoring="loglik"))
+        GenerativeScorer(*copied("qwen2_5_vl", SWITCHED), ScoringOptions(thinking=3, scoring="loglik"))

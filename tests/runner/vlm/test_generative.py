@@ -1,8 +1,5 @@
 """Generative models: every class gives the same scores however the work is arranged."""
 
-from collections.abc import Callable
-from functools import cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -25,18 +22,6 @@ MODES = [
     {"scoring": "loglik", "norm": "pmi"},
     {"scoring": "letter", "rotations": "rotate"},
 ]
-
-
-@pytest.fixture(scope="module")
-def loaded(tiny_vlm: Callable[[str], Path]) -> Callable[[str], tuple[Any, Any]]:
-    from transformers import AutoModelForImageTextToText, AutoProcessor
-
-    @cache
-    def get(name: str) -> tuple[Any, Any]:
-        folder = tiny_vlm(name)
-        return AutoModelForImageTextToText.from_pretrained(folder).eval(), AutoProcessor.from_pretrained(folder)
-
-    return get
 
 
 def unpack(scored: ScoreResult) -> tuple[np.ndarray, list[dict[str, float]]]:
@@ -83,9 +68,10 @@ def test_a_shared_prefix_equals_whole_prompts(name: str, mode: dict[str, Any], l
 @pytest.mark.parametrize("name", CLASSES)
 def test_a_caption_scores_the_same_alone_and_among_others(name: str, loaded: Any, clip: ClipFrames) -> None:
     for mode in MODES[:3]:
-        together = scorer(loaded, name, **mode).score(clip, CAPTIONS).scores
-        some = scorer(loaded, name, **mode).score(clip, CAPTIONS[3:0:-2]).scores
-        alone = scorer(loaded, name, **mode).score(clip, CAPTIONS[2:3]).scores
+        one = scorer(loaded, name, **mode)
+        together = one.score(clip, CAPTIONS).scores
+        some = one.score(clip, CAPTIONS[3:0:-2]).scores
+        alone = one.score(clip, CAPTIONS[2:3]).scores
         np.testing.assert_allclose(some, together[[3, 1]], atol=1e-4)
         np.testing.assert_allclose(alone, together[[2]], atol=1e-4)
 
@@ -94,13 +80,15 @@ def test_a_caption_scores_the_same_alone_and_among_others(name: str, loaded: Any
 def test_the_order_of_options_only_permutes_the_scores(name: str, loaded: Any, clip: ClipFrames) -> None:
     order = [4, 2, 0, 1, 3]
     for mode in MODES[:2]:
-        scores = scorer(loaded, name, **mode).score(clip, CAPTIONS).scores
-        turned = scorer(loaded, name, **mode).score(clip, [CAPTIONS[i] for i in order]).scores
+        one = scorer(loaded, name, **mode)
+        scores = one.score(clip, CAPTIONS).scores
+        turned = one.score(clip, [CAPTIONS[i] for i in order]).scores
         np.testing.assert_allclose(turned, scores[order], atol=1e-4)
     # All rotations of a rotated list are the same questions.
     rotate = {"scoring": "letter", "rotations": "rotate"}
-    scores = scorer(loaded, name, **rotate).score(clip, CAPTIONS).scores
-    turned = scorer(loaded, name, **rotate).score(clip, CAPTIONS[2:] + CAPTIONS[:2]).scores
+    one = scorer(loaded, name, **rotate)
+    scores = one.score(clip, CAPTIONS).scores
+    turned = one.score(clip, CAPTIONS[2:] + CAPTIONS[:2]).scores
     np.testing.assert_allclose(turned, np.roll(scores, -2), atol=1e-4)
 
 

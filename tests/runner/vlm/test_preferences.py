@@ -88,7 +88,7 @@ def test_the_benchmark_describes_prefers_and_compares(tmp_path: Path, monkeypatc
     monkeypatch.syspath_prepend(str(PAGE.parents[1] / "benchmarks"))
     benchmark = import_module("preferences")
     monkeypatch.setattr(benchmark, "TEST", ("retrieval", "verb_mc"))
-    text = benchmark.run(tmp_path, clips=8, items=5, sft=1, dpo=1, seeds=[0], frames=FRAMES)
+    text = benchmark.run(tmp_path, clips=6, items=3, sft=1, dpo=1, seeds=[0], frames=FRAMES)
     assert all(f"| {name}" in text for name in ("retrieval t2v R@1", "verb_mc"))
     models = [
         (tmp_path / f"{name}-0" / "model.safetensors").read_bytes()

@@ -1,6 +1,7 @@
 """Real clips, many kinds, one table: the same command scores whatever the model is."""
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -37,7 +38,7 @@ def clips(tmp_path_factory: pytest.TempPathFactory, shared_data: Path) -> Path:
 
 def score(model: str, clips: Path, shared_data: Path, output: Path, *more: str) -> int:
     where = ["--dataset", str(clips), "--video-root", str(shared_data / "videos"), "--output", str(output)]
-    what = ["--config", "random_mc", "--frames", "4", "--limit", str(SCORED)]
+    what = ["--config", "random_mc", "--frames", "2", "--limit", str(SCORED)]
     return cli.main(["score", "--model", model, *where, *what, *more])
 
 
@@ -68,8 +69,7 @@ def test_a_finished_pair_run_is_not_asked_again_and_an_interrupted_one_goes_on(
 ) -> None:
     source = str(tiny_vlm("llava_onevision"))
     assert score(source, clips, shared_data, tmp_path / "whole") == 0
-    assert score(source, clips, shared_data, tmp_path / "cut") == 0
-    cut = tmp_path / "cut"
+    cut = shutil.copytree(tmp_path / "whole", tmp_path / "cut")
     (answers,) = cut.glob("answers/*/answers-*.jsonl")
     lines = answers.read_bytes().split(b"\n")
     answers.write_bytes(b"\n".join(lines[:3]) + b"\n" + lines[3][:30])  # killed in the middle of the fourth answer
