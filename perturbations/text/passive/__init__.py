@@ -9,6 +9,7 @@ refusals(caption, tokens, words)   why its clauses stay active
 parses(captions), parser()         the parses, and what they depend on; None where no parser is installed
 """
 
+import itertools
 from collections.abc import Iterator, Sequence
 
 from video_contrast.perturbations.contrast.generators.frames.tree import NOUNS
@@ -61,7 +62,10 @@ def refusals(caption: str, tokens: list[Token], words: Parse | None = None) -> l
 
 def _clauses(caption: str, tokens: list[Token], words: Parse | None) -> Iterator[tuple[str, NewClause | Why]]:
     """Each verb of a caption, those of outer clauses first, and its clause in the passive or why there is none."""
-    tree = Sentence(caption, repaired(words or read(tokens) or ()))
+    words = words or read(tokens) or ()
+    stop = len(words) - 1 if words and words[-1].text in (".", "!") else len(words)
+    stop = len(words) if any(word.head >= stop for word in words[:stop]) else stop
+    tree = Sentence(caption, repaired(words[:stop]))
     no_verbs = {token.start for token in tokens if token.tag[:2] != "VB"}
     verbs = [n for n, word in enumerate(tree.words) if word.tag[:2] == "VB" and word.lemma != "be"]
     for verb in sorted(verbs, key=lambda place: (_depth(tree, place), place)):
@@ -119,7 +123,10 @@ def _hides_verb(tree: Sentence, verb: int, tokens: Sequence[Token]) -> bool:
     for start, end in (tree.span(phrase) for phrase in phrases):
         inside = range(tree.words[start].start, tree.words[end - 1].end)
         clause = {"relcl", "ccomp", "advcl", "acl"} & tree.deps(start, end)
-        if not clause and any(token.tag in ("VBZ", "VBD", "MD") and token.start in inside for token in tokens):
+        acts = [after for before, after in itertools.pairwise(tokens) if before.tag[:2] in ("NN", "CC", "RB")]
+        if not clause and any(
+            act.tag in ("VBZ", "VBD", "MD") and act.start in inside and act.text != "s" for act in acts
+        ):
             return True
     return False
 

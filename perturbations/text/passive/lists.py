@@ -36,15 +36,23 @@ TELLS_ITSELF = frozenset(
 SAID_OF = {
     verb: tuple(prepositions.split())
     for verb, prepositions in {
-        "talk": "about to", "speak": "about to", "look": "at for into through", "stare": "at", "listen": "to",
-        "play": "with", "laugh": "at", "shoot": "at", "point": "at", "yell": "at", "scream": "at", "shout": "at",
-        "bark": "at", "work": "on", "care": "for", "comment": "on", "sing": "about", "argue": "about", "rap": "about",
-        "joke": "about", "cheer": "for", "fight": "over with against", "experiment": "with", "lecture": "about on",
-        "chat": "about", "flirt": "with", "react": "to", "search": "for through", "write": "on about",
-        "draw": "on", "operate": "on", "knock": "on", "smile": "at", "wave": "at", "wait": "for", "interact": "with",
-        "scroll": "through", "flip": "through", "browse": "through",
+        "talk": "about to into", "speak": "about to into", "look": "at for into through over", "stare": "at",
+        "listen": "to", "play": "with against", "laugh": "at", "shoot": "at", "point": "at", "yell": "at",
+        "scream": "at into", "shout": "at", "bark": "at", "work": "on", "care": "for", "comment": "on",
+        "commentate": "on", "sing": "about into to for", "argue": "about", "rap": "about into", "joke": "about",
+        "cheer": "for", "fight": "over with against", "experiment": "with", "lecture": "about on", "chat": "about",
+        "flirt": "with", "react": "to", "search": "for through", "write": "on about", "draw": "on", "operate": "on",
+        "knock": "on", "smile": "at", "wave": "at to", "wait": "for", "interact": "with", "scroll": "through",
+        "flip": "through", "browse": "through", "jump": "on over", "bounce": "on", "ride": "on",
+        "dance": "to for", "perform": "for", "pose": "for", "report": "on", "show": "off", "mess": "with",
+        "climb": "on over",
     }.items()
 }  # fmt: skip
+# What is jumped and ridden on ("a trampoline", not "a stage"), and who is sung for ("judges", not "a video").
+JUMPED_ON = frozenset(
+    "couch bed sofa horse motorcycle bike camel cow elephant donkey trampoline skateboard scooter".split()  # noqa: SIM905
+)
+AUDIENCES = frozenset("audience crowd judge panel camera fan picture photo spectator".split())  # noqa: SIM905
 # Verb and noun that make no passive: "takes a look".
 LIGHT = {
     verb: frozenset(nouns.split())
@@ -76,11 +84,11 @@ MIXING = frozenset(
     garnish share top coat stuff spray rub prepare fry brush dip eat boil marinate mash grill spread dress connect
     compare replace attach tie provide wipe dry treat""".split()  # noqa: SIM905
 )
-REMOVING = frozenset("remove take pull get extract pick lift".split())  # noqa: SIM905
 # What they do has a goal: "is added to a pot by a man".
 GIVING = frozenset(
-    """add give show apply attach bring carry connect deliver direct explain feed hand introduce lead move offer pass
-    present pull push read return send serve speak take report teach tell throw tie transfer write put drag""".split()  # noqa: SIM905
+    """add give show demonstrate apply attach bring carry connect deliver direct explain feed hand introduce lead move
+    offer pass present pull push read return send serve speak take report teach tell throw tie transfer write put
+    drag""".split()  # noqa: SIM905
 )
 SPEECHES = frozenset(  # "a lesson on cooking", "a song about love"
     """talk speech lecture presentation story report interview opinion advice tutorial lesson tip instruction
@@ -127,6 +135,9 @@ PERSONS = PEOPLE | MALE | FEMALE | frozenset(
     parent grandmother grandfather daddy mommy member""".split()  # noqa: SIM905
 )  # fmt: skip
 ADVERB_NOUNS = frozenset("home today tonight tomorrow yesterday".split())  # noqa: SIM905  "drives a car home"
+WHERE = frozenset(
+    "outdoors indoors outside inside together online onstage backstage upstairs underwater".split()  # noqa: SIM905
+)
 CLAUSE_WORDS = frozenset("while as when because before after until so if since".split())  # noqa: SIM905
 BOUND = frozenset(  # pronouns for what another phrase names
     """he she it they him her them his hers its their theirs himself herself itself themselves themself eachother

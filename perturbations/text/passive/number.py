@@ -3,7 +3,7 @@
 from video_contrast.perturbations.contrast.generators.frames.tree import NOUNS
 from video_contrast.perturbations.language import lemma
 from video_contrast.perturbations.text.clauses import UNCOUNTED
-from video_contrast.perturbations.text.passive.lists import COLOURS
+from video_contrast.perturbations.text.passive.lists import CLOTHES, COLOURS
 from video_contrast.perturbations.text.passive.sentence import NounPhrase, Sentence
 
 _ONE = frozenset("a an one 1 this that each every another".split())  # noqa: SIM905
@@ -22,6 +22,10 @@ def is_plural(tree: Sentence, phrase: NounPhrase) -> bool | None:
     below = [tree.words[n] for n in tree.children[head] if start <= n < end]
     if {f"{low} and {child.text}" for child in below if child.dep == "conj"} & _SINGLE:
         return False
+    clothes = any(child.dep == "conj" and child.lemma in CLOTHES for child in below) and word.lemma not in CLOTHES
+    below = [child for child in below if not (clothes and child.dep in ("conj", "cc"))]  # "a man in a hat and coat"
+    if low in ("women", "men") and "a" in (texts := {child.text for child in below}) and "few" not in texts:
+        return False  # "a women", as captions have it
     if any(child.dep == "conj" and child.start > word.start for child in below):
         return None if any(child.text == "or" for child in below) or low in COLOURS else True  # "a grey and white dog"
     looks = word.tag in ("NNS", "NNPS") or low in _PLURAL or low.endswith("people")

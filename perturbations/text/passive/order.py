@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from video_contrast.perturbations.contrast.generators.frames.tree import NOUNS
-from video_contrast.perturbations.language import verb_tags
 from video_contrast.perturbations.text.passive import lists
 from video_contrast.perturbations.text.passive.doer import Doer, alike_verbs, doer_of, may_be_person
 from video_contrast.perturbations.text.passive.number import is_plural
@@ -43,10 +42,6 @@ def turned(tree: Sentence, verb: int) -> NewClause:
     shows = tree.words[verb].lemma in lists.REGARDING
     if head.lemma in ("song", "music", "end", "beginning", "start") or (head.lemma in lists.HOLDING and not shows):
         raise Refused(Why.NO_SUBJECT)  # "a video of an artist created an advertisement"
-    if head.tag == "NN" and "VBG" in verb_tags(head.text) and done.further is None and not shows:
-        raise Refused(Why.NO_SUBJECT)  # "by racing" reads as how
-    if tree.words[verb].lemma == "wear" and not tree.is_person(doer.phrase.head) and head.tag == "NN":
-        raise Refused(Why.NO_SUBJECT)
     holds = shows and (
         head.lemma in lists.HOLDING or (tree.words[verb].lemma == "feature" and not tree.is_person(doer.phrase.head))
     )
@@ -113,7 +108,7 @@ def _without_agent(tree: Sentence, verb: int) -> NewClause:
     if verb == 0 and done.phrase.head == 1 and tree.words[1].tag == "NNS":
         raise Refused(Why.NO_VERB)  # "shooting scenes": the verb may describe them
     rest = done.further is not None or any(tail.place is not Place.VERB for tail in done.tails)
-    if rest or done.end < len(tree.words) - (tree.words[-1].tag == "."):
+    if rest or done.end < len(tree.words):
         raise Refused(Why.TAIL)
     words = passive_words(tree, VerbGroup((), (), verb), done.particles, plural=done.plural)
     early, late = _around_agent(tree, done.tails, simple=False)
@@ -182,11 +177,8 @@ def _who(tree: Sentence, verb: int, doer: Doer, *, second: int) -> str:
         raise Refused(Why.SECOND_VERB)
     group = group_of(tree, verb, doer.phrase.end)
     helps = [tree.words[n].text for n in group.auxiliaries]
-    many = bool(is_plural(tree, doer.phrase))
     if any(tree.words[n].tag[:2] != "RB" for n in range(tree.span(second)[0], second)):
         raise Refused(Why.SECOND_VERB)  # "takes a photo and then the clip pans"
-    if many and tree.words[second].tag == "VBZ":
-        raise Refused(Why.SECOND_VERB)
     if tree.words[second].tag in ("VBD", "VBN") and tree.words[verb].tag != tree.words[second].tag:
         raise Refused(Why.SECOND_VERB)  # "uses brown and burnt orange paint"
     if not alike_verbs(tree.words[verb], tree.words[second]):
@@ -194,5 +186,11 @@ def _who(tree: Sentence, verb: int, doer: Doer, *, second: int) -> str:
             raise Refused(Why.SECOND_VERB)
         helps = []  # "is blending bananas and pours them out"
     elif tree.words[verb].tag == "VBG" and not helps:  # "a woman playing a piano and singing"
-        return " ".join(("who" if people else "that", be(False, many), tree.text(tree.span(second)[0], end)))
+        return " ".join(
+            (
+                "who" if people else "that",
+                be(False, bool(is_plural(tree, doer.phrase))),
+                tree.text(tree.span(second)[0], end),
+            )
+        )
     return " ".join((", who" if people else ", which", *helps, tree.text(tree.span(second)[0], end)))

@@ -1,7 +1,8 @@
 """Mistakes of the parser that the words betray, mended before clauses are looked for.
 
 A noun behind a verb is read as another verb ("cooks meat"), someone who is watched as the subject of a clause
-("watches a man dancing"), the first noun of a caption as a part of the verb ("boy plays").
+("watches a man dancing"), the first noun of a caption as a part of the verb ("boy plays"), a second act as a second
+object ("is playing a guitar and singing").
 """
 
 from video_contrast.perturbations.contrast.generators.frames.tree import NOUNS
@@ -10,6 +11,8 @@ from video_contrast.perturbations.language import lemma, verb_tags
 from video_contrast.perturbations.language.morphology import is_noun
 from video_contrast.perturbations.text.passive import lists
 from video_contrast.perturbations.text.passive.sentence import Sentence
+
+_OF_ACTS = lists.REGARDING | {"do", "practice", "teach", "learn"}
 
 
 def repaired(words: Parse) -> Parse:
@@ -38,7 +41,7 @@ def _mended(tree: Sentence, place: int) -> Word:
             return word._replace(head=shown)  # "a video of a man | watching a game"
     if word.dep == "conj" and word.tag == "NNS" and over.tag in ("VBZ", "VBG") and "VBZ" in verb_tags(word.text):
         return word._replace(tag="VBZ", lemma=lemma(word.text, "VBZ"))
-    return _watched(tree, place) or word
+    return _watched(tree, place) or _second_act(tree, place) or word
 
 
 def _watched(tree: Sentence, place: int) -> Word | None:
@@ -52,3 +55,20 @@ def _watched(tree: Sentence, place: int) -> Word | None:
     if not sees or who is None or tree.words[who].tag not in NOUNS or tree.child(act, "aux", "mark") is not None:
         return None
     return word._replace(dep="acl", head=who) if place == act else word._replace(dep="dobj", head=verb)
+
+
+def _second_act(tree: Sentence, place: int) -> Word | None:
+    """ "playing a guitar and singing": what is joined to the object is a second verb."""
+    word = tree.words[place]
+    noun, act = word.head, place if word.dep == "conj" else place + 1
+    verb = tree.words[noun].head
+    if word.dep not in ("conj", "cc") or noun > place or tree.words[noun].dep != "dobj" or act >= len(tree.words):
+        return None
+    base = lemma(tree.words[act].text, "VBG")
+    after = tree.words[act + 1].tag if act + 1 < len(tree.words) else ""
+    joined = tree.words[act - 1].text == "and" and tree.child(noun, "cc") == act - 1
+    if not joined or tree.words[verb].tag != "VBG" or tree.words[verb].lemma in _OF_ACTS:
+        return None
+    if "VBG" not in verb_tags(tree.words[act].text) or (base not in lists.ALONE and after not in ("PRP", "PRP$", "DT")):
+        return None
+    return word._replace(head=verb) if word.dep == "cc" else word._replace(head=verb, tag="VBG", lemma=base)

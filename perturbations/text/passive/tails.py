@@ -21,6 +21,7 @@ _OF_VERB = frozenset(
 _WHEN_AND_HOW = frozenset("during before after using through via".split())  # noqa: SIM905
 _OF_DOER = frozenset("as around behind inside outside over along".split())  # noqa: SIM905
 _TELLING = frozenset("ask tell question interview teach quiz show".split())  # noqa: SIM905
+_ASKING = frozenset("ask tell teach instruct invite encourage urge train help".split())  # noqa: SIM905
 _OF_WHAT = frozenset("accuse rob remind convince inform warn".split())  # noqa: SIM905
 _MARKS = frozenset(("to", "while", "whilst"))
 
@@ -99,14 +100,14 @@ def tail_of(tree: Sentence, verb: int, noun: int, *, child: int) -> Tail:
         place = None  # "using a fire extinguisher": a compound that the parser took apart
     elif word.dep in ("advmod", "npadvmod") and word.head == verb:
         place = Place.VERB if word.tag[:2] in ("RB", "IN", "RP") or word.text in lists.ADVERB_NOUNS else None
-    elif word.dep == "relcl":
+    elif word.dep == "relcl" and (tree.words[start].text != "to" or tree.words[verb + 1].dep == "prep"):
         who = tree.child(child, "nsubj", "nsubjpass", "dobj")
         place = Place.OBJECT if who is not None and tree.words[who].text in ("who", "that", "which") else None
     elif word.dep in ("nummod", "poss", "case", "compound", "amod", "cc", "det"):
         place = Place.OBJECT
     elif tree.words[start].text in ("how", "what", "why", "where") and tree.words[verb].lemma in _TELLING:
         place = Place.VERB  # "are taught how to dance"
-    elif word.dep in ("acl", "advcl", "xcomp"):
+    elif word.dep in ("acl", "advcl", "xcomp", "relcl"):
         place = _of_clause(tree, verb, noun, child=child)
     else:
         place = None
@@ -194,17 +195,15 @@ def _of_clause(tree: Sentence, verb: int, noun: int, *, child: int) -> Place | N
     if tree.words[start].text == "to" and tree.words[noun].lemma in lists.SPEECHES and start == noun + 1:
         return Place.OBJECT  # "instructions to use a tool"
     if tree.words[start].text == "to":
-        return (
-            None
-            if tree.child(child, "auxpass") is not None or does in lists.REGARDING or tree.is_person(noun)
-            else Place.LAST
-        )
+        asked = tree.is_person(noun) and does not in _ASKING
+        return None if tree.child(child, "auxpass") is not None or does in lists.REGARDING or asked else Place.LAST
     if word.tag == "VBG" and word.dep == "acl" and _tells_of_object(tree, verb, noun, child=child):
         return Place.OBJECT
     if word.tag == "VBG" and not marks - _MARKS:
         if tree.child(child, "nsubj") is not None:
             return Place.LAST  # "while others watching"
-        return Place.AGENT if marks or word.text == "using" or does == "wear" else None
+        stays = word.lemma in ("wear", "sit", "stand") and not tree.is_person(noun) and does not in lists.PERCEIVING
+        return Place.AGENT if marks or word.text == "using" or does == "wear" or stays else None
     if (word.dep == "advcl" and word.tag != "VBG" and marks & lists.CLAUSE_WORDS) or tree.words[
         start
     ].text in lists.CLAUSE_WORDS:
