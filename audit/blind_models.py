@@ -120,7 +120,6 @@ def too_few(clusters: Sequence[str]) -> bool:
 def fit_ngrams(items: Sequence[Sequence[str]]) -> TextScorer:
     """Fits a logistic regression on word n-grams of 1 to 3 and on length, true against false captions."""
     from scipy import sparse
-    from sklearn.feature_extraction.text import CountVectorizer
     from sklearn.linear_model import LogisticRegression
 
     known = [(text, at == 0, len(item)) for item in items for at, text in enumerate(item) if text]
@@ -131,20 +130,26 @@ def fit_ngrams(items: Sequence[Sequence[str]]) -> TextScorer:
     # False captions are weighted so that an item's true caption counts as much as all of its false ones.
     weights = np.array([1.0 if true else 1.0 / (size - 1) for _, true, size in known])
     least = max(2, len(texts) // 2500)  # rarer n-grams cost most of the time and tell nothing
-    words = CountVectorizer(analyzer=ngrams, binary=True, min_df=least)
-    try:
-        counted = words.fit_transform(texts)
-    except ValueError:  # no n-gram stands twice: nothing to learn from
+    used = Counter(chain.from_iterable(map(ngrams, texts)))  # n-gram -> texts that hold it
+    place = {gram: n for n, gram in enumerate(sorted(gram for gram, count in used.items() if count >= least))}
+    if not place:  # no n-gram stands twice: nothing to learn from
         return lambda unknown: np.zeros(len(unknown))
-    counted.sort_indices()
 
-    def vectors(counts: "sparse.csr_matrix", of: Sequence[str]) -> "sparse.csr_matrix":
-        lengths = np.array([[len(text.split()) / 10, len(text) / 50] for text in of])
-        return sparse.hstack([counts.astype(np.float64), sparse.csr_matrix(lengths)]).tocsr()
+    def vectors(of: Sequence[str]) -> "sparse.csr_matrix":
+        """Which n-grams stand in each text, and two columns of its length."""
+        columns: list[int] = []
+        values: list[float] = []
+        ends = [0]
+        for text in of:
+            held = sorted([place[gram] for gram in ngrams(text) if gram in place])
+            columns += [*held, len(place), len(place) + 1]
+            values += [1.0] * len(held) + [len(text.split()) / 10, len(text) / 50]
+            ends.append(len(columns))
+        return sparse.csr_matrix((values, columns, ends), shape=(len(of), len(place) + 2))
 
     model = LogisticRegression(C=1.0, solver="liblinear", tol=1e-3)
-    model.fit(vectors(counted, texts), labels, sample_weight=weights)
-    return lambda unknown: np.asarray(model.decision_function(vectors(words.transform(unknown), unknown)), np.float64)
+    model.fit(vectors(texts), labels, sample_weight=weights)
+    return lambda unknown: np.asarray(model.decision_function(vectors(unknown)), np.float64)
 
 
 def fit_trigrams(items: Sequence[Sequence[str]]) -> TextScorer:
@@ -157,14 +162,15 @@ def fit_trigrams(items: Sequence[Sequence[str]]) -> TextScorer:
 
 @lru_cache(maxsize=1 << 16)
 def ngrams(text: str) -> tuple[str, ...]:
-    """The word n-grams of 1 to 3 of a text in lower case. A text is read once for all the models that meet it.
+    """The different word n-grams of 1 to 3 of a text in lower case, each once. A text is read once for all models.
 
     >>> ngrams("A man runs")
     ('a', 'man', 'runs', 'a man', 'man runs', 'a man runs')
     """
     words = text.lower().split()
     sizes = range(NGRAMS[0], NGRAMS[1] + 1)
-    return tuple(" ".join(words[at : at + size]) for size in sizes for at in range(len(words) - size + 1))
+    grams = (" ".join(words[at : at + size]) for size in sizes for at in range(len(words) - size + 1))
+    return tuple(dict.fromkeys(grams))
 
 
 @lru_cache(maxsize=1 << 16)

@@ -225,7 +225,7 @@ def test_the_command_writes_page_json_certificate_and_a_refined_set(tmp_path, ca
 
 @pytest.fixture(scope="module")
 def antonyms(tmp_path_factory):
-    return build("shapes", ["antonym_mc"], output=tmp_path_factory.mktemp("sets") / "shapes", seed=0)
+    return build("shapes", ["antonym_mc"], output=tmp_path_factory.mktemp("sets") / "shapes", seed=0, items=60)
 
 
 def test_several_sets_stand_side_by_side_and_scores_join(antonyms, tmp_path, capsys):
