@@ -2,6 +2,8 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from functools import cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -137,9 +139,22 @@ def _meteor(after: list[str], before: list[str]) -> float:
     from nltk.translate.meteor_score import single_meteor_score
 
     try:
-        return float(single_meteor_score(before, after))
+        return float(single_meteor_score(before, after, wordnet=_english_wordnet()))
     except LookupError as error:
         raise ValueError("METEOR needs NLTK's WordNet data; get it: python -m nltk.downloader wordnet") from error
+
+
+@cache
+def _english_wordnet() -> Any:  # NLTK has no types
+    """NLTK's reader of WordNet, without its map to the other languages, which takes longer than all else it reads."""
+    from nltk.corpus import LazyCorpusLoader
+    from nltk.corpus.reader.wordnet import WordNetCorpusReader
+
+    class English(WordNetCorpusReader):
+        def map_wn(self, version: str = "wordnet") -> None:
+            return None
+
+    return LazyCorpusLoader("wordnet", English, object())
 
 
 def _rouge_l(after: list[str], before: list[str]) -> float:

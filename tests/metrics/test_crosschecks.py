@@ -196,7 +196,11 @@ def test_perplexity_against_the_models_own_loss(tmp_path: Path) -> None:
 
 def test_meteor_against_nltk_and_without_its_data(nltk_data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import nltk
+    from nltk.corpus.reader.wordnet import WordNetCorpusReader
     from nltk.translate.meteor_score import meteor_score
+
+    # where nothing has loaded it before: the map to other languages takes most of the seconds
+    monkeypatch.setattr(WordNetCorpusReader, "map_wn", lambda self, version="wordnet": None)
 
     before, after = ["a man is driving a car", "a dog runs"], ["a man drives a car", "a dog jumps"]
     monkeypatch.setattr(nltk.data, "path", [str(nltk_data)])
