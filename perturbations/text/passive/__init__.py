@@ -20,7 +20,7 @@ from video_contrast.perturbations.text.passive.order import NewClause, turned
 from video_contrast.perturbations.text.passive.parses import parser, parses
 from video_contrast.perturbations.text.passive.plain import read
 from video_contrast.perturbations.text.passive.repair import repaired
-from video_contrast.perturbations.text.passive.sentence import Refused, Sentence, Why
+from video_contrast.perturbations.text.passive.sentence import Refused, Sentence, Why, refuse
 
 __all__ = ["Why", "parser", "parses", "passive", "refusals"]
 
@@ -91,14 +91,10 @@ def _whole(tree: Sentence, verb: int) -> NewClause:
     after = tree.words[clause.end].tag if clause.end < len(tree.words) else ""
     if after in _GOES_ON or _run_together(tree, clause):
         raise Refused(Why.TWO_CLAUSES)  # "a woman is wearing a dress is making a dish"
-    if any(
-        word.dep == "conj"
-        and word.tag[:2] == "VB"
-        and word.head < clause.end
-        and tree.child(n, "nsubj", "expl") is None
-        for n, word in enumerate(tree.words[clause.end :], clause.end)
-    ):
-        raise Refused(Why.SECOND_VERB)  # "a fish is caught by it | and takes it away"
+    later = [n for n in range(clause.end, len(tree.words)) if tree.words[n].dep == "conj"]
+    later = [n for n in later if tree.words[n].tag[:2] == "VB" and tree.words[n].head < clause.end]
+    lost = any(tree.child(n, "nsubj", "expl") is None for n in later)
+    refuse(Why.SECOND_VERB, lost)  # "a fish is caught by it | and takes it away"
     return clause
 
 
@@ -120,13 +116,12 @@ def _hides_verb(tree: Sentence, verb: int, tokens: Sequence[Token]) -> bool:
     phrases = [n for n in tree.children[verb] if tree.words[n].dep in ("nsubj", "dobj")]
     phrases += [tree.words[verb].head] if tree.words[verb].dep == "acl" else []
     phrases += [n for prep in tree.children[verb] for n in tree.children[prep] if tree.words[n].dep == "pobj"]
+    pairs = [(a, b) for a, b in itertools.pairwise(tokens) if a.tag[:2] in ("NN", "CC", "RB") and b.text != "s"]
+    finite = [b.start for _, b in pairs if b.tag in ("VBZ", "VBD", "MD")]
     for start, end in (tree.span(phrase) for phrase in phrases):
         inside = range(tree.words[start].start, tree.words[end - 1].end)
         clause = {"relcl", "ccomp", "advcl", "acl"} & tree.deps(start, end)
-        acts = [after for before, after in itertools.pairwise(tokens) if before.tag[:2] in ("NN", "CC", "RB")]
-        if not clause and any(
-            act.tag in ("VBZ", "VBD", "MD") and act.start in inside and act.text != "s" for act in acts
-        ):
+        if not clause and any(place in inside for place in finite):
             return True
     return False
 
@@ -139,8 +134,7 @@ def _behind_there(tree: Sentence, clause: NewClause) -> NewClause:
     text, finite = clause.text, next((be for be in (" is being ", " are being ") if be in clause.text), None)
     if finite is None and (" being " not in text or " was being " in text or " were being " in text):
         raise Refused(Why.VERB_WORDS)
-    if text.split()[0].lower() in ("the", "this", "that", "these", "those"):
-        raise Refused(Why.VERB_WORDS)
+    refuse(Why.VERB_WORDS, text.split()[0].lower() in ("the", "this", "that", "these", "those"))
     text = text if finite is None else text.replace(finite, " being ", 1)
     return NewClause(start - 1, clause.end, f"{'are' if clause.plural else 'is'} {text}", clause.plural)
 

@@ -12,7 +12,7 @@ from video_contrast.perturbations.language import inflect, verb_tags
 from video_contrast.perturbations.language.fitting import within
 from video_contrast.perturbations.text.passive import lists
 from video_contrast.perturbations.text.passive.number import is_plural
-from video_contrast.perturbations.text.passive.sentence import NounPhrase, Refused, Sentence, Why
+from video_contrast.perturbations.text.passive.sentence import NounPhrase, Refused, Sentence, Why, refuse
 
 AFTER = {"i": "me", "he": "him", "she": "her", "we": "us", "they": "them"}
 _NO_SUBJECT = frozenset("who that which what there whom whose this these those here it its you".split())  # noqa: SIM905
@@ -56,17 +56,14 @@ def _subject(tree: Sentence, verb: int) -> NounPhrase:
     start, end = tree.span(head)
     before = tree.words[start - 1] if start else None
     fronted = tree.words[0].tag in ("IN", "TO", "WRB")  # "in a kitchen | a man cooks"
-    cut = before is not None and ((before.tag in NOUNS and not fronted) or before.dep == "prep")
-    cut = cut or (
-        before is not None and (before.tag in ("DT", "JJ", "PRP$", "CD", "RP", "MD", "VBN") or before.text == "like")
-    )
-    cut = cut or (start > 1 and tree.words[start - 1].text == "as" and tree.words[start - 2].tag == "VBN")
-    cut = cut or (before is not None and before.dep == "cc" and not any(w.tag[:2] == "VB" for w in tree.words[:start]))
-    cut = cut or (word.dep == "relcl" and (before is None or before.tag not in ("WRB", "WDT")))
-    if end > verb or cut or word.dep not in ("ROOT", "conj", "advcl", "ccomp", "relcl", "pcomp"):
-        raise Refused(Why.NO_SUBJECT)
-    if word.dep in ("ccomp", "pcomp") and (verb < word.head or not _is_finite(tree, verb)):
-        raise Refused(Why.TWO_CLAUSES)
+    cut = word.dep == "relcl" and (before is None or before.tag not in ("WRB", "WDT"))
+    if before is not None:
+        cut = cut or (before.tag in NOUNS and not fronted) or before.dep == "prep" or before.text == "like"
+        cut = cut or before.tag in ("DT", "JJ", "PRP$", "CD", "RP", "MD", "VBN")
+        cut = cut or (before.dep == "cc" and not any(w.tag[:2] == "VB" for w in tree.words[:start]))
+        cut = cut or (before.text == "as" and start > 1 and tree.words[start - 2].tag == "VBN")
+    refuse(Why.NO_SUBJECT, end > verb or cut or word.dep not in ("ROOT", "conj", "advcl", "ccomp", "relcl", "pcomp"))
+    refuse(Why.TWO_CLAUSES, word.dep in ("ccomp", "pcomp") and (verb < word.head or not _is_finite(tree, verb)))
     over = tree.words[word.head]
     if word.head == start - 1 and (word.tag == "VBD" != over.tag or over.lemma not in _TELLS | lists.REGARDING):
         raise Refused(Why.TWO_CLAUSES)  # "describes | two suvs called x", "washes | meat takes sauce"
@@ -100,19 +97,14 @@ def _described(tree: Sentence, verb: int) -> NounPhrase:
     top = head
     while tree.words[top].dep == "conj" and tree.words[tree.words[top].head].tag in NOUNS:
         over = tree.words[top].head
-        if tree.is_person(top) != tree.is_person(over) or {"acl", "relcl"} & {
-            tree.words[n].dep for n in tree.children[over]
-        }:
+        if tree.is_person(top) != tree.is_person(over) or tree.child(over, "acl", "relcl") is not None:
             break  # "nice nature and a girl | enjoying it"
         top = tree.words[top].head
-    if not _is_free(tree, top):
-        raise Refused(Why.NO_SUBJECT)
+    refuse(Why.NO_SUBJECT, not _is_free(tree, top))
     start, end = tree.span(top)[0], tree.span(verb)[0]
-    if tree.span(verb)[1] != tree.span(top)[1]:
-        raise Refused(Why.NO_SUBJECT)
-    if tree.words[top].lemma in ("animation", "cartoon", "drawing") and any(
-        n < verb for n in tree.children[top] if n > top
-    ):
+    refuse(Why.NO_SUBJECT, tree.span(verb)[1] != tree.span(top)[1])
+    drawn = tree.words[top].lemma in ("animation", "cartoon", "drawing")
+    if drawn and any(top < n < verb for n in tree.children[top]):
         raise Refused(Why.NO_SUBJECT)  # "an animation of a monster | looking at a cave"
     while end < verb and not tree.words[end].text.endswith("ly") and tree.words[end].dep == "advmod":
         end += 1  # "a girl outdoors | jumping"
@@ -131,45 +123,27 @@ def _is_free(tree: Sentence, noun: int) -> bool:
         return tree.child(word.head, "expl") is not None
     if word.dep == "pobj":
         shows = tree.words[over.head]
-        if over.text == "with" and tree.is_person(noun) and shows.tag in NOUNS:
-            return True
-        return (
-            over.text in ("of", "with", "about")
-            and shows.lemma in lists.HOLDING | {"cartoon", "animation"}
-            and shows.tag in NOUNS
-        )
+        shown = over.text in ("of", "with", "about") and shows.lemma in lists.HOLDING | {"cartoon", "animation"}
+        return shows.tag in NOUNS and (shown or (over.text == "with" and tree.is_person(noun)))
     return word.dep == "dobj" and over.lemma in ("show", "feature", "depict", "display", "film")
 
 
 def _checked(tree: Sentence, phrase: NounPhrase) -> NounPhrase:
     head = tree.words[phrase.head]
     inside = tree.words[phrase.start : phrase.end]
-    if (
-        head.tag not in (*NOUNS, "PRP", "DT", "CD", "JJ")
-        or head.text in _NO_SUBJECT
-        or (head.tag in ("NN", "NNS") and head.lemma in lists.CLOTHES)
-    ):
-        raise Refused(Why.NO_SUBJECT)
-    if (
-        inside[0].tag == "IN"
-        or inside[-1].tag in ("CC", ",")
-        or {"then", "displaying"} & {word.text for word in inside}
-    ):
-        raise Refused(Why.NO_SUBJECT)
+    known = head.tag in (*NOUNS, "PRP", "DT", "CD", "JJ") and head.text not in _NO_SUBJECT
+    refuse(Why.NO_SUBJECT, not known or (head.tag in ("NN", "NNS") and head.lemma in lists.CLOTHES))
+    then = {"then", "displaying"} & {word.text for word in inside}
+    refuse(Why.NO_SUBJECT, inside[0].tag == "IN" or inside[-1].tag in ("CC", ",") or then)
     person = tree.is_person(phrase.head)
-    named = any(
-        tree.words[n].text in lists.PERSONS - {"cartoon"}
-        for n in tree.children[phrase.head]
-        if tree.words[n].dep == "compound"
-    )
+    named = any(word.dep == "compound" and word.text in lists.PERSONS - {"cartoon"} for word in inside)
     sings = is_plural(tree, phrase) is None and head.text.endswith("s") and "VBZ" in verb_tags(head.text)
     if (named and not person and "VB" in verb_tags(head.lemma)) or sings:
         raise Refused(Why.NO_SUBJECT)  # "a man steam | cleans a floor", "a man sings | playing guitar"
     joined = [n for n in tree.children[phrase.head] if tree.words[n].dep == "conj"]
     if person:
         joined = [n for n in joined if tree.words[n].lemma not in lists.CLOTHES]  # "a man in a hat and coat"
-    if inside[0].tag == "PRP$" and "DT" in (word.tag for word in inside):
-        raise Refused(Why.NO_SUBJECT)  # "its a girl | showing"
+    refuse(Why.NO_SUBJECT, inside[0].tag == "PRP$" and "DT" in (word.tag for word in inside))  # "its a girl | showing"
     cc = any(word.dep == "cc" for word in inside) and tree.words[phrase.end - 1].lemma not in lists.CLOTHES
     if (joined or (cc and tree.words[phrase.end - 1].tag in NOUNS)) and any(word.dep == "acl" for word in inside):
         raise Refused(Why.NO_SUBJECT)  # "a bear growling and bugs | making noises"
@@ -186,8 +160,7 @@ def _checked(tree: Sentence, phrase: NounPhrase) -> NounPhrase:
 def _agent(tree: Sentence, phrase: NounPhrase) -> str:
     text = tree.text(phrase.start, phrase.end)
     if tree.words[phrase.head].tag == "PRP":
-        if text.lower() not in AFTER:
-            raise Refused(Why.NO_SUBJECT)
+        refuse(Why.NO_SUBJECT, text.lower() not in AFTER)
         return AFTER[text.lower()]
     return within(text, tree.words[phrase.start].tag)
 
@@ -198,18 +171,15 @@ def _of_first_verb(tree: Sentence, verb: int) -> Doer:
     if tree.words[first].tag[:2] != "VB" or word.dep not in ("conj", "advcl", "xcomp") or first >= verb:
         raise Refused(Why.NO_SUBJECT)
     doer = doer_of(tree, first)
-    own = tree.child(verb, "aux", "mark", "expl", "nsubjpass")
-    while_ = own is not None and tree.words[own].text == "while" and own == verb - 1
-    if (own is not None and not while_) or doer.finite != first:
-        raise Refused(Why.NO_SUBJECT)
+    own = tree.child(verb, "mark", "expl", "nsubjpass", "aux" if word.dep != "conj" else "mark")
+    refuse(Why.NO_SUBJECT, doer.finite != first or (own is not None and tree.words[own].text != "while"))
     joint = tree.span(verb)[0]
     if word.dep == "conj":
         joint -= 1
         if tree.words[joint].text not in ("and", "then") or tree.child(first, "cc") not in (joint, joint - 1):
             raise Refused(Why.SECOND_VERB)
         alike = alike_verbs(tree.words[first], word)
-        if tree.words[joint - 1].tag in ("IN", "TO"):
-            raise Refused(Why.SECOND_VERB)  # "talk about and eat hot dogs"
+        refuse(Why.SECOND_VERB, tree.words[joint - 1].tag in ("IN", "TO"))  # "talk about and eat hot dogs"
         bare = joint == first + 1 or (joint == first + 2 and tree.words[first + 1].dep == "prt")
         if bare and tree.words[first].lemma not in lists.ALONE:
             raise Refused(Why.SECOND_VERB)  # "mixes and pours a liquid": both have the object
@@ -218,8 +188,7 @@ def _of_first_verb(tree: Sentence, verb: int) -> Doer:
             return doer._replace(agent=AFTER.get(who, who), start=tree.span(verb)[0], finite=verb)
         if word.tag != "VBG" or (tree.words[first].tag != "VBG" and tree.words[first].lemma != "be"):
             raise Refused(Why.SECOND_VERB)
-        if tree.child(first, "dobj") is not None:
-            raise Refused(Why.SECOND_VERB)
+        refuse(Why.SECOND_VERB, tree.child(first, "dobj") is not None)
     elif word.tag != "VBG" or tree.child(first, "dobj") is not None or tree.words[first].lemma in ("look", "watch"):
         raise Refused(Why.SECOND_VERB)
     return doer._replace(agent=f"{doer.agent} {_doing(tree, doer, rest=(first, joint))}")
@@ -240,13 +209,11 @@ def _doing(tree: Sentence, doer: Doer, *, rest: tuple[int, int]) -> str:
     if head.lemma == "be":
         return tree.text(first + 1, end)
     bare = head.tag == "VBD" and tree.words[doer.finite].tag == "VBG"  # "people gathered around a table making it"
-    if head.lemma in _NO_FIRST or head.tag not in ("VBG", "VBZ", "VBP", "VBD") or bare:
-        raise Refused(Why.SECOND_VERB)
+    refuse(Why.SECOND_VERB, head.lemma in _NO_FIRST or head.tag not in ("VBG", "VBZ", "VBP", "VBD") or bare)
     ing = inflect(head.lemma, "VBG")
     if end > first + 1:
         return f"{ing} {tree.text(first + 1, end)}"
-    if head.lemma not in lists.ALONE:
-        raise Refused(Why.SECOND_VERB)  # "mixing and pouring a liquid"
+    refuse(Why.SECOND_VERB, head.lemma not in lists.ALONE)  # "mixing and pouring a liquid"
     people = tree.is_person(doer.phrase.head)
     past = any(tree.words[n].tag == "VBD" for n in (first, *tree.children[first]) if n <= first)
     many = is_plural(tree, doer.phrase)

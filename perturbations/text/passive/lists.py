@@ -48,11 +48,13 @@ SAID_OF = {
         "climb": "on over",
     }.items()
 }  # fmt: skip
-# What is jumped and ridden on ("a trampoline", not "a stage"), and who is sung for ("judges", not "a video").
-JUMPED_ON = frozenset(
+_JUMPED_ON = frozenset(
     "couch bed sofa horse motorcycle bike camel cow elephant donkey trampoline skateboard scooter".split()  # noqa: SIM905
 )
-AUDIENCES = frozenset("audience crowd judge panel camera fan picture photo spectator".split())  # noqa: SIM905
+_AUDIENCES = frozenset("audience crowd judge panel camera fan picture photo spectator".split())  # noqa: SIM905
+# Of these, those said of some things only: "a trampoline is jumped on", not "a stage".
+SOME_ONLY = dict.fromkeys([(verb, "on") for verb in ("ride", "jump", "bounce", "climb")], _JUMPED_ON)
+SOME_ONLY |= dict.fromkeys([(verb, "for") for verb in ("sing", "dance", "perform", "pose")], _AUDIENCES)
 # Verb and noun that make no passive: "takes a look".
 LIGHT = {
     verb: frozenset(nouns.split())

@@ -34,13 +34,7 @@ def is_plural(tree: Sentence, phrase: NounPhrase) -> bool | None:
         return False
     if looks and low not in _PLURAL and word.tag in ("NNP", "NNPS"):
         return None  # "star wars", "itunes"
-    if (
-        looks
-        and low not in _PLURAL
-        and not low.endswith("people")
-        and not low.endswith("s")
-        and lemma(low, "NNS") == low
-    ):
+    if looks and low not in _PLURAL and not low.endswith(("people", "s")) and lemma(low, "NNS") == low:
         return None
     first = {child.text for child in below if child.dep in ("det", "nummod", "amod", "predet")}
     if (first & _ONE and not first & {"few"} and looks and low != "people") or (first & _MANY and not looks):

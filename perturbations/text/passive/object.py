@@ -11,7 +11,7 @@ from video_contrast.perturbations.contrast.generators.frames.tree import NOUNS
 from video_contrast.perturbations.language import lemma, verb_tags
 from video_contrast.perturbations.text.passive import lists
 from video_contrast.perturbations.text.passive.number import is_plural
-from video_contrast.perturbations.text.passive.sentence import NounPhrase, Refused, Sentence, Why
+from video_contrast.perturbations.text.passive.sentence import NounPhrase, Refused, Sentence, Why, refuse
 from video_contrast.perturbations.text.passive.tails import Place, Tail, object_and_tails, tail_of
 
 _QUESTION = ("how", "what", "why", "where")
@@ -35,8 +35,7 @@ def done_by(tree: Sentence, verb: int) -> Done:
         Refused: the two make no passive, or a word behind them has no known part.
     """
     word = tree.words[verb]
-    if word.tag not in verb_tags(word.text) and word.lemma != "preform":
-        raise Refused(Why.NO_VERB)
+    refuse(Why.NO_VERB, word.tag not in verb_tags(word.text) and word.lemma != "preform")
     head, preposition = _object(tree, verb)
     phrase, hung = object_and_tails(tree, verb, head)
     particles: list[int] = [] if preposition is None else [preposition]
@@ -46,15 +45,12 @@ def done_by(tree: Sentence, verb: int) -> Done:
         if child in (head, preposition) or dep in ("dobj", "cc"):
             continue
         if child < phrase.start and (dep == "prt" or child == verb + 1 == phrase.start - 1):
-            if tree.words[child].text == "about":
-                raise Refused(Why.NO_VERB)  # "are taking about a woman"
+            refuse(Why.NO_VERB, tree.words[child].text == "about")  # "are taking about a woman"
             particles.append(child)
         elif dep == "prt" and child == phrase.end:
             particles.append(child)  # "takes his hat off": "is taken off"
         elif dep == "conj" and further is None:
             further = child
-        elif child < phrase.start or further is not None:
-            raise Refused(Why.TAIL)
         else:
             tail = tail_of(tree, verb, phrase.head if tails else phrase.end - 1, child=child)
             if tail.place is Place.OBJECT:
@@ -70,10 +66,6 @@ def done_by(tree: Sentence, verb: int) -> Done:
     aside += [tail for tail in tails if tail.place is Place.VERB and tree.words[tail.start].dep != "prep"]
     if about and (aside or _holds_place(tree, phrase.start, phrase.end)):
         raise Refused(Why.TAIL)  # "talks about a story in a cartoon"
-    if len([tail for tail in aside if tail.place is Place.VERB and tree.words[tail.start].dep == "prep"]) > 1 and (
-        tree.is_person(phrase.head) or tree.words[phrase.head].text in ("something", "things")
-    ):
-        raise Refused(Why.TAIL)  # "puts something on a plate into a freezer"
     if {tree.words[n].text for n in particles} & {tree.words[tail.start].text for tail in tails}:
         raise Refused(Why.TAIL)  # "is pointed at at a picture"
     _check(tree, verb, phrase)
@@ -84,8 +76,7 @@ def done_by(tree: Sentence, verb: int) -> Done:
     known = {*particles, *range(phrase.start, phrase.end)}
     known |= {n for tail in tails for n in range(tail.start, tail.end)}
     last = tree.span(verb)[1] if further is None else tree.span(further)[0] - 1
-    if any(n not in known for n in range(verb + 1, max(last, end))):
-        raise Refused(Why.TAIL)
+    refuse(Why.TAIL, any(n not in known for n in range(verb + 1, max(last, end))))
     return Done(phrase, plural, tuple(sorted(particles)), tuple(tails), further=further, end=end)
 
 
@@ -97,18 +88,10 @@ def _object(tree: Sentence, verb: int) -> tuple[int, int | None]:
     if objects:
         noun = tree.words[objects[0]]
         had = base == "have" and noun.lemma in lists.HAD
-        if (
-            noun.tag[:2] == "VB"
-            or noun.text == "make"
-            or (base == "speak" and noun.lemma not in lists.STAGES | {"word", "line"})
-        ):
-            raise Refused(Why.OBJECT)
-        if (
-            len(objects) > 1
-            or (base in lists.NO_PASSIVE and not had)
-            or {noun.lemma, noun.text} & lists.LIGHT.get(base, frozenset())
-        ):
-            raise Refused(Why.NO_PASSIVE)
+        spoken = base == "speak" and noun.lemma not in lists.STAGES | {"word", "line"}
+        refuse(Why.OBJECT, noun.tag[:2] == "VB" or noun.text == "make" or spoken)
+        light = {noun.lemma, noun.text} & lists.LIGHT.get(base, frozenset())
+        refuse(Why.NO_PASSIVE, len(objects) > 1 or (base in lists.NO_PASSIVE and not had) or light)
         if any(tree.words[n].dep == "dative" and tree.words[n].tag in (*NOUNS, "PRP") for n in right):
             raise Refused(Why.OBJECT)  # "gives a girl a ring"
         return objects[0], None
@@ -116,21 +99,13 @@ def _object(tree: Sentence, verb: int) -> tuple[int, int | None]:
     if clause is not None and base in lists.EXPLAINING - {"talk", "speak", "comment", "argue"}:
         return _told(tree, verb, clause), None
     first = right[0] if right else verb
-    if (
-        tree.words[first].dep != "prep"
-        or first != verb + 1
-        or tree.words[first].text not in lists.SAID_OF.get(base, ())
-    ):
-        raise Refused(Why.NO_OBJECT)
+    by = tree.words[first].text
     place = tree.child(first, "pobj", "pcomp")
-    of = lists.JUMPED_ON if tree.words[first].text == "on" else lists.AUDIENCES
-    some = (base in ("ride", "jump", "bounce", "climb") and tree.words[first].text == "on") or (
-        base in ("sing", "dance", "perform", "pose") and tree.words[first].text == "for"
-    )
-    if some and place is not None and tree.words[place].lemma not in of and not tree.is_person(place):
-        raise Refused(Why.NO_OBJECT)  # "rides on a road"
-    if place is None or len(tree.children[first]) > 1:
+    if place is None or first != verb + 1 or len(tree.children[first]) > 1 or by not in lists.SAID_OF.get(base, ()):
         raise Refused(Why.NO_OBJECT)
+    some = lists.SOME_ONLY.get((base, by))
+    if some and tree.words[place].lemma not in some and not tree.is_person(place):
+        raise Refused(Why.NO_OBJECT)  # "rides on a road"
     if tree.words[place].dep == "pcomp":
         return _told(tree, first, place), first
     return place, first
@@ -148,8 +123,7 @@ def _told(tree: Sentence, before: int, clause: int) -> int:
     whole = start == before + 1 and tree.span(head)[1] == end and not _holds_place(tree, start, end, lists.SITES)
     inside = tree.words[start + 1 : end]
     whole = whole and not any(w.text in ("while", "as", "when") and w.dep in ("mark", "advmod") for w in inside)
-    if not whole or not finite or not (doing or opens.text in _QUESTION):
-        raise Refused(Why.OBJECT)
+    refuse(Why.OBJECT, not whole or not finite or not (doing or opens.text in _QUESTION))
     return clause
 
 
@@ -166,35 +140,23 @@ def _check(tree: Sentence, verb: int, phrase: NounPhrase) -> None:
     is_clause = head.tag[:2] == "VB"
     joined = next((n for n in tree.children[phrase.head] if tree.words[n].dep == "conj"), phrase.end)
     texts = [word.text for word in inside]
-    if lists.BOUND.intersection(texts) or lists.OTHERS.intersection(texts[: joined - phrase.start]):
-        raise Refused(Why.BOUND)
+    refuse(Why.BOUND, lists.BOUND.intersection(texts) or lists.OTHERS.intersection(texts[: joined - phrase.start]))
     one = head.text == "one" and "of" in texts[1:2]
-    if (head.tag not in NOUNS and not is_clause and not one) or {"PRP", "PRP$"} & {
-        w.tag for w in inside if w.text not in ("you", "your")
-    }:
-        raise Refused(Why.BOUND)
-    if texts[-1] in lists.WHERE | lists.ADVERB_NOUNS or head.text.endswith(("self", "selves")):
-        raise Refused(Why.NO_PASSIVE)
+    named = {word.tag for word in inside if word.text not in ("you", "your")} & {"PRP", "PRP$"}
+    refuse(Why.BOUND, (head.tag not in NOUNS and not is_clause and not one) or named)
+    refuse(Why.NO_PASSIVE, texts[-1] in lists.WHERE | lists.ADVERB_NOUNS or head.text.endswith(("self", "selves")))
     if not is_clause and (
         {"dep", "nsubj"} & {word.dep for word in inside if word.text not in ("who", "that", "which")}
         or inside[0].tag in ("IN", "TO", "WRB")
-        or any(
-            word.dep == "conj" and word.tag == "JJ" and n > phrase.head for n, word in enumerate(inside, phrase.start)
-        )
+        or any(word.dep == "conj" and word.tag == "JJ" and word.start > head.start for word in inside)
         or {"something", "as"} & {tree.words[n].text for n in tree.children[phrase.head] if n < phrase.end}
         or any(word.text == "with" and word.dep == "prep" for word in inside)
     ):
         raise Refused(Why.OBJECT)
-    if does.tag == "VBD" and inside[0].tag == "NN":
-        raise Refused(Why.NO_VERB)  # "a plant covered hillside"
+    refuse(Why.NO_VERB, does.tag == "VBD" and inside[0].tag == "NN")  # "a plant covered hillside"
     last = tree.words[phrase.end - 1]
-    known = lists.REGARDING | {"do", "practice", "play"} - {"show"}
-    if (
-        last is head
-        and "VBG" in verb_tags(last.text)
-        and tree.words[phrase.end - 2].tag in NOUNS
-        and (len(inside) > 1 and does.lemma not in known)
-    ):
+    acting = last is head and "VBG" in verb_tags(last.text) and len(inside) > 1 and inside[-2].tag in NOUNS
+    if acting and does.lemma not in lists.REGARDING | {"do", "practice", "play"}:
         raise Refused(Why.SECOND_VERB)  # "drives a jeep talking"
     two = does.lemma in ("feed", "serve", "hand", "offer", "send", "ask", "tell")
     if two and inside[0].dep == "det" and "compound" in {word.dep for word in inside}:
@@ -202,20 +164,12 @@ def _check(tree: Sentence, verb: int, phrase: NounPhrase) -> None:
     taken = does.lemma in ("remove", "take", "pull", "get", "pick")
     if taken and any(word.dep == "prep" and word.text in ("from", "out") for word in inside):
         raise Refused(Why.TAIL)  # "removes a mug full of apples from a microwave"
-    if does.lemma == "help" and "VB" in verb_tags(inside[0].text):
-        raise Refused(Why.OBJECT)  # "are helping rescue dogs"
-    person = any(
-        word.text in lists.MALE | lists.FEMALE | {"people", "person"} and word.dep == "compound" for word in inside
-    )
+    refuse(Why.OBJECT, does.lemma == "help" and "VB" in verb_tags(inside[0].text))  # "are helping rescue dogs"
+    people = lists.MALE | lists.FEMALE | {"people", "person"}
+    person = any(word.text in people and word.dep == "compound" for word in inside)
     act = does.lemma in lists.PERCEIVING | {"listen", "look"} and "VB" in verb_tags(head.text)
     if person and (act or does.lemma in lists.TWO_OBJECTS or head.text.endswith("ing")):
         raise Refused(Why.OBJECT)  # "offers a girl alcohol", "listens to a man talk"
-    if tree.words[verb + 1].text == "with":
-        if "acl" in {word.dep for word in inside}:
-            raise Refused(Why.OBJECT)  # "plays with a woman singing"
-        sole = does.lemma in ("play", "experiment", "interact", "fight")  # "a doll is played with"
-        if head.lemma in lists.CROWDS | {"sound", "friend"} if sole else not tree.is_person(phrase.head):
-            raise Refused(Why.NO_PASSIVE)  # "plays with a band", "talks with gestures"
     for n in range(phrase.start + 1, phrase.end):
         word, before = tree.words[n], tree.words[n - 1]
         forms = {word.text, lemma(word.text, "VBZ")} if word.tag in NOUNS else set()

@@ -28,6 +28,12 @@ class Refused(Exception):
     """A clause has no passive; `args[0]` is the reason (`Why`)."""
 
 
+def refuse(why: Why, fault: object) -> None:
+    """Raises `Refused` where there is a fault."""
+    if fault:
+        raise Refused(why)
+
+
 class WordSpan(NamedTuple):
     """Words `start` to `end` (past the last)."""
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from video_contrast.perturbations.contrast.generators.frames.tree import NOUNS
 from video_contrast.perturbations.language import verb_tags
 from video_contrast.perturbations.text.passive import lists
-from video_contrast.perturbations.text.passive.sentence import NounPhrase, Refused, Sentence, Why
+from video_contrast.perturbations.text.passive.sentence import NounPhrase, Refused, Sentence, Why, refuse
 
 _OF_VERB = frozenset(
     """into onto toward towards through across along against over off out up down around near behind beside next inside
@@ -88,10 +88,8 @@ def tail_of(tree: Sentence, verb: int, noun: int, *, child: int) -> Tail:
     """
     start, end = tree.span(child)
     word = tree.words[child]
-    if start <= noun or _joins(tree, start, end):
-        raise Refused(Why.TAIL)  # "to a friend and scores"
-    if tree.words[start].text in ("such", "then", "than", "by"):
-        raise Refused(Why.TAIL)
+    refuse(Why.TAIL, start <= noun or _joins(tree, start, end))  # "to a friend and scores"
+    refuse(Why.TAIL, tree.words[start].text in ("such", "then", "than", "by"))
     if word.dep in ("prep", "dative"):
         place = _of_phrase(tree, verb, noun, child=child)
     elif word.text == "else":
@@ -127,38 +125,24 @@ def _of_phrase(tree: Sentence, verb: int, noun: int, *, child: int) -> Place | N
     if low in ("of", "between"):
         return None if does in _OF_WHAT else Place.OBJECT
     adjacent = child == noun + 1 or tree.words[child].head != verb
-    if (
-        adjacent
-        and tree.words[noun].lemma in lists.SPEECHES
-        and place is None
-        and tree.child(child, "pcomp") is not None
-    ):
-        return Place.OBJECT  # "tips on how to cook"
+    speech = adjacent and tree.words[noun].lemma in lists.SPEECHES
     if place is None:
-        doing = low in ("for", "before", "after", "without") and tree.child(child, "pcomp") is not None
-        return Place.LAST if doing and does not in lists.REGARDING else None
+        doing = tree.child(child, "pcomp") is not None
+        later = low in ("for", "before", "after", "without") and does not in lists.REGARDING
+        return None if not doing else Place.OBJECT if speech else Place.LAST if later else None  # "tips on how to cook"
     where = {tree.words[place].text, tree.words[place].lemma}
     clause = not {"relcl", "acl", "advcl", "ccomp", "pcomp"}.isdisjoint(tree.deps(*tree.span(child)))
-    if (
-        adjacent
-        and tree.words[noun].lemma in lists.SPEECHES
-        and low in ("on", "about", "for")
-        and not where & lists.STAGES
-    ):
+    if speech and low in ("on", "about", "for") and not where & lists.STAGES:
         return Place.OBJECT  # "a lesson on cooking"
-    speech = tree.words[noun].lemma in lists.SPEECHES | lists.SHOWING | {"question", "call", "letter", "message"}
+    speech = speech or tree.words[noun].lemma in lists.SHOWING | {"question", "call", "letter", "message"}
     if low in ("for", "from") and adjacent and (low == "for" or speech or tree.is_person(noun)):
         beside = low == "for" and (tree.words[verb + 1].dep == "prep" or tree.is_person(noun))
         if low == "for" and where & {"time", "while", "minute", "hour", "day"}:
             return Place.VERB
         return None if beside else Place.OBJECT  # "a dish for guests", "a guy from the news"; "looks at a camera for"
     if low == "about":
-        to_whom = (
-            tree.words[verb + 1].dep == "prep"
-            or does in _TELLING
-            or tree.is_person(noun)
-            or tree.words[noun].tag == "NNP"
-        )
+        person = tree.is_person(noun) or tree.words[noun].tag == "NNP"
+        to_whom = person or does in _TELLING or tree.words[verb + 1].dep == "prep"
         return Place.VERB if to_whom else Place.OBJECT if adjacent else None
     if low == "with":
         company = where & lists.MEANS or tree.is_person(place) or does in lists.MIXING
@@ -204,9 +188,8 @@ def _of_clause(tree: Sentence, verb: int, noun: int, *, child: int) -> Place | N
             return Place.LAST  # "while others watching"
         stays = word.lemma in ("wear", "sit", "stand") and not tree.is_person(noun) and does not in lists.PERCEIVING
         return Place.AGENT if marks or word.text == "using" or does == "wear" or stays else None
-    if (word.dep == "advcl" and word.tag != "VBG" and marks & lists.CLAUSE_WORDS) or tree.words[
-        start
-    ].text in lists.CLAUSE_WORDS:
+    when = word.dep == "advcl" and word.tag != "VBG" and marks & lists.CLAUSE_WORDS
+    if when or tree.words[start].text in lists.CLAUSE_WORDS:
         return Place.LAST if tree.child(child, "nsubj", "nsubjpass") is not None else None
     return None
 
@@ -220,21 +203,11 @@ def _tells_of_object(tree: Sentence, verb: int, noun: int, *, child: int) -> boo
 
 def _joins(tree: Sentence, start: int, end: int) -> bool:
     """Whether what "and" joins in a phrase may be joined to something else: "to a friend and scores"."""
-    return any(
-        word.dep == "cc"
-        and n + 1 < end
-        and (
-            tree.words[n + 1].tag in ("DT", "PRP$")
-            or "VBG" in verb_tags(tree.words[n + 1].text)
-            or (
-                "VBZ" in verb_tags(tree.words[n + 1].text)
-                and (tree.words[n - 1].tag != "NNS" or _leads_on(tree, n + 2))
-            )
-        )
-        for n, word in enumerate(tree.words[:end])
-        if n >= start
-    )
-
-
-def _leads_on(tree: Sentence, place: int) -> bool:
-    return place < len(tree.words) and tree.words[place].tag in ("DT", "IN", "RP", "TO", "PRP$")
+    for n in range(start, end - 1):
+        before, word = tree.words[n - 1], tree.words[n + 1]
+        after = tree.words[n + 2].tag if n + 2 < len(tree.words) else ""
+        acts = before.tag != "NNS" or after in ("DT", "IN", "RP", "TO", "PRP$")
+        forms = verb_tags(word.text) if acts else verb_tags(word.text) - {"VBZ"}
+        if tree.words[n].dep == "cc" and (word.tag in ("DT", "PRP$") or forms & {"VBG", "VBZ"}):
+            return True
+    return False

@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from video_contrast.perturbations.language import inflect
-from video_contrast.perturbations.text.passive.sentence import Refused, Sentence, Why
+from video_contrast.perturbations.text.passive.sentence import Refused, Sentence, Why, refuse
 
 _BEFORE_BE = frozenset("not also still always never now just then".split())  # noqa: SIM905
 _NOT = ("n't", "n’t")
@@ -32,8 +32,7 @@ def group_of(tree: Sentence, verb: int, start: int) -> VerbGroup:
     auxiliaries = tuple(n for n in before if tree.words[n].dep == "aux")
     adverbs = tuple(n for n in before if tree.words[n].dep in ("neg", "advmod"))
     marks = tuple(n for n in before if tree.words[n].text == "while")
-    if {*auxiliaries, *adverbs, *marks} != set(range(start, verb)):
-        raise Refused(Why.TWO_CLAUSES)
+    refuse(Why.TWO_CLAUSES, {*auxiliaries, *adverbs, *marks} != set(range(start, verb)))
     return VerbGroup(auxiliaries, adverbs, verb)
 
 
@@ -63,8 +62,7 @@ def passive_words(
     if first is None and verb.tag == "VBG":
         words = [*before, "being", *done]
     elif first is None or first.lemma == "do":
-        if verb.tag == "VBN":
-            raise Refused(Why.VERB_WORDS)
+        refuse(Why.VERB_WORDS, verb.tag == "VBN")
         past = (first or verb).tag == "VBD" and not (many and verb.text == verb.lemma)
         words = [be(past, plural), *before, *done]  # "boys hit a ball": now, as most captions tell
     elif first.tag == "MD" and first.text.isalpha() and first.text not in ("wo", "ca", "sha"):
