@@ -106,9 +106,11 @@ def _run_together(tree: Sentence, clause: NewClause) -> bool:
 
 
 def _doing(tree: Sentence, verb: int) -> bool:
-    """Whether a word in -ing can be nothing but a verb: "is unboxing", "folding a paper"."""
-    after = tree.words[verb + 1].tag if verb + 1 < len(tree.words) else ""
-    return tree.words[verb].tag == "VBG" and (tree.child(verb, "aux") == verb - 1 or after in ("DT", "CD", "PRP$"))
+    """Whether a word can be nothing but a verb: "is unboxing", "folding a paper", "a girl talks about"."""
+    word, after = tree.words[verb], tree.words[verb + 1].tag if verb + 1 < len(tree.words) else ""
+    said = word.tag == "VBZ" and word.dep == "ROOT" and after in ("IN", "DT") and tree.words[verb - 1].dep == "nsubj"
+    going = word.tag == "VBG" and (tree.child(verb, "aux") == verb - 1 or after in ("DT", "CD", "PRP$"))
+    return going or (said and verb > 0 and tree.is_person(verb - 1))
 
 
 def _hides_verb(tree: Sentence, verb: int, tokens: Sequence[Token]) -> bool:

@@ -42,7 +42,7 @@ def doer_of(tree: Sentence, verb: int) -> Doer:
     word = tree.words[verb]
     if tree.child(verb, "nsubj") is not None:
         phrase = _subject(tree, verb)
-    elif word.dep == "acl" and word.tag == "VBG" and word.head < verb and tree.words[word.head].tag in NOUNS:
+    elif word.dep == "acl" and word.tag == "VBG" and word.head < verb and tree.words[word.head].tag in (*NOUNS, "CD"):
         phrase = _described(tree, verb)
     else:
         return _of_first_verb(tree, verb)
@@ -134,7 +134,7 @@ def _checked(tree: Sentence, phrase: NounPhrase) -> NounPhrase:
     known = head.tag in (*NOUNS, "PRP", "DT", "CD", "JJ") and head.text not in _NO_SUBJECT
     refuse(Why.NO_SUBJECT, not known or (head.tag in ("NN", "NNS") and head.lemma in lists.CLOTHES))
     then = {"then", "displaying"} & {word.text for word in inside}
-    refuse(Why.NO_SUBJECT, inside[0].tag == "IN" or inside[-1].tag in ("CC", ",") or then)
+    refuse(Why.NO_SUBJECT, inside[0].tag in ("IN", "WRB") or inside[-1].tag in ("CC", ",") or then)
     person = tree.is_person(phrase.head)
     named = any(word.dep == "compound" and word.text in lists.PERSONS - {"cartoon"} for word in inside)
     sings = is_plural(tree, phrase) is None and head.text.endswith("s") and "VBZ" in verb_tags(head.text)
@@ -191,6 +191,7 @@ def _of_first_verb(tree: Sentence, verb: int) -> Doer:
         refuse(Why.SECOND_VERB, tree.child(first, "dobj") is not None)
     elif word.tag != "VBG" or tree.child(first, "dobj") is not None or tree.words[first].lemma in ("look", "watch"):
         raise Refused(Why.SECOND_VERB)
+    refuse(Why.SECOND_VERB, tree.words[doer.phrase.head].tag == "PRP")  # "by her blonde"
     return doer._replace(agent=f"{doer.agent} {_doing(tree, doer, rest=(first, joint))}")
 
 

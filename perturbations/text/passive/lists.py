@@ -116,7 +116,7 @@ CROWDS = frozenset("variety group bunch couple lot number pair crowd team band c
 CLOTHES = frozenset(
     """shirt dress suit hat jacket coat uniform costume glasses sunglass jean pant skirt cap helmet tie hoodie sweater
     outfit clothes clothing bikini wig hair mask robe gown scarf apron shoe t-shirt vest tshirt attire jersey
-    gear garb wear""".split()  # noqa: SIM905
+    gear garb wear glove boot short sock""".split()  # noqa: SIM905
 )
 COLOURS = frozenset("white black red blue green yellow pink purple orange brown grey gray".split())  # noqa: SIM905
 CLOTHES |= COLOURS

@@ -138,9 +138,10 @@ def _check(tree: Sentence, verb: int, phrase: NounPhrase) -> None:
     head, does = tree.words[phrase.head], tree.words[verb]
     inside = tree.words[phrase.start : phrase.end]
     is_clause = head.tag[:2] == "VB"
-    joined = next((n for n in tree.children[phrase.head] if tree.words[n].dep == "conj"), phrase.end)
+    joined = next((n for n in tree.children[phrase.head] if tree.words[n].dep == "cc"), phrase.end)
     texts = [word.text for word in inside]
-    refuse(Why.BOUND, lists.BOUND.intersection(texts) or lists.OTHERS.intersection(texts[: joined - phrase.start]))
+    apart = {"other"} & set(texts[joined - phrase.start :])  # "plots and other data"
+    refuse(Why.BOUND, (lists.BOUND | lists.OTHERS - apart).intersection(texts))
     one = head.text == "one" and "of" in texts[1:2]
     named = {word.tag for word in inside if word.text not in ("you", "your")} & {"PRP", "PRP$"}
     refuse(Why.BOUND, (head.tag not in NOUNS and not is_clause and not one) or named)

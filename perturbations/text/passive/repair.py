@@ -29,6 +29,8 @@ def _mended(tree: Sentence, place: int) -> Word:
         if not done and not (word.tag == "VBG" and over.lemma in lists.REGARDING):
             tag = "NNS" if lemma(word.text, "NNS") != word.text and not word.text.endswith("ss") else "NN"
             return word._replace(tag=tag, lemma=lemma(word.text, tag), dep="dobj" if word.dep == "dobj" else "pobj")
+    if word.dep == "acl" and word.tag == "NN" and "VBG" in verb_tags(word.text):
+        return word._replace(tag="VBG", lemma=lemma(word.text, "VBG"))
     opens = word.tag == "UH" or (word.dep in ("npadvmod", "compound") and place == word.head - 1)
     if opens and (tree.is_person(place) or word.tag == "NNP") and over.tag in ("VBZ", "VBP", "VBG"):
         return word._replace(tag="NN" if word.tag == "UH" else word.tag, dep="nsubj")

@@ -23,6 +23,8 @@ _OF_DOER = frozenset("as around behind inside outside over along".split())  # no
 _TELLING = frozenset("ask tell question interview teach quiz show".split())  # noqa: SIM905
 _ASKING = frozenset("ask tell teach instruct invite encourage urge train help".split())  # noqa: SIM905
 _OF_WHAT = frozenset("accuse rob remind convince inform warn".split())  # noqa: SIM905
+_LEADING = frozenset("video link introduction intro access guide trailer entrance".split())  # noqa: SIM905  lead "to"
+_FOR = frozenset("make cook prepare cut chop slice perform sing do drive measure clean bake fry".split())  # noqa: SIM905
 _MARKS = frozenset(("to", "while", "whilst"))
 
 
@@ -137,8 +139,8 @@ def _of_phrase(tree: Sentence, verb: int, noun: int, *, child: int) -> Place | N
     speech = speech or tree.words[noun].lemma in lists.SHOWING | {"question", "call", "letter", "message"}
     if low in ("for", "from") and adjacent and (low == "for" or speech or tree.is_person(noun)):
         beside = low == "for" and (tree.words[verb + 1].dep == "prep" or tree.is_person(noun))
-        if low == "for" and where & {"time", "while", "minute", "hour", "day"}:
-            return Place.VERB
+        if low == "for" and (where & {"time", "while", "minute", "hour", "day"} or (does in _FOR and not speech)):
+            return Place.LAST if clause else Place.VERB
         return None if beside else Place.OBJECT  # "a dish for guests", "a guy from the news"; "looks at a camera for"
     if low == "about":
         person = tree.is_person(noun) or tree.words[noun].tag == "NNP"
@@ -146,12 +148,13 @@ def _of_phrase(tree: Sentence, verb: int, noun: int, *, child: int) -> Place | N
         return Place.VERB if to_whom else Place.OBJECT if adjacent else None
     if low == "with":
         company = where & lists.MEANS or tree.is_person(place) or does in lists.MIXING
-        whose = (adjacent and tree.is_person(noun)) or tree.words[end - 1].text == "it"
+        whose = (adjacent and tree.is_person(noun)) or tree.words[end - 1].text == "it" or does == "wear"
         return Place.VERB if company and not (clause or whose) else None  # "leaves a house with a dog"
     if low in ("in", "on") and where & lists.CLOTHES:
         return Place.OBJECT if tree.is_person(noun) else Place.AGENT
     if low == "to":
-        return (Place.LAST if clause else Place.VERB) if does in lists.GIVING else None
+        gives = (does in lists.GIVING or speech) and tree.words[noun].lemma not in _LEADING
+        return (Place.LAST if clause else Place.VERB) if gives else None
     thinks = does in lists.REGARDING and tree.words[noun].text not in ("something", "someone", "somebody")
     if thinks and tree.words[verb + 1].text not in ("to", "with"):
         staged = low in ("in", "on", "at") and where & lists.STAGES
@@ -176,7 +179,7 @@ def _of_clause(tree: Sentence, verb: int, noun: int, *, child: int) -> Place | N
     if word.dep == "acl" and word.tag == "VBN":
         own = tree.is_person(noun) or word.lemma != "dress"  # "raps a song dressed as a ninja"
         return Place.OBJECT if own and word.lemma not in ("follow", "accompany", "set", "join") else None
-    if tree.words[start].text == "to" and tree.words[noun].lemma in lists.SPEECHES and start == noun + 1:
+    if tree.words[start].text == "to" and tree.words[noun].lemma in {"way", *lists.SPEECHES} and start == noun + 1:
         return Place.OBJECT  # "instructions to use a tool"
     if tree.words[start].text == "to":
         asked = tree.is_person(noun) and does not in _ASKING
