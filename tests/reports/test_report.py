@@ -324,7 +324,7 @@ def test_what_was_left_out_is_said_once_a_reason_without_folders_of_the_machine(
 def test_the_map_shows_the_embeddings_that_the_run_stored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from video_contrast import build, score
 
-    root = build("shapes", ["retrieval", "verb_mc"], output=tmp_path / "shapes", items=14)
+    root = build("shapes", ["retrieval", "verb_mc"], output=tmp_path / "shapes", items=14, gallery=24)
     score("temporal", root, output=tmp_path / "run", store=tmp_path / "store", conditions="clean,visual:jumble@5",
           accept="all")  # fmt: skip
     html = write_report([tmp_path / "run"], tmp_path / "a.html").read_text()

@@ -22,7 +22,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     video_contrast.build("shapes", [CONFIG], output=root / "set", items=40, gallery=2)
     for model in MODELS:
         video_contrast.score(model, root / "set", CONFIG, output=root / model, conditions="clean,control:reversed",
-                             progress=False)  # fmt: skip
+                             accept="all", progress=False)  # fmt: skip
     return root
 
 
@@ -106,6 +106,6 @@ def test_a_group_with_a_clip_that_is_missing_is_left_out(tmp_path: Path) -> None
     folder = video_contrast.build("shapes", [CONFIG], output=tmp_path / "set", items=8, gallery=2)
     first = video_contrast.open_set(folder).rows(CONFIG, "test")[0]
     (Path(folder) / first["video_path"]).unlink()
-    result = video_contrast.score("temporal", folder, CONFIG, progress=False)
+    result = video_contrast.score("temporal", folder, CONFIG, accept="all", progress=False)
     found = result[CONFIG]["conditions"]["clean"]
     assert (found["n"], found["groups"]) == (7, 3)
