@@ -59,6 +59,7 @@ class TeachTrainer(Trainer):
         self.options, self.splits = options, splits
         self.first_epoch = epoch
         self.sums: dict[str, torch.Tensor] = {}
+        self._measured: dict[int, Measured] = {}  # of this call: at the last step and at the best one
         super().__init__(
             pairs.to(arguments.device), arguments, train_dataset=range(len(splits.train.clips)),
             eval_dataset=splits.validation, optimizers=(optimizer, None),
@@ -134,6 +135,11 @@ class TeachTrainer(Trainer):
             measured: Measured = measure(self.model, self.splits.validation, self.splits.tokens, self.options)
         return measured
 
+    def measure_best(self) -> Measured:
+        """The model with the weights of its best validation: what was measured there, unless an earlier call did it."""
+        best = self.state.best_global_step
+        return self._measured[best] if best in self._measured else self.measure()
+
     def evaluate(
         self, eval_dataset: object = None, ignore_keys: object = None, metric_key_prefix: str = "eval"
     ) -> dict[str, float]:
@@ -146,6 +152,9 @@ class TeachTrainer(Trainer):
         measured = self.measure()
         if not np.isfinite(measured.loss):
             raise self._no_number("validation loss", None)
+        best = self.state.best_global_step  # of the validations before
+        kept = {step: of_step for step, of_step in self._measured.items() if step == best}
+        self._measured = kept | {self.state.global_step: measured}
         metrics = {f"{metric_key_prefix}_{name}": value for name, value in measured.figures().items()}
         metrics[f"{metric_key_prefix}_choice"] = measured.choice
         self.log(dict(metrics))

@@ -108,7 +108,7 @@ def train(
         "stopped_early": early,
         "finished": early or state.global_step >= total,
         "before": before,
-        "after": trainer.measure(),
+        "after": trainer.measure_best(),
     }
 
 

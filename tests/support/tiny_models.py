@@ -153,19 +153,21 @@ def align(folder: Path) -> Path:
     return _save(_spread(t.AlignModel(config)), t.AlignProcessor(image_processor=images, tokenizer=tokenizer()), folder)
 
 
-def xclip(folder: Path, *, frames: int = 4, prompt_alpha: float = 0.5, seed: int = 0) -> Path:
+def xclip(folder: Path, *, frames: int = 4, prompt_alpha: float = 0.5, layers: int = 2, seed: int = 0) -> Path:
     """An `XCLIPModel`; with `prompt_alpha` 0 its captions do not depend on the video."""
     t = _seeded(seed)
     vision = _vision(
         num_frames=frames,
+        num_hidden_layers=layers,
         mit_hidden_size=24,
         mit_intermediate_size=48,
         mit_num_hidden_layers=1,
         mit_num_attention_heads=2,
     )
     config = t.XCLIPConfig(
-        text_config=_text(), vision_config=vision, projection_dim=24, prompt_layers=1, prompt_num_attention_heads=2
-    )
+        text_config=_text(num_hidden_layers=layers), vision_config=vision, projection_dim=24, prompt_layers=1,
+        prompt_num_attention_heads=2,
+    )  # fmt: skip
     config.prompt_alpha = prompt_alpha
     model = _spread(t.XCLIPModel(config))
     images = t.VideoMAEImageProcessorPil(size={"shortest_edge": SIZE}, crop_size={"height": SIZE, "width": SIZE})

@@ -60,7 +60,7 @@ def test_passes_and_seeds_differ() -> None:
 @pytest.fixture(scope="module")
 def dataset(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = tmp_path_factory.mktemp("batches") / "set"
-    sizes = {"items": 20, "gallery": 6, "train": 24, "validation": 6}
+    sizes = {"items": 4, "gallery": 4, "train": 24, "validation": 6}
     return video_contrast.build("shapes", ["retrieval"], output=root, reversals=True, **sizes)
 
 
@@ -93,16 +93,17 @@ def test_a_group_is_a_column_or_a_field_of_meta(dataset: Path) -> None:
         groups_of(rows, "scene")
 
 
-def test_a_killed_run_with_groups_ends_with_the_same_numbers(dataset: Path, tmp_path: Path) -> None:
+def test_a_killed_run_with_groups_ends_with_the_same_numbers(dataset: Path, common: Path, tmp_path: Path) -> None:
+    clip = common / "clip"
     given: dict[str, Any] = {
-        "epochs": 1, "batch_size": 32, "evaluate_every": 1, "learning_rate": 1e-3, "progress": False,
+        "epochs": 1, "batch_size": 32, "evaluate_every": 1, "learning_rate": 1e-3, "progress": False, "frames": 2,
         "group": "cluster", "store": tmp_path / "store", "seed": 3,
     }  # fmt: skip
-    teach("temporal-plain", dataset, output=tmp_path / "whole", **given)
-    teach("temporal-plain", dataset, output=tmp_path / "killed", stop_after=1, **given)
+    teach(clip, dataset, output=tmp_path / "whole", **given)
+    teach(clip, dataset, output=tmp_path / "killed", stop_after=1, **given)
     assert not (tmp_path / "killed" / "model").exists()
-    teach("temporal-plain", dataset, output=tmp_path / "killed", **given)
+    teach(clip, dataset, output=tmp_path / "killed", **given)
     for name in ("model/model.safetensors", "curves.csv", "result.json"):
         assert (tmp_path / "killed" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes(), name
     with pytest.raises(UsageError, match=r"other settings: group \('cluster' then, None now\)"):
-        teach("temporal-plain", dataset, output=tmp_path / "whole", **given | {"group": None})
+        teach(clip, dataset, output=tmp_path / "whole", **given | {"group": None})

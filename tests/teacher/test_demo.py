@@ -9,7 +9,7 @@ from video_contrast.teacher import demo
 from video_contrast.teacher.sensitivity import changes
 
 SMALL: dict[str, Any] = {
-    "clips": 16, "items": 6, "progress": False, "epochs": 1, "evaluate_every": 1, "grouped": True, "batch_size": 16,
+    "clips": 8, "items": 3, "progress": False, "epochs": 1, "evaluate_every": 1, "grouped": True, "batch_size": 8,
 }  # fmt: skip
 
 
@@ -20,7 +20,9 @@ class Killed(BaseException):
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Any]:
     root = tmp_path_factory.mktemp("demo")
-    return root, demo.run(root / "whole", shared=root, **SMALL)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("video_contrast.teacher.run.plot_curves", lambda output: None)  # as in the tests (conftest.py)
+        return root, demo.run(root / "whole", shared=root, **SMALL)
 
 
 def test_a_killed_demo_ends_with_the_same_numbers(whole: tuple[Path, Any], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-import teacher_set
 import tiny_models
 import torch
 from teacher_set import SETTINGS
@@ -19,14 +18,6 @@ from video_contrast.teacher import teach
 from video_contrast.teacher.checkpoint import load_checkpoint
 
 pytest.importorskip("peft", reason="peft is not installed (pip install video-contrast[lora])")
-
-
-@pytest.fixture(scope="module")
-def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    root = tmp_path_factory.mktemp("lora")
-    teacher_set.write(root / "set", train=12, validation=3)
-    tiny_models.clip(root / "clip")
-    return root
 
 
 def run(place: Path, name: str, **changed: Any) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """Training where there is a GPU: on a stand-in for one, which refuses what CUDA refuses."""
 
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -14,15 +15,15 @@ from video_contrast.teacher.run import TeachResult
 
 
 @pytest.fixture(scope="module")
-def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def place(common: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = tmp_path_factory.mktemp("gpu")
-    teacher_set.write(root / "set", train=12, validation=4)
-    tiny_models.xclip(root / "xclip")
+    shutil.copytree(common / "set", root / "set")
+    tiny_models.xclip(root / "xclip", frames=2, layers=1)
     return root
 
 
 def taught(place: Path, output: Path, **changed: Any) -> TeachResult:
-    settings = teacher_set.SETTINGS | {"batch_size": 12} | changed
+    settings = teacher_set.SETTINGS | {"batch_size": 12, "frames": 2, "store": output.parent / "store"} | changed
     return teach(str(place / "xclip"), place / "set", output=output, **settings)
 
 

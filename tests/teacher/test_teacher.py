@@ -27,14 +27,14 @@ from video_contrast.teacher.pairs import Pairs
 from video_contrast.teacher.similarity import LatentSemantics, cosines
 from video_contrast.teacher.training import train
 
-QUICK: dict[str, Any] = {"epochs": 1, "batch_size": 16, "evaluate_every": 2, "learning_rate": 1e-3, "progress": False}
+QUICK: dict[str, Any] = {"epochs": 1, "batch_size": 16, "evaluate_every": 1, "learning_rate": 1e-3, "progress": False}
 
 
 @pytest.fixture(scope="module")
 def dataset(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = tmp_path_factory.mktemp("teacher") / "set"
     configs = ["retrieval", "antonym_mc", "object_mc"]
-    return video_contrast.build("shapes", configs, output=root, items=20, gallery=6, train=48, validation=12)
+    return video_contrast.build("shapes", configs, output=root, items=8, gallery=4, train=24, validation=6)
 
 
 @pytest.fixture(scope="module")
@@ -80,7 +80,7 @@ def test_negatives_are_made_once(dataset: Path, run: Any, store: Path, tmp_path:
     assert file.stat().st_mtime_ns == before
     [similarities] = store.glob("similarities-train-*.parquet")
     rows, teacher = pq.read_table(file).to_pylist(), pq.read_table(similarities)["teacher"].to_pylist()
-    assert len(rows) == len(teacher) == 96
+    assert len(rows) == len(teacher) == 48
     assert all(len(found) == 1 + len(row["negatives"]) for row, found in zip(rows, teacher, strict=True))
     assert all(found[0] == 1.0 for found in teacher)
     assert all(row["caption"] not in row["negatives"] for row in rows)
@@ -88,8 +88,8 @@ def test_negatives_are_made_once(dataset: Path, run: Any, store: Path, tmp_path:
 
 def test_fewer_negatives_than_asked_for_are_counted(run: tuple[Path, dict[str, Any]]) -> None:
     counts = run[1]["negatives"]["train"]
-    assert counts["captions"] == 96
-    assert 0 < counts["captions with fewer than requested"] < 96  # verbs with objects have too few alternatives
+    assert counts["captions"] == 48
+    assert 0 < counts["captions with fewer than requested"] < 48  # verbs with objects have too few alternatives
 
 
 def test_negatives_of_any_captions_come_from_the_contrast_generators(tmp_path: Path) -> None:
@@ -115,18 +115,18 @@ def test_a_killed_run_ends_with_the_same_numbers(
     run: tuple[Path, dict[str, Any]], dataset: Path, store: Path, tmp_path: Path
 ) -> None:
     settings = QUICK | {"objective": "lgt", "store": store}
-    teach("temporal-plain", dataset, output=tmp_path, stop_after=3, **settings)
+    teach("temporal-plain", dataset, output=tmp_path, stop_after=2, **settings)
     assert not (tmp_path / "model").exists()
     again = teach("temporal-plain", dataset, output=tmp_path, **settings)
     for name in ("model/model.safetensors", "curves.csv", "result.json"):
         assert (tmp_path / name).read_bytes() == (run[0] / name).read_bytes(), name
-    assert again["step"] == run[1]["step"] == 6
+    assert again["step"] == run[1]["step"] == 3
 
 
 def test_the_curves_are_written_and_drawn(run: tuple[Path, dict[str, Any]]) -> None:
     with open(run[0] / "curves.csv", encoding="utf-8") as handle:
         points = list(csv.DictReader(handle))
-    assert [int(point["step"]) for point in points] == [2, 4, 6]
+    assert [int(point["step"]) for point in points] == [1, 2, 3]
     assert {"train_lgt", "train_contrast", "validation_loss", "validation_accuracy"} <= set(points[0])
     assert (run[0] / "curves.png").read_bytes().startswith(b"\x89PNG")
 
@@ -136,7 +136,7 @@ def test_the_result_is_a_checkpoint_that_the_runner_scores(run: tuple[Path, dict
         video_contrast.checkpoint_path("temporal-plain"), dataset, ["antonym_mc"], progress=False
     )
     taught = video_contrast.score(run[1]["model"], dataset, ["antonym_mc"], progress=False)
-    assert len(taught.scores) == len(base.scores) == 20
+    assert len(taught.scores) == len(base.scores) == 8
     assert [row["scores"] for row in taught.scores] != [row["scores"] for row in base.scores]
 
 
@@ -208,7 +208,7 @@ def test_clips_that_cannot_be_read_are_left_out_and_named_with_the_reason(
 
 
 def test_a_wrong_video_root_is_said_with_the_first_clip(dataset: Path, tmp_path: Path) -> None:
-    with pytest.raises(VideoContrastError, match=r"none of the 48 videos can be read; .*\.mp4.*--video-root"):
+    with pytest.raises(VideoContrastError, match=r"none of the 24 videos can be read; .*\.mp4.*--video-root"):
         teach("bag-of-frames", dataset, output=tmp_path / "run", video_root=tmp_path, **QUICK)
 
 
@@ -224,7 +224,7 @@ def test_a_set_of_the_hub_needs_a_video_root(
     load = datasets.load_dataset
     monkeypatch.setattr(datasets, "load_dataset", lambda _, config: load(str(dataset), config))
     result = teach("temporal-plain", "me/shapes", output=tmp_path, video_root=dataset, stop_after=1, **QUICK)
-    assert result["missing"] == 0 and result["negatives"]["train"]["captions"] == 96
+    assert result["missing"] == 0 and result["negatives"]["train"]["captions"] == 48
 
 
 def test_captions_without_actions_are_said(tmp_path: Path) -> None:
