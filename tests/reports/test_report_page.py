@@ -22,19 +22,29 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_report([root / "runs"], root / "report.html", max_failures=20)
 
 
-@pytest.fixture
-def page(browser: Any, report: Path) -> Iterator[Any]:
-    context = browser.new_context(viewport={"width": 1200, "height": 900})
+@pytest.fixture(scope="module")
+def tab(browser: Any) -> Iterator[Any]:
+    """One for all tests: a new one takes the browser as long as all that a test does with it."""
+    context = browser.new_context()
     context.set_default_timeout(60_000)
     opened = context.new_page()
     opened.asked, opened.errors = [], []
     opened.on("request", lambda request: opened.asked.append(request.url))
     opened.on("pageerror", lambda error: opened.errors.append(str(error)))
     opened.on("console", lambda said: opened.errors.append(said.text) if said.type == "error" else None)
-    opened.goto(report.as_uri())
     yield opened
-    assert opened.errors == []
     context.close()
+
+
+@pytest.fixture
+def page(tab: Any, report: Path) -> Iterator[Any]:
+    tab.asked.clear()
+    tab.set_viewport_size({"width": 1200, "height": 900})
+    tab.emulate_media(media="screen", color_scheme="light")
+    tab.goto(report.as_uri())
+    yield tab
+    assert tab.errors == []
+    tab.evaluate("localStorage.clear()")
 
 
 def until(page: Any, items: int) -> None:

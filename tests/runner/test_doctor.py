@@ -3,6 +3,7 @@
 import json
 import time
 from collections.abc import Callable, Iterator, Sequence
+from copy import deepcopy
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -144,16 +145,24 @@ BROKEN: dict[str, tuple[dict[str, Callable[..., Any]], set[str]]] = {
 }
 
 
+@pytest.fixture(scope="module")
+def loaded() -> dict[str, ImageTextEncoder]:
+    """Checkpoint -> its encoder, of which adapters are copies."""
+    return {}
+
+
 @pytest.fixture
-def adapter(place: Path) -> Iterator[Callable[..., str]]:
+def adapter(place: Path, loaded: dict[str, ImageTextEncoder]) -> Iterator[Callable[..., str]]:
     """Registers an encoder of the tiny CLIP with other methods; its name."""
 
     def register(checkpoint: str = "", **methods: Callable[..., Any]) -> str:
         @kind("adapter", family="encoder", summary="for this test", names=("adapter",))
         def load(source: object, settings: LoadOptions) -> ImageTextEncoder:
-            real = locate(checkpoint or str(place / "clip"))
-            usual = choose(real)
-            model = usual.load(real, LoadOptions(options=options_for(usual, {})))
+            if checkpoint not in loaded:
+                real = locate(checkpoint or str(place / "clip"))
+                usual = choose(real)
+                loaded[checkpoint] = usual.load(real, LoadOptions(options=options_for(usual, {})))
+            model = deepcopy(loaded[checkpoint])
             model.__class__ = type("Adapter", (ImageTextEncoder,), methods)
             if "left" in methods:
                 model.tokens.tokenizer.padding_side = "left"

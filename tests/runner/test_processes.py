@@ -89,7 +89,7 @@ def test_a_killed_run_goes_on_with_any_number_of_processes(place: Path, one: dic
     from video_contrast.files import read_json
 
     rng = seeds.stream("kill", 0)
-    for attempt, processes in enumerate([2, 1, 3]):
+    for attempt, processes in enumerate([1, 3]):
         with pytest.raises(Exception, match=r"SIGKILL|signal|terminated"):
             launch(processes, killed_after, place, "killed", int(rng.integers(0, 2)))
         assert not (place / "killed" / "run.json").exists(), attempt
