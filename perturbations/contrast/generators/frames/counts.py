@@ -23,7 +23,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations, pairwise
-from operator import add, or_
+from operator import add
 
 from video_contrast.perturbations.contrast.generators.frames.reading import Reading
 
@@ -81,10 +81,10 @@ class FrameCounts:
 
     def add(self, other: "FrameCounts") -> "FrameCounts":
         """The sum of two counts."""
-        tables = {}
-        for name in TABLES:
-            combined = or_ if name in ("class", "related") else add
-            tables[name] = dict(combined(Counter(self.tables.get(name, {})), Counter(other.tables.get(name, {}))))
+        tables = {name: dict(self.tables.get(name, {})) for name in TABLES}
+        for name, table in tables.items():
+            combined = max if name in ("class", "related") else add
+            table |= {key: combined(table.get(key, 0), n) for key, n in other.tables.get(name, {}).items()}
         return FrameCounts(
             tables, self.videos + other.videos, self.captions + other.captions, (*self.sources, *other.sources)
         )
