@@ -97,10 +97,12 @@ SPEECHES = frozenset(  # "a lesson on cooking", "a song about love"
     information demonstration commentary explanation review guide video news introduction""".split()  # noqa: SIM905
 )
 # Where something is shown or said: behind verbs of telling, too, "on stage" tells of the verb.
-STAGES = frozenset(
+LANGUAGES = frozenset(
+    "language english french spanish german italian chinese japanese korean hindi russian arabic word line".split()  # noqa: SIM905
+)
+STAGES = LANGUAGES | frozenset(
     """way manner voice accent stage tv television show news camera screen room kitchen classroom studio street office
-    video house field interview microphone lab court park garage conference podium front meeting language english french
-    spanish german italian chinese japanese korean hindi russian arabic""".split()  # noqa: SIM905
+    video house field interview microphone lab court park garage conference podium front meeting""".split()  # noqa: SIM905
 )
 SITES = STAGES | frozenset("couch bed chair table car beach road sofa floor gym ground water pool".split())  # noqa: SIM905
 SHOWING = frozenset(

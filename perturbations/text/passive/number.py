@@ -22,7 +22,7 @@ def is_plural(tree: Sentence, phrase: NounPhrase) -> bool | None:
     below = [tree.words[n] for n in tree.children[head] if start <= n < end]
     if {f"{low} and {child.text}" for child in below if child.dep == "conj"} & _SINGLE:
         return False
-    clothes = any(child.dep == "conj" and child.lemma in CLOTHES for child in below) and word.lemma not in CLOTHES
+    clothes = any(child.dep == "conj" and child.lemma in CLOTHES for child in below) and tree.is_person(head)
     below = [child for child in below if not (clothes and child.dep in ("conj", "cc"))]  # "a man in a hat and coat"
     if low in ("women", "men") and "a" in (texts := {child.text for child in below}) and "few" not in texts:
         return False  # "a women", as captions have it
@@ -32,10 +32,9 @@ def is_plural(tree: Sentence, phrase: NounPhrase) -> bool | None:
     looks = looks or (low.endswith("s") and not low.endswith(("ss", "us")) and lemma(low, "NNS") != low)
     if low in UNCOUNTED:
         return False
-    if looks and low not in _PLURAL and word.tag in ("NNP", "NNPS"):
+    unknown = word.tag in ("NNP", "NNPS") or (not low.endswith(("people", "s")) and lemma(low, "NNS") == low)
+    if looks and low not in _PLURAL and unknown:
         return None  # "star wars", "itunes"
-    if looks and low not in _PLURAL and not low.endswith(("people", "s")) and lemma(low, "NNS") == low:
-        return None
     first = {child.text for child in below if child.dep in ("det", "nummod", "amod", "predet")}
     if (first & _ONE and not first & {"few"} and looks and low != "people") or (first & _MANY and not looks):
         return None

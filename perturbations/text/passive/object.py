@@ -37,9 +37,9 @@ def done_by(tree: Sentence, verb: int) -> Done:
     word = tree.words[verb]
     refuse(Why.NO_VERB, word.tag not in verb_tags(word.text) and word.lemma != "preform")
     head, preposition = _object(tree, verb)
-    phrase, hung = object_and_tails(tree, verb, head)
+    phrase, tails = object_and_tails(tree, verb, head)
     particles: list[int] = [] if preposition is None else [preposition]
-    tails, further = list(hung), None
+    further: int | None = None
     for child in (n for n in tree.children[verb] if n > verb):
         dep = tree.words[child].dep
         if child in (head, preposition) or dep in ("dobj", "cc"):
@@ -88,7 +88,7 @@ def _object(tree: Sentence, verb: int) -> tuple[int, int | None]:
     if objects:
         noun = tree.words[objects[0]]
         had = base == "have" and noun.lemma in lists.HAD
-        spoken = base == "speak" and noun.lemma not in lists.STAGES | {"word", "line"}
+        spoken = base == "speak" and noun.lemma not in lists.LANGUAGES
         refuse(Why.OBJECT, noun.tag[:2] == "VB" or noun.text == "make" or spoken)
         light = {noun.lemma, noun.text} & lists.LIGHT.get(base, frozenset())
         refuse(Why.NO_PASSIVE, len(objects) > 1 or (base in lists.NO_PASSIVE and not had) or light)

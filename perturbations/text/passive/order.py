@@ -42,11 +42,9 @@ def turned(tree: Sentence, verb: int) -> NewClause:
     shows = tree.words[verb].lemma in lists.REGARDING
     if head.lemma in ("song", "music", "end", "beginning", "start") or (head.lemma in lists.HOLDING and not shows):
         raise Refused(Why.NO_SUBJECT)  # "a video of an artist created an advertisement"
-    holds = shows and (
-        head.lemma in lists.HOLDING or (tree.words[verb].lemma == "feature" and not tree.is_person(doer.phrase.head))
-    )
-    by = f"{'in' if holds else 'by'} {doer.agent}"
     person = tree.is_person(doer.phrase.head)
+    holds = shows and (head.lemma in lists.HOLDING or (tree.words[verb].lemma == "feature" and not person))
+    by = f"{'in' if holds else 'by'} {doer.agent}"
     refuse(Why.NO_SUBJECT, by.split()[-1] in ("while", "when", "as") or (holds and " and " in by))
     if not person and any(tail.place is Place.AGENT for tail in done.tails):
         raise Refused(Why.TAIL)  # "is held by two hands while driving"

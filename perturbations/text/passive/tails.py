@@ -25,7 +25,6 @@ _ASKING = frozenset("ask tell teach instruct invite encourage urge train help".s
 _OF_WHAT = frozenset("accuse rob remind convince inform warn".split())  # noqa: SIM905
 _LEADING = frozenset("video link introduction intro access guide trailer entrance".split())  # noqa: SIM905  lead "to"
 _FOR = frozenset("make cook prepare cut chop slice perform sing do drive measure clean bake fry".split())  # noqa: SIM905
-_MARKS = frozenset(("to", "while", "whilst"))
 
 
 class Place(Enum):
@@ -151,7 +150,8 @@ def _of_phrase(tree: Sentence, verb: int, noun: int, *, child: int) -> Place | N
         whose = (adjacent and tree.is_person(noun)) or tree.words[end - 1].text == "it" or does == "wear"
         return Place.VERB if company and not (clause or whose) else None  # "leaves a house with a dog"
     if low in ("in", "on") and where & lists.CLOTHES:
-        return Place.OBJECT if tree.is_person(noun) else Place.AGENT
+        worn = end == place + 1 or tree.words[end - 1].lemma in lists.CLOTHES  # not "in a shirt about politics"
+        return None if not worn else Place.OBJECT if tree.is_person(noun) else Place.AGENT
     if low == "to":
         gives = (does in lists.GIVING or speech) and tree.words[noun].lemma not in _LEADING
         return (Place.LAST if clause else Place.VERB) if gives else None
@@ -166,7 +166,8 @@ def _of_phrase(tree: Sentence, verb: int, noun: int, *, child: int) -> Place | N
     if low == "as" and "VBZ" in verb_tags(tree.words[end - 1].text):
         return None  # "as a building collapses"
     definite = tree.is_person(noun) and adjacent and "the" in {tree.words[n].text for n in tree.children[noun]}
-    if (definite or "that" in [word.text for word in tree.words[child:end]]) and low in ("in", "on", "at"):
+    who = {"that", "who", "which"} & {word.text for word in tree.words[child:end]}
+    if (definite or who) and low in ("in", "on", "at"):
         return None  # "touches the person in the driver seat"
     return (Place.LAST if clause else Place.VERB) if low in _OF_VERB else None
 
@@ -186,7 +187,7 @@ def _of_clause(tree: Sentence, verb: int, noun: int, *, child: int) -> Place | N
         return None if tree.child(child, "auxpass") is not None or does in lists.REGARDING or asked else Place.LAST
     if word.tag == "VBG" and word.dep == "acl" and _tells_of_object(tree, verb, noun, child=child):
         return Place.OBJECT
-    if word.tag == "VBG" and not marks - _MARKS:
+    if word.tag == "VBG" and not marks - {"to", "while", "whilst"}:
         if tree.child(child, "nsubj") is not None:
             return Place.LAST  # "while others watching"
         stays = word.lemma in ("wear", "sit", "stand") and not tree.is_person(noun) and does not in lists.PERCEIVING
