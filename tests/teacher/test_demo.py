@@ -1,10 +1,12 @@
 """`teach --demo`: goes on where it was killed, and prints all that the finding needs."""
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from video_contrast import builders
 from video_contrast.teacher import demo
 from video_contrast.teacher.sensitivity import changes
 
@@ -22,6 +24,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Any]:
     root = tmp_path_factory.mktemp("demo")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("video_contrast.teacher.run.plot_curves", lambda output: None)  # as in the tests (conftest.py)
+        patch.setattr("video_contrast.builders.build", partial(builders.build, gallery=8))  # of 100 clips
         return root, demo.run(root / "whole", shared=root, **SMALL)
 
 
