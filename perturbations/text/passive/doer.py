@@ -97,8 +97,9 @@ def _described(tree: Sentence, verb: int) -> NounPhrase:
     top = head
     while tree.words[top].dep == "conj" and tree.words[tree.words[top].head].tag in NOUNS:
         over = tree.words[top].head
-        if tree.is_person(top) != tree.is_person(over) or tree.child(over, "acl", "relcl") is not None:
-            break  # "nice nature and a girl | enjoying it"
+        if tree.child(over, "acl", "relcl") is not None or tree.words[over].lemma in lists.HOLDING:
+            break
+        refuse(Why.NO_SUBJECT, tree.is_person(top) != tree.is_person(over))  # "a dog and a girl | watching it"
         top = tree.words[top].head
     refuse(Why.NO_SUBJECT, not _is_free(tree, top))
     start, end = tree.span(top)[0], tree.span(verb)[0]

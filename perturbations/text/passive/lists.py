@@ -8,9 +8,10 @@ NO_PASSIVE = frozenset(
 )
 # Verbs without an object: in "singing and playing a guitar" the guitar is played only.
 ALONE = frozenset(
-    """sing dance talk speak walk run sit stand laugh smile jump skate commentate chat rap scream perform work lie lay
-    pose move stop go come sleep cry yell swim compete stretch exercise wait shout cheer clap bounce kneel bow nod march
-    joke giggle gesture gesticulate strut hum whistle pray celebrate rest travel drift lean swear relax""".split()  # noqa: SIM905
+    """sing dance talk speak walk run sit stand laugh smile jump skate commentate chat rap scream perform work lie
+    lay pose move stop go come sleep cry yell swim compete stretch exercise wait shout cheer clap bounce kneel
+    bow nod march joke giggle gesture gesticulate strut hum whistle pray celebrate rest travel drift lean relax
+    wrestle swear""".split()  # noqa: SIM905
 )
 TWO_OBJECTS = frozenset("give show teach tell offer ask send hand feed serve bring buy make wish".split())  # noqa: SIM905
 # "runs down the road", "dances out": what stands behind them is a way, no particle.

@@ -114,16 +114,15 @@ def _object(tree: Sentence, verb: int) -> tuple[int, int | None]:
 def _told(tree: Sentence, before: int, clause: int) -> int:
     """A clause as what is told: "shows | how to fold a plane"; of "X being shown" the X is a thing, no clause."""
     start, end = tree.span(clause)
-    opens = tree.words[start]
     finite = tree.words[before].tag != "VBG" or tree.child(before, "aux") is not None
     head = tree.words[before].head if tree.words[before].dep == "prep" else before
     finite = finite and (tree.words[head].tag != "VBG" or tree.child(head, "aux") is not None)
     dancers = tree.child(clause, "dobj") == clause + 1  # "dancing children"
-    doing = opens.tag == "VBG" and start == clause and not dancers
+    doing = tree.words[start].tag == "VBG" and start == clause and not dancers
     whole = start == before + 1 and tree.span(head)[1] == end and not _holds_place(tree, start, end, lists.SITES)
     inside = tree.words[start + 1 : end]
     whole = whole and not any(w.text in ("while", "as", "when") and w.dep in ("mark", "advmod") for w in inside)
-    refuse(Why.OBJECT, not whole or not finite or not (doing or opens.text in _QUESTION))
+    refuse(Why.OBJECT, not whole or not finite or not (doing or tree.words[start].text in _QUESTION))
     return clause
 
 
@@ -157,11 +156,11 @@ def _check(tree: Sentence, verb: int, phrase: NounPhrase) -> None:
     refuse(Why.NO_VERB, does.tag == "VBD" and inside[0].tag == "NN")  # "a plant covered hillside"
     last = tree.words[phrase.end - 1]
     acting = last is head and "VBG" in verb_tags(last.text) and len(inside) > 1 and inside[-2].tag in NOUNS
-    if acting and does.lemma not in lists.REGARDING | {"do", "practice", "play"}:
-        raise Refused(Why.SECOND_VERB)  # "drives a jeep talking"
+    acting = acting and does.lemma not in lists.REGARDING | {"do", "practice", "play"}
+    refuse(Why.SECOND_VERB, acting)  # "drives a jeep talking"
     two = does.lemma in ("feed", "serve", "hand", "offer", "send", "ask", "tell")
-    if two and inside[0].dep == "det" and "compound" in {word.dep for word in inside}:
-        raise Refused(Why.OBJECT)  # "feeding an animal grass"
+    compound = inside[0].dep == "det" and "compound" in {word.dep for word in inside}
+    refuse(Why.OBJECT, two and compound)  # "feeding an animal grass"
     taken = does.lemma in ("remove", "take", "pull", "get", "pick")
     if taken and any(word.dep == "prep" and word.text in ("from", "out") for word in inside):
         raise Refused(Why.TAIL)  # "removes a mug full of apples from a microwave"
