@@ -8,10 +8,13 @@ import multiprocessing
 import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from video_contrast.console import bar
 from video_contrast.errors import UsageError
+
+if TYPE_CHECKING:
+    from accelerate import PartialState
 
 Work = TypeVar("Work")
 Result = TypeVar("Result")
@@ -31,9 +34,16 @@ def is_writer() -> bool:
 def wait_for_writer() -> None:
     """Keeps all ranks until each has come here; nothing to do for a single process."""
     if world_size() > 1:
-        from accelerate import PartialState
+        _ranks().wait_for_everyone()
 
-        PartialState().wait_for_everyone()
+
+def _ranks() -> "PartialState":
+    """What accelerate knows of the ranks. It meets those of a machine without a GPU only if it is told so."""
+    import torch
+    from accelerate import PartialState
+    from accelerate.utils import parse_flag_from_env
+
+    return PartialState(cpu=parse_flag_from_env("ACCELERATE_USE_CPU") or not torch.cuda.is_available())
 
 
 def spread(
@@ -54,10 +64,9 @@ def spread(
     chunks = [items[first : first + chunk] for first in range(0, len(items), chunk)]
     if world_size() == 1:
         return _run(function, chunks, num_proc)
-    from accelerate import PartialState
     from accelerate.utils import gather_object
 
-    state = PartialState()
+    state = _ranks()
     mine = list(range(state.process_index, len(chunks), state.num_processes))
     done = list(zip(mine, _run(function, [chunks[number] for number in mine], num_proc), strict=True))
     # Indices may differ in number between ranks: gather_object takes lists of any length.

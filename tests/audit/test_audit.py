@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from video_contrast.audit.blind_audit import audit, audited_items, refine, strongest_first
-from video_contrast.audit.blind_models import TrigramModel, blind_scores, cross_fitted, folds_of
+from video_contrast.audit.blind_models import TrigramModel, blind_scores, cross_fitted, fit_ngrams, folds_of
 from video_contrast.audit.set_audit import audit_set
 from video_contrast.builders import build
 from video_contrast.cli import main
@@ -199,3 +199,24 @@ def test_a_language_model_of_ones_own_joins_the_audit(tmp_path):
     found = audit(pairs(30, other_verb), language_model=LanguageModel(model, device="cpu"))
     assert found["large_language_model"]["scorer"] == model
     assert 0 <= found["large_language_model"]["accuracy"] <= 1
+
+
+def test_the_blind_classifier_is_that_of_scikit_learn_on_its_own_count_of_n_grams():
+    from scipy import sparse
+    from sklearn.feature_extraction.text import CountVectorizer
+    from sklearn.linear_model import LogisticRegression
+
+    rng = np.random.default_rng(0)
+    items = [[" ".join(rng.choice(list("abcdef"), rng.integers(2, 7))) for _ in range(3)] for _ in range(60)]
+    texts = [text for item in items for text in item]
+    words = CountVectorizer(token_pattern=r"\S+", ngram_range=(1, 3), binary=True, min_df=2)
+    counted, unknown = words.fit_transform(texts), ["a b c", "f e d a b", "no such word"]
+
+    def with_lengths(counts, of):
+        return sparse.hstack([counts, [[len(text.split()) / 10, len(text) / 50] for text in of]])
+
+    model = LogisticRegression(C=1.0, solver="liblinear", tol=1e-3)
+    weights = [1.0, 0.5, 0.5] * len(items)
+    model.fit(with_lengths(counted, texts), [True, False, False] * len(items), sample_weight=weights)
+    expected = model.decision_function(with_lengths(words.transform(unknown), unknown))
+    np.testing.assert_allclose(fit_ngrams(items)(unknown), expected, rtol=1e-9)

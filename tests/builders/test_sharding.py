@@ -33,14 +33,14 @@ def test_every_rank_gets_all_results_in_order(ranks, monkeypatch):
     for rank in range(ranks):
         state = types.SimpleNamespace(process_index=rank, num_processes=ranks)
         fake = types.ModuleType("accelerate")
-        fake.PartialState = lambda state=state: state
+        fake.PartialState = lambda cpu, state=state: state
         utils = types.ModuleType("accelerate.utils")
 
         def gather(done):
             given.extend(done)
             return list(given)
 
-        utils.gather_object = gather
+        utils.gather_object, utils.parse_flag_from_env = gather, lambda name: True
         monkeypatch.setitem(sys.modules, "accelerate", fake)
         monkeypatch.setitem(sys.modules, "accelerate.utils", utils)
         monkeypatch.setenv("WORLD_SIZE", str(max(ranks, 2)))
