@@ -338,6 +338,8 @@ def _ends_object_well(tokens: Sequence[Token], place: int) -> bool:
 def _is_plural(tokens: Sequence[Token], start: int, end: int) -> bool:
     words = [token.text.lower() for token in tokens[start:end]]
     whole = words[: words.index("of")] if "of" in words[1:] else words
+    if whole in (["all"], ["most"], ["some"]) and len(words) > 2:
+        return _is_plural(tokens, start + 2, end)  # "all of the ingredients"
     if any(word in ("and", ",", "&") for word in whole):
         return True
     if sum(token.tag == "NN" for token in tokens[start : start + len(whole)]) > 4:

@@ -50,7 +50,7 @@ _register("formal_to_casual", "The caption in casual English, by a style-transfe
     "active_to_passive",
     category="TextStyle",
     origin="natural",
-    version="7",
+    version="8",
     requirements=("tags", *checkpoints.requirements("active_to_passive"), "or rules"),
     batched=True,
 )

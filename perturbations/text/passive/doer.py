@@ -132,7 +132,7 @@ def _is_free(tree: Sentence, noun: int) -> bool:
 def _checked(tree: Sentence, phrase: NounPhrase) -> NounPhrase:
     head = tree.words[phrase.head]
     inside = tree.words[phrase.start : phrase.end]
-    known = head.tag in (*NOUNS, "PRP", "DT", "CD", "JJ") and head.text not in _NO_SUBJECT
+    known = head.tag in (*NOUNS, "PRP", "DT", "CD") and head.text not in _NO_SUBJECT
     refuse(Why.NO_SUBJECT, not known or (head.tag in ("NN", "NNS") and head.lemma in lists.CLOTHES))
     then = {"then", "displaying"} & {word.text for word in inside}
     refuse(Why.NO_SUBJECT, inside[0].tag in ("IN", "WRB") or inside[-1].tag in ("CC", ",") or then)

@@ -87,11 +87,10 @@ def _object(tree: Sentence, verb: int) -> tuple[int, int | None]:
     objects = [n for n in right if tree.words[n].dep == "dobj"]
     if objects:
         noun = tree.words[objects[0]]
-        had = base == "have" and noun.lemma in lists.HAD
         spoken = base == "speak" and noun.lemma not in lists.LANGUAGES
         refuse(Why.OBJECT, noun.tag[:2] == "VB" or noun.text == "make" or spoken)
         light = {noun.lemma, noun.text} & lists.LIGHT.get(base, frozenset())
-        refuse(Why.NO_PASSIVE, len(objects) > 1 or (base in lists.NO_PASSIVE and not had) or light)
+        refuse(Why.NO_PASSIVE, len(objects) > 1 or base in lists.NO_PASSIVE or light)
         if any(tree.words[n].dep == "dative" and tree.words[n].tag in (*NOUNS, "PRP") for n in right):
             raise Refused(Why.OBJECT)  # "gives a girl a ring"
         return objects[0], None
@@ -103,6 +102,8 @@ def _object(tree: Sentence, verb: int) -> tuple[int, int | None]:
     place = tree.child(first, "pobj", "pcomp")
     if place is None or first != verb + 1 or len(tree.children[first]) > 1 or by not in lists.SAID_OF.get(base, ()):
         raise Refused(Why.NO_OBJECT)
+    device = by == "to" and tree.words[place].lemma in lists.DEVICES
+    refuse(Why.NO_PASSIVE, device)  # "the camera is talked to"
     some = lists.SOME_ONLY.get((base, by))
     if some and tree.words[place].lemma not in some and not tree.is_person(place):
         raise Refused(Why.NO_OBJECT)  # "rides on a road"

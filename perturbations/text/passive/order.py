@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from video_contrast.perturbations.contrast.generators.frames.tree import NOUNS
+from video_contrast.perturbations.language import verb_tags
 from video_contrast.perturbations.text.passive import lists
 from video_contrast.perturbations.text.passive.doer import Doer, alike_verbs, doer_of, may_be_person
 from video_contrast.perturbations.text.passive.number import is_plural
@@ -43,7 +44,13 @@ def turned(tree: Sentence, verb: int) -> NewClause:
     if head.lemma in ("song", "music", "end", "beginning", "start") or (head.lemma in lists.HOLDING and not shows):
         raise Refused(Why.NO_SUBJECT)  # "a video of an artist created an advertisement"
     person = tree.is_person(doer.phrase.head)
-    holds = shows and (head.lemma in lists.HOLDING or (tree.words[verb].lemma == "feature" and not person))
+    thing = not person or head.lemma == "cartoon"
+    holds = shows and (head.lemma in lists.HOLDING or (tree.words[verb].lemma == "feature" and thing))
+    refuse(Why.NO_SUBJECT, holds and head.dep == "pobj")  # "a preview of a movie | featuring a dinosaur"
+    bare = tree.words[verb].tag == "VBG" and tree.child(verb, "aux") is None
+    inside = tree.words[done.phrase.start : done.phrase.end]
+    acting = any(word.tag == "VBG" and word.dep == "acl" for word in inside)
+    refuse(Why.OBJECT, bare and acting)  # "a man running being shown"
     by = f"{'in' if holds else 'by'} {doer.agent}"
     refuse(Why.NO_SUBJECT, by.split()[-1] in ("while", "when", "as") or (holds and " and " in by))
     if not person and any(tail.place is Place.AGENT for tail in done.tails):
@@ -123,6 +130,7 @@ def _with_second(tree: Sentence, verb: int, doer: Doer, *, done: Done, parts: tu
     ):
         raise Refused(Why.SECOND_VERB)  # "reviews a car and how it drives"
     if own is not None:
+        refuse(Why.SECOND_VERB, own == joint + 1 and "VBZ" in verb_tags(tree.words[own].text))  # "and | cooks chicken"
         comma = "," if tree.words[joint].text == "and" else ""
         return f"{before} {behind}{comma} {tree.text(joint, end)}", end
     refuse(Why.SECOND_VERB, tree.child(second, "aux", "auxpass") is not None)

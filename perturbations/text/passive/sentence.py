@@ -22,6 +22,7 @@ class Why(StrEnum):
     VERB_WORDS = "its auxiliaries have no passive"
     SECOND_VERB = "a second verb would lose its subject"
     TWO_CLAUSES = "two clauses run together"
+    LONG = "its caption is long: of as many words a parse is often wrong somewhere"
 
 
 class Refused(Exception):

@@ -129,7 +129,8 @@ def _of_phrase(tree: Sentence, verb: int, noun: int, *, child: int) -> Place | N
     speech = adjacent and tree.words[noun].lemma in lists.SPEECHES
     if place is None:
         doing = tree.child(child, "pcomp") is not None
-        later = low in ("for", "before", "after", "without") and does not in lists.REGARDING
+        later = low in ("before", "after", "without") and does not in lists.REGARDING
+        later = later or (low == "for" and does == "use")  # not "lists ingredients for cooking"
         return None if not doing else Place.OBJECT if speech else Place.LAST if later else None  # "tips on how to cook"
     where = {tree.words[place].text, tree.words[place].lemma}
     clause = not {"relcl", "acl", "advcl", "ccomp", "pcomp"}.isdisjoint(tree.deps(*tree.span(child)))
