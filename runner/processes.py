@@ -18,6 +18,7 @@ T = TypeVar("T")
 MEETING = datetime.timedelta(minutes=10)
 WAITING = datetime.timedelta(days=1)
 ENDED = "another process of the run ended before its work was done"
+THEN = "see the messages of the others. What is done is kept; run the same command again to go on"
 
 
 class Processes:
@@ -25,6 +26,7 @@ class Processes:
 
     Args:
         device: what `--device` says; "cpu" keeps accelerate from taking a GPU.
+        step: how long one may wait for the others in what is not ours (a training's sums of gradients).
 
     Attributes:
         rank: the number of this process, from 0.
@@ -35,7 +37,7 @@ class Processes:
         VideoContrastError: the others did not come within `MEETING`.
     """
 
-    def __init__(self, device: str) -> None:
+    def __init__(self, device: str, step: datetime.timedelta = MEETING) -> None:
         import torch
         from accelerate import PartialState
         from accelerate.utils import parse_flag_from_env
@@ -53,6 +55,8 @@ class Processes:
                 self._state = PartialState(cpu=cpu, timeout=MEETING)
                 # Python objects go over the CPU, where a broken connection is noticed at once.
                 self._group = torch.distributed.new_group(backend="gloo", timeout=WAITING)
+            if step != MEETING:  # torch has no public way to meet within one time and then to work with another
+                torch.distributed.distributed_c10d._set_pg_timeout(step)
         self.rank = int(self._state.process_index)
         self.count = int(self._state.num_processes)
         self.device = str(self._state.device)
@@ -84,6 +88,16 @@ class Processes:
             raise box[1]
         return box[0]  # type: ignore[no-any-return]
 
+    def after_first(self, make: Callable[[], T]) -> T:
+        """`make()` of the first process, then of the others, who find stored what it made.
+
+        An error of the first is everyone's; one that another process meets ends that one, and the others at their next
+        meeting.
+        """
+        made: list[T] = []
+        self.from_first(lambda: made.append(make()))
+        return made[0] if made else make()
+
     def gather(self, value: T) -> list[T]:
         """The values of all processes, in their order."""
         if self.count == 1:
@@ -106,6 +120,18 @@ def _one_sentence(what: str) -> Iterator[None]:
     try:
         yield
     except (RuntimeError, ValueError) as error:
-        raise VideoContrastError(
-            f"{what}: see the messages of the others. What is done is kept; run the same command again to go on"
-        ) from error
+        raise VideoContrastError(f"{what}: {THEN}") from error
+
+
+@contextmanager
+def noticing_an_end() -> Iterator[None]:
+    """Says in one sentence that another process is gone, of work in which a library (the trainer) meets the others."""
+    try:
+        yield
+    except RuntimeError as error:
+        import torch.distributed
+
+        # gloo's errors have no class of their own; they name its source files
+        if isinstance(error, torch.distributed.DistError) or "gloo" in str(error):
+            raise VideoContrastError(f"{ENDED}: {THEN}") from error
+        raise

@@ -156,10 +156,14 @@ def generate(dataset: str | Path, *, request: GenerateOptions, say: Callable[[st
         The estimate, and after the run the counts (see `GenerateResult`).
 
     Raises:
-        UsageError: options that do not go together.
+        UsageError: options that do not go together, or several processes.
         VideoContrastError: a model cannot be had, the endpoints failed (what came is stored), or no negative passed the
             constraints.
     """
+    from video_contrast.builders.assembly.sharding import world_size
+
+    if world_size() > 1:  # each would ask, and pay, for all answers
+        raise UsageError("generate works in one process: start it without torchrun (--workers asks in parallel)")
     recipe = request.check()
     rows = SetFolder.open(dataset).retrieval_rows(request.config, request.split)[: request.limit]
     corpus = corpus_of(rows)

@@ -3,9 +3,12 @@
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
+from video_contrast.builders.assembly.sharding import alone
 from video_contrast.console import counted
 from video_contrast.rows import RetrievalRow
+from video_contrast.runner.processes import Processes
 from video_contrast.teacher.caption_rows import TaughtCaption
 from video_contrast.teacher.checkpoint import LoadedCheckpoint
 from video_contrast.teacher.feed import Part, TrainingData
@@ -31,7 +34,7 @@ class TrainingMaterial:
 
 
 def prepare(
-    pairs: Pairs,
+    here: Processes,
     checkpoint: LoadedCheckpoint,
     rows: SplitRows,
     *,
@@ -43,30 +46,32 @@ def prepare(
     """Stores frames first, so that no negative is made (or paid for) of a clip that cannot be read; then the captions.
 
     Args:
-        pairs: the model, on the device of this process.
-        checkpoint: where it is from.
+        here: the first process makes what is stored, the others read it.
+        checkpoint: the model, which goes to the device of this process.
         rows: to learn from, and to stop by.
         request: the teacher, and where things are stored.
         recipe: which negatives.
         frames: a clip.
         say: told what takes long, which then shows bars; None: nothing is shown.
     """
-    from accelerate import PartialState
-
     from video_contrast.runner.kinds.loading import Tokens
 
-    here, folder, progress = PartialState(), request.store or request.output / "store", say is not None
+    folder, progress = request.store or request.output / "store", say is not None
     say = say or (lambda _: None)
+    pairs = Pairs(checkpoint.net.to(here.device), request.freeze)
     tokens = Tokens(checkpoint.processor.tokenizer, pairs.model.config)
     images = getattr(checkpoint.processor, "image_processor", None) or checkpoint.processor.video_processor
+
+    def store_of(name: str, clips: Sequence[RetrievalRow]) -> StoredFrames:
+        return open_store(
+            folder / f"frames-{name}", clips, rows.root, images, frames=frames,
+            accept_damaged=request.accept_damaged, progress=progress,
+        )  # fmt: skip
+
     stores: dict[str, StoredFrames] = {}
     unread: dict[str, str] = {}
     for name, clips in rows.named():
-        with here.main_process_first():  # the first process makes what is stored, the others read it
-            stores[name] = open_store(
-                folder / f"frames-{name}", clips, rows.root, images, frames=frames,
-                accept_damaged=request.accept_damaged, progress=progress,
-            )  # fmt: skip
+        stores[name] = here.after_first(partial(store_of, name, clips))
         unread |= {clips[number]["id"]: reason for number, reason in stores[name].missing.items()}
     if unread:
         say(f"{counted(len(unread), 'clip')} left out, could not be read (all are named in result.json):")
@@ -74,20 +79,26 @@ def prepare(
             say(f"  {clip}: {reason}")
     learned = [row for row in rows.train if row["id"] not in unread]
     documents, corpus = [row["captions"] for row in learned], corpus_of(learned)
+
+    def part_of(name: str, clips: Sequence[RetrievalRow]) -> tuple[Part, dict[str, int], dict[str, int]]:
+        """The part, its counts of negatives, and what was encoded now."""
+        readable = [row for row in clips if row["id"] not in unread]
+        with alone():  # generators deal their work out to all processes, of which the others wait or read
+            captions, made = negatives(readable, recipe, folder / f"negatives-{name}", corpus=corpus, say=say)
+        taught = with_similarities(
+            captions, request.teacher, folder / f"similarities-{name}", documents=documents, say=say
+        )
+        part = _part(stores[name], clips, taught, rows.groups if name == "train" else None)
+        part, now = with_outputs(
+            pairs, part, tokens, folder / f"frozen-{name}", model=checkpoint.revision, progress=progress
+        )
+        return part, made, now
+
     parts: dict[str, Part] = {}
     counts: dict[str, dict[str, int]] = {}
     encoded = Counter({"clips": 0, "captions": 0})
     for name, clips in rows.named():
-        readable = [row for row in clips if row["id"] not in unread]
-        with here.main_process_first():
-            captions, counts[name] = negatives(readable, recipe, folder / f"negatives-{name}", corpus=corpus, say=say)
-            taught = with_similarities(
-                captions, request.teacher, folder / f"similarities-{name}", documents=documents, say=say
-            )
-            part = _part(stores[name], clips, taught, rows.groups if name == "train" else None)
-            parts[name], now = with_outputs(
-                pairs, part, tokens, folder / f"frozen-{name}", model=checkpoint.revision, progress=progress
-            )
+        parts[name], counts[name], now = here.after_first(partial(part_of, name, clips))
         encoded.update(now)
     splits = TrainingData(parts["train"], parts["validation"], tokens)
     return TrainingMaterial(splits, counts, unread, encoded=dict(encoded))

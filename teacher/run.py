@@ -1,10 +1,11 @@
 """`teach`: a checkpoint and a captioned set in, a fine-tuned standard checkpoint and its learning curves out."""
 
+import os
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, cast
+from typing import Annotated, cast
 
 from video_contrast.errors import UsageError
 from video_contrast.files import write_json
@@ -13,6 +14,7 @@ from video_contrast.rows import RetrievalRow
 from video_contrast.runner.adapters import check_peft, write_base
 from video_contrast.runner.locate import locate
 from video_contrast.runner.memory import enough_memory
+from video_contrast.runner.processes import Processes, noticing_an_end
 from video_contrast.seeds import digest
 from video_contrast.storage import SetFolder
 from video_contrast.teacher.batches import groups_of
@@ -24,17 +26,13 @@ from video_contrast.teacher.model_files import check_encoder
 from video_contrast.teacher.needed_models import check_generator, is_stored
 from video_contrast.teacher.negative_recipe import NegativeRecipe
 from video_contrast.teacher.options import TeachOptions
-from video_contrast.teacher.pairs import Pairs
 from video_contrast.teacher.saving import RunIdentity, drop_broken, plot_curves, same_run
 from video_contrast.teacher.similarity import content
 from video_contrast.teacher.splits import SplitRows, read_splits
 from video_contrast.teacher.trackers import check_tracker
 from video_contrast.teacher.training import TrainedSteps, train
 
-if TYPE_CHECKING:
-    from accelerate import PartialState
-
-
+STEP = timedelta(hours=1)  # processes wait so long for the slowest of them in a step, a validation or a save
 NO_ROOM = (
     "out of memory: give a smaller --batch-size, --gradient-checkpointing, --freeze vision or --dtype bfloat16, and "
     "another --output"
@@ -101,14 +99,14 @@ def teach(
         check_peft("--lora-rank")
         if not request.merge and locate(str(model)).adapter is not None:
             raise UsageError(f"--lora-rank: {model} holds adapters: give --merge, or merge them first")
+    here = _processes()  # before anything that may take longer in one process than in another
     checkpoint = load_checkpoint(model)
     net = checkpoint.net
     frames = frames_of(net, request.frames)
-    here = _processes()
     identity: RunIdentity = {
         "settings": request.record(),
         "identity": _identity(request, recipe, rows, revision=checkpoint.revision, frames=frames),
-        "processes": here.num_processes,
+        "processes": here.count,
     }
     lora = None
     if request.lora_rank:
@@ -116,18 +114,16 @@ def teach(
 
         torch.manual_seed(int.from_bytes(digest("teach adapters", request.seed)[:4], "little"))
         lora = adapted(net, str(model), request, request.freeze)
-    same_run(output, identity)  # before anything that takes long
-    if here.is_main_process:
-        drop_broken(output)
-    show = progress and here.is_main_process
-    with enough_memory(NO_ROOM):
+    here.from_first(lambda: same_run(output, identity))  # before anything that takes long
+    here.from_first(lambda: drop_broken(output))
+    show = progress and here.first
+    with noticing_an_end(), enough_memory(NO_ROOM):
         material = prepare(
-            Pairs(net.to(here.device), request.freeze), checkpoint, rows, request=request, recipe=recipe, frames=frames,
-            say=print if show else None,
-        )  # fmt: skip
+            here, checkpoint, rows, request=request, recipe=recipe, frames=frames, say=print if show else None
+        )
         stores = (material.splits.train.store, material.splits.validation.store)
         identity["identity"]["videos"] = digest(*(store.key for store in stores)).hex()[:12]
-        same_run(output, identity)  # again: only now it is known what the videos hold
+        here.from_first(lambda: same_run(output, identity))  # again: only now it is known what the videos hold
         trained = train(
             net, material.splits, options=request, output=output, report_to=request.report_to, stop_after=stop_after,
             progress=show,
@@ -140,7 +136,8 @@ def teach(
         "unread": material.unread,
         "validation": paired_rows(trained["before"].hits, trained["after"].hits, "validation", seed=request.seed),
     }
-    if result["finished"] and here.is_main_process:
+
+    def write() -> None:
         if lora is not None and not request.merge:
             lora.save_pretrained(output / "model")
             write_base(output / "model", checkpoint.revision)
@@ -150,8 +147,10 @@ def teach(
             checkpoint.processor.save_pretrained(output / "model")
         plot_curves(output)
         write_json(output / "result.json", result)
-    here.wait_for_everyone()
-    return {**result, "model": str(output / "model"), "encoded": material.encoded, "main": here.is_main_process}
+
+    if result["finished"]:
+        here.from_first(write)
+    return {**result, "model": str(output / "model"), "encoded": material.encoded, "main": here.first}
 
 
 def recipe_of(dataset: str | Path, request: TeachOptions) -> NegativeRecipe:
@@ -184,10 +183,12 @@ def _is_shapes(root: Path) -> bool:
     return SetFolder(root).builder == "shapes"
 
 
-def _processes() -> "PartialState":
+def _processes() -> Processes:
     """The processes that `torchrun` or `accelerate launch` started; one otherwise."""
     import torch
     from accelerate import PartialState
 
-    # the others wait while the first makes negatives and stores frames, which may take a day
-    return PartialState(cpu=not torch.cuda.is_available(), timeout=timedelta(days=7))
+    without = not torch.cuda.is_available()
+    if int(os.environ.get("WORLD_SIZE", 1)) <= 1:
+        PartialState(cpu=without)  # trainings know GPUs and CPUs, and accelerate other devices, too
+    return Processes("cpu" if without else "auto", step=STEP)

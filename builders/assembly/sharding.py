@@ -8,6 +8,7 @@ import multiprocessing
 import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from video_contrast.console import bar
@@ -19,16 +20,28 @@ if TYPE_CHECKING:
 Work = TypeVar("Work")
 Result = TypeVar("Result")
 CHUNK = 500  # items; large enough for batches of a model, small enough to deal out evenly
+_is_alone = False  # of the whole process, threads included: see `alone`
+
+
+@contextmanager
+def alone() -> Iterator[None]:
+    """What this process does inside it does as the only one: no work is shared with other ranks, who may be waiting."""
+    global _is_alone  # `spread` is called deep inside generators, which know nothing of their caller's ranks
+    before, _is_alone = _is_alone, True
+    try:
+        yield
+    finally:
+        _is_alone = before
 
 
 def world_size() -> int:
-    """How many processes `torchrun` or `accelerate launch` started; 1 without them."""
-    return int(os.environ.get("WORLD_SIZE", "1"))
+    """How many processes `torchrun` or `accelerate launch` started; 1 without them, and `alone`."""
+    return 1 if _is_alone else int(os.environ.get("WORLD_SIZE", "1"))
 
 
 def is_writer() -> bool:
     """Whether this process writes files: the only one, or rank 0."""
-    return int(os.environ.get("RANK", "0")) == 0
+    return _is_alone or int(os.environ.get("RANK", "0")) == 0
 
 
 def wait_for_writer() -> None:

@@ -94,6 +94,17 @@ def test_only_one_rank_writes(monkeypatch):
     assert not sharding.is_writer()
 
 
+def test_alone_a_rank_shares_nothing_and_waits_for_nobody(monkeypatch):
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    monkeypatch.setenv("RANK", "1")
+    with pytest.raises(RuntimeError, match="ends too early"), sharding.alone():
+        assert sharding.world_size() == 1 and sharding.is_writer()
+        assert sharding.spread(doubled, [1, 2, 3], chunk=2) == [[2, 4], [6]]
+        sharding.wait_for_writer()
+        raise RuntimeError("ends too early")
+    assert sharding.world_size() == 2 and not sharding.is_writer()
+
+
 def test_counts_of_parts_are_the_counts_of_the_whole():
     captions = [f"a {who} {does} on the grass" for who in ("man", "dog") for does in ("runs", "sits", "sat down")] * 3
     whole = verb.count(captions, tagger="hanta")

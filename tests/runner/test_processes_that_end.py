@@ -3,15 +3,13 @@
 import datetime
 import os
 import signal
-import socket
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 import runner_set
 import tiny_models
-from processes import as_torchrun
+from processes import left_alone
 
 from video_contrast.errors import VideoContrastError
 
@@ -24,21 +22,6 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     runner_set.write(place / "set")
     tiny_models.clip(place / "model")
     return place
-
-
-def two(function: Callable[[Path], None], place: Path) -> None:
-    """Two processes as torchrun starts them, but left alone when one of them ends."""
-    from multiprocessing import get_context
-
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    given = (2, 1, port, function, (place,))
-    running = [get_context("fork").Process(target=as_torchrun, args=(rank, *given)) for rank in range(2)]
-    for process in running:
-        process.start()
-    for process in running:
-        process.join(timeout=90)
 
 
 def one_is_killed(place: Path) -> None:
@@ -73,12 +56,12 @@ def one_never_comes(place: Path) -> None:
 
 
 def test_a_killed_process_ends_the_others_with_one_sentence(place: Path) -> None:
-    two(one_is_killed, place)
+    left_alone(2, one_is_killed, place)
     said = (place / "said").read_text()
     assert said.startswith("another process of the run ended before its work was done")
     assert "\n" not in said and "gloo" not in said
 
 
 def test_a_process_that_does_not_come_is_waited_for_for_minutes_only(place: Path) -> None:
-    two(one_never_comes, place)
+    left_alone(2, one_never_comes, place)
     assert (place / "waited").read_text().startswith("the 2 processes of the run did not meet within 0:00:03")

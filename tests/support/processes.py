@@ -1,20 +1,42 @@
 """Several processes with the environment that torchrun gives them, for tests."""
 
 import os
+import time
 from typing import Any
 
 
 def launch(processes: int, function: Any, *arguments: Any, nodes: int = 1) -> None:
     """Starts processes with the environment that torchrun gives them on `nodes` machines, and raises if one dies."""
-    import socket
-
     from torch.multiprocessing import start_processes
+
+    given = (processes, nodes, _free_port(), function, arguments)
+    start_processes(as_torchrun, given, nprocs=processes, start_method="fork")
+
+
+def left_alone(processes: int, function: Any, *arguments: Any, seconds: float = 90) -> list[int | None]:
+    """As `launch`, but none is ended when another one is; the exit codes, None of one that did not end in time."""
+    from multiprocessing import get_context
+
+    given = (processes, 1, _free_port(), function, arguments)
+    running = [get_context("fork").Process(target=as_torchrun, args=(rank, *given)) for rank in range(processes)]
+    for process in running:
+        process.start()
+    until = time.monotonic() + seconds
+    for process in running:
+        process.join(timeout=max(0.0, until - time.monotonic()))
+    codes = [process.exitcode for process in running]
+    for process in running:
+        process.kill()
+        process.join()
+    return codes
+
+
+def _free_port() -> int:
+    import socket
 
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    given = (processes, nodes, port, function, arguments)
-    start_processes(as_torchrun, given, nprocs=processes, start_method="fork")
+        return int(probe.getsockname()[1])
 
 
 def as_torchrun(rank: int, processes: int, nodes: int, port: int, function: Any, arguments: tuple[Any, ...]) -> None:

@@ -45,6 +45,13 @@ def asked(output, *urls, **more):
     )  # fmt: skip
 
 
+def test_one_of_several_processes_refuses(corpus, tmp_path, monkeypatch):
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    with pytest.raises(UsageError, match="generate works in one process: start it without torchrun"):
+        generate(corpus, generator="lexical", output=tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
 def test_negatives_are_a_set_and_rejected_ones_have_their_reason(corpus, tmp_path, online):
     said = []
     with Endpoint(answer) as server:
