@@ -13,12 +13,11 @@ from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from video_contrast.errors import VideoContrastError
+from video_contrast.ranks import ENDED, THEN, on_cpu
 
 T = TypeVar("T")
 MEETING = datetime.timedelta(minutes=10)
 WAITING = datetime.timedelta(days=1)
-ENDED = "another process of the run ended before its work was done"
-THEN = "see the messages of the others. What is done is kept; run the same command again to go on"
 
 
 class Processes:
@@ -40,17 +39,12 @@ class Processes:
     def __init__(self, device: str, step: datetime.timedelta = MEETING) -> None:
         import torch
         from accelerate import PartialState
-        from accelerate.utils import parse_flag_from_env
 
         self._group: Any = None  # a group of torch.distributed
         if int(os.environ.get("WORLD_SIZE", 1)) <= 1:
             self._state = PartialState()
         else:
-            # Without being told, accelerate makes one world of each process where there is no accelerator.
-            accelerated = (
-                torch.accelerator.is_available() if hasattr(torch, "accelerator") else torch.cuda.is_available()
-            )
-            cpu = device == "cpu" or parse_flag_from_env("ACCELERATE_USE_CPU") or not accelerated
+            cpu = device == "cpu" or on_cpu()
             with _one_sentence(f"the {os.environ['WORLD_SIZE']} processes of the run did not meet within {MEETING}"):
                 self._state = PartialState(cpu=cpu, timeout=MEETING)
                 # Python objects go over the CPU, where a broken connection is noticed at once.
@@ -121,17 +115,3 @@ def _one_sentence(what: str) -> Iterator[None]:
         yield
     except (RuntimeError, ValueError) as error:
         raise VideoContrastError(f"{what}: {THEN}") from error
-
-
-@contextmanager
-def noticing_an_end() -> Iterator[None]:
-    """Says in one sentence that another process is gone, of work in which a library (the trainer) meets the others."""
-    try:
-        yield
-    except RuntimeError as error:
-        import torch.distributed
-
-        # gloo's errors have no class of their own; they name its source files
-        if isinstance(error, torch.distributed.DistError) or "gloo" in str(error):
-            raise VideoContrastError(f"{ENDED}: {THEN}") from error
-        raise

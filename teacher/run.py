@@ -10,11 +10,12 @@ from typing import Annotated, cast
 from video_contrast.errors import UsageError
 from video_contrast.files import write_json
 from video_contrast.options import with_options
+from video_contrast.ranks import noticing_an_end
 from video_contrast.rows import RetrievalRow
 from video_contrast.runner.adapters import check_peft, write_base
 from video_contrast.runner.locate import locate
 from video_contrast.runner.memory import enough_memory
-from video_contrast.runner.processes import Processes, noticing_an_end
+from video_contrast.runner.processes import Processes
 from video_contrast.seeds import digest
 from video_contrast.storage import SetFolder
 from video_contrast.teacher.batches import groups_of

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from video_contrast.console import bar
 from video_contrast.errors import UsageError
+from video_contrast.ranks import noticing_an_end, on_cpu
 
 if TYPE_CHECKING:
     from accelerate import PartialState
@@ -47,16 +48,15 @@ def is_writer() -> bool:
 def wait_for_writer() -> None:
     """Keeps all ranks until each has come here; nothing to do for a single process."""
     if world_size() > 1:
-        _ranks().wait_for_everyone()
+        with noticing_an_end():
+            _ranks().wait_for_everyone()
 
 
 def _ranks() -> "PartialState":
     """What accelerate knows of the ranks. It meets those of a machine without a GPU only if it is told so."""
-    import torch
     from accelerate import PartialState
-    from accelerate.utils import parse_flag_from_env
 
-    return PartialState(cpu=parse_flag_from_env("ACCELERATE_USE_CPU") or not torch.cuda.is_available())
+    return PartialState(cpu=on_cpu())
 
 
 def spread(
@@ -82,8 +82,9 @@ def spread(
     state = _ranks()
     mine = list(range(state.process_index, len(chunks), state.num_processes))
     done = list(zip(mine, _run(function, [chunks[number] for number in mine], num_proc), strict=True))
-    # Indices may differ in number between ranks: gather_object takes lists of any length.
-    return [result for _, result in sorted(gather_object(done), key=lambda pair: pair[0])]
+    with noticing_an_end():  # indices may differ in number between ranks: gather_object takes lists of any length
+        gathered = gather_object(done)
+    return [result for _, result in sorted(gathered, key=lambda pair: pair[0])]
 
 
 def _run(function: Callable[[Sequence[Work]], Result], chunks: list[Sequence[Work]], num_proc: int) -> list[Result]:

@@ -6,6 +6,7 @@ import types
 from collections import Counter
 
 import pytest
+from processes import left_alone
 from stand_in_gpu import stand_in_gpu
 
 from video_contrast.builders.assembly import sharding
@@ -103,6 +104,34 @@ def test_alone_a_rank_shares_nothing_and_waits_for_nobody(monkeypatch):
         sharding.wait_for_writer()
         raise RuntimeError("ends too early")
     assert sharding.world_size() == 2 and not sharding.is_writer()
+
+
+def one_fails(place):
+    """Work of which the second process cannot do its part."""
+    from accelerate import PartialState
+
+    PartialState._reset_state()  # a forked process inherits the parent's, which is of one process
+
+    def part(chunk):
+        if os.environ["RANK"] == "1":
+            raise VideoContrastError("this clip cannot be read")
+        return chunk
+
+    try:
+        sharding.spread(part, [1, 2, 3, 4], chunk=1)
+    except VideoContrastError as error:
+        (place / os.environ["RANK"]).write_text(str(error))
+        raise SystemExit(1) from error
+
+
+@pytest.mark.processes
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_where_one_process_fails_the_others_end_with_a_sentence(tmp_path):
+    assert left_alone(2, one_fails, tmp_path) == [1, 1]
+    ended = "another process of the run ended before its work was done: see the messages of the others."
+    for rank, begin in enumerate((ended, "this clip cannot be read")):
+        said = (tmp_path / str(rank)).read_text()
+        assert said.startswith(begin) and "\n" not in said and "gloo" not in said
 
 
 def test_counts_of_parts_are_the_counts_of_the_whole():

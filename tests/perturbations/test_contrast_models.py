@@ -1,6 +1,8 @@
 """Generators that fill a mask: T5 and its tuning, masked language models; batches."""
 # ruff: noqa: F811  (fixtures are imported and then named as arguments)
 
+import os
+
 import numpy as np
 import pytest
 from contrast_models import (  # noqa: F401  fixtures
@@ -16,6 +18,7 @@ from contrast_models import (  # noqa: F401  fixtures
     t5_folder,
     tuned_t5,
 )
+from processes import left_alone
 
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.perturbations.contrast import object as objects
@@ -69,6 +72,27 @@ def test_tuning_goes_on_where_it_stopped_and_ends_at_the_same_weights(t5_folder,
     assert tune_t5(TRAIN, tmp_path / "parts", tuning) == second  # a finished run is not run again
     with pytest.raises(UsageError, match="other epochs"):
         tune_t5(TRAIN, tmp_path / "parts", Tuning(str(t5_folder), epochs=2, batch_size=24, tagger="hanta"))
+
+
+def tune_in_two(t5_folder, place):
+    """Two steps in one of several processes, as on a machine without a GPU; notes how many met."""
+    import torch
+    from accelerate import PartialState
+    from accelerate.state import AcceleratorState
+
+    torch.set_num_threads(1)
+    os.environ.pop("ACCELERATE_USE_CPU", None)
+    AcceleratorState._reset_state(reset_partial_state=True)  # a forked process inherits the parent's, which is of one process
+    tuning = Tuning(str(t5_folder), epochs=1, batch_size=24, tagger="hanta")
+    record = tune_t5(TRAIN, place / "tuned", tuning, save_every=2, stop_after=2)
+    (place / f"met-{os.environ['RANK']}").write_text(f"{PartialState().num_processes} {record['steps']}")
+
+
+@pytest.mark.processes
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_two_processes_tune_one_model(t5_folder, tmp_path):
+    assert left_alone(2, tune_in_two, t5_folder, tmp_path) == [0, 0]
+    assert [(tmp_path / f"met-{rank}").read_text() for rank in range(2)] == ["2 2"] * 2
 
 
 def test_tuning_without_a_verb_phrase_says_so(t5_folder, tmp_path):

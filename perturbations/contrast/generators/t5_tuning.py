@@ -20,6 +20,7 @@ from video_contrast.perturbations.contrast.generators.t5 import END, SENTINEL
 from video_contrast.perturbations.contrast.phrases import choose, phrases
 from video_contrast.perturbations.language import tag, tagger_name
 from video_contrast.perturbations.pretrained import load
+from video_contrast.ranks import noticing_an_end, on_cpu
 from video_contrast.seeds import digest, stream
 from video_contrast.untyped import Tensor, Tokenizer
 
@@ -81,26 +82,27 @@ def tune_t5(
     examples = _examples(texts, tuning, num_proc)
     if not examples:
         raise VideoContrastError(f"none of the {len(texts)} captions has a verb phrase to learn")
-    run = _Run(root, tuning, examples)
-    steps = run.steps_per_epoch * tuning.epochs
-    done = run.resume()
-    last = steps if stop_after is None else min(steps, done + stop_after)
-    losses: list[float] = []
-    for step in range(done, last):
-        losses.append(run.step(step))
-        if (step + 1) % save_every == 0 or step + 1 == last:
-            run.save_checkpoint(step + 1)
-            record = identity | {
-                "captions_used": len(examples), "captions_without_verb": len(texts) - len(examples),
-                "steps": step + 1, "of_steps": steps, "finished": False,
-                "loss": sum(losses[-save_every:]) / len(losses[-save_every:]),
-            }  # fmt: skip
-            run.write_record(record)
-            if run.is_main:
-                say(f"step {step + 1} of {steps}: loss {record['loss']:.3f}")
-    if last == steps:
-        record = dict(read_json(root / RECORD)) | {"finished": True}
-        run.finish(record)
+    with noticing_an_end():
+        run = _Run(root, tuning, examples)
+        steps = run.steps_per_epoch * tuning.epochs
+        done = run.resume()
+        last = steps if stop_after is None else min(steps, done + stop_after)
+        losses: list[float] = []
+        for step in range(done, last):
+            losses.append(run.step(step))
+            if (step + 1) % save_every == 0 or step + 1 == last:
+                run.save_checkpoint(step + 1)
+                record = identity | {
+                    "captions_used": len(examples), "captions_without_verb": len(texts) - len(examples),
+                    "steps": step + 1, "of_steps": steps, "finished": False,
+                    "loss": sum(losses[-save_every:]) / len(losses[-save_every:]),
+                }  # fmt: skip
+                run.write_record(record)
+                if run.is_main:
+                    say(f"step {step + 1} of {steps}: loss {record['loss']:.3f}")
+        if last == steps:
+            record = dict(read_json(root / RECORD)) | {"finished": True}
+            run.finish(record)
     return dict(read_json(root / RECORD))
 
 
@@ -146,7 +148,7 @@ class _Run:
         torch.manual_seed(int.from_bytes(digest(tuning.seed, "tune-t5", "dropout")[:6], "little"))
         self._root, self._tuning, self._examples = root, tuning, examples
         self.steps_per_epoch = -(-len(examples) // tuning.batch_size)
-        self._accelerator = Accelerator()
+        self._accelerator = Accelerator(cpu=on_cpu())
         self._tokenizer: Tokenizer = load(tuning.model, AutoTokenizer, "--model")
         model = load(tuning.model, AutoModelForSeq2SeqLM, "--model")
         optimizer = torch.optim.AdamW(model.parameters(), lr=tuning.learning_rate)
