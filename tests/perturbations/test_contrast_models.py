@@ -82,7 +82,8 @@ def tune_in_two(t5_folder, place):
 
     torch.set_num_threads(1)
     os.environ.pop("ACCELERATE_USE_CPU", None)
-    AcceleratorState._reset_state(reset_partial_state=True)  # a forked process inherits the parent's, which is of one process
+    # a forked process inherits the parent's, which is of one process
+    AcceleratorState._reset_state(reset_partial_state=True)
     tuning = Tuning(str(t5_folder), epochs=1, batch_size=24, tagger="hanta")
     record = tune_t5(TRAIN, place / "tuned", tuning, save_every=2, stop_after=2)
     (place / f"met-{os.environ['RANK']}").write_text(f"{PartialState().num_processes} {record['steps']}")
