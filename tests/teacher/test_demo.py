@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from video_contrast import builders
+from video_contrast import builders, cli
 from video_contrast.teacher import demo
 from video_contrast.teacher.sensitivity import changes
 
@@ -73,3 +73,13 @@ def test_several_seeds_are_a_mean_and_a_deviation() -> None:
     columns = demo.COLUMNS.values()
     assert demo.table([run(0.5), run(0.7)]).splitlines()[2].startswith("| lbl | 0.600 ± 0.141 | 0.600 ± 0.141 |")
     assert demo.table([run(0.5)]).splitlines()[2].startswith("| lbl | 0.500 | 0.500 |")
+
+
+@pytest.mark.parametrize(("rank", "tables"), [("0", 1), ("1", 0)])
+def test_one_process_of_several_prints_the_table(
+    rank: str, tables: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("RANK", rank)
+    monkeypatch.setattr(demo, "run", lambda output, **_: {})
+    assert cli.main(["teach", "--demo", "--output", str(tmp_path)]) == 0
+    assert capsys.readouterr().out.count("| mean rank |") == tables

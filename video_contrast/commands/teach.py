@@ -67,6 +67,7 @@ def teach(
 
 
 def _demo(request: TeachOptions, others: dict[str, object]) -> None:
+    from video_contrast.builders.assembly.sharding import is_writer
     from video_contrast.teacher import demo
 
     usual = as_record(TeachOptions(output=request.output, seed=request.seed))
@@ -75,7 +76,8 @@ def _demo(request: TeachOptions, others: dict[str, object]) -> None:
     if flags := [f"--{name.replace('_', '-')}" for name in set_options]:
         raise UsageError(f"--demo has its own model, set and settings; leave out {', '.join(flags)}")
     metrics = demo.run(request.output, seed=request.seed, progress=not is_quiet())
-    say(demo.table([metrics]))
+    if is_writer():  # under torchrun one process speaks for all
+        say(demo.table([metrics]))
 
 
 class _Test(NamedTuple):
