@@ -24,7 +24,7 @@ from video_contrast.audit.blind_models import (
     folds_of,
     too_few,
 )
-from video_contrast.audit.records import AccuracyFacts, AuditFacts, RefinedCounts
+from video_contrast.audit.records import AccuracyFacts, AuditFacts, RefinedCounts, ScorerFacts
 from video_contrast.audit.text_features import SUMMARY, common_position_scores, cross_fitted_features, features
 from video_contrast.console import counted
 from video_contrast.errors import UsageError
@@ -152,12 +152,31 @@ def audit_facts(items: Sequence[AuditedItem], results: Sequence[BlindResult]) ->
     scorers = {
         result.key: {**accuracy_facts(wins(result.scores), clusters), "scorer": result.scorer} for result in results
     }
-    facts = {"items": len(items), "against": sorted({item.kind for item in items}), "chance": round(chance, 4)}
+    low = best_of(results, clusters)[1]["low"]
+    facts = {
+        "items": len(items),
+        "against": sorted({item.kind for item in items}),
+        "chance": round(chance, 4),
+        "solvable": None if low is None else bool(low > round(chance, 4)),
+    }
     if too_few(clusters):
         facts["note"] = f"{_size(items, clusters)}: too few to cross-validate a classifier"
     else:
         facts["folds"] = FOLDS
     return cast(AuditFacts, {**facts, **scorers})  # the keys of blind models are those of `SCORERS`
+
+
+def best_of(results: Sequence[BlindResult], clusters: Sequence[str]) -> tuple[BlindResult, AccuracyFacts]:
+    """Returns the most accurate of blind models and its accuracy.
+
+    The best of several is good by chance too: its interval is that of all of them at once (Bonferroni).
+
+    Args:
+        results: at least one.
+        clusters: source video of each item.
+    """
+    best = max(results, key=lambda result: accuracy_facts(wins(result.scores), clusters)["accuracy"])
+    return best, accuracy_facts(wins(best.scores), clusters, level=1 - 0.05 / len(results))
 
 
 def audited_split(splits: Mapping[str, Sequence[Row]]) -> str:
@@ -171,19 +190,25 @@ def audit_splits(splits: Mapping[str, Sequence[Row]], seed: int = 0) -> AuditFac
     return {**audit(splits[split], seed=seed), "split": split}
 
 
-def strongest_first(facts: AuditFacts) -> list[tuple[str, float, float]]:
-    """Returns name, accuracy and standard error of every blind model of an audit, the most accurate first.
+def strongest_first(facts: AuditFacts) -> list[tuple[str, ScorerFacts]]:
+    """Returns name and accuracy of every blind model of an audit, the most accurate first.
 
-    >>> strongest_first({"blind": {"accuracy": 0.5, "standard_error": 0.1},
-    ...                  "shorter_wins": {"accuracy": 0.6, "standard_error": 0.1}})
-    [('shorter wins', 0.6, 0.1), ('blind classifier', 0.5, 0.1)]
+    >>> [name for name, _ in strongest_first({"blind": {"accuracy": 0.5}, "shorter_wins": {"accuracy": 0.6}})]
+    ['shorter wins', 'blind classifier']
     """
-    results = [
-        (name, float(facts[key]["accuracy"]), float(facts[key]["standard_error"]))
-        for key, name in SCORERS.items()
-        if key in facts
-    ]
-    return sorted(results, key=lambda result: -result[1])
+    results = [(name, facts[key]) for key, name in SCORERS.items() if key in facts]
+    return sorted(results, key=lambda result: -result[1]["accuracy"])
+
+
+def in_percent(facts: AccuracyFacts) -> str:
+    """Returns an accuracy in percent with its 95 % interval, where the set has enough videos for one.
+
+    >>> in_percent({"accuracy": 0.676, "standard_error": 0.009, "low": 0.658, "high": 0.694})
+    '67.6 % [65.8, 69.4]'
+    """
+    low, high = facts["low"], facts["high"]
+    interval = "" if low is None or high is None else f" [{100 * low:.1f}, {100 * high:.1f}]"
+    return f"{100 * facts['accuracy']:.1f} %{interval}"
 
 
 def refine(
@@ -274,7 +299,7 @@ def accuracy_facts(won: NDArray[np.float64], clusters: Sequence[str], *, level: 
     """
     interval = share_interval(won, clusters, level=level)
     low, high = (round(float(end), 4) if np.isfinite(end) else None for end in (interval.low, interval.high))
-    error = round(float(interval.standard_error), 4) if np.isfinite(interval.standard_error) else 0.0
+    error = round(float(interval.standard_error), 4) if np.isfinite(interval.standard_error) else None
     return {"accuracy": round(float(interval.estimate), 4), "standard_error": error, "low": low, "high": high}
 
 

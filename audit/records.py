@@ -12,7 +12,7 @@ class AccuracyFacts(TypedDict):
     """An accuracy, 0..1, rounded to 4 places."""
 
     accuracy: float
-    standard_error: float  # over source videos; 0 with one
+    standard_error: float | None  # over source videos; None with one
     low: float | None  # None below five source videos
     high: float | None
 
@@ -31,6 +31,7 @@ class AuditFacts(TypedDict):
     chance: float
     folds: NotRequired[int]  # of the cross-validation
     note: NotRequired[str]  # why models were left out
+    solvable: NotRequired[bool | None]  # the best is above chance; its interval is corrected for the choice among all
     split: NotRequired[str]
     shorter_wins: ScorerFacts
     longer_wins: ScorerFacts

@@ -12,12 +12,11 @@ from video_contrast.audit.blind_audit import (
     AuditedItem,
     BlindResult,
     PerplexityModel,
-    accuracy_facts,
     audit_facts,
     audited_items,
     audited_split,
+    best_of,
     blind_results,
-    wins,
 )
 from video_contrast.audit.exchangeability import exchangeability
 from video_contrast.audit.item_checks import TokenCount, copy_facts, leak_facts, position_facts, text_facts
@@ -94,16 +93,13 @@ def _blind(items: Sequence[AuditedItem], results: Sequence[BlindResult]) -> Blin
     facts = audit_facts(items, results)
     models: list[NamedScorer] = [{"key": r.key, "name": SCORERS[r.key], **facts[r.key]} for r in results]
     models.sort(key=lambda model: -model["accuracy"])
-    best = next(result for result in results if result.key == models[0]["key"])
-    # The best of several is good by chance too: its interval is that of all of them at once (Bonferroni).
-    corrected = accuracy_facts(wins(best.scores), clusters, level=1 - 0.05 / len(results))
-    chance, low = facts["chance"], corrected["low"]
+    _, corrected = best_of(results, clusters)
     return {
-        "chance": chance,
+        "chance": facts["chance"],
         "against": facts["against"],
         "models": models,
-        "best": {**models[0], "low": low, "high": corrected["high"]},
-        "solvable": None if low is None else bool(low > chance),
+        "best": {**models[0], "low": corrected["low"], "high": corrected["high"]},
+        "solvable": facts["solvable"],
         "note": facts.get("note"),
         "audit": facts,
     }

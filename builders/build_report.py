@@ -2,14 +2,13 @@
 
 from collections.abc import Sequence
 
-from video_contrast.audit.blind_audit import strongest_first
+from video_contrast.audit.blind_audit import in_percent, strongest_first
 from video_contrast.audit.records import AuditFacts
 from video_contrast.builders.assembly.reasons import counts_in_words
 from video_contrast.console import counted
 from video_contrast.storage.set_records import ConfigRecord, SetRecord
 
-ERRORS = 2.6  # standard errors above chance, from which on a blind model is said to win ...
-MARGIN = 0.05  # ... if it is also that far above chance
+MARGIN = 0.05  # above chance, from which on a blind model is said to win, if a test says so too
 _COVERAGE = {"base": "on the base caption", "eligible": "on any caption"}
 
 
@@ -35,15 +34,18 @@ def blind_report(record: SetRecord, configs: Sequence[str]) -> list[str]:
     """Returns a line a multiple-choice config: the strongest model that never sees the video, beside chance."""
     lines = []
     for config, audit in _audits(record, configs):
-        name, accuracy, error = strongest_first(audit)[0]
-        note = " (too few items for a classifier)" if "note" in audit else ""
-        shown, chance = f"{100 * accuracy:.1f} +- {100 * error:.1f} %", f"{100 * audit['chance']:.1f} %"
-        lines.append(f"  {config}: {shown} by {name}, chance {chance}{note}")
+        name, best = strongest_first(audit)[0]
+        few = ["a classifier"] if "note" in audit else []
+        few += ["an interval"] if best["low"] is None else []
+        note = f" (too few items for {' or '.join(few)})" if few else ""
+        lines.append(f"  {config}: {in_percent(best)} by {name}, chance {100 * audit['chance']:.1f} %{note}")
     return ["without the video, the strongest text-only model:", *lines] if lines else []
 
 
 def blind_warnings(record: SetRecord, configs: Sequence[str], folder: object) -> list[str]:
     """Returns a sentence for each config that a text-only model wins well above chance.
+
+    The interval of the best model, corrected for the choice among them, must lie above chance, as in an X-ray.
 
     Args:
         record: of the set.
@@ -52,12 +54,12 @@ def blind_warnings(record: SetRecord, configs: Sequence[str], folder: object) ->
     """
     warnings = []
     for config, audit in _audits(record, configs):
-        name, accuracy, error = strongest_first(audit)[0]
-        if accuracy - ERRORS * error > audit["chance"] and accuracy > audit["chance"] + MARGIN:
+        name, best = strongest_first(audit)[0]
+        if audit.get("solvable") and best["accuracy"] > audit["chance"] + MARGIN:
+            cut = f", or cut the set: video-contrast audit {folder} --config {config} --refine"
             warnings.append(
-                f"{config} can be won without the video: {name} reaches {100 * accuracy:.1f} % where chance is "
-                f"{100 * audit['chance']:.1f} %. Report scores beside it, or cut the set: "
-                f"video-contrast audit {folder} --config {config} --refine"
+                f"{config} can be won without the video: {name} reaches {100 * best['accuracy']:.1f} % where chance is "
+                f"{100 * audit['chance']:.1f} %. Report scores beside it{'.' if 'note' in audit else cut}"
             )
     return warnings
 

@@ -10,6 +10,7 @@ from video_contrast.reports.figures import drawing, finish, shaded, tidy
 from video_contrast.reports.layout import Cell, Column, Plot, Section, Table
 from video_contrast.reports.reference import config_facts
 from video_contrast.reports.runs import ConfigRun
+from video_contrast.reports.summary import accuracy_cell
 
 _SHOWN = 60  # clips of a similarity matrix, at most
 _POINTS = 400  # of the map of embeddings
@@ -35,13 +36,11 @@ def audits(runs: Sequence[ConfigRun]) -> Section:
             if not scorer:
                 cells.append(Cell("–", tone="quiet"))
                 continue
-            error = scorer.get("standard_error")
-            note = "" if error is None else f"± {100 * error:.1f}"
-            cells.append(Cell(f"{100 * scorer['accuracy']:.1f}", 100 * scorer["accuracy"], note=note))
+            cells.append(accuracy_cell(scorer | {"chance": audit["chance"]}))
         rows.append(cells)
     if rows:
         columns = [Column("set", numeric=False), Column("chance"), *[Column(label) for label in BLIND.values()]]
-        note = "± standard error over videos."
+        note = "Small: the 95 % interval over videos; none below five videos."
         section.parts.append(Table("audit", "Accuracy without the video, %", columns, rows, note=note))
     return section
 

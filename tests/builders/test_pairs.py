@@ -98,3 +98,24 @@ def test_negatives_that_may_be_true_are_kept_counted_and_told(tmp_path, capsys):
     rows = {row["video_id"]: row for row in open_set(tmp_path / "set").choice_rows("pairs_mc", "test")}
     edit = rows["v"]["edits"][1 - rows["v"]["label"]]
     assert json.loads(edit["scores"])["lift"] > 1
+
+
+@pytest.mark.parametrize(("n", "shown", "warned"), [(1, "100.0 % by", 0), (6, "100.0 % [54.1, 100.0] by", 0),
+                                                    (12, "100.0 % [73.5, 100.0] by", 1)])  # fmt: skip
+def test_a_blind_audit_of_few_items_has_an_interval_or_none_and_warns_where_a_test_does(
+    tmp_path, capsys, n, shown, warned
+):
+    """The shorter caption wins all; of six items one of two blind models does in one set of 32 by chance."""
+    table = tmp_path / "pairs.csv"
+    lines = [f"v{k}.mp4,a man opens door {k},a man slowly opens that heavy door {k}\n" for k in range(n)]
+    table.write_text("file,right,wrong\n" + "".join(lines))
+    root = tmp_path / "set"
+    columns = ["--video-column", "file", "--true", "right", "--false", "wrong"]
+    assert main(["build", "pairs", "--captions", str(table), *columns, "--output", str(root)]) == 0
+    printed = capsys.readouterr()
+    assert f"pairs_mc: {shown} shorter wins" in printed.out and "+-" not in printed.out
+    assert ("an interval" in printed.out) == (n < 5)
+    assert printed.err.count("can be won without the video") == warned and "--refine" not in printed.err
+    facts = audit(open_set(root).choice_rows("pairs_mc", "test"))
+    assert facts["solvable"] is (None if n < 5 else bool(warned))
+    assert (facts["shorter_wins"]["standard_error"] is None) == (n == 1)

@@ -17,8 +17,8 @@ from video_contrast.storage import SetFolder
 AUDIT = {
     "split": "test",
     "chance": 0.5,
-    "blind": {"accuracy": 0.678, "standard_error": 0.018},
-    "shorter_wins": {"accuracy": 0.5, "standard_error": 0.01},
+    "blind": {"accuracy": 0.678, "standard_error": 0.018, "low": 0.641, "high": 0.713},
+    "shorter_wins": {"accuracy": 0.5, "standard_error": None, "low": None, "high": None},
 }
 FACTS: dict[str, Any] = {
     "sources": ["MSRVTT_JSFUSION_test.csv"],
@@ -125,7 +125,7 @@ def test_a_visitor_learns_how_to_load_score_and_read_it(made: Path, card: str) -
 
 def test_the_audit_is_shown_and_its_absence_is_said(card: str) -> None:
     audit = section(card, "Blind audit")
-    assert "| `verb_mc` | 50.0 | 67.8 ± 1.8 | – | – | – | – | 50.0 ± 1.0 | – |" in audit
+    assert "| `verb_mc` | 50.0 | 67.8 [64.1, 71.3] | – | – | – | – | 50.0 | – |" in audit
     assert "| `random_mc` | **not audited** |" in audit
     assert "Not every config of this set has a blind audit" in audit
 

@@ -90,12 +90,12 @@ def loaded_language_model(name: str | None, device: str) -> "PerplexityModel | N
 
 
 def _print(config: str, facts: "ConfigAudit") -> None:
-    from video_contrast.audit.blind_audit import strongest_first
+    from video_contrast.audit.blind_audit import in_percent, strongest_first
 
     print(f"{config} ({facts['split']}): {counted(facts['items'], 'item')}, against {', '.join(facts['against'])}, "
-          f"chance {facts['chance']:.3f}")  # fmt: skip
-    for name, accuracy, error in strongest_first(facts):
-        print(f"  {name:18} {accuracy:.3f} +- {error:.3f}")
+          f"chance {100 * facts['chance']:.1f} %")  # fmt: skip
+    for name, scorer in strongest_first(facts):
+        print(f"  {name:18} {in_percent(scorer)}")
     if "note" in facts:
         print(f"  {facts['note']}")
     if "refined" in facts:

@@ -108,7 +108,7 @@ def _refined(source: "XraySource", record: "XrayRecord", output: Path, seed: int
 
     The place of the key is not among them: shuffling the candidates mends it, leaving items out does not.
     """
-    from video_contrast.audit.blind_audit import audit, refine, strongest_first
+    from video_contrast.audit.blind_audit import audit, in_percent, refine, strongest_first
     from video_contrast.audit.pair_groups import whole_groups
     from video_contrast.hub_cards import write_card
     from video_contrast.reports.xray import file_name
@@ -132,7 +132,7 @@ def _refined(source: "XraySource", record: "XrayRecord", output: Path, seed: int
     }
     write_card(draft.save())
     left = splits.get(record["split"]) or next(iter(splits.values()))
-    best, accuracy, _ = strongest_first(audit(left, seed=seed))[0]
+    best, scorer = strongest_first(audit(left, seed=seed))[0]
     counts = ", ".join(f"{name} {len(rows):,} of {len(source.splits[name]):,} items" for name, rows in splits.items())
-    text = f"{counts} in {folder}; there the best blind model ({best}) wins {100 * accuracy:.1f} %"
-    return {"text": text, "splits": facts, "folder": str(folder), "best": best, "best_accuracy": accuracy}
+    text = f"{counts} in {folder}; there the best blind model ({best}) wins {in_percent(scorer)}"
+    return {"text": text, "splits": facts, "folder": str(folder), "best": best, "best_accuracy": scorer["accuracy"]}
