@@ -77,6 +77,22 @@ def test_the_clock_starts_at_the_first_frame(tmp_path: Path, container: str) -> 
         np.testing.assert_array_equal(read_video(path, 0.4, 0.8).frames, every[10:20])
 
 
+@pytest.mark.parametrize(("container", "options"), [("mp4", {"bf": "2"}), ("mov", {"x264-params": "open-gop=1"})])
+def test_a_clip_cut_without_encoding_it_again_begins_where_its_edit_list_says(
+    tmp_path: Path, container: str, options: dict[str, str]
+) -> None:
+    """Its first picture is in the middle of a group of pictures whose key frame is decoded and not shown."""
+    path = tmp_path / f"cut.{container}"
+    as_stored = {"avoid_negative_ts": "disabled"}
+    every = write_clip(path, "libx264", options, gop=12, shown_at=lambda k: k - 5, container_options=as_stored)
+    index = verify(path)
+    assert index.n_frames == len(every) == FRAMES - 5
+    np.testing.assert_allclose(index.times, np.arange(FRAMES - 5) * 0.04, atol=1.1e-3)
+    np.testing.assert_array_equal(read_video(path).frames, every)
+    for k in range(FRAMES - 5):
+        np.testing.assert_array_equal(decode(path, [k])[0], every[k])
+
+
 def test_times_of_decoding_under_the_name_of_times_of_display_are_noticed(tmp_path: Path) -> None:
     """Copied from an AVI file, packets keep the order in which they are decoded."""
     write_clip(tmp_path / "a.avi", "libx264", {"bf": "2"}, gop=12)

@@ -157,9 +157,12 @@ def _index(path: str, size: int, changed: int) -> VideoIndex:
     fps = float(rate or 0)
     if _trusted(path, packets, reorders=reorders, timed=bool(names & _TIMED)):
         shown = sorted(packets, key=lambda packet: packet.pts or 0)
-        # What is shown before the first key frame lacks the pictures that it refers to: players leave it out.
-        shown = shown[next((k for k, packet in enumerate(shown) if packet.key), 0) :]
-        keys = tuple(k for k, packet in enumerate(shown) if packet.key) or (0,)
+        if early := next((k for k, packet in enumerate(shown) if packet.key), 0):
+            made, why = _made_before(path, shown[early].pts or 0)
+            fault = fault or why
+            shown = [packet for packet in shown[:early] if packet.pts in made] + shown[early:]
+        keys = tuple(k for k, packet in enumerate(shown) if packet.key)
+        keys = keys if keys[:1] == (0,) else (0, *keys)
         stamps = ticks = np.array([packet.pts for packet in shown], np.int64)
         last = shown[-1].duration
     else:
@@ -242,6 +245,35 @@ def _trusted(path: str, packets: Sequence[_Packet], *, reorders: bool, timed: bo
     with opened(path) as (container, stream):
         shown = [frame.pts for frame in islice(container.decode(stream), _LOOKED_AT)]
     return all(a is not None and b is not None and a < b for a, b in pairwise(shown))
+
+
+def _made_before(path: str, stamp: int) -> tuple[set[int], str]:
+    """Which frames come out before the first key frame that is shown, by their times, and what went wrong.
+
+    Where an edit list begins within a group of pictures, its key frame is decoded and not shown, and the frames after
+    it come out. Where a stream was cut, they lack the pictures that they refer to: decoders and players leave them out.
+
+    Args:
+        path: the file.
+        stamp: time of the first key frame that is shown, in ticks of the stream.
+    """
+    import av
+
+    made: set[int] = set()
+    begun, fault = False, ""
+    with opened(path) as (container, stream):
+        for packet in container.demux(stream):
+            begun = begun or packet.is_keyframe
+            try:
+                for frame in packet.decode():
+                    if frame.pts is not None and frame.pts >= stamp:
+                        return made, fault
+                    if frame.pts is not None:
+                        made.add(frame.pts)
+            except (av.error.FFmpegError, ValueError) as error:
+                if begun:  # what comes before the first key frame of the stream cannot be decoded
+                    fault = fault or f"near its beginning: {reason(error)}"
+    return made, fault
 
 
 def _counted(path: str) -> tuple[int, str]:
