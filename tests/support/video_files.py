@@ -65,10 +65,11 @@ def in_sequence(path: Path) -> np.ndarray:
         return np.stack([converter.reformat(frame, format="rgb24").to_ndarray() for frame in frames])
 
 
-def turn_pictures(path: Path) -> None:
-    """Makes an mp4 file say that its pictures are to be shown turned by 90 degrees clockwise, as phones do."""
+def turn_pictures(path: Path, matrix: tuple[int, int, int, int] = (0, 1, -1, 0)) -> None:
+    """Makes an mp4 file say how its pictures are to be shown: turned by 90 degrees clockwise, as phones do."""
     data = bytearray(path.read_bytes())
     # the 3x3 matrix of the track header: 40 bytes after its version field, 16.16 and 2.30 fixed point
     at = data.index(b"tkhd") + 4 + 40
-    data[at : at + 36] = struct.pack(">9i", 0, 1 << 16, 0, -(1 << 16), 0, 0, 48 << 16, 0, 1 << 30)
+    a, b, c, d = (part << 16 for part in matrix)
+    data[at : at + 36] = struct.pack(">9i", a, b, 0, c, d, 0, 48 << 16, 0, 1 << 30)
     path.write_bytes(data)

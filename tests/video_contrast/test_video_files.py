@@ -90,6 +90,23 @@ def test_rotation_metadata_is_applied(tmp_path: Path) -> None:
     assert np.array_equal(read_video(path).frames, np.rot90(frames, -1, axes=(1, 2)))
 
 
+@pytest.mark.parametrize(
+    ("matrix", "shown"),
+    [
+        ((-1, 0, 0, 1), lambda frames: frames[:, :, ::-1]),  # as some front cameras store it
+        ((1, 0, 0, -1), lambda frames: frames[:, ::-1]),
+        ((0, 1, 1, 0), lambda frames: frames.swapaxes(1, 2)),
+        ((0, -1, -1, 0), lambda frames: frames.swapaxes(1, 2)[:, ::-1, ::-1]),
+        ((0, 0, 0, 0), lambda frames: frames),  # left empty by the writer
+    ],
+)
+def test_mirrored_pictures_are_mirrored(matrix, shown, tmp_path):
+    frames = moving(4)
+    path = write_video(tmp_path / "a.mp4", frames, 25, quality="lossless")
+    turn_pictures(path, matrix)
+    np.testing.assert_array_equal(read_video(path).frames, shown(frames))
+
+
 def test_a_variable_frame_rate_keeps_every_frame_and_its_time(tmp_path: Path) -> None:
     frames = moving(6)
     stamps = [0, 40, 50, 200, 210, 400]

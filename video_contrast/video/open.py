@@ -94,9 +94,23 @@ def picture(frame: AvFrame) -> npt.NDArray[np.uint8]:
         from av.video.reformatter import VideoReformatter
 
         _OF_THREAD.reformatter = VideoReformatter()
-    stored = _OF_THREAD.reformatter.reformat(frame, format="rgb24", threads=1).to_ndarray()
-    turns = round((frame.rotation or 0) / 90) % 4
-    return np.ascontiguousarray(np.rot90(stored, turns)) if turns else stored
+    stored: npt.NDArray[np.uint8] = _OF_THREAD.reformatter.reformat(frame, format="rgb24", threads=1).to_ndarray()
+    area = _area(frame)
+    if not area:
+        return stored
+    return np.ascontiguousarray(np.rot90(stored if area > 0 else stored[::-1], round(frame.rotation / 90) % 4))
+
+
+def _area(frame: AvFrame) -> int:
+    """Above 0 if a frame has a display matrix, below 0 if this one mirrors (top to bottom, then it turns), 0 if none.
+
+    Some writers leave the matrix all zero, which means nothing.
+    """
+    matrix = frame.side_data.get("DISPLAYMATRIX")
+    if matrix is None:
+        return 0
+    a, b, _, c, d = np.frombuffer(matrix, np.int32)[:5].tolist()
+    return int(a * d - b * c)
 
 
 def reason(error: BaseException) -> str:
