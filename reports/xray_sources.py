@@ -66,10 +66,10 @@ def open_sources(
     if path.is_dir():
         sources = _folder(path, configs, columns)
     elif path.is_file():
-        sources = [_file(path, columns or TableColumns())]
+        sources = [_file(path, columns)]
     elif what.count("/") == 1 and not what.startswith((".", "/", "~")):
         with asked_once(what, "dataset"):
-            sources = _hub(what, configs, split, columns or TableColumns())
+            sources = _hub(what, configs, split, columns)
     else:
         raise UsageError(f"no such file, folder or data set of the Hub: {what}")
     for source in sources:
@@ -117,24 +117,23 @@ def _folder(path: Path, configs: Sequence[str] | None, columns: TableColumns | N
     return sources
 
 
-def _file(path: Path, columns: TableColumns) -> XraySource:
+def _file(path: Path, columns: TableColumns | None) -> XraySource:
     log = _inspect_rows(path)
     if log is not None:
         return _tables(path.stem, {"test": plain_table(log, str(path), columns=columns)}, ["the samples of the log"])
-    file = read_table_file(path, encoding=columns.encoding, delimiter=columns.delimiter)
+    text = columns or TableColumns()
+    file = read_table_file(path, encoding=text.encoding, delimiter=text.delimiter)
     if "doc_id" in file.rows[0] and "filtered_resps" in file.rows[0]:
         raise UsageError(
             f"{path}: a log of lmms-eval holds no candidates; give the set itself, and the log as --scores"
         )
-    by_split: dict[str, list[TableRow]] = {}
-    for row in file.rows:
-        by_split.setdefault(str(row.get("split") or "test"), []).append(row)
-    several = len(by_split) > 1
+    by_split: dict[str, dict[int, TableRow]] = {}
+    for number, row in enumerate(file.rows, file.first):
+        by_split.setdefault(str(row.get("split") or "test"), {})[number] = row
     tables = {
-        name: plain_table(rows, f"{path} ({name})" if several else str(path), columns=columns,
-                          first=0 if several else file.first)
+        name: plain_table(list(rows.values()), str(path), columns=columns, numbers=list(rows))
         for name, rows in by_split.items()
-    }  # fmt: skip
+    }
     return _tables(path.stem, tables, file.notes)
 
 
@@ -175,7 +174,7 @@ def _inspect_rows(path: Path) -> list[TableRow] | None:
     return [row for row, sample in zip(rows, samples, strict=True) if sample.get("epoch", 1) == 1]
 
 
-def _hub(name: str, configs: Sequence[str] | None, split: str | None, columns: TableColumns) -> list[XraySource]:
+def _hub(name: str, configs: Sequence[str] | None, split: str | None, columns: TableColumns | None) -> list[XraySource]:
     import datasets
 
     try:

@@ -193,7 +193,7 @@ def read_key(folder: str | Path) -> dict[str, dict[str, str]]:
     if not path.is_file():
         raise UsageError(f"{folder}: no {KEY} there; give the folder that `annotate siblings` wrote")
     try:
-        lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line]
+        lines = [json.loads(line) for line in path.read_text(encoding="utf-8").split("\n") if line]
         return {line["pair"]: {name: str(line[name]) for name in ("number", "clip", "source")} for line in lines}
     except (ValueError, KeyError, TypeError) as error:
         raise VideoContrastError(f"{path}: not the key of a reading: {error}") from error

@@ -14,7 +14,8 @@ from video_contrast.storage.table_file import read_table_file
 
 def read(path, **columns):
     table = read_table_file(path, encoding=columns.get("encoding", "utf-8-sig"), delimiter=columns.get("delimiter"))
-    return plain_table(table.rows, str(path), columns=TableColumns(**columns), first=table.first)
+    numbers = range(table.first, table.first + len(table.rows))
+    return plain_table(table.rows, str(path), columns=TableColumns(**columns), numbers=numbers)
 
 
 FORMATS = {
@@ -54,6 +55,20 @@ def test_labels_that_count_from_one_are_seen(tmp_path):
         1,
         2,
     ] and "labels of answer count from 1" in table.guesses
+
+
+@pytest.mark.parametrize(
+    ("label", "number"),
+    [("b", 1), ("B.", 1), ("(b) a man", 1), ("1.0", 1), ("a man opens it", 0), ("a dog runs", None), ("A man", None)],
+)
+def test_a_label_is_a_letter_only_where_no_words_follow_it(tmp_path, label, number):
+    path = tmp_path / "t.json"
+    path.write_text(json.dumps([{"candidates": ["a man opens it", "a man closes it"], "label": label}]))
+    if number is None:
+        with pytest.raises(VideoContrastError, match=f"row 0: the label '{label}' is outside the 2 candidates"):
+            read(path)
+    else:
+        assert read(path).rows[0]["label"] == number
 
 
 def test_named_columns_come_before_guesses(tmp_path):
@@ -142,7 +157,7 @@ def test_a_plain_table_is_scored_and_audited_without_a_record(tmp_path, capsys):
     assert main(["score", "--model", "random", "--dataset", str(path.parent), "--split", "train", "--output",
                  str(tmp_path / "run2")]) == 0  # fmt: skip
     assert main(["audit", str(path)]) == 0
-    assert "t (test): 30 items, against distractor, chance 0.500" in capsys.readouterr().out
+    assert "t (test): 30 items, against distractor, chance 50.0 %" in capsys.readouterr().out
     row = open_set(path.parent).rows("default", "train")[3]
     assert (row["id"], row["video_path"], row["label"], row["cluster"]) == ("3", "3.mp4", 1, "3")
     assert main(["score", "--model", "temporal", "--dataset", str(path), "--output", str(tmp_path / "run3")]) == 1
@@ -150,8 +165,38 @@ def test_a_plain_table_is_scored_and_audited_without_a_record(tmp_path, capsys):
     assert main(["audit", str(path), "--refine"]) == 2 and "has no set.json" in capsys.readouterr().err
 
 
+def test_json_lines_end_at_line_feeds_alone(tmp_path):
+    path = tmp_path / "t.jsonl"
+    rows = [{"candidates": ["a\u2028man", "a\x85dog"], "label": 1}] * 2
+    path.write_bytes("\r\n".join(json.dumps(row, ensure_ascii=False) for row in rows).encode())
+    assert [row["candidates"] for row in read(path).rows] == [["a\u2028man", "a\x85dog"]] * 2
+
+
+def test_a_folder_of_tables_is_read_from_within_and_one_of_videos_is_no_set(tmp_path, capsys, monkeypatch):
+    (tmp_path / "t.jsonl").write_text('{"candidates": ["a cat", "a dog"], "label": 1}\n')
+    monkeypatch.chdir(tmp_path)
+    assert main(["audit", "."]) == 0
+    (tmp_path / "videos").mkdir()
+    (tmp_path / "videos" / "a.mp4").touch()
+    for command in (["audit", "videos"], ["score", "--model", "random", "--dataset", "videos", "--output", "run"]):
+        assert main(command) == 1 and "videos: no set, as no table lies in it" in capsys.readouterr().err
+
+
 def test_what_a_plain_table_lacks_is_said_once(tmp_path, capsys):
     path = tmp_path / "t.jsonl"
     path.write_text('{"text": "x"}\n')
     assert main(["score", "--model", "random", "--dataset", str(path), "--output", str(tmp_path / "run")]) == 1
-    assert "needs the candidates of each item and which of them is true" in capsys.readouterr().err
+    said = " ".join(capsys.readouterr().err.split())
+    assert "needs the candidates of each item and which of them is true" in said
+    assert "call them candidates and label" in said and "--candidates" not in said  # score has no such option
+    path.write_text('{"video": "x.mp4", "caption": "x"}\n')
+    assert main(["audit", str(path)]) == 1
+    assert "`video-contrast build captions` makes a set" in " ".join(capsys.readouterr().err.split())
+
+
+def test_a_fault_in_one_of_several_splits_is_named_by_its_row_in_the_file(tmp_path, capsys):
+    path = tmp_path / "t.csv"
+    path.write_text("split,A,B,label\ntrain,x,y,0\ntest,x,y,1\ntest,x,y,9\n")
+    assert main(["audit", str(path)]) == 1
+    assert main(["xray", str(path), "--output", str(tmp_path / "x")]) == 1
+    assert capsys.readouterr().err.count("row 4: the label '9'") == 2

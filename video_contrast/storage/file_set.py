@@ -59,12 +59,12 @@ class FileSet(SetFolder):
             UsageError: no such split.
             VideoContrastError: the file is damaged, or a row is no item; names file and row.
         """
-        rows = [row for row in self._table.rows if self._split(row) == split]
-        if not rows:
+        numbered = [
+            (number, row) for number, row in enumerate(self._table.rows, self._table.first) if self._split(row) == split
+        ]
+        if not numbered:
             raise unknown_name(f"split of {self.file}:", split, self.splits(config))
-        return completed_rows(
-            rows, str(self.file), first=self._table.first if len(rows) == len(self._table.rows) else 0
-        )
+        return completed_rows([row for _, row in numbered], str(self.file), [number for number, _ in numbered])
 
     @staticmethod
     def _split(row: TableRow) -> str:

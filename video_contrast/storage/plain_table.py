@@ -78,7 +78,7 @@ def plain_table(
     where: str,
     *,
     columns: TableColumns | None = None,
-    first: int = 0,
+    numbers: Sequence[int] | None = None,
     strict: bool = False,
 ) -> PlainTable:
     """Completes the rows of a foreign table.
@@ -86,8 +86,8 @@ def plain_table(
     Args:
         rows: dicts by column.
         where: what to call the table in messages.
-        columns: which column is what.
-        first: number of the first row, for messages.
+        columns: which column is what; None where the caller has no such options, which messages then do not name.
+        numbers: of each row in its file, for messages; by default from 0.
         strict: refuse rows with empty or repeated candidates instead of counting them.
 
     Returns:
@@ -97,27 +97,27 @@ def plain_table(
         UsageError: a named column is not there.
         VideoContrastError: no candidates or label, a label outside the candidates, a repeated id; names the row.
     """
-    columns = columns or TableColumns()
     reader = _Reader(rows, where, columns)
     table = PlainTable(guesses=reader.guesses)
     table.has_kinds = all(isinstance(row.get("kinds"), list | tuple) for row in rows)
     seen: dict[str, str] = {}
-    lists = [reader.candidates(row, f"{where}: row {number + first}") for number, row in enumerate(rows)]
+    places = [f"row {number}" for number in (numbers if numbers is not None else range(len(rows)))]
+    lists = [reader.candidates(row, f"{where}: {place}") for row, place in zip(rows, places, strict=True)]
     base = reader.label_base(lists)
-    for number, (row, candidates) in enumerate(zip(rows, lists, strict=True)):
-        place = f"{where}: row {number + first}"
+    for number, (row, candidates, of_row) in enumerate(zip(rows, lists, places, strict=True)):
+        place = f"{where}: {of_row}"
         item = str(row[reader.id]) if reader.id is not None and row.get(reader.id) not in (None, "") else str(number)
         if item in seen:
             raise VideoContrastError(
-                f"{place}: the id {item!r} was that of row {seen[item]} already; ids must be unique (--id names "
-                "another column)"
+                f"{place}: the id {item!r} was that of {seen[item]} already; ids must be unique"
+                + (" (--id names another column)" if columns else "")
             )
-        seen[item] = str(number + first)
+        seen[item] = of_row
         problem = _fault(candidates)
         if problem:
             if strict:
                 raise VideoContrastError(f"{place} (id {item!r}): {problem[1]}")
-            table.left_out.setdefault(problem[0], []).append(f"row {number + first} (id {item!r}): {problem[1]}")
+            table.left_out.setdefault(problem[0], []).append(f"{of_row} (id {item!r}): {problem[1]}")
             continue
         label = reader.label_of(row, candidates, place, base)
         if reader.label is None:  # columns of true and false captions have no order of their own
@@ -129,13 +129,13 @@ def plain_table(
     return table
 
 
-def completed_rows(rows: Sequence[TableRow], where: str, first: int = 0) -> list[Row]:
+def completed_rows(rows: Sequence[TableRow], where: str, numbers: Sequence[int] | None = None) -> list[Row]:
     """The rows of a table that may lack columns: as they are where none is missing, else with defaults.
 
     Args:
         rows: dicts by column.
         where: what to call the table in messages.
-        first: number of the first row, for messages.
+        numbers: of each row in its file, for messages; by default from 0.
 
     Raises:
         VideoContrastError: there are no candidates or no label, or they do not fit; names the row.
@@ -145,7 +145,7 @@ def completed_rows(rows: Sequence[TableRow], where: str, first: int = 0) -> list
     layout = layout_of(rows[0]) if "candidates" in rows[0] else "multiple_choice"
     if layout == "pairs" or all(name in rows[0] for name in table_columns(layout)):
         return cast(list[Row], list(rows))
-    return cast(list[Row], plain_table(rows, where, first=first, strict=True).rows)
+    return cast(list[Row], plain_table(rows, where, numbers=numbers, strict=True).rows)
 
 
 def _counted(reasons: Mapping[str, Sequence[str]]) -> str:
@@ -200,8 +200,9 @@ def _seconds(value: object) -> float | None:
 class _Reader:
     """Which columns hold what, and how their values are read."""
 
-    def __init__(self, rows: Sequence[TableRow], where: str, columns: TableColumns) -> None:
-        self.rows, self.where = rows, where
+    def __init__(self, rows: Sequence[TableRow], where: str, named: TableColumns | None) -> None:
+        self.rows, self.where, self.options = rows, where, named is not None
+        columns = named or TableColumns()
         self.guesses: list[str] = []
         self.names = list(dict.fromkeys(name for row in rows[:100] for name in row))
         self.constant: int | None = None
@@ -232,9 +233,12 @@ class _Reader:
             if true in self.names and false in self.names and columns.label is None:
                 self.constant = 0
                 return self._guessed("candidates, the true one first (then shuffled)", (true, false))
+        captioned = any("caption" in name.lower() or "sentence" in name.lower() for name in self.names)
+        built = "; of rows of a video and a caption, `video-contrast build captions` makes a set" if captioned else ""
         raise VideoContrastError(
             f"{self.where}: needs the candidates of each item and which of them is true; none of its columns "
-            f"({', '.join(self.names)}) looks like candidates: name them with --candidates and --label"
+            f"({', '.join(self.names)}) looks like candidates: "
+            + ("name them with --candidates and --label" if self.options else f"call them candidates and label{built}")
         )
 
     def _label_column(self, columns: TableColumns) -> str | None:
@@ -249,7 +253,7 @@ class _Reader:
                 return self._guessed("label", (name,), plain="label")[0]
         raise VideoContrastError(
             f"{self.where}: needs which candidate is true; none of its columns ({', '.join(self.names)}) looks like "
-            "it: name it with --label"
+            + ("it: name it with --label" if self.options else "it: call it label")
         )
 
     def _optional(self, what: str, column: str | None, names: Sequence[str], *, unique: bool = False) -> str | None:
@@ -311,7 +315,8 @@ class _Reader:
             label = int(float(str(value))) - base
         elif isinstance(value, str):
             text = value.strip()
-            letter = re.fullmatch(r"\(?([A-Ha-h])[).:]?(\s.*)?", text, re.S)
+            # Text may follow a letter only behind a mark: "a dog runs" is no letter A.
+            letter = re.fullmatch(r"\(?([A-Ha-h])(?:[).:](\s.*)?)?", text, re.S)
             if text in candidates:
                 label = list(candidates).index(text)
             elif letter:
@@ -330,7 +335,7 @@ def _is_number(value: object) -> bool:
     return (
         isinstance(value, int)
         or (isinstance(value, float) and value.is_integer())
-        or (isinstance(value, str) and re.fullmatch(r"-?\d+", value.strip()) is not None)
+        or (isinstance(value, str) and re.fullmatch(r"-?\d+(\.0*)?", value.strip()) is not None)
     )
 
 

@@ -35,6 +35,8 @@ CARD = "README.md"
 CROISSANT = "croissant.json"
 EVALUATION = "eval.yaml"
 PLAYED = "videos"  # config of a set on the Hub whose table names its clips, for the viewer; no table of the set's own
+# What the datasets library reads as tables; of a folder of videos it would make a set of videos.
+_TABLES = (".parquet", ".arrow", ".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".txt", ".zip", ".gz", ".zst", ".tar")
 
 
 @dataclass(frozen=True)
@@ -88,6 +90,11 @@ class SetFolder:
         return (self.path / RECORD).is_file()
 
     @property
+    def _absolute(self) -> str:
+        """The path for the datasets library, which cannot name a set that is called "."."""
+        return str(self.path.absolute())
+
+    @property
     def has_card(self) -> bool:
         """Whether the set has a card: without it `load_dataset` does not know configs and splits."""
         return (self.path / CARD).is_file()
@@ -117,8 +124,10 @@ class SetFolder:
             return list(self.record["configs"])
         import datasets
 
+        if not any(path.suffix.lower() in _TABLES for path in self.path.rglob("*")):
+            raise VideoContrastError(f"{self.path}: no set, as no table lies in it (parquet, CSV, JSON lines)")
         with _explained(self.path):
-            return list(datasets.get_dataset_config_names(str(self.path)))
+            return list(datasets.get_dataset_config_names(self._absolute))
 
     def splits(self, config: str) -> list[str]:
         """The splits of a config.
@@ -137,7 +146,7 @@ class SetFolder:
         import datasets
 
         with _explained(self.path):
-            return list(datasets.get_dataset_split_names(str(self.path), config))
+            return list(datasets.get_dataset_split_names(self._absolute, config))
 
     def tables(self) -> list[tuple[str, str]]:
         """The (config, split) of every table that lies in the folder, sorted, whatever the record says."""
@@ -181,7 +190,7 @@ class SetFolder:
 
         # Streaming reads the files themselves: the library's cache does not notice every change of them.
         with _explained(self.path, config, split):
-            loaded = datasets.load_dataset(str(self.path), config, split=split, streaming=True)
+            loaded = datasets.load_dataset(self._absolute, config, split=split, streaming=True)
             rows = [dict(row) for row in loaded]
         return completed_rows(rows, f"{self.path}, {config}, {split}")
 

@@ -15,6 +15,7 @@ from video_contrast.storage.table_text import delimited_rows, json_line_rows
 from video_contrast.storage.xlsx import TableRow, read_xlsx
 
 DELIMITERS = {",": "comma", "\t": "tab", ";": "semicolon", "|": "bar"}
+_OPTION = "or give `xray` --delimiter"  # of the commands that read such files only that one has it
 SUFFIXES = (".json", ".jsonl", ".ndjson", ".csv", ".tsv", ".parquet", ".xlsx", ".zip")
 _MEMBER_BYTES = 1 << 31  # of a member of a zip: a larger one is not a table of captions
 
@@ -136,8 +137,8 @@ def _text(path: Path, content: bytes, encoding: str) -> str:
     except UnicodeDecodeError as error:
         line = content[: error.start].count(b"\n") + 1
         raise VideoContrastError(
-            f"{path}: line {line} is not {encoding.removesuffix('-sig')} (byte {content[error.start]:#04x}); name the "
-            "file's encoding, as in --encoding cp1252"
+            f"{path}: line {line} is not {encoding.removesuffix('-sig')} (byte {content[error.start]:#04x}); save it "
+            "as UTF-8 (`xray` also takes its encoding, as in --encoding cp1252)"
         ) from error
 
 
@@ -151,8 +152,9 @@ def _csv(path: Path, text: str, delimiter: str | None) -> TableFile:
         if delimiter != ",":
             notes.append(f"delimiter: {DELIMITERS[delimiter]}")
     if delimiter not in header:
-        raise VideoContrastError(f"{path}: line 1 holds a single column {header[:60]!r}; give --delimiter")
-    parted = f" (fields are parted by a {DELIMITERS.get(delimiter, repr(delimiter))}); give --delimiter"
+        single = f"{path}: line 1 holds a single column {header[:60]!r}"
+        raise VideoContrastError(f"{single}; save it with commas, {_OPTION}")
+    parted = f" (fields are parted by a {DELIMITERS.get(delimiter, repr(delimiter))}); save it with commas, {_OPTION}"
     # Captions of tab-separated files hold single quotes of their own.
     quoted = delimiter != "\t" or '\t"' in text
     rows = delimited_rows(io.StringIO(text, newline=""), path, delimiter, quoted=quoted, hint=parted)
@@ -160,7 +162,7 @@ def _csv(path: Path, text: str, delimiter: str | None) -> TableFile:
 
 
 def _json_lines(path: Path, text: str) -> list[TableRow]:
-    return [row for _, row in json_line_rows(text.splitlines(), path)]
+    return [row for _, row in json_line_rows(text.split("\n"), path)]
 
 
 def _json(path: Path, text: str) -> TableFile:

@@ -83,7 +83,9 @@ def _header(path: Path, cells: list[str]) -> list[str]:
     if not any(names):
         raise VideoContrastError(f"{path}: empty; the first line must name the columns")
     if len(names) == 1 and any(mark in names[0] for mark in "\t;"):
-        raise VideoContrastError(f"{path}: the columns are not separated by commas; with tabs, name it .tsv")
+        raise VideoContrastError(
+            f"{path}: the columns are not separated by commas; save it with commas, or, if they are tabs, name it .tsv"
+        )
     if twice := sorted(name for name in set(names) if name and names.count(name) > 1):
         raise VideoContrastError(f"{path}: the first line names the column {twice[0]!r} twice")
     return names
