@@ -10,7 +10,6 @@ from video_contrast.reports.figures import drawing, finish, shaded, tidy
 from video_contrast.reports.layout import Cell, Column, Plot, Section, Table
 from video_contrast.reports.reference import config_facts
 from video_contrast.reports.runs import ConfigRun
-from video_contrast.reports.summary import accuracy_cell
 
 _SHOWN = 60  # clips of a similarity matrix, at most
 _POINTS = 400  # of the map of embeddings
@@ -36,7 +35,10 @@ def audits(runs: Sequence[ConfigRun]) -> Section:
             if not scorer:
                 cells.append(Cell("–", tone="quiet"))
                 continue
-            cells.append(accuracy_cell(scorer | {"chance": audit["chance"]}))
+            ends = [scorer.get("low"), scorer.get("high")]  # sets of former versions have none
+            low, high = (None if end is None else 100 * end for end in ends)
+            value = 100 * scorer["accuracy"]
+            cells.append(Cell(f"{value:.1f}", value, low=low, high=high, chance=100 * audit["chance"]))
         rows.append(cells)
     if rows:
         columns = [Column("set", numeric=False), Column("chance"), *[Column(label) for label in BLIND.values()]]

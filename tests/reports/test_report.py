@@ -17,12 +17,12 @@ import pytest
 from video_contrast.cli import main
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import read_json, write_json
-from video_contrast.reports import embeddings, reference, write, write_report
+from video_contrast.reports import embeddings, reference, sets, write, write_report
 from video_contrast.reports.finding import finding
 from video_contrast.reports.hits import caption_hits, hit
 from video_contrast.reports.reproduce import published
 from video_contrast.reports.runs import ConfigRun, SetKey, load_runs
-from video_contrast.reports.sets import similarities
+from video_contrast.reports.sets import audits, similarities
 from video_contrast.reports.write import left_out, warnings
 from video_contrast.storage import open_set
 
@@ -387,6 +387,22 @@ def test_strips_shrink_until_they_fit_and_the_least_bad_give_way(world: Path) ->
     full = [used for used, size in sizes.items() if size == weight]
     for used, size in sizes.items():  # every byte that the rest takes, the strips give
         assert size <= max(0, weight - (used - full[-1])) + 4_000
+
+
+def test_blind_accuracies_have_their_interval_where_there_is_one(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    blind = {"accuracy": 0.676, "low": 0.658, "high": 0.694}
+    former = {"accuracy": 0.5, "standard_error": 0.0}
+    facts = {
+        "chance": 0.5,
+        "blind": blind,
+        "shorter_wins": {**former, "low": None, "high": None},
+        "longer_wins": former,
+    }
+    monkeypatch.setattr(sets, "config_facts", lambda key: {"audit": facts})
+    (table,) = audits(load_runs([small])).parts
+    cells = {column.name: cell for column, cell in zip(table.columns, table.rows[0], strict=True)}  # type: ignore[union-attr]
+    assert (cells["text-only classifier"].low, cells["text-only classifier"].high) == pytest.approx((65.8, 69.4))
+    assert cells["shorter wins"].low is cells["longer wins"].low is None and cells["longer wins"].text == "50.0"
 
 
 def test_what_is_no_run_is_said_in_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
