@@ -24,6 +24,13 @@ KINDS = [
     ("webm", "libvpx-vp9", {"deadline": "realtime"}),
     ("mov", "libx265", {"x265-params": "log-level=none"}),
 ]
+IN_PARTS = [  # containers of packets, pages or blocks, and one with a length in its header
+    ("ts", "libx264", {"bf": "2"}),
+    ("m2ts", "libx264", {"bf": "2"}),
+    ("wmv", "wmv2", {}),
+    ("ogv", "libvpx", {}),
+    ("gif", "gif", {}),
+]
 
 
 def outcome(read: Callable[[Path], object], path: Path) -> str:
@@ -52,6 +59,19 @@ def test_a_cut_file_is_refused_by_every_reader(
     path.write_bytes(data[: int(share * len(data))])
     outcomes = {outcome(read, path) for read in READERS.values()}
     assert len(outcomes) == 1 and outcomes <= {"DamagedVideo", "BrokenVideo"}
+
+
+@pytest.mark.parametrize(("container", "codec", "options"), IN_PARTS)
+def test_a_cut_file_of_a_container_of_parts_is_refused(
+    tmp_path: Path, container: str, codec: str, options: dict[str, str]
+) -> None:
+    path = tmp_path / f"a.{container}"
+    write_clip(path, codec, options, n_frames=60, gop=10)
+    assert {outcome(read, path) for read in READERS.values()} == {"read"}
+    data = path.read_bytes()
+    for share in (0.31, 0.62, 0.951):
+        path.write_bytes(data[: int(share * len(data))])
+        assert {outcome(read, path) for read in READERS.values()} == {"DamagedVideo"}, share
 
 
 def test_a_file_whose_frames_change_size_is_refused_by_every_reader(tmp_path: Path) -> None:
