@@ -13,7 +13,7 @@ from video_contrast.audit.blind_audit import AuditedItem, BlindResult, accuracy_
 from video_contrast.audit.item_checks import EXAMPLES
 from video_contrast.audit.records import AccuracyFacts, ExplainedFacts, PowerFacts, Suspect, SuspectFacts
 from video_contrast.errors import VideoContrastError
-from video_contrast.metrics.power import PairedPower, paired_power
+from video_contrast.metrics.power import PairedPower, fewest_clusters, paired_power
 from video_contrast.rows import MultipleChoiceRow
 
 SUSPECTS = 200  # kept in the record
@@ -142,16 +142,18 @@ def power(
     independent = math.ceil((reach / difference) ** 2 * variance)
     sizes = np.array(list(Counter(clusters[item.id] for item in items).values()))
     effective = float(n**2 / (sizes**2).sum())  # items, where those of one video are all alike
+    fewest = fewest_clusters()
+    none = 1.0 if n_clusters < fewest else 0.0  # no difference can be shown
     return {
         "points": points,
         "difference": difference,
         "from": f"no scores: two models that are right on {rate:.0%} of the items, independently of each other",
         "items_needed": independent,
-        "clusters_needed": max(2, math.ceil(independent * n_clusters / n)),
-        "clusters_needed_at_worst": max(2, math.ceil(independent * n_clusters / effective)),
+        "clusters_needed": max(fewest, math.ceil(independent * n_clusters / n)),
+        "clusters_needed_at_worst": max(fewest, math.ceil(independent * n_clusters / effective)),
         "n_items": n,
         "n_clusters": n_clusters,
-        "detectable": reach * math.sqrt(variance / n),
-        "detectable_at_worst": reach * math.sqrt(variance / effective),
-        "enough": effective >= independent,
+        "detectable": max(none, reach * math.sqrt(variance / n)),
+        "detectable_at_worst": max(none, reach * math.sqrt(variance / effective)),
+        "enough": effective >= independent and n_clusters >= fewest,
     }

@@ -19,7 +19,7 @@ class PairedPower(TypedDict):
     items_needed: int
     n_clusters: int  # of the pilot
     n_items: int
-    detectable: float  # the least difference that the pilot's size shows
+    detectable: float  # the least difference that the pilot's size shows; 1 or more: none
     detectable_with_more_items: float | None  # the same with any number of items on the pilot's videos
     enough: bool
 
@@ -30,7 +30,8 @@ def paired_power(
     """How many videos, and whether more items a video, would show a difference between two models.
 
     The variance of the mean of paired differences has a part between videos and a part within them (analysis of
-    variance of unequal groups): more items a video make the second small, never the first.
+    variance of unequal groups): more items a video make the second small, never the first. Fewer videos than
+    `fewest_clusters` show nothing, whatever the variance.
 
     Args:
         change: `[n]`, second less first on the items of a pilot.
@@ -63,17 +64,28 @@ def paired_power(
     # The variance of the mean of all items, and of one where every video had endless items.
     variance = between * float((sizes**2).sum()) / total**2 + within / total
     floor = between / n_clusters
-    needed = math.ceil((reach / difference) ** 2 * variance * n_clusters - 1e-9)
+    fewest = fewest_clusters(alpha)
+    needed = max(fewest, math.ceil((reach / difference) ** 2 * variance * n_clusters - 1e-9))
+    none = 1.0 if n_clusters < fewest else 0.0  # no difference can be shown
     return {
         "difference": difference,
-        "clusters_needed": max(needed, 2),
-        "items_needed": math.ceil(max(needed, 2) * total / n_clusters),
+        "clusters_needed": needed,
+        "items_needed": math.ceil(needed * total / n_clusters),
         "n_clusters": n_clusters,
         "n_items": total,
-        "detectable": reach * math.sqrt(variance),
-        "detectable_with_more_items": reach * math.sqrt(floor) if total > n_clusters else None,
+        "detectable": max(none, reach * math.sqrt(variance)),
+        "detectable_with_more_items": max(none, reach * math.sqrt(floor)) if total > n_clusters else None,
         "enough": n_clusters >= needed,
     }
+
+
+def fewest_clusters(alpha: float = ALPHA) -> int:
+    """The least number of clusters at which a two-sided sign-flip test can reach a level.
+
+    >>> fewest_clusters(), fewest_clusters(0.1)
+    (6, 5)
+    """
+    return 1 + math.ceil(-math.log2(alpha))
 
 
 def pilot_power(change: Values, clusters: Values = None, *, points: float | None = None) -> PairedPower | None:

@@ -40,6 +40,7 @@ class Comparison(TypedDict):
     mcnemar_p: NotRequired[float]  # multiple choice; items as independent
     only_first: NotRequired[int]
     only_second: NotRequired[int]
+    n_ties: NotRequired[int]  # items that a model ties for the first place: wrong for McNemar's test, a share elsewhere
     independent_low: NotRequired[float | None]  # of logs: as if items of one video were independent
     independent_high: NotRequired[float | None]
     independent_p_value: NotRequired[float | None]
@@ -192,6 +193,7 @@ def _choice(runs: tuple[_ScoredRun, _ScoredRun], test: PairedTest) -> list[Compa
         # McNemar's test has no half right: a tie counts as wrong for both models.
         rows.append(paired_row(test, figure, [rank.hit(1) for rank in ranks], clusters[has], left_out=left_out))
         add_mcnemar(rows[-1], *(rank.hit_bounds(1)[0] for rank in ranks))
+        rows[-1]["n_ties"] = int(np.any([rank.hit(1) % 1 > 0 for rank in ranks], axis=0).sum())
     return rows + _pair_rows(runs, test)
 
 
@@ -315,6 +317,10 @@ def lines(rows: Sequence[Comparison]) -> list[str]:
     if 0.5 ** (least - 1) > ALPHA:
         videos = counted(least, "video")
         table.append(f"at {videos} no difference can reach {ALPHA:g}: the least p-value is {0.5 ** (least - 1):.2g}")
+    ties = max(row.get("n_ties", 0) for row in rows)
+    if ties:
+        several = " at most" if len(rows) > 1 else ""
+        table.append(f"McNemar's test takes a tie as wrong, all else as its share: {counted(ties, 'item')}{several}")
     left = sum({(row["config"], row["condition"]): row["n_left_out"] for row in rows}.values())
     if left:
         table.append(f"{counted(left, 'item')} left out: scored by one run alone")

@@ -31,7 +31,10 @@ def power_lines(rows: Sequence[Comparison]) -> list[str]:
         text = f"{name}: to tell {points:.1f} points apart (80 % power) you need {needed}"
         if floor and not facts["enough"]:
             more = f"more items of these videos reach {100 * floor:.1f} points at best"
-            text += f", not more items: {more}" if floor > facts["difference"] else f", or more items: {more}"
+            if floor >= 1:
+                text += ", not more items"
+            else:
+                text += f", not more items: {more}" if floor > facts["difference"] else f", or more items: {more}"
         lines.append(f"{text}; there are {facts['n_clusters']:,}, {shown(facts['detectable'])}")
     return lines
 

@@ -205,3 +205,18 @@ def test_intervals_of_medians_hold_the_truth() -> None:
             interval = metrics.median_interval(values, clusters)
             held += interval.low <= 1 <= interval.high
         assert held >= (0.92 - 0.03) * 300
+
+
+def test_power_never_promises_what_the_test_cannot_show() -> None:
+    """The variance of a pilot may be tiny; a sign-flip test of five videos has no p-value below 1/16."""
+    from video_contrast.metrics.power import fewest_clusters, paired_power
+
+    for alpha in (0.05, 0.01):
+        least = fewest_clusters(alpha)
+        assert metrics.sign_flip(np.ones(least)) <= alpha < metrics.sign_flip(np.ones(least - 1))
+    alike = paired_power([1, 1, 1, 1, 1, 0], difference=0.9)
+    assert (alike["clusters_needed"], alike["enough"]) == (6, True)
+    for change, videos in (([1, -1, 1, 1], None), ([1, 1, 1, 0.5, 1, 0], [0, 0, 1, 1, 2, 2])):
+        few = paired_power(change, videos, difference=0.9)
+        assert few["detectable"] >= 1 and few["clusters_needed"] >= 6 and not few["enough"]
+        assert few["detectable_with_more_items"] is None or few["detectable_with_more_items"] >= 1

@@ -114,6 +114,8 @@ def test_a_comparison_says_what_its_videos_can_show(
     shown = capsys.readouterr().out
     assert "at 3 videos no difference can reach 0.05: the least p-value is 0.25" in shown
     assert "to tell 10.0 points apart (80 % power) you need" in shown
+    assert "there are 3, too few to show any difference" in shown and "points or more" not in shown
+    assert "McNemar's test takes a tie as wrong, all else as its share: " in shown  # the constant model ties everywhere
 
 
 def test_a_comparison_ends_with_code_3_where_the_second_run_is_lower(
