@@ -57,6 +57,7 @@ def test_every_frame_of_every_kind_of_file_is_that_of_a_full_decode(
         assert index.n_frames == len(every) == FRAMES
         true = np.array([shown_at(k) for k in range(FRAMES)]) / 25
         np.testing.assert_allclose(index.times, true, atol=1.1e-3)
+        assert index.fps == pytest.approx(FRAMES / index.end, rel=0.1)
         for k in range(FRAMES):
             np.testing.assert_array_equal(decode(path, [k])[0], every[k], err_msg=f"{path.name}, frame {k}")
         mixed = [25, 0, 13, 13, 19, 7]
@@ -91,6 +92,24 @@ def test_a_clip_cut_without_encoding_it_again_begins_where_its_edit_list_says(
     np.testing.assert_array_equal(read_video(path).frames, every)
     for k in range(FRAMES - 5):
         np.testing.assert_array_equal(decode(path, [k])[0], every[k])
+
+
+def test_a_matroska_file_cut_at_an_open_group_of_pictures_is_whole(tmp_path: Path) -> None:
+    """Pictures before its first key frame refer to others that were cut off: players leave them out."""
+    write_clip(tmp_path / "a.mp4", "libx265", {"x265-params": "bframes=3:open-gop=1:log-level=none"}, gop=8)
+    path = tmp_path / "cut.mkv"
+    as_stored = {"avoid_negative_ts": "disabled"}
+    with av.open(str(tmp_path / "a.mp4")) as source, av.open(str(path), "w", options=as_stored) as target:
+        stream = target.add_stream_from_template(source.streams.video[0])
+        packets = [packet for packet in source.demux(video=0) if packet.size]
+        begin = [k for k, packet in enumerate(packets) if packet.is_keyframe][1]
+        shift = packets[begin].pts
+        for packet in packets[begin:]:
+            packet.pts, packet.dts, packet.stream = packet.pts - shift, packet.dts - shift, stream
+            target.mux(packet)
+    every = in_sequence(path)
+    assert len(every) < len(packets) - begin
+    np.testing.assert_array_equal(read_video(path).frames, every)
 
 
 def test_times_of_decoding_under_the_name_of_times_of_display_are_noticed(tmp_path: Path) -> None:

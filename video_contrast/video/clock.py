@@ -30,6 +30,7 @@ _PROMISING = {"mov", "matroska", "avi", "flv", "asf"}
 _TIMED = {"mov", "matroska", "mpegts", "mpeg", "flv", "nut"}
 # The picture may end this much before the file promises to: containers round, and start times shift by a frame.
 _SLACK = 0.1
+_FAR = 0.1  # by how much the rate that a container gives may differ from that of its frames
 _LOOKED_AT = 64  # frames, to see whether times that never go back are those of display
 
 
@@ -151,6 +152,7 @@ def _index(path: str, size: int, changed: int) -> VideoIndex:
         base = stream.time_base or Fraction(1, 1000)
         width, height = stream.codec_context.width, stream.codec_context.height
         reorders = bool(stream.codec_context.has_b_frames)
+        matroska = "matroska" in names
         promised = (container.duration or 0) / av.time_base if names & _PROMISING else 0.0
     if not packets:
         raise BrokenVideo(f"{path}: " + (f"damaged ({fault})" if fault else "holds no video frame"))
@@ -167,7 +169,9 @@ def _index(path: str, size: int, changed: int) -> VideoIndex:
         last = shown[-1].duration
     else:
         counted, why = _counted(path)
-        fault = fault or why or (f"{counted} of {len(packets)} frames come out of it" if counted < len(packets) else "")
+        # Matroska cannot store times before 0: what has none was cut off from the pictures that it refers to.
+        expected = len(packets) - (sum(packet.dts is packet.pts is None for packet in packets) if matroska else 0)
+        fault = fault or why or (f"{counted} of {len(packets)} frames come out of it" if counted < expected else "")
         keys, stamps, last = (0,), np.zeros(0, np.int64), 0
         ticks = np.unique([packet.dts for packet in packets if packet.dts is not None])
         if len(ticks) != counted:
@@ -176,6 +180,8 @@ def _index(path: str, size: int, changed: int) -> VideoIndex:
     step = float(np.median(np.diff(times))) if len(times) > 1 else 0.0
     fps = fps or (1 / step if step else 25.0)
     end = float(times[-1]) + (float(last * base) or step or 1 / fps)
+    if abs(fps * end - len(times)) > _FAR * len(times):  # the clock of the codec, or the rate of parts of a clip
+        fps = len(times) / end
     longest = float(np.diff(times).max()) if len(times) > 1 else 0.0  # the last frame may be shown as long
     slack = max(_SLACK, 2.5 / fps, 1.5 * longest)
     damage = ""
