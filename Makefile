@@ -43,8 +43,13 @@ $(STAMP): pyproject.toml constraints.txt
 	@$(UV) --quiet -e . || { echo "uv failed: pip goes on alone, for minutes"; $(PIP) --quiet -c constraints.txt -e .; }
 	@touch $(STAMP)
 
+# Imported once, so that their bytecode is there before three processes of tests would each make it.
+COMPILED := accelerate, datasets, evaluate, hypothesis.strategies, matplotlib.pyplot, peft, scipy.stats, sentence_transformers, \
+	sklearn.linear_model, spacy, statsmodels.api, torchmetrics, transformers
+
 $(DEVELOP): $(STAMP)
 	@$(UV) --quiet -e ".[dev]" || { echo "uv failed: pip goes on alone, for minutes"; $(PIP) --quiet -c constraints.txt -e ".[dev]"; }
+	@$(BIN)/python -c "import $(COMPILED)"
 	@touch $(DEVELOP)
 
 # The generative classes need torchvision, whose wheel is a CUDA build: it is kept apart from the CPU torch, and only
