@@ -29,12 +29,15 @@ def build(name: str, configs: list[str] | None = None, *, output: str | Path, **
 
     Raises:
         UsageError: no such builder, config or option.
-        VideoContrastError: the input is broken; the message names file and row.
+        VideoContrastError: the folder cannot take the set, or the input is broken; the message names file and row.
     """
     from video_contrast.builders.assembly.sharding import is_writer, wait_for_writer
     from video_contrast.builders.writing import write_set
+    from video_contrast.storage import SetDraft
 
-    built = get_builder(name).run(configs, options)
+    builder = get_builder(name)
+    SetDraft(output, name)  # a folder that cannot take the set is refused before the work, not after it
+    built = builder.run(configs, options)
     # Under torchrun every rank has the whole set by now; one of them writes it.
     if is_writer():
         write_set(built, output)

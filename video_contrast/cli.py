@@ -12,6 +12,7 @@ import sys
 import traceback
 from collections.abc import Iterator, Sequence
 from importlib import import_module
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from video_contrast.console import calm, hush, unhush
@@ -121,6 +122,9 @@ def main(arguments: list[str] | None = None) -> int:
 def _run(words: Sequence[str]) -> None:
     import cyclopts
 
+    # An empty path is the current folder, which nobody means who wrote `--output "$UNSET"`.
+    if any(word == "--output=" or (before, word) == ("--output", "") for before, word in pairwise(["", *words])):
+        raise UsageError("--output is empty: name a folder (a dot is the current one); is a shell variable unset?")
     try:
         make_app(words)(words, exit_on_error=False, print_error=False)
     except cyclopts.CycloptsError as error:

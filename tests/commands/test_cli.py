@@ -165,6 +165,30 @@ def test_a_refused_run_leaves_no_files(tmp_path: Path, capsys: pytest.CaptureFix
         assert not list(tmp_path.iterdir()), wrong
 
 
+@pytest.mark.parametrize("wrong", ["file", "file/below", "foreign", "closed"])
+def test_a_folder_that_cannot_take_a_set_is_refused_before_the_work(
+    wrong: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").touch()
+    (tmp_path / "foreign").mkdir()
+    (tmp_path / "foreign" / "README.md").write_text("# mine")
+    (tmp_path / "closed").mkdir()
+    access = os.access  # of a superuser everything can be written
+    monkeypatch.setattr(os, "access", lambda path, mode: Path(path).name != "closed" and access(path, mode))
+    call = ["build", "captions", "--captions", str(tmp_path / "absent.csv"), "--output", str(tmp_path / wrong)]
+    assert cli.main(call) == 1  # absent.csv is not even looked for
+    assert capsys.readouterr().err.startswith(f"error: --output {tmp_path / wrong}")
+
+
+@pytest.mark.parametrize("empty", [["--output", ""], ["--output="]])
+def test_an_empty_output_is_not_the_current_folder(
+    empty: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert cli.main(["build", "shapes", "--config", "antonym_mc", "--items", "4", *empty]) == 2
+    assert "--output is empty" in capsys.readouterr().err and not list(tmp_path.iterdir())
+
+
 def test_a_run_whose_model_cannot_be_loaded_leaves_no_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     model = shutil.copytree(checkpoint_path("temporal"), tmp_path / "model")
     (model / "model.safetensors").write_bytes(b"no weights")

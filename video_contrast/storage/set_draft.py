@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 from pathlib import Path
@@ -41,7 +42,7 @@ class SetDraft:
         record: what `set.json` will say; facts may be added to it.
 
     Raises:
-        VideoContrastError: the folder is a file, or holds another builder's set or other files.
+        VideoContrastError: the folder is a file, cannot be written, or holds another builder's set or other files.
     """
 
     def __init__(self, path: str | Path, builder: str | None = None) -> None:
@@ -122,8 +123,11 @@ def parquet_bytes(rows: Sequence[Row]) -> bytes:
 
 def _former_record(folder: SetFolder, builder: str | None) -> SetRecord:
     path = folder.path
-    if path.is_file():
-        raise VideoContrastError(f"--output {path} is a file; give a folder")
+    nearest = next(place for place in (path, *path.absolute().parents) if place.exists())
+    if not nearest.is_dir():
+        raise VideoContrastError(f"--output {path}: {nearest} is a file; give a folder")
+    if not os.access(nearest, os.W_OK):
+        raise VideoContrastError(f"--output {path}: {nearest} cannot be written; give another folder")
     if builder is None:
         return SetFolder.built(path).record
     fresh = SetRecord(builder=builder, version=__version__, configs={}, facts={})
