@@ -19,6 +19,7 @@ from video_contrast.seeds import digest
 
 _LEAST = 12  # clips; below, a map says nothing
 _RANK = 32
+_NOISE = 1e-6  # of the largest similarity: what is less is rounding
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,10 @@ class Space:
 
 
 def embedding_map(run: ConfigRun, points: int) -> Plot | None:
-    """Clips and their first captions, `points` at most, each clip joined to its caption; None for a few clips."""
+    """Clips and their first captions, `points` at most, each clip joined to its caption.
+
+    None for a few clips, and for a model to which all are alike: there is nothing to place, and t-SNE would crash.
+    """
     matrix = run.matrix(run.main)
     first = {owner: column for column, owner in reversed(list(enumerate(matrix.relevant)))}
     rows = [row for row in range(len(matrix.rows)) if row in first][: points // 2]
@@ -49,6 +53,8 @@ def embedding_map(run: ConfigRun, points: int) -> Plot | None:
     if space is None:
         clips, captions = _factors(np.asarray(matrix.values[np.ix_(rows, columns)], np.float64))
         space = Space(clips, captions, "factors of the similarity matrix")
+    if not np.ptp(np.concatenate([space.clips, space.captions]).astype(np.float32), axis=0).any():
+        return None
     return _drawn(run, space, [matrix.rows[row] for row in rows])
 
 
@@ -112,7 +118,8 @@ def _factors(values: Vectors) -> tuple[Vectors, Vectors]:
     centred = values - values.mean(axis=0, keepdims=True) - values.mean(axis=1, keepdims=True) + values.mean()
     left, strengths, right = np.linalg.svd(centred, full_matrices=False)
     rank = min(_RANK, len(strengths))
-    scale = np.sqrt(strengths[:rank])
+    least = _NOISE * np.abs(values).max()
+    scale = np.sqrt(np.where(strengths > least, strengths, 0.0)[:rank])
     # Signs of singular vectors may differ between machines; the first clip decides them, so the map stays put.
     signs = np.where(left[0, :rank] < 0, -1.0, 1.0)
     return _unit(left[:, :rank] * scale * signs), _unit(right[:rank].T * scale * signs)

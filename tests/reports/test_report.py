@@ -349,6 +349,17 @@ def test_the_map_shows_the_embeddings_that_the_run_stored(tmp_path: Path, monkey
     assert sum(float(row["verb_mc, %"]) for row in verbs if row["verb"] == "rise") == pytest.approx(100 * rises / 14)
 
 
+@pytest.mark.parametrize("value", [0.0, 0.1])
+def test_a_model_to_which_all_is_alike_has_no_map(world: Path, tmp_path: Path, value: float) -> None:
+    """t-SNE of equal points ends the process with a segmentation fault."""
+    copy = Path(shutil.copytree(world / "runs/poor", tmp_path / "run"))
+    for file in (copy / "retrieval").rglob("*.npy"):
+        np.save(file, np.full_like(np.load(file), value))
+    runs = [run for run in load_runs([copy]) if run.key.config == "retrieval"]
+    names = [plot.name for plot in similarities(runs).parts]
+    assert names and not any(name.startswith("map-") for name in names)
+
+
 def test_folder_mode_keeps_the_frames_of_every_failure_in_files(world: Path, tmp_path: Path) -> None:
     run = fabricate.make_run(tmp_path / "run", world / "set", ["verb_mc"], model="poor", skill=-1.0)
     page = write_report([run], tmp_path / "folder", max_failures=1)
