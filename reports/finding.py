@@ -7,9 +7,10 @@ be better than another only where the sign-flip test on their common items says 
 
 from collections.abc import Sequence
 
-from video_contrast.console import counted
+from video_contrast.reports.gamma_interval import gamma_ends
 from video_contrast.reports.hits import choice_hits, is_better
 from video_contrast.reports.layout import percent
+from video_contrast.reports.robustness import at_chance
 from video_contrast.reports.runs import ConfigRun
 from video_contrast.reports.summary import above_chance
 from video_contrast.storage.run_records import Numbers
@@ -82,20 +83,26 @@ def _fall(runs: Sequence[ConfigRun]) -> str:
 
 
 def _robustness(runs: Sequence[ConfigRun]) -> str:
-    """The group of perturbations that costs a model most."""
+    """The group of perturbations that costs a model most; nothing of models at chance, which have nothing to lose."""
     gammas = []
     for run in runs:
-        score = next((name for name in ("accuracy", "t2v_R@5", "t2v_R@1") if name in run.robustness), "")
+        known = (name for name in ("accuracy", "t2v_R@5", "t2v_R@1") if name in run.robustness)
+        score = next((name for name in known if not at_chance(run, name)), "")
         for group in ("visual", "text", "pairs"):
             gamma = (run.robustness.get(score, {}).get(group) or {}).get("gamma_relative")
             if gamma is not None:
-                gammas.append((gamma, run.model, group, score.removeprefix("t2v_"), run))
+                gammas.append((gamma, group, score, run))
     if not gammas:
         return ""
-    gamma, model, group, score, run = min(gammas, key=lambda entry: entry[0])
+    gamma, group, score, run = min(gammas, key=lambda entry: entry[0])
     words = {"visual": "visual perturbations", "text": "text perturbations", "pairs": "pairs of both"}[group]
-    items = counted(int(run.numbers.get("n") or run.numbers["n_captions"]), "item")
-    return f"{model} keeps {percent(gamma)} of its {score} on {run.key.short} ({items}) under {words}, on average."
+    n = int(run.numbers.get("n") or run.numbers["n_captions"])
+    ends = gamma_ends(run, group, score)
+    interval = "no interval" if ends is None else f"{100 * ends[0]:.1f} to {100 * ends[1]:.1f}"
+    return (
+        f"{run.model} keeps {percent(gamma)} ({interval}, n = {n:,}) of its {score.removeprefix('t2v_')} on "
+        f"{run.key.short} under {words}, on average."
+    )
 
 
 def _retrieval(runs: Sequence[ConfigRun]) -> str:

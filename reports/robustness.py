@@ -67,7 +67,7 @@ def gamma_table(runs: Sequence[ConfigRun]) -> Table:
         rows.append([
             Cell(run.model, tone="quiet" if chance else ""),
             *([Cell(SCORES[score])] if len(scores) > 1 else []),
-            Cell(f"{100 * gammas['clean']:.1f}", 100 * gammas["clean"], note="at chance" if chance else ""),
+            Cell(f"{100 * gammas['clean']:.1f}", 100 * gammas["clean"], note=_why_none(run, score) if chance else ""),
             *[_gamma_cell(gammas.get(group), chance) for group in groups],
         ])  # fmt: skip
     return Table(
@@ -76,7 +76,8 @@ def gamma_table(runs: Sequence[ConfigRun]) -> Table:
         columns,
         rows,
         note="Small: standard deviation over perturbations, and the absolute gamma. At chance: the interval of the "
-        "clean score holds chance, so there is nothing to lose and no gamma. A dash elsewhere: not scored, or "
+        "clean score holds chance, so there is nothing to lose and no gamma; below five videos there is no interval "
+        "that could leave it out. A dash elsewhere: not scored, or "
         "undefined since the clean score is 0.",
     )
 
@@ -219,13 +220,18 @@ def _hint(runs: Sequence[ConfigRun], score: str, group: str) -> str:
 
 
 def at_chance(run: ConfigRun, score: str) -> bool:
-    """Whether the interval of the clean score holds chance, or the scorer knows nothing of videos."""
+    """Whether the clean score is not shown to be above chance (its interval holds it, or there is none)."""
     numbers = run.metrics.get("clean", {})
     chance = numbers.get("chance" if score == "accuracy" else score.replace("_R", "_chance_R"))
     low, high = numbers.get(f"{score}_low"), numbers.get(f"{score}_high")
-    if chance is None or low is None or high is None:
+    if run.is_baseline or chance is None:
         return run.is_baseline
-    return run.is_baseline or bool(low <= chance <= high)
+    return low is None or high is None or bool(low <= chance <= high)
+
+
+def _why_none(run: ConfigRun, score: str) -> str:
+    known = run.is_baseline or run.metrics["clean"].get(f"{score}_low") is not None
+    return "at chance" if known else "too few videos"
 
 
 def _gamma_cell(entry: Numbers | None, chance: bool) -> Cell:
