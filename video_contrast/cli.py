@@ -94,14 +94,15 @@ def main(arguments: list[str] | None = None) -> int:
     if debug:
         logging.basicConfig()
         logging.getLogger("video_contrast").setLevel(logging.DEBUG)
-    if words[:1] == ["--version"]:
-        print(f"video-contrast {__version__}")
-        return 0
+    _open_closed_streams()
     if {"--quiet", "-q"} & set(words):
         hush()
     calm()
     try:
-        _run(words)
+        if words[:1] == ["--version"]:
+            print(f"video-contrast {__version__}")
+        else:
+            _run(words)
         sys.stdout.flush()
     except KeyboardInterrupt:
         print("interrupted: run the same command again to go on where that is possible", file=sys.stderr)
@@ -117,6 +118,12 @@ def main(arguments: list[str] | None = None) -> int:
     finally:
         unhush()
     return 0
+
+
+def _open_closed_streams() -> None:
+    """Lets a command whose output is closed (`>&-`, some daemons) run as one whose output goes nowhere."""
+    sys.stdout = sys.stdout or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115  stays open
+    sys.stderr = sys.stderr or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
 
 
 def _run(words: Sequence[str]) -> None:

@@ -116,6 +116,8 @@ def choose(source: ModelSource, override: str | None = None) -> Kind:
     if source.config.get("auto_map"):  # code of its own; the kind says what methods it must have
         return known["video_dual_encoder"]
     what = source.architecture or source.model_type
+    if source.path is not None and source.path.is_file():  # which a kind of another package may read
+        raise UsageError(f"--model {source.name} is a file; give the folder of a saved model, or --kind")
     if not what:
         raise UsageError(
             f"{source.name}: its config.json names neither architectures nor model_type, so it is unknown how to run "

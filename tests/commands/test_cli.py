@@ -4,6 +4,7 @@ import os
 import shutil
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -24,6 +25,7 @@ def test_version(capsys: pytest.CaptureFixture[str]) -> None:
         (["scoer"], 'Unknown command "scoer". Did you mean "score"?'),
         (["score", "--modle", "temporal"], "Did you mean --model"),
         (["score", "--model", "temporal", "--dataset", "shapes", "--frames", "x"], "Invalid value for --frames"),
+        (["score", "--model", "temporal", "--frames", "1.5"], "Invalid value for --frames: '1.5' is no whole number."),
         (["check"], "check needs DATASET (folder of the set, or a table)."),
         (["analyse", "rarity", "set"], "analyse rarity needs --run (folder that `video-contrast score` wrote)."),
         (["teach", "--demo"], "teach needs --output (folder of the run; the same call resumes it)."),
@@ -115,6 +117,29 @@ def test_a_reader_who_leaves_is_no_error(monkeypatch: pytest.MonkeyPatch, capsys
         patch.setattr(sys, "stdout", pipe)
         assert cli.main(["list", "metrics"]) == 141
     assert capsys.readouterr().err == ""
+
+
+def test_a_closed_output_is_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(sys, "stdout", None)
+        patch.setattr(sys, "stderr", None)
+        assert cli.main(["list", "metrics"]) == 0 and cli.main(["list", "metrisc"]) == 2
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full")
+def test_a_version_that_cannot_be_printed_is_one_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with suppress(OSError), open("/dev/full", "w") as full, monkeypatch.context() as patch:  # closing it fails, too
+        patch.setattr(sys, "stdout", full)
+        assert cli.main(["--version"]) == 1
+    assert capsys.readouterr().err.startswith("error: no space left on the device")
+
+
+def test_a_file_is_no_model(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "captions.csv").touch()
+    assert cli.main(["score", "--model", str(tmp_path / "captions.csv"), "--dataset", "shapes", "--dry-run"]) == 2
+    assert "captions.csv is a file; give the folder of a saved model" in capsys.readouterr().err
 
 
 def test_a_misspelt_name_is_no_hub_id(capsys: pytest.CaptureFixture[str]) -> None:

@@ -207,6 +207,14 @@ def _given_type(kind: Any) -> Any:  # annotations, as `Option.type`
     return kind
 
 
+def _whole(_kind: type[int], tokens: Sequence[cyclopts.Token]) -> int:
+    """A whole number; cyclopts itself would round 1.5 frames to two."""
+    try:
+        return int(tokens[0].value)
+    except ValueError as error:
+        raise ValueError(f"{tokens[0].value!r} is no whole number.") from error
+
+
 def _parameter(option: Option, panels: Sequence[str]) -> inspect.Parameter:
     import cyclopts
 
@@ -216,6 +224,9 @@ def _parameter(option: Option, panels: Sequence[str]) -> inspect.Parameter:
     panel: dict[str, Any] = (  # arguments of cyclopts, each of its own type
         {"group": cyclopts.Group(option.panel, sort_key=panels.index(option.panel))} if option.panel else {}
     )
+    given_type = _given_type(option.type)
+    if given_type in (int, int | None):
+        panel["converter"] = _whole
     flag = cyclopts.Parameter(
         **panel,
         name=(option.flag.name or None) if option.positional else list(option.names),
@@ -225,7 +236,6 @@ def _parameter(option: Option, panels: Sequence[str]) -> inspect.Parameter:
         negative=f"--no-{option.names[0][2:]}" if option.default is True else (),
     )
     kinds = inspect.Parameter
-    given_type = _given_type(option.type)
     return inspect.Parameter(
         option.name,
         kinds.POSITIONAL_ONLY if option.positional else kinds.KEYWORD_ONLY,
