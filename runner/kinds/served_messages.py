@@ -42,7 +42,7 @@ class EndpointOptions:
             model,
             self.endpoint or None,
             api_key=os.environ.get(self.api_key_env) or None,
-            store=store or AnswerStore(None),
+            store=AnswerStore(None) if store is None else store,  # one without answers yet is false
             concurrency=self.concurrency,
             retries=self.retries,
         )

@@ -161,6 +161,35 @@ def test_a_lying_server_leaves_no_scores(
     assert not (tmp_path / "run" / "run.json").exists()
 
 
+def test_a_run_that_its_server_ended_keeps_what_was_answered(
+    endpoint: Endpoint, dataset: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With a new file of answers, too: it is empty when the run begins."""
+    model = ["--model", "served:vlm", "--scoring", "letter", "--retries", "0", "--concurrency", "1"]
+    model += ["--answers", str(tmp_path / "answers.jsonl")]
+    call = flags(endpoint, dataset, tmp_path / "run", *model)
+    reply, answered = endpoint.reply, 0
+
+    def twice(request: dict[str, Any]) -> tuple[str, dict[str, float]]:
+        nonlocal answered
+        answered += 1
+        if answered == 2:
+            endpoint.failures = [500] * 9
+        return reply(request)
+
+    endpoint.reply = twice  # type: ignore[method-assign]
+    assert main(call) == 1
+    assert f"answers so far are stored in {tmp_path / 'answers.jsonl'}" in capsys.readouterr().err
+    kept = len(AnswerStore(tmp_path / "answers.jsonl"))
+    assert kept == 2
+    endpoint.failures = []
+    endpoint.asked.clear()
+    assert main(call) == 0
+    assert len(endpoint.asked) == len(AnswerStore(tmp_path / "answers.jsonl")) - kept > 0
+    endpoint.asked.clear()
+    assert main(flags(endpoint, dataset, tmp_path / "again", *model)) == 0 and not endpoint.asked
+
+
 def test_clips_are_asked_about_at_once(endpoint: Endpoint, dataset: Path, tmp_path: Path) -> None:
     reply = endpoint.reply
     endpoint.reply = lambda request: (time.sleep(0.05), reply(request))[1]  # type: ignore[method-assign]
