@@ -169,6 +169,26 @@ def test_damage_elsewhere_in_the_file_does_not_touch_a_clip(tmp_path: Path) -> N
     assert list(counter.damaged) == [str(path)]
 
 
+@pytest.mark.parametrize("container", ["mp4", "avi"])
+def test_a_frame_that_refers_to_a_damaged_one_which_is_shown_later_is_damaged(tmp_path: Path, container: str) -> None:
+    """B-frames are shown before the frame that they were made from; the decoder marks only that one."""
+    path = tmp_path / f"a.{container}"
+    every = write_clip(path, "libx264", {"bf": "2", "b-adapt": "0"}, n_frames=24, gop=12)
+    with av.open(str(path)) as source:
+        packets = [packet for packet in source.demux(video=0) if packet.size]
+        spot, size = packets[1].pos or 0, packets[1].size  # of frame 3; frames 1 and 2 come next
+    data = bytearray(path.read_bytes())
+    data[spot + size // 3 : spot + size - 2] = bytes(size - 2 - size // 3)
+    path.write_bytes(bytes(data))
+    with av.open(str(path)) as source:
+        source.streams.video[0].codec_context.thread_count = 1
+        assert [k for k, frame in enumerate(source.decode(video=0)) if frame.is_corrupt] == [3]
+    for number in (1, 2, 3, 5):
+        with pytest.raises(DamagedVideo, match="frame 3 is corrupt"):
+            decode(path, [number])
+    np.testing.assert_array_equal(decode(path, [15], accept_damaged=True)[0], every[15])
+
+
 def test_foreign_files_are_named(tmp_path: Path) -> None:
     write_clip(tmp_path / "good.mp4", "libx264", {"bf": "0"})
     (tmp_path / "text.mp4").write_text("not a video")

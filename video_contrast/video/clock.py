@@ -31,6 +31,7 @@ _TIMED = {"mov", "matroska", "mpegts", "mpeg", "flv", "nut"}
 # The picture may end this much before the file promises to: containers round, and start times shift by a frame.
 _SLACK = 0.1
 _FAR = 0.1  # by how much the rate that a container gives may differ from that of its frames
+_REORDERED = 16  # frames by which codecs reorder at most
 _LOOKED_AT = 64  # frames, to see whether times that never go back are those of display
 
 
@@ -45,6 +46,8 @@ class VideoIndex:
         stamps: int64[n_frames], presentation time of each frame in the stream's time base, increasing; empty where
             the container has none that can be trusted (frames are then counted while decoding).
         keys: numbers of the frames at which decoding may start, increasing, first 0.
+        ahead: uint8[n_frames], of each frame how much later in order of display the last one is that is decoded before it:
+            what a B-frame may refer to.
         fps: mean frames a second, above 0.
         width: of the stored picture, in pixels.
         height: of the stored picture, in pixels.
@@ -57,6 +60,7 @@ class VideoIndex:
     end: float
     stamps: npt.NDArray[np.int64]
     keys: tuple[int, ...]
+    ahead: npt.NDArray[np.uint8]
     fps: float
     width: int
     height: int
@@ -96,11 +100,15 @@ class VideoIndex:
         last: dict[int, int] = {}
         for number in frames:
             last[self.key_of(number)] = number
-        return sum(number - key + 1 for key, number in last.items())
+        return sum(self.settled(number) - key + 1 for key, number in last.items())
 
     def key_of(self, number: int) -> int:
         """The frame at which decoding towards frame `number` starts."""
         return self.keys[bisect_right(self.keys, number) - 1]
+
+    def settled(self, number: int) -> int:
+        """The last frame, in order of display, that is decoded before frame `number`, which may refer to it."""
+        return number + int(self.ahead[number])
 
     def number_of(self, stamp: int | None) -> int | None:
         """The frame with this presentation time; None where there is none."""
@@ -196,6 +204,7 @@ def _index(path: str, size: int, changed: int) -> VideoIndex:
         end=end,
         stamps=stamps,
         keys=keys,
+        ahead=_ahead(packets, stamps, len(times)),
         fps=fps,
         width=width,
         height=height,
@@ -280,6 +289,17 @@ def _made_before(path: str, stamp: int) -> tuple[set[int], str]:
                 if begun:  # what comes before the first key frame of the stream cannot be decoded
                     fault = fault or f"near its beginning: {reason(error)}"
     return made, fault
+
+
+def _ahead(packets: Sequence[_Packet], stamps: npt.NDArray[np.int64], n_frames: int) -> npt.NDArray[np.uint8]:
+    """`VideoIndex.ahead`; where frames are counted their order is not known, and the most is assumed."""
+    numbers = np.arange(n_frames)
+    most = np.minimum(_REORDERED, n_frames - 1 - numbers)
+    if len(stamps):
+        shown = np.array([packet.pts for packet in packets if packet.pts is not None], np.int64)
+        in_order = np.searchsorted(stamps, shown[np.isin(shown, stamps)])
+        most[in_order] = np.minimum(np.maximum.accumulate(in_order) - in_order, most[in_order])
+    return most.astype(np.uint8)
 
 
 def _counted(path: str) -> tuple[int, str]:

@@ -7,6 +7,7 @@ decoder marks corrupt, or that come after an error in their group of pictures, a
 from __future__ import annotations
 
 import os
+from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -27,7 +28,8 @@ class Counter:
 
     Attributes:
         decoded: frames that were decoded.
-        minimum: for every group of pictures with a requested frame, the frames up to the last one requested.
+        minimum: for every group of pictures with a requested frame, the frames up to the last one requested, and those
+            after it that it may refer to.
         converted: frames that were kept.
         damaged: file -> what is wrong with it, of the damaged files that were accepted.
     """
@@ -66,7 +68,7 @@ def decode(
 
     Raises:
         DamagedVideo: the file stops in the middle, a requested frame does not come out of it, or the decoder reports
-            damage in its group of pictures at or before it.
+            damage in its group of pictures at it, before it, or in a later frame that is decoded before it.
         BrokenVideo: the file cannot be read, or has no such frame.
     """
     unique = sorted({int(number) for number in indices})
@@ -231,9 +233,15 @@ def _forward(
     Another frame stands in for one that is lost, None where there is none.
     """
     faults: dict[int, str] = {}  # first frame of a group of pictures -> what is wrong in it
+    waiting: deque[tuple[int, AvFrame, str]] = deque()  # frames that may refer to one which comes out later
     spare: AvFrame | None = None
     done = 0
     awaited = first
+
+    def judged(number: int, frame: AvFrame, fault: str) -> tuple[AvFrame, str]:
+        groups = (index.key_of(number), index.key_of(index.settled(number)))
+        return frame, next((faults[key] for key in groups if key in faults), fault)
+
     for number, frame, fault in _frames(packets, index):
         if fault:
             faults.setdefault(index.key_of(number), fault)
@@ -243,17 +251,19 @@ def _forward(
         for lost in range(awaited, number):  # what follows it in its group refers to other pictures than it should
             faults.setdefault(index.key_of(lost), _lost(index, lost))
         awaited = max(awaited, number + 1)
-        while done < len(indices) and number > indices[done]:
-            yield spare or frame, faults.get(index.key_of(indices[done])) or _lost(index, indices[done])
+        while done < len(indices) and number >= indices[done]:
+            lacks = "" if number == indices[done] else _lost(index, indices[done])
+            waiting.append((indices[done], (spare or frame) if lacks else frame, lacks))
             done += 1
-        if done < len(indices) and number == indices[done]:
-            yield frame, faults.get(index.key_of(number), "")
-            done += 1
-        if done == len(indices):
+        while waiting and index.settled(waiting[0][0]) <= number:
+            yield judged(*waiting.popleft())
+        if done == len(indices) and not waiting:
             return
         spare = frame
+    for number, frame, fault in waiting:
+        yield judged(number, frame, fault)
     for number in indices[done:]:
-        yield spare, faults.get(index.key_of(number)) or _lost(index, number)
+        yield judged(number, spare, _lost(index, number))
 
 
 def _frames(packets: Iterator[AvPacket], index: VideoIndex) -> Iterator[tuple[int, AvFrame, str]]:
