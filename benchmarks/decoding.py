@@ -4,8 +4,8 @@
 
 Clips with short and long groups of pictures are made on the spot and spread over 1, 2 and 8 threads; a file's index is
 made anew each time. Clips a wall second and CPU seconds a clip are medians. `frames decoded / minimum` counts what was
-decoded over what has to be: in each group of pictures with a wanted frame, the frames
-up to the last wanted one and to what this one refers to.
+decoded over what has to be: in each group of pictures with a wanted frame, the frames up to the last wanted one and to
+what this one refers to.
 """
 
 import os

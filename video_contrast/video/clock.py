@@ -46,7 +46,7 @@ class VideoIndex:
         stamps: int64[n_frames], presentation time of each frame in the stream's time base, increasing; empty where
             the container has none that can be trusted (frames are then counted while decoding).
         keys: numbers of the frames at which decoding may start, increasing, first 0.
-        ahead: uint8[n_frames], of each frame how much later in order of display the last one is that is decoded before it:
+        ahead: uint8[n_frames], of each frame how many frames later the last one is that is decoded before it:
             what a B-frame may refer to.
         fps: mean frames a second, above 0.
         width: of the stored picture, in pixels.
