@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -112,7 +113,7 @@ def check(
     if not isinstance(set_folder, FileSet):
         _check_record(set_folder, checked)
     videos = Path(video_root) if video_root is not None else set_folder.path
-    checked.looked = video_root is not None or any((videos / path).is_file() for path in clips)
+    checked.looked = video_root is not None or any(_is_there(videos / path) for path in clips)
     if checked.looked:
         with ThreadPoolExecutor(max_workers=max(1, num_proc)) as pool:
             results: Iterable[_Examined] = pool.map(partial(_examined, videos, decode=decode), sorted(clips))
@@ -195,9 +196,16 @@ def _add_video(checked: Checked, video: _Examined, starts: Sequence[float]) -> N
     checked.short += [f"{video.path}: a clip begins at {start:g} s, the video ends at {end:g} s" for start in late]
 
 
+def _is_there(file: Path) -> bool:
+    """Whether there is such a file; none has a name that is too long, or lies in a folder that is closed."""
+    with suppress(OSError):
+        return file.exists()
+    return False
+
+
 def _examined(root: Path, path: str, *, decode: bool) -> _Examined:
     file = resolve_under(root, path)
-    if not file.exists():
+    if not _is_there(file):
         return _Examined(path, None)
     facts: VideoFacts = {}
     problem, damaged = "", False

@@ -73,6 +73,14 @@ def test_missing_and_unreadable_videos_are_named(folder, capsys):
     ]
 
 
+def test_a_name_longer_than_the_file_system_takes_is_a_missing_video(tmp_path, capsys):
+    row = {"video": f"{'x' * 300}.mp4", "candidates": ["a dog runs", "a cat runs"], "label": 0}
+    (tmp_path / "table.jsonl").write_text(json.dumps(row))
+    assert main(["check", str(tmp_path / "table.jsonl"), "--video-root", str(tmp_path)]) == 1
+    said = capsys.readouterr()
+    assert "missing: xxx" in said.out and "1 video missing" in said.err
+
+
 def test_a_video_that_may_not_be_read_is_named(folder, monkeypatch, capsys):
     def forbidden(file):
         raise PermissionError(13, "Permission denied", str(file))

@@ -43,6 +43,14 @@ def test_columns_are_guessed_and_the_guess_is_said(tmp_path, name):
     assert table.guesses or name == "text of the answer"
 
 
+@pytest.mark.parametrize("name", ["a.mp4", "a.wmv", "a.flv", "a.mpg", "a.ogv", "a.m2ts", "a.3GP", "a"])
+def test_names_of_video_files_keep_their_ending(tmp_path, name):
+    path = tmp_path / "t.json"
+    path.write_text(json.dumps([{"video": name, "candidates": ["x", "y"], "label": 0}]))
+    row = read(path).rows[0]
+    assert row["video_path"] == (name if "." in name else "a.mp4") and row["video_id"] == "a"
+
+
 def test_labels_that_count_from_one_are_seen(tmp_path):
     path = tmp_path / "t.jsonl"
     path.write_text("\n".join(json.dumps({"options": ["x", "y", "z"], "answer": 1 + n % 3}) for n in range(6)))

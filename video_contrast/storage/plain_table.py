@@ -35,7 +35,9 @@ _VIDEO = ("video_path", "video", "video_id", "video_name", "videopath", "video_f
           "vid", "youtube_id", "key")  # fmt: skip
 _CLUSTER = ("cluster", "source_video", "youtube_id", "youtube_key", "videoID", "video_id", "video")
 _QUESTION = ("question", "query", "prompt")
-_SUFFIX = re.compile(r"\.(mp4|avi|mkv|webm|mov|ts|m4v|gif)$", re.I)
+_SUFFIX = re.compile(
+    r"\.(mp4|m4v|mov|3gp|3g2|mkv|webm|avi|wmv|asf|flv|f4v|mpg|mpeg|vob|ts|mts|m2ts|ogv|ogg|gif|mxf|rm|rmvb|dv)$", re.I
+)
 
 
 @dataclass(frozen=True, kw_only=True)
