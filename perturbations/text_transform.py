@@ -39,14 +39,15 @@ class TextPerturbation:
 
     Raises:
         UsageError: unknown name or profile.
-        VideoContrastError: on a call, a column is missing or holds no text, or two candidates become the same.
+        VideoContrastError: on a call, a column is missing or holds no text, a row was perturbed before, or two
+            candidates become the same.
 
     >>> swap = TextPerturbation("gender_male", columns=("captions",))
     >>> changed = swap({"id": "a", "captions": ["a girl sings", "she sings"]})
     >>> changed["captions"]
     ['a boy sings', 'he sings']
     >>> changed["text_perturbation"]
-    {'name': 'gender_male', 'profile': 'paper', 'seed': 0, 'version': '3'}
+    {'name': 'gender_male', 'profile': 'paper', 'seed': 0, 'version': '4'}
     """
 
     name: str
@@ -147,6 +148,14 @@ class TextPerturbation:
         for name in self.columns:
             if name not in rows:
                 raise VideoContrastError(f"no column {name!r} to perturb (there are: {present}): name it with columns=")
+        recipes = rows.get("text_perturbation")  # `Dataset.map` gives rows that are no plain dict
+        of_rows = [recipes] if isinstance(recipes, Mapping) else list(recipes if recipes is not None else [])
+        former = {str(recipe["name"]) for recipe in of_rows if recipe and recipe.get("name")}
+        if former:
+            raise VideoContrastError(
+                f"these rows hold what {', '.join(sorted(former))} made of them, and 'text_perturbation' names one: "
+                "perturb the original captions, or remove that column and say elsewhere what was done"
+            )
         if "candidates" in self.columns and "edits" in rows and "label" not in rows:
             raise VideoContrastError("the spans in 'edits' need the column 'label' to be brought up to date")
 

@@ -103,9 +103,11 @@ def test_every_row_says_what_was_done_to_it(table, batched):
     recipe = {"name": "tense", "profile": "paper", "seed": 5, "version": version}
     assert first["text_perturbation"][:] == [recipe] * len(table) and "+" in version
     assert from_recipe(None, first[0]["text_perturbation"]).name == "text:tense"
-    as_built = table.map(lambda row: {"text_perturbation": {"name": "ocr", "profile": "paper", "seed": 0}})
+    as_built = table.map(lambda row: {"text_perturbation": {"name": None, "profile": "paper", "seed": 0}})
     again = as_built.map(TextPerturbation("tense", seed=5), batched=batched)
     assert again["text_perturbation"][:] == [recipe] * len(table)
+    with pytest.raises(VideoContrastError, match="hold what tense made of them"):  # two recipes have no place in a row
+        first.map(TextPerturbation("keyboard"), batched=batched)
 
 
 def test_a_changed_version_or_setting_changes_the_cache_name(monkeypatch):
