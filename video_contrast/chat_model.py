@@ -12,7 +12,7 @@ import re
 import threading
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -30,6 +30,7 @@ RETRIED = (408, 409, 425, 429, 500, 502, 503, 504)
 TokenLog = tuple[str, float | None]  # a token and its log-probability, where it has one; from JSON a list of two
 _LINK = re.compile(r"For more information check: \S+")  # the HTTP client's, on each status of a server
 THOUGHTS = ("reasoning_content", "reasoning")  # where servers put the thoughts that stand before an answer
+GIVE_UP = 3  # requests in a row that failed in all of their tries
 LONGEST_WAIT = 600.0  # seconds: a server that asks for more is asked again all the same
 
 
@@ -172,7 +173,8 @@ class ChatModel:
     def ask(self, conversations: Sequence[Conversation], cost: Cost | None = None) -> list[Answer]:
         """One answer a conversation, in order; by default its `text` and `logprobs`.
 
-        Stored answers are not asked for again; equal conversations are asked once.
+        Stored answers are not asked for again; equal conversations are asked once. After `GIVE_UP` requests in a row
+        that failed for good, those that wait are not sent: the server is gone.
 
         Args:
             conversations: lists of messages.
@@ -188,7 +190,16 @@ class ChatModel:
             assert self.pace is not None
             with ThreadPoolExecutor(max_workers=min(len(missing), self.pace.threads)) as pool:
                 futures = [pool.submit(self.ask_as, key, messages, cost) for key, messages in missing.items()]
-                failures = [error for error in (future.exception() for future in futures) if error is not None]
+                failures, in_a_row = [], 0
+                try:
+                    for future in as_completed(futures):
+                        error = future.exception()
+                        failures += [error] if error is not None else []
+                        in_a_row = 0 if error is None else in_a_row + 1
+                        if in_a_row == GIVE_UP:
+                            break
+                finally:  # Ctrl-C too: what waits is not sent
+                    pool.shutdown(wait=False, cancel_futures=True)
             if failures:
                 raise failures[0]
         return [answer for answer in (self.store.get(key) for key in keys) if answer is not None]

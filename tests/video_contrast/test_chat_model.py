@@ -154,6 +154,15 @@ def test_a_server_that_keeps_failing_is_one_message_and_keeps_what_came(endpoint
     assert len(AnswerStore(path)) == 2
 
 
+def test_a_server_that_is_gone_is_not_asked_the_rest(endpoint: Endpoint, tmp_path: Path) -> None:
+    """Each request would be sent again and again, for hours where there are thousands."""
+    endpoint.failures = [500] * 1000
+    asked = chat(endpoint, tmp_path / "answers.jsonl", concurrency=2, retries=1)
+    with pytest.raises(VideoContrastError, match="failed after 2 tries"):
+        asked.ask([[{"role": "user", "content": f"Yes or No: {n}?"}] for n in range(200)])
+    assert 6 <= len(endpoint.asked) < 20
+
+
 def test_answers_in_memory_are_not_said_to_be_stored(endpoint: Endpoint) -> None:
     endpoint.failures = [401]
     with pytest.raises(VideoContrastError, match="kept in memory only and are lost"):
