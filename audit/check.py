@@ -83,8 +83,10 @@ def check(
         progress: wraps the loop over the videos, for a progress bar.
 
     Raises:
-        UsageError: no such folder, no table in it, or `expected` holds no sha256.
+        UsageError: no such folder, no table in it, `num_proc` below 1, or `expected` holds no sha256.
     """
+    if num_proc < 1:
+        raise UsageError(f"--num-proc must be at least 1, not {num_proc}")
     root = Path(folder)
     hashes = _hashes(expected) if expected is not None else {}
     set_folder = FileSet.of(root) if root.is_file() else SetFolder.open(root)
@@ -113,9 +115,9 @@ def check(
     if not isinstance(set_folder, FileSet):
         _check_record(set_folder, checked)
     videos = Path(video_root) if video_root is not None else set_folder.path
-    checked.looked = video_root is not None or any(_is_there(videos / path) for path in clips)
+    checked.looked = bool(clips) and (video_root is not None or any(_is_there(videos / path) for path in clips))
     if checked.looked:
-        with ThreadPoolExecutor(max_workers=max(1, num_proc)) as pool:
+        with ThreadPoolExecutor(max_workers=num_proc) as pool:
             results: Iterable[_Examined] = pool.map(partial(_examined, videos, decode=decode), sorted(clips))
             for video in progress(results, len(clips)) if progress else results:
                 _add_video(checked, video, [start for start, _ in clips[video.path] if start is not None])

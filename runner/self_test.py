@@ -11,7 +11,7 @@ from video_contrast import seeds
 from video_contrast.errors import VideoContrastError
 from video_contrast.files import JsonObject
 from video_contrast.runner.device import device_of, full_float32, load_model
-from video_contrast.runner.doctor.examine import examine
+from video_contrast.runner.doctor.examine import NOTHING_READ, examine
 from video_contrast.runner.doctor.probe import Probe, make_probe
 from video_contrast.runner.doctor.result import ALL, SelfTest, accepted_checks, refuse
 from video_contrast.runner.doctor.steady import same_in_all
@@ -83,11 +83,16 @@ def diagnose(job: Job) -> tuple[SelfTest, ModelRecord]:
         The verdicts, and the facts of the model that a run's record would hold.
 
     Raises:
-        VideoContrastError: the model cannot be loaded, or cannot score at all.
+        VideoContrastError: the model cannot be loaded, or cannot score at all, or no clip can be read.
     """
     with enough_memory(), full_float32():
         run = _run(job)
-        return examine(run)[0], model_facts(job, run.model)
+        test = examine(run)[0]
+        if test.exempt == NOTHING_READ:
+            raise VideoContrastError(
+                f"{job.source.name} was not tested: {NOTHING_READ} under {run.video_root} (--video-root)"
+            )
+        return test, model_facts(job, run.model)
 
 
 def shown_input(job: Job) -> JsonObject:

@@ -190,3 +190,13 @@ def test_a_table_is_checked_as_it_is_scored(folder, capsys):
     assert "mine: test 3 rows" in said.out and "videos: 2 readable" in said.out and "problem" not in said.out
     assert "missing: clips/v9.mp4" in said.out and "1 video missing" in said.err
     assert json.loads((folder / "mine.manifest.json").read_text())["missing"] == ["clips/v9.mp4"]
+
+
+def test_a_table_that_names_no_video_has_no_manifest(folder, capsys):
+    (folder / "mine.csv").write_text("video,caption\na.mp4,a man sits\n")
+    assert main(["check", str(folder / "mine.csv"), "--video-root", str(folder)]) == 1
+    said = capsys.readouterr()
+    assert said.out.startswith("problem: ") and "videos:" not in said.out
+    assert not (folder / "mine.manifest.json").exists()
+    assert main(["check", str(folder), "--num-proc", "0"]) == 2
+    assert "--num-proc must be at least 1, not 0" in capsys.readouterr().err

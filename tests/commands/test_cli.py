@@ -31,6 +31,7 @@ def test_version(capsys: pytest.CaptureFixture[str]) -> None:
         (["teach", "--demo"], "teach needs --output (folder of the run; the same call resumes it)."),
         (["compare", "a", "b", "--tolerance"], "--tolerance requires an argument"),
         (["doctor", "--model", "temporal"], "MODEL takes no flag: video-contrast doctor MODEL. See `"),
+        (["compare", "a", "b", "--points", "-5"], "--points must be above 0, not -5"),
         (["build", "pairs", "--cofnig", "x"], "See `video-contrast build pairs --help`"),
         (["annotate", "judge", "set", "--output", "votes.jsonl", "--port", "99999"], "--port must be 1 to 65535"),
     ],

@@ -296,6 +296,15 @@ def test_the_cost_of_a_reader_is_that_of_asking_it(place: Path, monkeypatch: pyt
     assert next(verdict for verdict in test.verdicts if verdict.check == "cost").numbers["seconds_an_item"] >= 0.02
 
 
+def test_a_model_that_was_given_no_clip_has_not_passed(
+    place: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["doctor", "temporal", "--dataset", str(place / "set"), "--config", "random_mc"]
+    assert main([*words, "--video-root", str(tmp_path)]) == 1
+    said = capsys.readouterr()
+    assert f"no clip of the set could be read under {tmp_path} (--video-root)" in said.err and not said.out
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_the_packaged_checkpoints_pass(name: str) -> None:
     test = video_contrast.doctor(name)

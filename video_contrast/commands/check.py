@@ -74,10 +74,10 @@ def _print(checked: "Checked", folder: Path, manifest: Path | None) -> None:
         print(f"problem: {problem}")
     if manifest:
         say(f"videos: {checked.readable} readable, manifest in {manifest}")
-    else:
+    elif checked.rows:
         say(f"videos: none of them lies in {folder}; give --video-root to check them")
     _names("missing", checked.missing)
-    if source := _source(folder) if checked.missing or not checked.looked else "":
+    if source := _source(folder) if checked.missing or (checked.rows and not checked.looked) else "":
         say(f"the videos: {source}")
     _names("unreadable", [f"{path}: {why}" for path, why in checked.unreadable.items()])
     _names("damaged", [f"{path}: {why}" for path, why in checked.damaged.items()])

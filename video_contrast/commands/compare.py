@@ -5,6 +5,7 @@ from typing import Annotated
 
 from video_contrast.commands.command import command, names_in
 from video_contrast.console import AsJson, print_json
+from video_contrast.errors import UsageError
 from video_contrast.options import Configs, Seed
 
 
@@ -34,6 +35,8 @@ def compare(
     from video_contrast.teacher.gate import check_fallen, check_tolerance
 
     check_tolerance(tolerance)
+    if points is not None and not points > 0:
+        raise UsageError(f"--points must be above 0, not {points:g}")
     if is_foreign(first) or is_foreign(second):
         rows = compare_logs(
             read_logs(first, metric), read_logs(second, metric), names_in(config), points=points, seed=seed

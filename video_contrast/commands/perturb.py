@@ -37,6 +37,8 @@ def text(
 
     from video_contrast.perturbations.text import perturb_captions
 
+    if sys.stdin.isatty():
+        note("captions are read from standard input, one a line, until Ctrl-D")
     captions = _lines(sys.stdin.buffer.read(), "standard input")
     names: list[str] = [str(line) for line in range(len(captions))]
     if ids is not None:
