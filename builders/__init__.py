@@ -18,12 +18,12 @@ from video_contrast.builders.registry import BuiltSet, all_builders, builder, ge
 __all__ = ["BuiltSet", "all_builders", "build", "builder", "dataset_dir", "get_builder"]
 
 
-def build(name: str, configs: list[str] | None = None, *, output: str | Path, **options: object) -> Path:
+def build(name: str, configs: str | list[str] | None = None, *, output: str | Path, **options: object) -> Path:
     """Builds configs of a set into the folder `output`, which `datasets.load_dataset` then loads without our code.
 
     Args:
         name: a builder of `video-contrast list builders`.
-        configs: which of its configs; all by default.
+        configs: one or several of its configs; all by default.
         output: the folder; a former build of the same builder in it is added to.
         **options: the builder's own options (`video-contrast build NAME --help`).
 
@@ -37,7 +37,7 @@ def build(name: str, configs: list[str] | None = None, *, output: str | Path, **
 
     builder = get_builder(name)
     SetDraft(output, name)  # a folder that cannot take the set is refused before the work, not after it
-    built = builder.run(configs, options)
+    built = builder.run([configs] if isinstance(configs, str) else configs, options)
     # Under torchrun every rank has the whole set by now; one of them writes it.
     if is_writer():
         write_set(built, output)

@@ -41,7 +41,8 @@ def read_splits(dataset: str | Path, options: DataOptions) -> SplitRows:
         raise VideoContrastError(f"--dataset {dataset}: no set there; make one with `video-contrast build`")
     tables = _of_hub(name, config) if on_hub else _of_folder(root, options)
     if split not in tables:
-        raise UsageError(f"--dataset {dataset}: config {config!r} has no split {split!r}, only {', '.join(tables)}")
+        only = f"only {', '.join(tables)} (--split names one)"
+        raise UsageError(f"--dataset {dataset}: config {config!r} has no split {split!r}, {only}")
     rows = tables[split]
     if validation in tables:
         return SplitRows(rows, tables[validation], options.video_root or root)

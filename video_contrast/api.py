@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 __all__ = ["build", "dataset_dir", "doctor", "load_dataset", "score", "score_many"]
 
 
-def load_dataset(name: str, config: str, split: str | None = None, **options: object) -> datasets.Dataset:
+def load_dataset(name: str, config: str | None = None, split: str | None = None, **options: object) -> datasets.Dataset:
     """A config of a set as a `datasets` object, built into the cache on first use.
 
     The folder in the cache is named by builder, options and version, so changed options build anew.
@@ -38,7 +38,7 @@ def load_dataset(name: str, config: str, split: str | None = None, **options: ob
 
     Args:
         name: a builder of `video-contrast list builders`.
-        config: one of its configs.
+        config: one of its configs; the first where None.
         split: which split; all of them, as a `DatasetDict`, where None.
         **options: the builder's own options (`video-contrast build NAME --help`).
 
@@ -51,7 +51,7 @@ def load_dataset(name: str, config: str, split: str | None = None, **options: ob
     """
     import datasets
 
-    get_builder(name).select([config])
+    config = get_builder(name).select(None if config is None else [config])[0]
     return datasets.load_dataset(str(built(name, [config], **options)), config, split=split)
 
 

@@ -267,7 +267,7 @@ def test_strange_captions_are_counted_and_nothing_crashes(tmp_path):
         ),
         ('file,text\nu.mp4,a\nv.mp4,"a\nw.mp4,b\n', {}, "line 3: a quotation mark that is not closed"),
         ("file,text,text\nv.mp4,a,b\n", {}, "names the column 'text' twice"),
-        ("file\ttext\nv.mp4\ta\n", {}, r"not separated by commas; with tabs, name it \.tsv"),
+        ("file\ttext\nv.mp4\ta\n", {}, r"not separated by commas; save it with commas, or, if .* tabs, name it \.tsv"),
     ],
 )
 def test_bad_tables_are_named_with_their_line(tmp_path, text, options, message):
@@ -347,3 +347,13 @@ def test_a_build_without_a_contrast_says_what_to_do(tmp_path):
         built(tmp_path, ["verb_mc"], captions=str(table))
     with pytest.raises(UsageError, match=r"--training: no such file: .*nothing\.csv"):
         built(tmp_path, ["verb_mc"], captions=str(table), training=str(tmp_path / "nothing.csv"))
+
+
+def test_a_build_never_drops_a_split_that_is_there(tmp_path):
+    root = built(tmp_path, ["retrieval"], split="train")
+    before = contents(root)
+    with pytest.raises(VideoContrastError, match="config retrieval also has the split train, which would no longer"):
+        built(tmp_path, ["retrieval"], split="validation")
+    assert contents(root) == before
+    built(tmp_path, ["random_mc"], split="validation")
+    assert len(rows(root, "retrieval", "train")) == len(rows(root, "random_mc", "validation"))

@@ -60,8 +60,16 @@ class SetDraft:
             facts: what the card says of the config.
 
         Raises:
-            VideoContrastError: a split without rows, or an invalid row; names config, split, row and column.
+            VideoContrastError: the folder's config has a split that the new one lacks, a split is without rows, or a
+                row is invalid; names config, split, row and column.
         """
+        former = self._former.get(config)
+        lost = [split for split in former["splits"] if split not in splits] if former else []
+        if lost:
+            raise VideoContrastError(
+                f"--output {self.folder.path}: its config {config} also has the split {', '.join(lost)}, which would "
+                "no longer be part of the set; give a new folder, or build all splits in one call"
+            )
         entry: ConfigRecord | None = None
         for split, rows in splits.items():
             where = f"{self.record['builder']}, config {config}, split {split}"
