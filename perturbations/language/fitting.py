@@ -62,9 +62,15 @@ def fix_article(before: str, new: str) -> str:
 
     >>> fix_article("there is a ", "uncle"), fix_article("An ", "man"), fix_article("pizza ", "egg")
     ('there is an ', 'A ', 'pizza ')
+    >>> fix_article("A ", "UNCLE")
+    'AN '
     """
     match = _ARTICLE.search(before)
-    return before[: match.start()] + like_case(article(new), match[1][0]) + match[2] if match else before
+    if match is None:
+        return before
+    shouted = len(new) > 1 and new.isupper() and match[1].isupper()
+    fitting = article(new).upper() if shouted else like_case(article(new), match[1][0])
+    return before[: match.start()] + fitting + match[2]
 
 
 def replaced(

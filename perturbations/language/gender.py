@@ -63,6 +63,14 @@ _BEFORE_A_PERSON = frozenset(
     show game news talk radio television program young old and or with of""".split()  # noqa: SIM905
 )
 _PAGEANTS = frozenset("universe world america usa india korea teen international earth".split())  # noqa: SIM905
+# Names and things that hold a gendered word: "chick peas", "lady gaga", "guitar hero", "ms paint".
+_NO_PERSON = re.compile(
+    r"chick[ -]?peas?|lady ?(?:gaga|bugs?|birds?|fingers?)|(?:burger|lion) kings?|king (?:kong|crabs?|prawns?|oysters?)"
+    r"|(?:king|queen)[ -]sized?|(?:mario|smash|koch|jonas|warner) brothers|(?:guitar|big) hero|duke university"
+    r"|ms (?:paint|word|office|excel)|ma po|x[- ]mas|lord of the|croque monsieur|dude perfect",
+    re.IGNORECASE,
+)
+_IN_NAMES = frozenset("chick lady king kings queen brothers hero duke ms ma mas lord monsieur dude".split())  # noqa: SIM905
 _POSSESSED = ("NN", "NNS", "NNP", "NNPS", "JJ", "JJR", "JJS", "CD", "VBN")
 _NEVER_POSSESSED = ("IN", "DT", "CC", "TO", "RP", "MD", "WRB", "WP", "WDT", "PRP", "PRP$", ",", ".", "''", "VBZ", "VBP")
 
@@ -103,6 +111,17 @@ def is_person(caption: str, match: re.Match[str]) -> bool:
         return low != "misses"
     before = _BEFORE.search(caption[: match.start()])
     return before is None or before[1].lower() in _BEFORE_A_PERSON
+
+
+def is_in_a_name(caption: str, match: re.Match[str]) -> bool:
+    """Whether a gendered word belongs to the name of something that is no such person.
+
+    >>> [is_in_a_name(text, re.search("chick|lady", text)) for text in ("rinse the chick peas", "a lady sings")]
+    [True, False]
+    """
+    if match.group().lower() not in _IN_NAMES:
+        return False
+    return any(name.start() <= match.start() < name.end() for name in _NO_PERSON.finditer(caption))
 
 
 def pronoun(caption: str, match: re.Match[str], to: Gender, tokens: Sequence[Token] | None = None) -> str:

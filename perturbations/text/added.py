@@ -8,6 +8,7 @@ from video_contrast.perturbations.language import Token
 from video_contrast.perturbations.language.fitting import fix_article
 from video_contrast.perturbations.registry import text_perturbation
 from video_contrast.perturbations.text import tables
+from video_contrast.perturbations.text.imperative import INSTRUCTIONS
 from video_contrast.perturbations.text.words import FUNCTION_WORDS, pick, put
 
 PROVERB_FROM = 10  # words from which on a caption also gets a closing proverb
@@ -33,12 +34,12 @@ _BENDS_THE_MEANING = frozenset(
     """
     sexually never hardly barely rarely almost nearly merely virtually only just solely exclusively partially partly
     maybe perhaps possibly probably potentially apparently necessarily formerly previously otherwise alternatively
-    nevertheless regardless once soon shortly later thereafter approximately roughly relatively
+    nevertheless regardless once soon shortly later thereafter approximately roughly relatively elsewhere
     """.split()  # noqa: SIM905
 )
 
 
-@text_perturbation("append_irr", category="AddText", origin="natural")
+@text_perturbation("append_irr", category="AddText", origin="natural", version="2")
 def append_irr(caption: str, rng: Generator, *, profile: str = "paper") -> str:
     """An irrelevant phrase opens the caption; one of 10 words or more also ends with a proverb."""
     text = caption.strip()
@@ -46,6 +47,8 @@ def append_irr(caption: str, rng: Generator, *, profile: str = "paper") -> str:
     first, _, rest = text.partition(" ")
     if profile != "released" and first.istitle() and first.lower() in FUNCTION_WORDS and first != "I":
         text = f"{first.lower()} {rest}"
+    if profile != "released" and first.lower() in INSTRUCTIONS:  # no "it is said that add oil"
+        opening = opening.removesuffix(" that").removesuffix(" but")
     comma = "" if opening.endswith((" that", " but")) else ","
     text = f"{opening}{comma} {text}"
     if len(caption.split()) < PROVERB_FROM:
@@ -53,7 +56,7 @@ def append_irr(caption: str, rng: Generator, *, profile: str = "paper") -> str:
     return f"{text.rstrip(' .,;')}. {pick(tables.lines('proverbs.txt'), rng)}."
 
 
-@text_perturbation("insert_adv", category="AddText", origin="natural", version="2", requirements=("tags",))
+@text_perturbation("insert_adv", category="AddText", origin="natural", version="3", requirements=("tags",))
 def insert_adv(caption: str, rng: Generator, *, tokens: list[Token], profile: str = "paper") -> str:
     """A neutral adverb stands before every verb (none that negates, none that is sexual or violent)."""
     adverbs = _adverbs(profile)
@@ -62,6 +65,8 @@ def insert_adv(caption: str, rng: Generator, *, tokens: list[Token], profile: st
     for token in verbs:
         adverb = pick(adverbs, rng)
         if profile != "released":
+            if len(token.text) > 1 and token.text.isupper():
+                adverb = adverb.upper()
             head = caption[: token.start]
             fixed = fix_article(head, adverb)
             if fixed != head:  # "a smiling man": the article meets the adverb

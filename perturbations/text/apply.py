@@ -5,6 +5,8 @@ from collections.abc import Mapping, Sequence
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.perturbations.language import Token
 from video_contrast.perturbations.registry import TextSpec, text_spec
+from video_contrast.perturbations.text.contractions import joined
+from video_contrast.perturbations.text.imperative import orders_as_verbs
 from video_contrast.seeds import Streams, stream
 
 PROFILES = ("paper", "released")
@@ -98,7 +100,8 @@ def _one_by_one(
         elif tokens is None:
             done.append(function(caption, at(*streams[row]), profile=profile))
         else:
-            done.append(function(caption, at(*streams[row]), tokens=tokens[row], profile=profile))
+            read = tokens[row] if profile == "released" else orders_as_verbs(joined(tokens[row]))
+            done.append(function(caption, at(*streams[row]), tokens=read, profile=profile))
     return done
 
 

@@ -12,7 +12,15 @@ from numpy.random import Generator
 
 from video_contrast.perturbations.language import lemma, verb_tags
 from video_contrast.perturbations.language.fitting import fix_article, like_case
-from video_contrast.perturbations.language.gender import PRONOUNS, Gender, begins_noun, pronoun, whole_words
+from video_contrast.perturbations.language.gender import (
+    PRONOUNS,
+    Gender,
+    begins_noun,
+    is_in_a_name,
+    pronoun,
+    whole_words,
+)
+from video_contrast.perturbations.language.morphology import is_noun
 from video_contrast.perturbations.registry import text_perturbation
 
 # The 22 words: male, female, neutral.
@@ -45,6 +53,14 @@ _RELEASED["male"] = {word: new for word, new in _TABLES["male"].items() if word 
 _VERBS = {"is": "are", "was": "were", "has": "have", "does": "do", "isn't": "aren't", "wasn't": "weren't"}
 _VERBS |= {"hasn't": "haven't", "doesn't": "don't", "isnt": "arent", "wasnt": "werent", "doesnt": "dont", "s": "re"}
 _DOUBLE = re.compile(r"\b(they|them|their|theirs)(?: and| or) \1\b", re.IGNORECASE)  # "he and she", "his or her"
+_AND_VERB = re.compile(
+    r"((?:\s+(?!(?:and|or|but|while|as|who|that|which|when|if)\b)[\w'-]+){0,5})"
+    r"(,?\s+and\s+(?:then\s+|also\s+|\w+ly\s+)?)([\w']+)",
+    re.IGNORECASE,
+)
+_ENDS_VERB = frozenset("it him her them up down in out off on back around away over there here together".split())  # noqa: SIM905
+_MOSTLY_VERBS = frozenset("goes tries takes gives makes puts comes looks walks talks starts runs falls".split())  # noqa: SIM905
+_OBJECT = re.compile(r"\s+(?:an?|the|his|her|their|its|it|him|them|this|that|some|how|what)\b", re.IGNORECASE)
 _NEXT = re.compile(r"(\s+(?:\w+ly\s+|also\s+|then\s+|just\s+)?)([\w']+)")
 
 
@@ -53,7 +69,7 @@ def _register(to: Gender, summary: str) -> None:
         return _replace(caption, to, profile)
 
     rule.__doc__ = summary
-    text_perturbation(f"gender_{to}", category="Bias", origin="natural", version="3")(rule)
+    text_perturbation(f"gender_{to}", category="Bias", origin="natural", version="4")(rule)
 
 
 _register("female", "All references to men become references to women (22-word table).")
@@ -67,7 +83,7 @@ def _replace(caption: str, to: Gender, profile: str) -> str:
         return " ".join(table.get(word.lower(), word) for word in caption.split())
     done, at = "", 0
     for match in _pattern(to).finditer(caption):
-        if match.start() < at:
+        if match.start() < at or is_in_a_name(caption, match):
             continue
         old = match.group()
         if to == "neutral" and old.lower() in ("male", "female") and _describes(caption, match.end()):
@@ -86,7 +102,32 @@ def _replace(caption: str, to: Gender, profile: str) -> str:
             elif verb and (plural := _plural_verb(verb[2])):
                 done += verb[1] + plural
                 at = verb.end()
+                more, at = _joined_verbs(caption, at)
+                done += more
     return _DOUBLE.sub(r"\1", done + caption[at:]) if to == "neutral" else done + caption[at:]
+
+
+def _joined_verbs(caption: str, at: int) -> tuple[str, int]:
+    """The verbs that go on from the one that ends at `at`, in the plural, and where they end: "turns and sees".
+
+    A word that may be a noun is one only behind another ("likes cats and dogs"), and without an object of its own.
+    """
+    done = ""
+    while match := _AND_VERB.match(caption, at):
+        plural = _plural_verb(match[3])
+        between = match[1].split()
+        low = match[3].lower()
+        clear = not between or between[-1].lower() in _ENDS_VERB or low in _MOSTLY_VERBS or not is_noun(low)
+        clear = clear or _OBJECT.match(caption, match.end()) is not None
+        if plural is None or not clear or any(_is_finite(word) for word in between):
+            break
+        done += match[1] + match[2] + plural
+        at = match.end()
+    return done, at
+
+
+def _is_finite(word: str) -> bool:
+    return word.lower() in _VERBS or ("VBZ" in verb_tags(word) and not is_noun(word))
 
 
 def _describes(caption: str, end: int) -> bool:

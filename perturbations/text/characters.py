@@ -11,7 +11,7 @@ from numpy.random import Generator
 from video_contrast.perturbations.language.fitting import like_case
 from video_contrast.perturbations.registry import text_perturbation
 from video_contrast.perturbations.text import tables
-from video_contrast.perturbations.text.words import FUNCTION_WORDS, WORD, draws, how_many
+from video_contrast.perturbations.text.words import FUNCTION_WORDS, UNFIT, WORD, draws, how_many
 
 Able = Callable[[str], bool]
 Change = Callable[[str, float], str]
@@ -30,10 +30,12 @@ def ocr(caption: str, rng: Generator, *, profile: str = "paper") -> str:
     return _change_words(caption, 0.2, rng, *_character_rule(_lookalikes, profile))
 
 
-@text_perturbation("typos", category="ChangeChar", origin="natural")
+@text_perturbation("typos", category="ChangeChar", origin="natural", version="2")
 def typos(caption: str, rng: Generator, *, profile: str = "paper") -> str:
     """In three tenths of the words one inner letter is replaced, swapped, inserted or deleted."""
-    return _change_words(caption, 0.3, rng=rng, able=_has_inner_letter, change=_typo)
+    return _change_words(
+        caption, 0.3, rng=rng, able=_has_inner_letter, change=_typo if profile == "released" else _fit_typo
+    )
 
 
 @text_perturbation("spelling_error", category="ChangeChar", origin="natural", version="2")
@@ -97,6 +99,15 @@ def _spelling_rule(profile: str) -> tuple[Able, Change]:
 
 def _has_inner_letter(word: str) -> bool:
     return len(word) > 2 and word.isalpha()
+
+
+def _fit_typo(word: str, chance: float) -> str:
+    """The first typo that makes no unfit word ("shirt" has one); the word itself if there is none."""
+    typo = _typo(word, chance)
+    if typo.lower() not in UNFIT:
+        return typo
+    others = (_typo(word, (chance + step / 7) % 1) for step in range(1, 7))
+    return next((other for other in others if other.lower() not in UNFIT), word)
 
 
 def _typo(word: str, chance: float) -> str:

@@ -2,17 +2,21 @@
 
 from dataclasses import dataclass
 
-from video_contrast.perturbations.language import Token
+from video_contrast.perturbations.language import Token, verb_tags
 
 FINITE = ("VBZ", "VBP", "VBD", "MD")
 _PARTICIPLES = ("VBG", "VBN")
 _BETWEEN = ("RB", "RBR", "RBS")
 _NEGATIONS = ("not", "n't", "n’t", "never")
 _PRONOUNS_PLURAL = frozenset(("they", "we", "you", "i", "these", "those"))
+_PLURAL_NOUNS = frozenset("people men women children".split())  # noqa: SIM905  that taggers may read as singular
 # Uncountable nouns that end as plurals do.
 UNCOUNTED = frozenset(
     "gymnastics aerobics acrobatics athletics physics mathematics politics news broccoli lens".split()  # noqa: SIM905
 )
+_IN_NOUN_PHRASES = ("DT", "JJ", "NN", "CD", "PR", "VB")  # participles describe
+_LINKING = frozenset("get look seem appear become feel".split())  # noqa: SIM905
+_OPENS_CLAUSE = frozenset("while as when that if because until before after though".split())  # noqa: SIM905
 _QUESTION = frozenset(("what", "who", "where", "when", "why", "how", "which", "whose", "whom"))
 
 
@@ -31,10 +35,10 @@ class Verb:
 def head_verb(tokens: list[Token]) -> Verb | None:
     """The first finite verb, or, in a caption without one, the first participle ("a man singing a song")."""
     for place, token in enumerate(tokens):
-        if token.tag in FINITE and not _in_relative(tokens, place):
+        if token.tag in FINITE and not _in_relative(tokens, place) and not describes(tokens, place):
             return _with_auxiliary(tokens, place)
     for place, token in enumerate(tokens):
-        if token.tag in FINITE:
+        if token.tag in FINITE and not describes(tokens, place):
             return _with_auxiliary(tokens, place)
     for tag in ("VBG", "VBN", "VB"):
         for place, token in enumerate(tokens):
@@ -61,12 +65,49 @@ def is_plural(tokens: list[Token], before: int) -> bool:
         if low in _PRONOUNS_PLURAL:
             return True
         if token.tag in ("NN", "NNP", "PRP") or low in UNCOUNTED:
-            # "a man and a woman": two nouns joined by "and" and nothing but words of noun phrases between them
-            left = [t.text.lower() for t in tokens[max(0, place - 4) : place]]
-            return "and" in left and any(t.tag.startswith("NN") for t in tokens[:place])
+            return _is_joined(tokens, place)
         if token.tag in ("NNS", "NNPS"):
             head = _before_preposition(tokens, place)
-            return tokens[head].tag in ("NNS", "NNPS") if head is not None else True
+            if head is None:
+                return True
+            return tokens[head].tag in ("NNS", "NNPS") or tokens[head].text.lower() in _PLURAL_NOUNS
+    return False
+
+
+def _is_joined(tokens: list[Token], place: int) -> bool:
+    """Whether the noun at `place` is joined to one before it: "a man and a woman", not "a red and white shirt".
+
+    Nor the subject of a second clause: "a man sings and a woman".
+    """
+    for at in range(place - 1, max(0, place - 5), -1):
+        if tokens[at].text.lower() == "and":
+            first = tokens[at - 1].tag[:2] in ("NN", "PR", "CD", "VB")
+            first = first and all(token.tag[:2] in _IN_NOUN_PHRASES for token in tokens[at + 1 : place])
+            clause = any(token.tag in FINITE for token in tokens[:at]) and tokens[0].text.lower() != "there"
+            return first and not clause and any(token.tag[:2] in ("NN", "PR") for token in tokens[:at])
+    return False
+
+
+def describes(tokens: list[Token], place: int) -> bool:
+    """Whether a past form is a participle that describes: "a black haired woman sings", "food being prepared"."""
+    token = tokens[place]
+    form = token.tag == "VBD" or (token.text.lower().endswith("ed") and token.tag not in verb_tags(token.text))
+    if not form or token.lemma == "be":
+        return False
+    before = tokens[place - 1] if place else None
+    if before is not None and before.tag != "NN" and (before.lemma in _LINKING or before.text.lower() == "being"):
+        return True  # "food being prepared", "they look concerned"
+    if place + 1 == len(tokens) or tokens[place + 1].tag[:2] not in ("NN", "JJ"):
+        return False
+    if before is not None and before.tag in ("JJ", "DT", "CD"):
+        return True  # no verb of its own stands there: "a colored dish"
+    if before is not None and before.tag not in ("NN", "NNP", "RB"):
+        return False
+    for after in tokens[place + 1 :]:
+        if after.tag in ("VBZ", "VBP", "MD"):
+            return "VBN" in verb_tags(token.text) or token.text.endswith("ed")
+        if after.tag in ("CC", ",", "WDT", "WP", "WRB", "VBD", "TO") or after.text.lower() in _OPENS_CLAUSE:
+            return False
     return False
 
 
@@ -82,7 +123,8 @@ def _with_auxiliary(tokens: list[Token], place: int) -> Verb:
         return Verb(place, None)
     tags = ("VB",) if token.tag == "MD" or token.lemma == "do" else _PARTICIPLES
     for after in range(place + 1, len(tokens)):
-        if tokens[after].tag in tags:
+        got = token.lemma == "have" and tokens[after].text.lower() == "got"  # "has got a ball": read as a past
+        if tokens[after].tag in tags or got:
             return Verb(after, place)
         if tokens[after].tag not in _BETWEEN and tokens[after].text.lower() not in ("n't", "not", "been", "being"):
             break
@@ -100,6 +142,8 @@ def _before_preposition(tokens: list[Token], place: int) -> int | None:
         if tokens[at].tag == "IN":
             # captions say "a group of people are", so a collective noun follows the people in it
             return None if tokens[at].text.lower() == "of" else at - 1 if tokens[at - 1].tag.startswith("NN") else None
+        if tokens[at].tag == "VBG" and tokens[at - 1].tag in ("NN", "NNS", "NNP"):
+            return at - 1  # "a person wearing shoes"
         if not tokens[at].tag.startswith(("NN", "JJ", "DT", "CD", "PRP$", "VBN", "VBG")):
             return None
     return None

@@ -32,7 +32,7 @@ def _register(name: str, summary: str, change: Change, kinds: tuple[str, ...]) -
         return " ".join(change(words, [place for place, tag in enumerate(tags) if tag[:2] in kinds], rng))
 
     rule.__doc__ = summary
-    text_perturbation(name, category="DropText", origin="synthetic", requirements=("tags",))(rule)
+    text_perturbation(name, category="DropText", origin="synthetic", version="2", requirements=("tags",))(rule)
 
 
 _register("no_nouns", "Every noun becomes [UNK].", _drop, ("NN",))

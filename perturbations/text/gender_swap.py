@@ -6,7 +6,7 @@ from functools import cache
 from numpy.random import Generator
 
 from video_contrast.perturbations.language.fitting import fix_article, like_case
-from video_contrast.perturbations.language.gender import TITLES, is_person, plural, pronoun
+from video_contrast.perturbations.language.gender import TITLES, is_in_a_name, is_person, plural, pronoun
 from video_contrast.perturbations.registry import text_perturbation
 from video_contrast.perturbations.text import tables
 
@@ -30,7 +30,7 @@ _TOKEN = re.compile(r"\S+")
 _PRONOUNS = ("he", "she", "his", "her", "hers", "him", "himself", "herself")
 
 
-@text_perturbation("gender_swap", category="Bias", origin="natural", version="3")
+@text_perturbation("gender_swap", category="Bias", origin="natural", version="4")
 def gender_swap(caption: str, rng: Generator, *, profile: str = "paper") -> str:
     """Every gendered word becomes its counterpart (a list of some 150 pairs and their plurals)."""
     table = counterparts(profile)
@@ -41,7 +41,7 @@ def gender_swap(caption: str, rng: Generator, *, profile: str = "paper") -> str:
         )
     done, at = "", 0
     for match in _WORD.finditer(caption):
-        if match.group().lower() in table and is_person(caption, match):
+        if match.group().lower() in table and is_person(caption, match) and not is_in_a_name(caption, match):
             new = like_case(_swapped(caption, match, table), match.group())
             done = fix_article(done + caption[at : match.start()], new) + new
             at = match.end()

@@ -25,7 +25,7 @@ _MASS = frozenset(
 )
 
 
-@text_perturbation("reverse_neg", category="TextStyle", origin="natural", version="4", requirements=("tags",))
+@text_perturbation("reverse_neg", category="TextStyle", origin="natural", version="5", requirements=("tags",))
 def reverse_neg(caption: str, rng: Generator, *, tokens: list[Token], profile: str = "paper") -> str:
     """A negation is taken out; a caption without one gets "not" at its head verb. Not under 3 words, nor questions."""
     if len(caption.split()) < _FEWEST_WORDS or is_question(caption, tokens):
@@ -45,9 +45,11 @@ def reverse_neg(caption: str, rng: Generator, *, tokens: list[Token], profile: s
     released = profile == "released"
     place = finite_place(tokens, verb)
     token = tokens[place]
-    carries_not = verb.auxiliary is not None or place != verb.head or token.tag == "MD" or token.lemma == "be"
+    carries_not = verb.auxiliary is not None or place != verb.head or token.tag == "MD"
+    carries_not = carries_not or (token.lemma == "be" and token.tag != "VBG")  # "food not being prepared"
     if carries_not or (released and token.lemma in ("do", "have")):
-        return put(caption, [(token.start, token.end, token.text + " not")])
+        word = caption[token.start : token.end]  # of "he s" no apostrophe is known
+        return put(caption, [(token.start, token.end, f"{word} {'NOT' if _shouts(token) else 'not'}")])
     # Taggers read the present of some verbs as a participle: "two dogs run" has "run" as in "is run".
     present = token.tag == "VBN" and "VBP" in verb_tags(token.text)
     if token.tag in ("VBG", "VBN") and not present:
@@ -57,10 +59,14 @@ def reverse_neg(caption: str, rng: Generator, *, tokens: list[Token], profile: s
     else:
         do = "do" if token.tag in ("VB", "VBP", "VBN") or is_plural(tokens, place) else "does"
     negated = f"{do} not {inflect(token.lemma, 'VB')}"
-    if place == 0:
-        return put(caption, [(0, token.end, like_case(negated, token.text))])
-    joined = tokens[place - 1].end == token.start  # "I've a dog"
+    if place == 0 or _shouts(token):
+        negated = like_case(negated, token.text)
+    joined = place > 0 and tokens[place - 1].end == token.start  # "I've a dog"
     return put(caption, [(token.start, token.end, " " * joined + negated)])
+
+
+def _shouts(token: Token) -> bool:
+    return len(token.text) > 1 and token.text.isupper()
 
 
 def _without_no(caption: str, tokens: list[Token]) -> str:
@@ -83,7 +89,7 @@ def _without_negation(caption: str) -> str:
     with_do = _DO.search(caption)
     if with_do:
         verb = inflect(with_do[2].lower(), _DO_TAG[with_do[1].lower()])
-        return caption[: with_do.start()] + verb + caption[with_do.end() :]
+        return caption[: with_do.start()] + like_case(verb, with_do.group()) + caption[with_do.end() :]
     for old, new in _IRREGULAR.items():
         match = re.search(rf"\b{old}\b", caption, re.IGNORECASE)
         if match:
@@ -92,4 +98,10 @@ def _without_negation(caption: str) -> str:
     if nobody and not _NEGATION.search(caption):
         somebody = like_case("some" + nobody[1].lower().removeprefix(" "), nobody.group())
         return caption[: nobody.start()] + somebody + caption[nobody.end() :]
-    return _NEGATION.sub("", caption, count=1)
+    negation = _NEGATION.search(caption)
+    if negation is None:
+        return caption
+    rest = caption[negation.end() :]
+    if negation.start() == 0:  # "Never touch it"
+        rest = like_case(rest[:1], negation.group()) + rest[1:]
+    return caption[: negation.start()] + rest

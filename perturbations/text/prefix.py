@@ -23,7 +23,7 @@ _ENDINGS = ("ing", "ings", "ers", "able")  # "playing" minus "play": no word is 
 _PARTS = {"NN": "NOUN", "JJ": "ADJ", "RB": "ADV"}
 
 
-@text_perturbation("prefix_swap", category="ChangeChar", origin="natural", version="2", requirements=("tags",))
+@text_perturbation("prefix_swap", category="ChangeChar", origin="natural", version="3", requirements=("tags",))
 def prefix_swap(caption: str, rng: Generator, *, tokens: list[Token], profile: str = "paper") -> str:
     """The first part of one word becomes another that gives a real word of the same tag ("report", "import")."""
     options = []

@@ -8,29 +8,24 @@ from video_contrast.perturbations.language import Token, inflect, wordnet
 from video_contrast.perturbations.language.fitting import fix_article, like_case
 from video_contrast.perturbations.registry import text_perturbation
 from video_contrast.perturbations.text import tables
-from video_contrast.perturbations.text.imperative import base, imperatives
 from video_contrast.perturbations.text.passive.lists import PEOPLE
-from video_contrast.perturbations.text.words import FUNCTION_WORDS, how_many, pick, sample
+from video_contrast.perturbations.text.words import FUNCTION_WORDS, UNFIT, how_many, pick, sample
 
 _PARTS = {"NN": "n", "VB": "v", "JJ": "a", "RB": "r"}
 _MULTI = 2  # words that a multi_pos_swap replaces, at most
 _MOSTLY = 0.6  # share of a word's uses that its commonest sense must have
 _FEWEST_USES = 2  # of a word in the sense, in a corpus of running text: "lag" is no word for "run" today
 _PARTICLES = frozenset(("on", "off", "up", "down", "out", "together", "away", "back"))
+_NEED_OBJECTS = frozenset(("set", "place", "lay"))  # verbs whose synonyms are said of an object
+_OPENS_OBJECT = ("DT", "PR", "CD", "PD", "NN", "JJ", "VB")
 _AUXILIARIES = frozenset(("be", "have", "do"))
 
 
 @text_perturbation(
-    "swap_syn_wordnet", category="SwapText", origin="synthetic", version="3", requirements=("tags", "wordnet")
+    "swap_syn_wordnet", category="SwapText", origin="synthetic", version="4", requirements=("tags", "wordnet")
 )
 def swap_syn_wordnet(caption: str, rng: Generator, *, tokens: list[Token], profile: str = "paper") -> str:
     """A tenth of the words become a WordNet synonym of their sense and part of speech."""
-    if profile != "released":
-        orders = set(imperatives(tokens))  # taggers read "mix the eggs" as nouns
-        tokens = [
-            token._replace(tag="VB", lemma=base(token)) if place in orders else token
-            for place, token in enumerate(tokens)
-        ]
     words = [token for token in tokens if token.text[0].isalnum()]
     lemmas = {token.lemma for token in words}
     options = []
@@ -59,21 +54,29 @@ def _beside(words: list[Token], place: int, names: tuple[str, ...]) -> tuple[str
     before, after = (words[at].tag if 0 <= at < len(words) else "" for at in (place - 1, place + 1))
     noun = token.tag[:2] == "NN"
     particle = after == "RP" or (after and words[place + 1].text.lower() in _PARTICLES)
+    if token.lemma in _NEED_OBJECTS and not noun and after[:2] not in _OPENS_OBJECT:
+        return ()  # "let it set" is not "let it put"
     if (noun and before[:2] == "NN") or (token.tag[:2] == "VB" and particle):
         return ()
+    if before == "VBG":
+        names = tuple(word for word in names if " " not in word)  # no "frying cooking pan"
     if after[:2] == "NN" and noun:
         stated = (token.lemma, _PARTS[token.tag[:2]]) in caption_senses() and token.lemma not in PEOPLE  # "a boy band"
         return tuple(word for word in names if " " not in word) if stated else ()
     return names
 
 
-@text_perturbation("multi_pos_swap_NN", category="SwapText", origin="machine", requirements=("tags", "wordnet"))
+@text_perturbation(
+    "multi_pos_swap_NN", category="SwapText", origin="machine", version="2", requirements=("tags", "wordnet")
+)
 def multi_pos_swap_nn(caption: str, rng: Generator, *, tokens: list[Token], profile: str = "paper") -> str:
     """Up to two singular nouns become random nouns that are other parts of speech as well."""
     return _multi_pos_swap(caption, tokens, tag="NN", rng=rng, profile=profile)
 
 
-@text_perturbation("multi_pos_swap_JJ", category="SwapText", origin="machine", requirements=("tags", "wordnet"))
+@text_perturbation(
+    "multi_pos_swap_JJ", category="SwapText", origin="machine", version="2", requirements=("tags", "wordnet")
+)
 def multi_pos_swap_jj(caption: str, rng: Generator, *, tokens: list[Token], profile: str = "paper") -> str:
     """Up to two adjectives become random adjectives that are other parts of speech as well."""
     return _multi_pos_swap(caption, tokens, tag="JJ", rng=rng, profile=profile)
@@ -156,7 +159,7 @@ def _multi_pos_swap(caption: str, tokens: list[Token], tag: str, rng: Generator,
     changes = []
     for n in sample(len(places), _MULTI, rng) if places else ():
         new = pick(words, rng)
-        while new == places[n].lemma:
+        while new == places[n].lemma or (new in UNFIT and profile != "released"):
             new = pick(words, rng)
         changes.append((places[n], new))
     return replace(caption, changes, profile)

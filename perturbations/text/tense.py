@@ -1,7 +1,6 @@
 """TextStyle: the tense of the caption's verb changes (robustness paper, A.2)."""
 
 from functools import cache
-from itertools import pairwise
 
 from numpy.random import Generator
 
@@ -11,24 +10,22 @@ from video_contrast.perturbations.language.fitting import like_case
 from video_contrast.perturbations.language.morphology import is_noun
 from video_contrast.perturbations.registry import text_perturbation
 from video_contrast.perturbations.text import tables
-from video_contrast.perturbations.text.clauses import finite_place, head_verb, is_plural
+from video_contrast.perturbations.text.clauses import describes, finite_place, head_verb, is_plural
 from video_contrast.perturbations.text.imperative import imperatives, past
 from video_contrast.perturbations.text.words import how_many, pick, put, sample
 
 _MODALS = {"can": "could", "could": "can", "will": "would", "would": "will", "may": "might", "shall": "should"}
 _MODALS |= {"ca": "could", "wo": "would", "sha": "should", "'ll": "would", "’ll": "would"}  # "can't", "won't", "he'll"
-# Negated auxiliaries whose apostrophe is lost: "they don t know".
-_BROKEN = {"don": "didn", "doesn": "didn", "isn": "wasn", "aren": "weren", "hasn": "hadn", "haven": "hadn"}
+_CLAUSES = frozenset("until till when while as if once after before that which who because so".split())  # noqa: SIM905
+_CLITICS_OF_BE = ("is", "am", "'s", "’s", "'m", "’m")
+_AFTER_HAVE = ("got", "been", "had")  # "he's got a hat", "she's been singing": "'s" is "has"
 
 
-@text_perturbation("tense", category="TextStyle", origin="natural", version="4", requirements=("tags",))
+@text_perturbation("tense", category="TextStyle", origin="natural", version="5", requirements=("tags",))
 def tense(caption: str, rng: Generator, *, tokens: list[Token], profile: str = "paper") -> str:
     """Present becomes past and past becomes present (`released`: any other form of a tenth of the words)."""
     if profile == "released":
         return _any_form(caption, tokens, rng)
-    for token, after in pairwise(tokens):
-        if token.text.lower() in _BROKEN and after.text.lower() == "t":
-            return put(caption, [(token.start, token.end, like_case(_BROKEN[token.text.lower()], token.text))])
     orders = imperatives(tokens)
     if orders:
         return _past_of_orders(caption, tokens, orders)
@@ -55,17 +52,41 @@ def _past_of_orders(caption: str, tokens: list[Token], orders: list[int]) -> str
     forms |= {
         at: _other_tense(tokens, at, is_plural(tokens, at))
         for at in _finite(tokens, ("VBZ", "VBP"))
-        if at > orders[0] and at not in forms and (tokens[at].lemma == "be" or tokens[at - 1].tag == "PRP")
+        if at > orders[0] and at not in forms and _is_clause(tokens, at, orders)
     }
     changes = [(tokens[at].start, tokens[at].end, like_case(form, tokens[at].text)) for at, form in forms.items()]
     return put(caption, sorted(changes))
+
+
+def _is_clause(tokens: list[Token], place: int, orders: list[int]) -> bool:
+    """Whether a present belongs to a clause of its own behind an order ("until it browns", "until the onion turns")."""
+    if tokens[place].lemma == "be" or tokens[place - 1].tag == "PRP":
+        return True
+    order = max(at for at in orders if at < place)
+    return any(token.text.lower() in _CLAUSES for token in tokens[order + 1 : place])
 
 
 def _of_the_same_time(tokens: list[Token], head: Token) -> list[int]:
     """The finite verbs in the tense of `head`: a caption stays in one tense."""
     past = head.tag == "VBD"
     tags = ("VBD",) if past else ("VBZ", "VBP") if head.tag != "MD" else ("MD",)
-    return _finite(tokens, tags)
+    finite = [at for at in _finite(tokens, tags) if not describes(tokens, at)]
+    return finite if head.tag in ("VBD", "MD") else [*finite, *_joined_to(tokens, finite)]
+
+
+def _joined_to(tokens: list[Token], finite: list[int]) -> list[int]:
+    """Bare verbs that go on from a present one: "two men stand and smile", "they eat, talk and laugh"."""
+    found: list[int] = []
+    for place in range(1, len(tokens)):
+        if tokens[place].tag != "VB" or "VBP" not in verb_tags(tokens[place].text):
+            continue
+        at = place - 1
+        while at and tokens[at].tag == "RB":
+            at -= 1
+        verbs = [n for n in range(place) if tokens[n].tag[:2] == "VB" or tokens[n].tag in ("MD", "TO")]
+        if tokens[at].tag in ("CC", ",") and verbs and verbs[-1] in (*finite, *found):
+            found.append(place)
+    return found
 
 
 def _finite(tokens: list[Token], tags: tuple[str, ...]) -> list[int]:
@@ -90,12 +111,10 @@ def _other_tense(tokens: list[Token], place: int, plural: bool) -> str:
         if token.lemma == "be":
             return "are" if low == "were" else "is"
         return inflect(token.lemma, "VBP" if plural else "VBZ")
+    if low in ("'s", "’s") and any(after.text.lower() in _AFTER_HAVE for after in tokens[place + 1 : place + 2]):
+        return "had"
     if token.lemma == "be":
-        return (
-            "were"
-            if low in ("are", "'re", "’re") or (plural and low not in ("is", "am", "'s", "’s", "'m", "’m"))
-            else "was"
-        )
+        return "were" if low in ("are", "'re", "’re") or (plural and low not in _CLITICS_OF_BE) else "was"
     return inflect(token.lemma, "VBD")
 
 

@@ -21,6 +21,21 @@ FUNCTION_WORDS = frozenset(
     """.split()  # noqa: SIM905
 )
 
+# Words that no caption should be given at random: slurs, insults, obscenities, what is sexual or violent.
+UNFIT = frozenset(
+    """
+    abortifacient aphrodisiac assault barf bastard bisexual bitch blow bomb boob breast bugger bullshit bum bust butt
+    castrate chink cock colored contraceptive crap cripple cuckold damn damned degenerate dung dwarf dyke erotic fag
+    faggot fagot fart fascist fuck fucking garotte garrotte gay goddam goddamn goddamned guillotine gyp hang heathen
+    hermaphrodite heterosexual homophile homosexual hump hysteric imbecile invalid kill killing lame laxative lay
+    lesbian lunatic lust maniac massacre midget mongol mongoloid murder narcotic nazi negro negroid neurotic neuter
+    nude pee pervert pimp piss prick prostitute psychotic puke purgative pussy queer racist rape retard retarded retch
+    savage schizoid schizophrenic screw screwing sex sexagenarian sexist shag shit slag slaughter slave slaveholding
+    slaver snatch sod spastic spic spick stab strip subnormal suck tart torture torturing tramp transsexual
+    transvestite untouchable virgin vomit wank wench whore
+    """.split()  # noqa: SIM905
+)
+
 
 def is_content(token: Token) -> bool:
     """Whether a word is a noun, verb, adjective or adverb that a word-level rule may choose."""
