@@ -22,8 +22,9 @@ from video_contrast.seeds import digest
 from video_contrast.video import Clip, DecodedClip, Quality, decode, index_of, read_video, write_video
 from video_contrast.video.open import regular
 
-# Changes when the bytes written for an unchanged perturbation do (encoder settings).
-_WRITER = "1"
+# Changes when the bytes written for an unchanged perturbation do (encoder settings, decoding).
+_WRITER = "2"
+_LONGEST = 120  # bytes of a video id in a name; file systems take 255 in all, and the digest tells clips apart
 CLEAN = "clean"
 StrPath = str | os.PathLike[str]
 
@@ -48,7 +49,7 @@ def file_name(source: StrPath, clip: Clip, condition: VideoCondition | None, qua
     else:
         recipe = (condition.profile, condition.seed, condition.scope, video_spec(condition.name).version)
         folder, key = f"{condition.name}_{condition.severity}", digest(_WRITER, quality, *recipe)
-    name = re.sub(r"[^\w.-]", "_", clip.video_id).lstrip(".") or "_"
+    name = re.sub(r"[^\w.-]", "_", clip.video_id).lstrip(".").encode()[:_LONGEST].decode(errors="ignore") or "_"
     start, end = (None if edge is None else float(edge) for edge in (clip.start, clip.end))
     if start is not None or end is not None:
         name += f"_{start or 0:g}_{'end' if end is None else format(end, 'g')}"

@@ -162,7 +162,8 @@ def test_file_names_tell_clips_and_recipes_apart(videos: Path, tmp_path: Path) -
         (None, None), (1, None), (1, 2), (0, 5), (None, 5), (1234.561, None), (1234.564, None), (1, 1234.5678),
         (1, 1234.5679),
     ]  # fmt: skip
-    clips = [Clip(name, "v.mp4", *span) for name in ("x/y", "x y", "x_y") for span in spans]
+    titles = ("x/y", "x y", "x_y", "映画" * 100 + "1", "映画" * 100 + "2")
+    clips = [Clip(name, "v.mp4", *span) for name in titles for span in spans]
     conditions = [
         None, VideoCondition("jpeg", 1), VideoCondition("jpeg", 2), VideoCondition("jpeg", 1, seed=1),
         VideoCondition("jpeg", 1, "monotone"), VideoCondition("jpeg", 1, scope="video"),
@@ -175,6 +176,7 @@ def test_file_names_tell_clips_and_recipes_apart(videos: Path, tmp_path: Path) -
     assert file_name(copy, clips[0], None) == file_name(one, clips[0], None)  # the content counts, not the place
     assert all(".." not in name and not name.startswith("/") for name in names)
     assert file_name(one, Clip("../../etc", "v.mp4"), None).count("/") == 1
+    assert max(len(part.encode()) for name in names for part in name.split("/")) < 200  # file systems take 255
 
 
 def test_clips_of_nearly_equal_spans_get_their_own_pixels(videos: Path, tmp_path: Path) -> None:
