@@ -268,12 +268,20 @@ def strongest_blind_scores(
         clusters: source video of each item.
 
     Returns:
-        What the model is, and float64[k] for each item in the order of its candidates, higher for what looks true.
-
-    Raises:
-        UsageError: too few items to cross-validate.
+        What the model is, and float64[k] for each item in the order of its candidates, higher for what looks true. Too
+        few items to cross-validate have the models of their audit, which learn nothing: the fewest or the most words.
     """
     against = [audited_negatives(label, of_item) for label, of_item in zip(labels, kinds, strict=True)]
+    if too_few(clusters):
+        lengths = [np.array([float(len(text.split())) for text in texts]) for texts in candidates]
+        rules: dict[str, Scores] = {"fewest words": [-of_item for of_item in lengths], "most words": lengths}
+
+        def right(rule: str) -> float:
+            audited = (s[[label, *others]] for s, label, others in zip(rules[rule], labels, against, strict=True))
+            return sum(float(s[0] == s.max()) / np.count_nonzero(s == s.max()) for s in audited)
+
+        best = max(rules, key=right)
+        return best, rules[best]
     learned = [
         [texts[n] for n in (label, *others)] for texts, label, others in zip(candidates, labels, against, strict=True)
     ]

@@ -3,7 +3,8 @@
 They stand beside every table. `blind` scores a caption by what the texts of the set give away. By default it is the
 stronger of the blind models of a set's audit (`audit.blind_models`): a classifier of word n-grams or a word trigram
 model, learned from the set itself with its labels; no caption is scored by a model that has seen it, or an item of the
-same video. `--lm MODEL` takes a causal language model of transformers instead: what reads better is taken for true.
+same video. Of too few items, the number of words decides, as in their audit. `--lm MODEL` takes a causal language model
+of transformers instead: what reads better is taken for true.
 """
 
 from __future__ import annotations
@@ -19,7 +20,6 @@ from video_contrast.audit.blind_models import (
     cross_fitted,
     folds_of,
     strongest_blind_scores,
-    too_few,
 )
 from video_contrast.files import JsonObject
 from video_contrast.runner.kinds.base import (
@@ -82,9 +82,9 @@ class Blind(TextScorer):
             self.of_text.update(zip(todo, self.language_model.score(todo), strict=True))
 
     def begin_items(self, items: Sequence[LabelledItem], *, config: str = "", condition: str = "clean") -> None:
-        """Fits the blind models of the audit to the items; too few items leave it at trigrams of the other texts."""
+        """Fits the blind models of the audit to the items."""
         clusters = [item.cluster for item in items]
-        if self.language_model or too_few(clusters):
+        if self.language_model:
             return
         summary, scores = strongest_blind_scores(
             [item.candidates for item in items],
@@ -109,7 +109,7 @@ class Blind(TextScorer):
         return np.tile(np.array(row, np.float64), (len(video_ids), 1))
 
     def score_item(self, item_id: str, video_id: str, captions: Sequence[str]) -> np.ndarray:
-        """float64[k], higher for what looks true; of few items, by trigrams of the other items' texts."""
+        """float64[k], higher for what looks true; of texts without items, by trigrams of the others."""
         if self.language_model:
             return np.array([self.of_text[text] for text in captions], np.float64)
         if item_id in self.of_item:
