@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TypedDict
+from unicodedata import normalize
 
 import numpy as np
 
@@ -69,12 +70,12 @@ class CaptionedClip:
 
 
 def normal(caption: str) -> str:
-    """A caption with case, spacing and closing marks taken out: equal results say the same.
+    """A caption with case, spacing, closing marks and the way accents are coded taken out: equal results say the same.
 
-    >>> normal("A man  runs.") == normal("a man runs")
-    True
+    >>> normal("A man  runs.") == normal("a man runs"), normal("caf\u00e9") == normal("cafe\u0301")
+    (True, True)
     """
-    return " ".join(caption.lower().split()).rstrip(" .!?")
+    return " ".join(normalize("NFC", caption).lower().split()).rstrip(" .!?")
 
 
 def retrieval_rows(clips: Iterable[CaptionedClip]) -> list[RetrievalRow]:
