@@ -6,6 +6,7 @@ from pathlib import Path
 
 from video_contrast.console import counted
 from video_contrast.errors import UsageError, VideoContrastError
+from video_contrast.hub import asked_once
 from video_contrast.rows import RetrievalRow
 from video_contrast.seeds import digest
 from video_contrast.storage import SetFolder
@@ -69,7 +70,8 @@ def _of_hub(name: str, config: str) -> dict[str, list[RetrievalRow]]:
     import datasets
 
     try:
-        loaded = datasets.load_dataset(name, config)
+        with asked_once(name, "dataset"):
+            loaded = datasets.load_dataset(name, config)
     except (ConnectionError, datasets.exceptions.DatasetNotFoundError) as error:
         raise VideoContrastError(f"--dataset {name}: no such folder, and the Hub does not give it: {error}") from error
     except (ValueError, FileNotFoundError) as error:

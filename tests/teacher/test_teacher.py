@@ -222,9 +222,17 @@ def test_a_set_of_the_hub_needs_a_video_root(
     with pytest.raises(VideoContrastError, match="me/shapes: no such folder, and the Hub does not give it"):
         teach("temporal-plain", "me/shapes", output=tmp_path, video_root=dataset, **QUICK)
     load = datasets.load_dataset
-    monkeypatch.setattr(datasets, "load_dataset", lambda _, config: load(str(dataset), config))
+    asked: list[bool] = []  # where the Hub did not answer once, its library is not to ask five times more
+
+    def of_the_hub(_: str, config: str) -> object:
+        asked.append(not datasets.config.HF_HUB_OFFLINE)
+        return load(str(dataset), config)
+
+    monkeypatch.setattr(datasets, "load_dataset", of_the_hub)
+    monkeypatch.setattr(datasets.config, "HF_HUB_OFFLINE", False)
     result = teach("temporal-plain", "me/shapes", output=tmp_path, video_root=dataset, stop_after=1, **QUICK)
     assert result["missing"] == 0 and result["negatives"]["train"]["captions"] == 48
+    assert asked == [False]
 
 
 def test_captions_without_actions_are_said(tmp_path: Path) -> None:
