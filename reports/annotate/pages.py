@@ -265,7 +265,8 @@ def _review(gr: ModuleType, desk: Desk, reviewer: str) -> None:
     refresh = gr.Button("Show answers", elem_id="refresh")
     answers = gr.Dataframe(
         headers=["item", "by", "true sentence", "answer", "seconds", "status"],
-        column_widths=["14%", "10%", "29%", "26%", "11%", "10%"],
+        # In pixels: a share of a phone is less than a word; the table is scrolled there.
+        column_widths=["110px", "84px", "226px", "206px", "84px", "80px"],
         interactive=False,
         wrap=True,
         elem_id="review",

@@ -6,6 +6,7 @@ from pathlib import Path
 import datasets
 import pytest
 
+from video_contrast import load_dataset
 from video_contrast.builders import build
 from video_contrast.builders.assembly import sharding
 from video_contrast.builders.sources.clip_table import CaptionTable, read_clips
@@ -355,5 +356,12 @@ def test_a_build_never_drops_a_split_that_is_there(tmp_path):
     with pytest.raises(VideoContrastError, match="config retrieval also has the split train, which would no longer"):
         built(tmp_path, ["retrieval"], split="validation")
     assert contents(root) == before
-    built(tmp_path, ["random_mc"], split="validation")
+    built(tmp_path, "random_mc", split="validation")  # one name is no list of letters
     assert len(rows(root, "retrieval", "train")) == len(rows(root, "random_mc", "validation"))
+
+
+def test_load_dataset_takes_the_first_config_where_none_is_named(tmp_path, monkeypatch):
+    monkeypatch.setenv("VIDEO_CONTRAST_CACHE", str(tmp_path / "cache"))
+    table = str(write_table(tmp_path / "captions.csv", n=6))
+    loaded = load_dataset("captions", split="test", captions=table, video_column="file", caption_column="text")
+    assert len(loaded) == 6 and "captions" in loaded.column_names  # of retrieval

@@ -153,6 +153,8 @@ def test_a_whole_session_in_a_browser(browser: Any, made: Path, tmp_path: Path, 
         if task == "judge":  # a reviewer sends one back, and its author is shown it again with the note
             item = rows[0]["id"]
             tab.get_by_role("tab", name="Review").click()
+            shown = tab.locator("#review th").filter(has_text="status").first.bounding_box()
+            assert shown["height"] < 60, "a heading of the answers is broken into letters on a phone"
             for field, text in (("item", item), ("by", "ann"), ("note", "watch to the end")):
                 tab.locator(f"#back-{field} input, #back-{field} textarea").fill(text)
             tab.locator("#back").click()
