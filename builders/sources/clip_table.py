@@ -29,6 +29,10 @@ class VideoTable:
     licence: Annotated[str | None, "licence of the set: the Hub's name of one (cc-by-4.0), or in words"] = None
     language: Annotated[str, "language of the captions, as its code"] = "en"
 
+    def __post_init__(self) -> None:
+        if not re.fullmatch(r"[a-z]{2,3}(-[A-Za-z0-9]+)*|multilingual", self.language):  # the Hub refuses such a card
+            raise UsageError(f"--language {self.language}: give the code of the language, such as en, de or zh")
+
     def card_facts(self) -> Facts:
         """What the user says of the set for its card."""
         known = re.fullmatch(r"[a-z0-9]+(-[a-z0-9.]+)*", self.licence or "")

@@ -365,3 +365,8 @@ def test_load_dataset_takes_the_first_config_where_none_is_named(tmp_path, monke
     table = str(write_table(tmp_path / "captions.csv", n=6))
     loaded = load_dataset("captions", split="test", captions=table, video_column="file", caption_column="text")
     assert len(loaded) == 6 and "captions" in loaded.column_names  # of retrieval
+
+
+def test_a_language_is_a_code(tmp_path):
+    with pytest.raises(UsageError, match="--language English: give the code of the language"):
+        built(tmp_path, ["retrieval"], language="English")

@@ -31,6 +31,21 @@ def test_accuracies_by_kind_stand_with_their_interval_and_chance() -> None:
         assert f"{kind} {share:.3f} [{low:.3f}, {high:.3f}] {chance:.3f} {numbers[f'n_{kind}']}" in lines
 
 
+def test_retrieval_stands_with_its_chance() -> None:
+    from io import StringIO
+
+    from rich.console import Console
+
+    ways = {"t2v_R@1": 0.5, "v2t_R@1": 0.4, "t2v_chance_R@1": 0.25, "v2t_chance_R@1": 0.125, "n_captions": 8}
+    entry = {"layout": "retrieval", "conditions": {"clean": ways, "control:blind": ways | {"v2t_chance_R@1": 0.25}}}
+    result: Any = SimpleNamespace(metrics={"configs": {"retrieval": entry}}, record={})
+    console = Console(file=StringIO(), width=140)
+    console.print(table(result))
+    lines = [" ".join(line.split()) for line in console.file.getvalue().splitlines()]  # type: ignore[attr-defined]
+    assert "retrieval clean t2v R@1 0.500 v2t R@1 0.400 0.250 0.125 8" in lines
+    assert "retrieval control:blind t2v R@1 0.500 v2t R@1 0.400 0.250 8" in lines
+
+
 def test_a_missing_file_is_named_once_and_only_the_first_few_are() -> None:
     missing = {f"my clips/{n}.mp4": f"my clips/{n}.mp4: cannot be read" for n in range(7)}
     result: Any = SimpleNamespace(record={"n_missing": 7, "missing": missing})
