@@ -24,6 +24,7 @@ DEFAULTS: dict[str, tuple[str, ...]] = {
 }
 BATCH = 64  # texts a forward pass
 RULES = "rules"  # in place of a checkpoint: the rules of a perturbation that has them
+_WEIGHTS = (".safetensors", ".bin", ".pt", ".pth", ".h5", ".msgpack")
 WITH_RULES = ("active_to_passive",)
 _Item = TypeVar("_Item")
 
@@ -62,7 +63,10 @@ def available(name: str, models: str | Sequence[str] | None) -> tuple[str, ...]:
 
 
 def stored_revision(checkpoint: str) -> str | None:
-    """The commit of a checkpoint in the Hub cache, or the newest change of a folder; None where it is neither."""
+    """The commit of a checkpoint in the Hub cache, or the newest change of a folder; None where it is neither.
+
+    Without a file of weights (an interrupted download) it is not there: another checkpoint or the rules make the text.
+    """
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import LocalEntryNotFoundError
 
@@ -70,9 +74,10 @@ def stored_revision(checkpoint: str) -> str | None:
         files = [path for path in Path(checkpoint).rglob("*") if path.is_file()] or [Path(checkpoint)]
         return str(max(path.stat().st_mtime_ns for path in files))
     try:
-        return Path(snapshot_download(checkpoint, local_files_only=True)).name
+        folder = Path(snapshot_download(checkpoint, local_files_only=True))
     except (LocalEntryNotFoundError, ValueError):
         return None
+    return folder.name if any(path.suffix in _WEIGHTS for path in folder.rglob("*")) else None
 
 
 def produced_by(name: str, models: str | Sequence[str] | None = None) -> str:

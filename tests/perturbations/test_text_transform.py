@@ -237,3 +237,16 @@ def test_the_cache_name_holds_what_makes_the_text(monkeypatch):
     assert TextPerturbation("active_to_passive", models={"active_to_passive": "rules"}).version == with_rules.version
     monkeypatch.setattr(checkpoints, "stored_revision", lambda checkpoint: "fedcba")
     assert TextPerturbation("mlm_suggestion").version.endswith("google-bert/bert-base-uncased@fedcba")
+
+
+def test_an_interrupted_download_is_no_checkpoint(monkeypatch, tmp_path):
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
+    for name in ("active_to_passive_styletransfer", "parrot_adequacy_model"):
+        repository = tmp_path / f"models--prithivida--{name}"
+        (repository / "refs").mkdir(parents=True)
+        (repository / "refs" / "main").write_text("abc")
+        (repository / "snapshots" / "abc").mkdir(parents=True)
+        (repository / "snapshots" / "abc" / "config.json").write_text('{"model_type": "t5"}')
+    done = TextPerturbation("active_to_passive")({"id": "a", "captions": ["a man is stirring a soup"]})
+    assert done["captions"] == ["a soup is being stirred by a man"]
+    assert "rules" in done["text_perturbation"]["version"], "the record names what made the text"
