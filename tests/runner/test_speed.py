@@ -119,7 +119,7 @@ def test_memory_does_not_grow_with_a_videos_length(long_clip: Path, scope: str) 
         tracemalloc.stop()
     assert n_views == 92
     assert counter.converted <= 26 * 8 + 8 * 12  # clean and temporal views, and the codecs' groups
-    assert peak < 7e6  # all frames: 14 MB
+    assert peak < 8e6  # all frames: 14 MB; what is imported on the way counts, too
     held = held_bytes(long_clip.parent, clip, visuals, Sampling(8))
     assert held == 3 * 32 * 32 * counter.converted
 
