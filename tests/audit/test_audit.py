@@ -179,7 +179,7 @@ def test_the_command_writes_audit_and_refined_config_into_set_and_card(tmp_path,
 
 
 def test_what_cannot_be_audited_is_said(tmp_path, capsys):
-    assert main(["audit", str(tmp_path)]) == 1 and "doesn't contain any data files" in capsys.readouterr().err
+    assert main(["audit", str(tmp_path)]) == 1 and "no table lies in it" in capsys.readouterr().err
     table = tmp_path / "c.csv"
     table.write_text("video,caption\n" + "\n".join(f"v{n}.mp4,a man is in {n}" for n in range(8)))
     root = build("captions", ["retrieval", "gender_mc"], output=tmp_path / "set", captions=str(table))
