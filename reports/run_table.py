@@ -86,8 +86,8 @@ def _cells(layout: str, numbers: Numbers) -> tuple[str, str, str]:
     """Score, chance, n."""
     if layout == "retrieval":
         both = "  ".join(f"{way} {_share(numbers, f'{way}_R@1')}" for way in ("t2v", "v2t"))
-        chances = {f"{numbers[f'{way}_chance_R@1']:.3f}": None for way in ("t2v", "v2t")}  # one where they are equal
-        return both, " ".join(chances), str(numbers["n_captions"])
+        each = dict.fromkeys(f"{numbers[f'{way}_chance_R@1']:.3f}" for way in ("t2v", "v2t"))  # one where they are equal
+        return both, " ".join(each), str(numbers["n_captions"])
     if layout == "pairs" and "text_score" in numbers:
         names = [name for name in PAIR_SCORES if name in numbers]
         shares = "  ".join(f"{name.removesuffix('_score')} {_interval(numbers, name)}" for name in names)
