@@ -86,7 +86,7 @@ def _cells(layout: str, numbers: Numbers) -> tuple[str, str, str]:
     """Score, chance, n."""
     if layout == "retrieval":
         both = "  ".join(f"{way} {_share(numbers, f'{way}_R@1')}" for way in ("t2v", "v2t"))
-        each = dict.fromkeys(f"{numbers[f'{way}_chance_R@1']:.3f}" for way in ("t2v", "v2t"))  # one where they are equal
+        each = dict.fromkeys(f"{numbers[f'{way}_chance_R@1']:.3f}" for way in ("t2v", "v2t"))  # one if equal
         return both, " ".join(each), str(numbers["n_captions"])
     if layout == "pairs" and "text_score" in numbers:
         names = [name for name in PAIR_SCORES if name in numbers]
