@@ -13,7 +13,6 @@ Frame = npt.NDArray[np.uint8]
 
 DEGREES = (7.5, 15.0, 30.0, 45.0, 90.0)  # not in the paper
 SHORT_SIDE, CROP = 256, 224
-MIDDLE = (SHORT_SIDE - CROP) // 2
 
 
 @video_perturbation("static_rotate", category="Camera", acts="frame")
@@ -41,24 +40,33 @@ def translate(frame: Frame, severity: int, rng: np.random.Generator, reach: Sequ
     """A shaking camera: short side to 256, then a 224x224 crop at a random offset of 0..8 severity - 1 a frame.
 
     An offset that would leave the picture (short sides, severity 5) stops at its edge. Released: one offset a clip.
-    With `reach`, the offset is up to so many pixels to either side of the middle of a square picture.
+    With `reach`, the offset is up to so many pixels to either side of the middle.
     """
-    return crop_at(frame, *crop_offset(severity, rng, reach))
+    return crop_at(frame, *crop_offset(severity, rng, reach, scaled_size(*frame.shape[:2])))
 
 
-def crop_offset(severity: int, rng: np.random.Generator, reach: Sequence[int] | None) -> tuple[int, int]:
+def crop_offset(
+    severity: int, rng: np.random.Generator, reach: Sequence[int] | None, size: tuple[int, int]
+) -> tuple[int, int]:
     """Returns how far down and right of the scaled frame's corner `translate` crops, in pixels.
 
     Args:
         severity: 1 to 5.
         rng: of the frame.
         reach: see `translate`.
+        size: height and width of the scaled frame.
     """
-    if reach is not None:
-        down, right = (MIDDLE + round(pixels) for pixels in (2 * rng.random(2) - 1) * reach[severity - 1])
-    else:
+    if reach is None:
         down, right = (int(offset) for offset in rng.integers(0, 8 * severity, size=2))
-    return down, right
+        return min(down, size[0] - CROP), min(right, size[1] - CROP)
+    down, right = (round(pixels) for pixels in (2 * rng.random(2) - 1) * reach[severity - 1])
+    top, left = middle(size)
+    return top + down, left + right
+
+
+def middle(size: tuple[int, int]) -> tuple[int, int]:
+    """Returns how far down and right the crop in the middle of a scaled frame begins, in pixels."""
+    return (size[0] - CROP) // 2, (size[1] - CROP) // 2
 
 
 def scaled_size(height: int, width: int) -> tuple[int, int]:
@@ -67,17 +75,16 @@ def scaled_size(height: int, width: int) -> tuple[int, int]:
     return max(SHORT_SIDE, round(height * scale)), max(SHORT_SIDE, round(width * scale))
 
 
-def crop_at(frame: Frame, down: int, right: int) -> Frame:
+def crop_at(frame: Frame, top: int, left: int) -> Frame:
     """Returns the 224x224 crop that `translate` takes.
 
     Args:
         frame: uint8[H, W, 3]; scaled first, so that its shorter side has `SHORT_SIDE` pixels.
-        down: offset from the upper edge, in pixels of the scaled frame.
-        right: offset from the left edge.
+        top: offset from the upper edge, in pixels of the scaled frame.
+        left: offset from the left edge.
     """
     tall, wide = scaled_size(*frame.shape[:2])
     scaled = cv2.resize(frame, (wide, tall), interpolation=cv2.INTER_LINEAR)
-    top, left = min(down, tall - CROP), min(right, wide - CROP)
     return np.ascontiguousarray(scaled[top : top + CROP, left : left + CROP])
 
 

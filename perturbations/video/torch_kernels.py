@@ -135,8 +135,7 @@ def translate(frames: Tensor, severity: int, rngs: Rngs, reach: Sequence[int] | 
     scaled = _resampled(planes, vertical, across, sizes=(tall, wide)).round().clamp(0, 255).to(torch.uint8)
     cropped = []
     for plane, rng in zip(scaled, rngs, strict=True):
-        down, right = camera.crop_offset(severity, rng, reach)
-        top, left = min(down, tall - camera.CROP), min(right, wide - camera.CROP)
+        top, left = camera.crop_offset(severity, rng, reach, (tall, wide))
         cropped.append(plane[:, top : top + camera.CROP, left : left + camera.CROP])
     return torch.stack(cropped).permute(0, 2, 3, 1).contiguous()
 

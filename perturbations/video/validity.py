@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from video_contrast.perturbations.registry import VIDEO
-from video_contrast.perturbations.video.camera import MIDDLE, crop_at
+from video_contrast.perturbations.video.camera import crop_at, middle, scaled_size
 from video_contrast.perturbations.video.clip import ClipKey, index_map, resolve
 from video_contrast.perturbations.video.codecs import codec_and_quantiser
 from video_contrast.perturbations.video.condition import VideoCondition
@@ -155,5 +155,7 @@ def _pictures(condition: VideoCondition, references: Sequence[Reference]) -> dic
 
 def _reference_view(frames: Frames, condition: VideoCondition) -> Frames:
     """The steady crop that a shaken one is held against: at the mean of the offsets that `translate` draws."""
-    offset = MIDDLE if condition.profile == "monotone" else round((8 * condition.severity - 1) / 2)
-    return np.stack([crop_at(frame, offset, offset) for frame in frames])
+    size = scaled_size(*frames.shape[1:3])
+    offset = round((8 * condition.severity - 1) / 2)
+    steady = middle(size) if condition.profile == "monotone" else (offset, offset)
+    return np.stack([crop_at(frame, *steady) for frame in frames])

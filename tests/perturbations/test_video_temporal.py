@@ -11,6 +11,7 @@ from video_contrast.perturbations.video import (
     NAMES,
     SEVERITIES,
     index_map,
+    perturb_clip,
 )
 from video_contrast.perturbations.video.validity import Reference, damage, nominal
 
@@ -88,3 +89,14 @@ def test_translate_rises_with_severity_on_every_clip_under_monotone(size: tuple[
     reference = Reference(f"v{seed}", 4, frames=clip(4, *size), indices=np.arange(4))
     values = [row["psnr"] for row in damage("translate", [reference], profile="monotone", seed=seed)]
     assert values == sorted(values, reverse=True) and len(set(values)) == 5
+
+
+@pytest.mark.parametrize("size", [(256, 340), (455, 256), (256, 256)])
+def test_monotone_translate_shakes_about_the_middle_of_any_picture(size: tuple[int, int]) -> None:
+    down, right = np.indices(size) // 2  # a pixel says where it was, to two pixels
+    frames = np.repeat(np.stack([down, right, right], axis=-1)[None].astype(np.uint8), 40, axis=0)
+    for severity, reach in enumerate((3, 6, 9, 12, 16), 1):
+        done = perturb_clip(frames, "translate", severity, video_id="v", profile="monotone")
+        for axis in (0, 1):
+            offsets = 2 * done[:, 0, 0, axis].astype(int) - (size[axis] - 224) // 2
+            assert reach - 3 <= np.abs(offsets).max() <= reach + 1 and abs(offsets.mean()) <= 0.4 * reach + 1
