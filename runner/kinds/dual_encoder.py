@@ -173,11 +173,14 @@ class ImageTextEncoder(DualEncoder):
         KindOption("pooling", str, "mean", "How frames become one score.", choices=("mean", "max", "query-scored")),
         KindOption("query_temperature", float, 0.1, "Temperature of --pooling query-scored."),
     ),
-    version="2",
+    version="3",
 )
 def load(source: ModelSource, settings: LoadOptions) -> ImageTextEncoder:
     """Loads the class that the config names."""
     model = load_model(source, settings, source.architecture if source.architecture in ARCHITECTURES else None)
+    if type(model).__name__ == "Aimv2Model":
+        # Its text tower is causal by its mask alone, which the other attentions leave out where no text is padded.
+        model.text_model.set_attn_implementation("eager")
     return ImageTextEncoder(
         model,
         load_processor(source, settings, "torchvision" if settings.preprocess_on == "device" else "pil"),

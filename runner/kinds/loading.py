@@ -244,6 +244,8 @@ class Tokens:
         self.names = ("input_ids", *(() if siglip else ("attention_mask",)))
         if not self.padded:
             self.names += ("token_type_ids",)
+            if type(config).__module__.startswith("transformers."):  # code of a repository may count on its own side
+                pad_after(tokenizer)
 
     def __call__(self, texts: Sequence[str], device: object) -> Tensors:
         """Tensors for a batch of texts."""
@@ -270,6 +272,17 @@ class Tokens:
 
     def _cleaned(self, texts: Sequence[str]) -> list[str]:
         return [self.clean(text) for text in texts] if self.clean else list(texts)
+
+
+def pad_after(tokenizer: Tokenizer) -> None:
+    """Makes a tokenizer pad after a text, if need be with another token: the attention mask hides it.
+
+    The library's text towers count positions from the left, so padding before a text would move it by what is in its
+    batch.
+    """
+    tokenizer.padding_side = "right"
+    if getattr(tokenizer, "pad_token", "") is None:
+        tokenizer.pad_token = tokenizer.eos_token or tokenizer.convert_ids_to_tokens(0)
 
 
 def count_longer(tokenizer: Tokenizer, texts: Sequence[str], limit: int) -> int:

@@ -26,7 +26,15 @@ from video_contrast.runner.kinds.base import (
     ScoreResult,
     kind,
 )
-from video_contrast.runner.kinds.loading import Tensors, count_longer, load_model, load_processor, to_numpy, unit
+from video_contrast.runner.kinds.loading import (
+    Tensors,
+    count_longer,
+    load_model,
+    load_processor,
+    pad_after,
+    to_numpy,
+    unit,
+)
 from video_contrast.untyped import Processor, Tensor, TorchModel
 
 Aggregate = Literal["mean", "max"]
@@ -61,6 +69,7 @@ class MatchingScorer(PairScorer):
         self.processor = processor
         self.aggregate = aggregate
         self.batch_size = batch_size
+        pad_after(processor.tokenizer)
         self.head = HEADS[name](model, processor)
         self.prefilter = prefilter
         if prefilter:

@@ -18,12 +18,18 @@ TEXTS = ["a man runs", "two women sing a song to a small dog", "it rains"]
 RNG = np.random.default_rng(0)
 CLIPS = [RNG.integers(0, 255, (4, 40, 52, 3), dtype=np.uint8) for _ in range(3)]
 Load = Callable[..., Encoder]
+ODD: dict[str, Callable[[Path], Path]] = {
+    "XCLIPModel plain": lambda path: tiny_models.xclip(path, prompt_alpha=0.0),
+    "Aimv2Model": tiny_models.aimv2,
+    "padded before": lambda path: tiny_models.clip(path, padding_side="left"),
+    "no pad token": lambda path: tiny_models.clip(path, pad_token=None),
+}
 
 
 @pytest.fixture(scope="module")
 def load(tmp_path_factory: pytest.TempPathFactory) -> Load:
     root = tmp_path_factory.mktemp("kinds")
-    makers = {**tiny_models.MAKERS, "XCLIPModel plain": lambda path: tiny_models.xclip(path, prompt_alpha=0.0)}
+    makers = {**tiny_models.MAKERS, **ODD}
 
     def get(name: str, **options: object) -> Encoder:
         folder = root / name
@@ -36,7 +42,7 @@ def load(tmp_path_factory: pytest.TempPathFactory) -> Load:
     return get
 
 
-@pytest.mark.parametrize("name", [*tiny_models.MAKERS, "XCLIPModel plain"])
+@pytest.mark.parametrize("name", [*tiny_models.MAKERS, *ODD])
 def test_rows_do_not_depend_on_the_batch_nor_on_other_texts(load: Load, name: str) -> None:
     model = load(name)
     together = model.join(model.encode_videos(CLIPS), model.encode_texts(TEXTS))

@@ -13,7 +13,7 @@ from typing import Any
 SIZE = 32
 
 
-def tokenizer(eos_is_highest: bool = True, max_length: int = 48) -> Any:
+def tokenizer(eos_is_highest: bool = True, max_length: int = 48, **changed: Any) -> Any:
     """A byte-level BPE tokenizer that wraps a text in <bos> and <eos>; <eos> has the highest id (CLIP pools there)."""
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors
     from transformers import PreTrainedTokenizerFast
@@ -26,14 +26,8 @@ def tokenizer(eos_is_highest: bool = True, max_length: int = 48) -> Any:
     core.post_processor = processors.TemplateProcessing(
         single="<bos> $A <eos>", special_tokens=[("<bos>", 1), ("<eos>", len(vocabulary) - 1)]
     )
-    return PreTrainedTokenizerFast(
-        tokenizer_object=core,
-        pad_token="<pad>",
-        bos_token="<bos>",
-        eos_token="<eos>",
-        unk_token="<unk>",
-        model_max_length=max_length,
-    )
+    named = {"pad_token": "<pad>", "bos_token": "<bos>", "eos_token": "<eos>", "unk_token": "<unk>"}
+    return PreTrainedTokenizerFast(tokenizer_object=core, model_max_length=max_length, **{**named, **changed})
 
 
 def _ids(vocabulary: Any) -> dict[str, int]:
@@ -101,12 +95,20 @@ def _clip_images(transformers: Any) -> Any:
     return transformers.CLIPImageProcessorPil(size={"shortest_edge": SIZE}, crop_size={"height": SIZE, "width": SIZE})
 
 
-def clip(folder: Path, *, seed: int = 0) -> Path:
+def clip(folder: Path, *, seed: int = 0, **of_tokenizer: Any) -> Path:
     """A `CLIPModel`."""
     t = _seeded(seed)
     config = t.CLIPConfig(text_config=_text(), vision_config=_vision(), projection_dim=24)
-    processor = t.CLIPProcessor(image_processor=_clip_images(t), tokenizer=tokenizer())
+    processor = t.CLIPProcessor(image_processor=_clip_images(t), tokenizer=tokenizer(**of_tokenizer))
     return _save(_spread(t.CLIPModel(config)), processor, folder)
+
+
+def aimv2(folder: Path) -> Path:
+    """An `Aimv2Model`, whose text tower is causal by its mask alone."""
+    t = _seeded()
+    config = t.Aimv2Config(text_config=_text(), vision_config=_vision(), projection_dim=24)
+    processor = t.CLIPProcessor(image_processor=_clip_images(t), tokenizer=tokenizer())
+    return _save(_spread(t.Aimv2Model(config)), processor, folder)
 
 
 def metaclip2(folder: Path) -> Path:
