@@ -67,7 +67,7 @@ class ContrastSet(datasets.ArrowBasedBuilder):
         if self.config.data_dir is not None and "folder" in options_of(get_builder(self.SET).function):
             options["folder"] = self.config.data_dir
         root = dataset_dir(self.SET, **options)
-        if not (root / self.config.name).is_dir():
+        if not SetFolder(root).has_on_card(self.config.name):
             build(self.SET, [self.config.name], output=root, **options)
         return root
 

@@ -48,7 +48,8 @@ def dataset_card(record: SetRecord, folder: SetFolder) -> str:
         layouts={entry["layout"]: True for entry in record["configs"].values()},
         questions=any(entry.get("questions") for entry in record["configs"].values()),
         blind=BLIND,
-        canary=canary(record),
+        canary=canary(record, folder),
+        differing=[name for name, entry in record["configs"].items() if "built_with" in entry.get("facts", {})],
         other={key: value for key, value in facts.items() if key not in _SHOWN_TOP},
         citations=[text for text in facts.get("citations", ()) if not text.lstrip().startswith("@")],
         bibtex=[text.strip() for text in facts.get("citations", ()) if text.lstrip().startswith("@")],
@@ -116,10 +117,10 @@ def _content(folder: SetFolder, config: str, splits: Sequence[str]) -> str:
     return whole.hexdigest()[:16]
 
 
-def canary(record: SetRecord) -> str:
+def canary(record: SetRecord, folder: SetFolder) -> str:
     """An id that names this very build: equal builds share it, and it should occur nowhere but in their cards.
 
-    A model that completes it has read the set.
+    A model that completes it has read the set. What an audit adds beside the built configs does not change it.
     """
     import json
     import uuid
@@ -128,8 +129,12 @@ def canary(record: SetRecord) -> str:
     if facts.get("canary"):
         return str(facts["canary"])
     options = json.dumps(facts.get("options", {}), sort_keys=True, default=str)
-    made_from = (record["builder"], str(record.get("version")), str(facts.get("seed")), options)
-    key = digest("canary", *made_from)
+    content = [
+        f"{config} {_content(folder, config, sorted(entry['splits']))}"
+        for config, entry in sorted(record["configs"].items())
+        if "refined_from" not in entry.get("facts", {})
+    ]
+    key = digest("canary", record["builder"], str(record.get("version")), str(facts.get("seed")), options, *content)
     return f"video-contrast canary {uuid.UUID(bytes=key[:16])}"
 
 

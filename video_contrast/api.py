@@ -23,6 +23,7 @@ from video_contrast.runner.options import ScoreOptions
 from video_contrast.runner.run_list import run_requests
 from video_contrast.runner.scoring import make_job
 from video_contrast.runner.scoring import score as score_folder
+from video_contrast.storage import SetFolder
 
 if TYPE_CHECKING:
     import datasets
@@ -165,6 +166,6 @@ def named_set(name: str, configs: Sequence[str] | None = None) -> Path | None:
 
 def built(name: str, configs: Sequence[str] | None, **options: object) -> Path:
     """The cached folder of a builder's set with these options; its configs that are not there yet are built."""
-    folder = dataset_dir(name, **options)
-    missing = [config for config in get_builder(name).select(configs) if not (folder / config).is_dir()]
-    return build(name, missing, output=folder, **options) if missing else folder
+    folder = SetFolder(dataset_dir(name, **options))
+    missing = [config for config in get_builder(name).select(configs) if not folder.has_on_card(config)]
+    return build(name, missing, output=folder.path, **options) if missing else folder.path

@@ -23,6 +23,7 @@ from video_contrast.builders.assembly.reasons import counts_in_words
 from video_contrast.builders.registry import BuiltSet
 from video_contrast.console import note
 from video_contrast.errors import UsageError, VideoContrastError
+from video_contrast.perturbations.contrast.generators.frames.english import NotEnglish
 from video_contrast.perturbations.language.store import tag_cache
 from video_contrast.rows import Row
 from video_contrast.storage.set_records import Facts
@@ -80,6 +81,7 @@ def build_configs(
 
     Raises:
         UsageError: a config lacks what it needs.
+        NotEnglish: the captions are of another language (not where `optional`).
         VideoContrastError: no item of a config could be built; the message gives the counts by reason.
     """
     built = BuiltSet(name, {}, {**facts, "seed": plan.seed, "configs": {}})
@@ -95,7 +97,13 @@ def build_configs(
         elif config == "random_mc":
             add_config(built, config, *random_config(items, counts), optional=optional)
         elif config in plan.contrasts:
-            tables, config_facts = _contrast_config(plan, plan.contrasts[config], items, counts)
+            try:
+                tables, config_facts = _contrast_config(plan, plan.contrasts[config], items, counts)
+            except NotEnglish as error:
+                if not optional:
+                    raise
+                leave_out(built, config, str(error))
+                continue
             hint = plan.contrasts[config].hint if any(items.values()) else ""
             add_config(built, config, tables, config_facts, optional=optional, hint=hint)
         elif config in plan.missing:

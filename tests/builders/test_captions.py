@@ -1,6 +1,7 @@
 """The builder `captions`: any table of videos and captions becomes sets that plain `datasets` loads."""
 
 import json
+import re
 from pathlib import Path
 
 import datasets
@@ -120,6 +121,26 @@ def test_a_config_added_later_stands_beside_the_former_ones(tmp_path):
     both = contents(built(tmp_path, ["random_mc", "gender_mc"], "both"))
     built(tmp_path, ["random_mc"], "apart")
     assert contents(built(tmp_path, ["gender_mc"], "apart")) == both
+
+
+def test_a_config_that_was_built_otherwise_says_with_what(tmp_path):
+    root = built(tmp_path, ["random_mc"])
+    canary = re.search("video-contrast canary ([0-9a-f-]+)", (root / "README.md").read_text())[0]
+    built(tmp_path, ["gender_mc"], seed=3, captions=str(write_table(tmp_path / "other.csv", n=12)))
+    record = json.loads((root / "set.json").read_text())
+    assert record["facts"]["sources"] == ["other.csv"] and record["facts"]["seed"] == 3
+    former = record["configs"]["random_mc"]["facts"]["built_with"]
+    assert (former["sources"], former["seed"], former["counts"]["clips"]) == (["captions.csv"], 0, 40)
+    assert "built_with" not in record["configs"]["gender_mc"]["facts"]
+    card = (root / "README.md").read_text()
+    assert "| seed | 3 (built with other facts, see there: `random_mc`) |" in card and "sources: captions.csv" in card
+    built(tmp_path, ["gender_mc"])
+    facts = [entry["facts"] for entry in json.loads((root / "set.json").read_text())["configs"].values()]
+    assert not any("built_with" in of_config for of_config in facts)
+    # an id that no other set has, not even one of other captions by the same options
+    assert canary not in (root / "README.md").read_text()
+    other = str(tmp_path / "other.csv")
+    assert canary not in (built(tmp_path, ["random_mc"], "more", captions=other) / "README.md").read_text()
 
 
 def test_base_uses_the_caption_of_random_mc_and_eligible_covers_more(tmp_path):

@@ -101,5 +101,8 @@ def test_other_languages_and_foreign_options_are_refused(tmp_path: Path) -> None
     german = table(tmp_path, tuple(f"ein Mann reitet ein Pferd und lacht {n}" for n in range(10)))
     with pytest.raises(Exception, match="do not look English"):
         build("captions", ["verb_mc"], output=tmp_path / "set", captions=str(german))
+    whole = open_set(build("captions", output=tmp_path / "set", captions=str(german)))  # what can be built
+    assert whole.configs == ["random_mc", "retrieval"]
+    assert "do not look English" in whole.record["facts"]["left_out"]["verb_mc"]
     with pytest.raises(UsageError, match="frames has rules of its own"):
         build("captions", ["verb_mc"], output=tmp_path / "set", captions=str(german), constraints="has_verb")

@@ -135,7 +135,7 @@ def test_limits_sources_seed_and_citations_are_there(card: str, made: Path) -> N
     assert "MSRVTT\\_JSFUSION\\_test.csv" in section(card, "Sources")
     citations = section(card, "Citation")
     assert "Xu et al." in citations and "@article{x" in citations and "@software{video_contrast" in citations
-    assert canary(SetFolder(made).record) in card
+    assert canary(SetFolder(made).record, SetFolder(made)) in card
 
 
 def test_captions_with_markup_stay_text(card: str) -> None:
@@ -150,7 +150,7 @@ def test_equal_builds_have_equal_cards_and_canaries_and_another_seed_has_not(mad
     record = SetFolder(made).record
     assert dataset_card(record, SetFolder(made)) == dataset_card(json.loads(json.dumps(record)), SetFolder(made))
     other = {**record, "facts": {**record["facts"], "seed": 1}}
-    assert canary(other) != canary(record)
+    assert canary(other, SetFolder(made)) != canary(record, SetFolder(made))
 
 
 def test_croissant_describes_every_file_and_column(made: Path) -> None:

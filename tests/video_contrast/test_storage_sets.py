@@ -9,6 +9,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import video_contrast
+from video_contrast import load_dataset
+from video_contrast.builders import dataset_dir
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.rows import Row, multiple_choice_row, retrieval_row
 from video_contrast.runner.sets import load_set
@@ -95,6 +97,18 @@ def test_nothing_is_written_where_a_row_is_wrong(tmp_path: Path) -> None:
     with pytest.raises(VideoContrastError, match="split test: no row could be built"):
         draft.add("random_mc", {"test": []}, {})
     assert not (tmp_path / "set").exists()
+
+
+def test_what_a_killed_build_left_in_the_cache_is_built_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("VIDEO_CONTRAST_CACHE", str(tmp_path / "cache"))
+    (tmp_path / "c.csv").write_text("video,caption\n" + "".join(f"{n}.mp4,a man {n}\n" for n in range(6)))
+    load_dataset("captions", "retrieval", split="test", captions=str(tmp_path / "c.csv"))
+    folder = dataset_dir("captions", captions=str(tmp_path / "c.csv"))
+    before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    for name in ("README.md", "set.json", "eval.yaml"):  # these are written after the tables
+        (folder / name).unlink()
+    assert len(load_dataset("captions", "retrieval", split="test", captions=str(tmp_path / "c.csv"))) == 6
+    assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before
 
 
 def test_a_folder_of_something_else_is_refused(tmp_path: Path) -> None:

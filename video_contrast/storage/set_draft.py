@@ -26,6 +26,7 @@ from video_contrast.storage.set_records import ConfigRecord, Facts, SetRecord
 from video_contrast.version import __version__
 
 ROW_GROUP = 1000  # rows
+OF_A_BUILD = ("sources", "seed", "options", "counts", "warnings")  # facts of the set that another build may change
 FileWriter = Callable[[Path], None]  # writes a file to the path that it is given
 
 
@@ -49,6 +50,7 @@ class SetDraft:
         self.folder = SetFolder(Path(path))
         self.record = _former_record(self.folder, builder)
         self._former = deepcopy(self.record["configs"])
+        self._added: set[str] = set()
         self._tables: list[tuple[str, bytes]] = []
 
     def add(self, config: str, splits: Mapping[str, Sequence[Row]], facts: Facts) -> ConfigRecord:
@@ -88,6 +90,7 @@ class SetDraft:
         if entry is None:
             raise VideoContrastError(f"{self.record['builder']}, config {config}: no split has rows")
         self.record["configs"][config] = entry
+        self._added.add(config)
         return entry
 
     def save(self, files: Mapping[str, FileWriter] | None = None) -> SetFolder:
@@ -104,16 +107,26 @@ class SetDraft:
                     write(temporary)
         for relative, content in self._tables:
             write_bytes(root / relative, content)
-        self._keep_what_others_wrote()
+        self._keep_other_configs()
         write_json(root / RECORD, self.record)
         return self.folder
 
-    def _keep_what_others_wrote(self) -> None:
-        """Takes the entries of configs that another process has written since this draft began."""
+    def _keep_other_configs(self) -> None:
+        """Takes the configs that this draft leaves as they are, with those that another process has written meanwhile.
+
+        The facts of the set become those of this draft. Where a config was built with others (another seed, another
+        table), its own facts say so under `built_with`.
+        """
+        there = _former_record(self.folder, self.record["builder"])
         configs = self.record["configs"]
-        for config, entry in _former_record(self.folder, self.record["builder"])["configs"].items():
-            if configs.get(config) == self._former.get(config):
-                configs[config] = entry
+        for config, entry in there["configs"].items():
+            if config not in self._added and configs.get(config) == self._former.get(config):
+                own = {**there["facts"], **entry["facts"].get("built_with", {})}
+                facts = {key: value for key, value in entry["facts"].items() if key != "built_with"}
+                now = self.record["facts"]
+                if other := {key: own[key] for key in OF_A_BUILD if key in own and own[key] != now.get(key)}:
+                    facts["built_with"] = other
+                configs[config] = {**entry, "facts": facts}
 
 
 def parquet_bytes(rows: Sequence[Row]) -> bytes:
@@ -146,4 +159,4 @@ def _former_record(folder: SetFolder, builder: str | None) -> SetRecord:
     former = folder.record
     if former.get("builder") != builder:
         raise VideoContrastError(f"--output {path} holds a set of {former.get('builder')!r}; give a new folder")
-    return cast(SetRecord, {**fresh, "configs": former["configs"]})
+    return cast(SetRecord, {**fresh, "configs": former["configs"], "facts": former.get("facts", {})})

@@ -99,6 +99,10 @@ class SetFolder:
         """Whether the set has a card: without it `load_dataset` does not know configs and splits."""
         return (self.path / CARD).is_file()
 
+    def has_on_card(self, config: str) -> bool:
+        """Whether the card names a config; it is written last, so tables without it are those of a build that ended."""
+        return self.has_card and f"config_name: {config}\n" in (self.path / CARD).read_text(encoding="utf-8")
+
     @property
     def record(self) -> SetRecord:
         """The content of `set.json`.

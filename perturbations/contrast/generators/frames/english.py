@@ -15,6 +15,10 @@ _TOO_FEW = 3  # words that tell no language
 _SAMPLE = 2000  # captions that are looked at
 
 
+class NotEnglish(VideoContrastError):
+    """Captions of another language, of which no contrast can be made."""
+
+
 def function_share(captions: Sequence[str]) -> float:
     """Share of the words that are English function words (or the commonest nouns of captions).
 
@@ -38,14 +42,14 @@ def require_english(captions: Sequence[str], known: Collection[str], *, name: st
         name: what they are, for the message.
 
     Raises:
-        VideoContrastError: hardly a word is an English function word, and most words are not those of captions.
+        NotEnglish: hardly a word is an English function word, and most words are not those of captions.
     """
     words = [word for word in _words(captions) if word.isalpha()]
     if not words or (len(words) < _TOO_FEW and "".join(words).isascii()):
         return
     share = function_share(captions)
     if share < LEAST and known_share(captions, known) < LEAST_KNOWN:
-        raise VideoContrastError(
+        raise NotEnglish(
             f"{name} do not look English ({share:.0%} of their words are English function words, {LEAST:.0%} are "
             "needed): contrasts are made of English captions only; build sets that change no words (retrieval, "
             "random_mc), or bring your own pairs (build pairs)"
