@@ -13,7 +13,7 @@ from video_contrast.audit.blind_audit import AuditedItem, BlindResult, accuracy_
 from video_contrast.audit.item_checks import EXAMPLES
 from video_contrast.audit.records import AccuracyFacts, ExplainedFacts, PowerFacts, Suspect, SuspectFacts
 from video_contrast.errors import VideoContrastError
-from video_contrast.metrics.power import PairedPower, fewest_clusters, paired_power
+from video_contrast.metrics.power import PairedPower, clusters_for, detectable, paired_power
 from video_contrast.rows import MultipleChoiceRow
 
 SUSPECTS = 200  # kept in the record
@@ -133,27 +133,22 @@ def power(
     if pilots:
         models, most = max(pilots, key=lambda pilot: pilot[1]["clusters_needed"])
         return {**most, "from": models, "points": points, "enough": n_clusters >= most["clusters_needed"]}
-    from scipy.special import ndtri
-
     chance = float(np.mean([1 / len(item.texts) for item in items]))
     rate = accuracy if accuracy is not None else (1 + chance) / 2
     variance = 2 * rate * (1 - rate)
-    reach = float(ndtri(0.975) + ndtri(0.8))
-    independent = math.ceil((reach / difference) ** 2 * variance)
     sizes = np.array(list(Counter(clusters[item.id] for item in items).values()))
     effective = float(n**2 / (sizes**2).sum())  # items, where those of one video are all alike
-    fewest = fewest_clusters()
-    none = 1.0 if n_clusters < fewest else 0.0  # no difference can be shown
+    needed, worst = (clusters_for(variance * n_clusters / size, difference=difference) for size in (n, effective))
     return {
         "points": points,
         "difference": difference,
         "from": f"no scores: two models that are right on {rate:.0%} of the items, independently of each other",
-        "items_needed": independent,
-        "clusters_needed": max(fewest, math.ceil(independent * n_clusters / n)),
-        "clusters_needed_at_worst": max(fewest, math.ceil(independent * n_clusters / effective)),
+        "items_needed": math.ceil(needed * n / n_clusters),
+        "clusters_needed": needed,
+        "clusters_needed_at_worst": worst,
         "n_items": n,
         "n_clusters": n_clusters,
-        "detectable": max(none, reach * math.sqrt(variance / n)),
-        "detectable_at_worst": max(none, reach * math.sqrt(variance / effective)),
-        "enough": effective >= independent and n_clusters >= fewest,
+        "detectable": detectable(variance / n, n_clusters),
+        "detectable_at_worst": detectable(variance / effective, n_clusters),
+        "enough": n_clusters >= worst,
     }
