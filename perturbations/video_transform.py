@@ -39,7 +39,8 @@ class VideoPerturbation:
 
     Raises:
         UsageError: unknown name or profile, or a severity outside 1..5.
-        VideoContrastError: on a call, a column is missing or a video cannot be read; the message names it.
+        VideoContrastError: on a call, a column is missing, a video cannot be read, or a row holds a recipe (of an
+            edited clip, or of a perturbation) instead of a file's clip; the message names it.
     """
 
     name: str
@@ -103,6 +104,7 @@ class VideoPerturbation:
 
     def _clips(self, rows: Columns) -> list[tuple[Path, Clip]]:
         _check_columns(rows)
+        _check_recipes(rows)
         count = len(rows["video_path"])
         starts, ends = (rows.get(name) or [None] * count for name in ("start", "end"))
         return [
@@ -118,3 +120,21 @@ def _check_columns(rows: Columns) -> None:
                 f"no column {name!r} (there are: {', '.join(rows.keys())}): a clip is read from `video_path` below "
                 "video_root, and its change is drawn by `video_id`"
             )
+
+
+def _check_recipes(rows: Columns) -> None:
+    """Refuses a batch with rows whose clip is not what stands in their file.
+
+    The file of an edited clip is one of those that it is made of, and a recipe would act on the written file again.
+    """
+    for name, way in (
+        ("segments", "build the edited clips with --write-videos first"),
+        (
+            "video_perturbation",
+            "take the clean rows, or files (`build perturbed --files`), to which a second one is added",
+        ),
+    ):
+        recipes = rows.get(name)
+        for row, recipe in enumerate(recipes if recipes is not None else []):
+            if recipe:
+                raise VideoContrastError(f"video {rows['video_id'][row]!r} has a recipe in {name!r}: {way}")

@@ -13,6 +13,7 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
+from video_contrast.errors import UsageError
 from video_contrast.perturbations.registry import VideoSpec, video_perturbation
 
 Frames = npt.NDArray[np.uint8]
@@ -69,6 +70,11 @@ def _code_group(frames: Frames, codec: str, quantiser: int) -> Frames:
     import av
 
     count, height, width = frames.shape[:3]
+    if max(height, width) > _MAX_SIDE[codec]:
+        raise UsageError(
+            f"{codec} takes pictures of up to {_MAX_SIDE[codec]} pixels a side, not {width}x{height}: scale them down "
+            "first"
+        )
     tall, wide = max(_MIN_SIDE, height + height % 2), max(_MIN_SIDE, width + width % 2)
     if codec == "mpeg2video":  # its header cannot say a multiple of 4096
         tall, wide = tall + 2 * (tall % 4096 == 0), wide + 2 * (wide % 4096 == 0)
@@ -101,3 +107,4 @@ def _code_group(frames: Frames, codec: str, quantiser: int) -> Frames:
 
 
 _MIN_SIDE = 16
+_MAX_SIDE = {"mpeg2video": 16_382, "mpeg4": 8_190}  # even numbers that fit into 14 and 13 bits

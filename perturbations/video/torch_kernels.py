@@ -179,14 +179,14 @@ def _make_turning_map(height: int, width: int, degrees: float) -> npt.NDArray[np
     numbers = np.arange(height * width, dtype=np.int32).reshape(height, width)
     if degrees == 0:
         return numbers
-    parts = numbers.astype("<u4").view(np.uint8).reshape(height, width, 4)[..., :3]  # a number as a picture's colours
+    # A number as a picture's four colours: three end at 2**24, and a frame of 7680x4320 has more pixels.
+    parts = numbers.astype("<u4").view(np.uint8).reshape(height, width, 4)
     white = np.full((height, width), 255, np.uint8)
     size, flags = (width, height), cv2.INTER_NEAREST
     matrix = camera.turning(height, width, degrees)
     inside = cv2.warpAffine(white, matrix, size, flags=flags) > 0
-    turned = cv2.warpAffine(np.ascontiguousarray(parts), matrix, size, flags=flags).astype(np.int32)
-    places: npt.NDArray[np.int32] = turned[..., 0] + 256 * turned[..., 1] + 65536 * turned[..., 2]
-    return np.where(inside, places, -1).astype(np.int32)
+    places = np.ascontiguousarray(cv2.warpAffine(parts, matrix, size, flags=flags)).view("<u4")[..., 0]
+    return np.where(inside, places.astype(np.int32), np.int32(-1))
 
 
 def _resampled(

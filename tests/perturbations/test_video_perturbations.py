@@ -133,6 +133,13 @@ def test_other_frames_are_refused(frames: np.ndarray, says: str) -> None:
             perturb_clip(frames, name, 1, video_id="v")
 
 
+@pytest.mark.parametrize(("name", "largest"), [("codec1", 16_382), ("codec2", 8_190)])
+def test_a_picture_that_a_codec_cannot_hold_is_refused(name: str, largest: int) -> None:
+    assert perturb_clip(np.zeros((1, 16, largest, 3), np.uint8), name, 1, video_id="v").shape == (1, 16, largest, 3)
+    with pytest.raises(UsageError, match=f"up to {largest} pixels a side, not {largest + 1}x16"):
+        perturb_clip(np.zeros((1, 16, largest + 1, 3), np.uint8), name, 1, video_id="v")
+
+
 def test_wanted_frames_are_checked() -> None:
     frames, condition = clip(4), VideoCondition("jpeg", 1)
     with pytest.raises(UsageError, match=r"must lie in 0\.\.3"):

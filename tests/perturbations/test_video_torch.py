@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from moving_pictures import photo
 
 from video_contrast.perturbations.registry import VIDEO
-from video_contrast.perturbations.video import SEVERITIES, VideoCondition
+from video_contrast.perturbations.video import SEVERITIES, VideoCondition, camera, torch_kernels
 from video_contrast.perturbations.video.clip import has_kernel, is_exact_on_device, perturb_frames
 
 KERNELS = sorted(name for name in VIDEO if has_kernel(name))
@@ -53,6 +53,12 @@ def test_torch_kernels_agree_on_photographs(name: str) -> None:
 def test_torch_kernels_agree_at_any_size(name: str, severity: int, height: int, width: int, seed: int) -> None:
     frames = np.random.default_rng(seed).integers(0, 256, (1, height, width, 3), np.uint8)
     assert apart(frames, name, severity) <= (0 if is_exact_on_device(name) else 1)
+
+
+def test_a_frame_of_more_pixels_than_three_bytes_count_is_turned_alike() -> None:
+    grey = np.repeat(np.random.default_rng(0).integers(0, 256, (1, 32_000), np.uint8), 540, axis=0)
+    turned = torch_kernels.static_rotate(torch.from_numpy(grey)[None, :, :, None], 1, [])
+    assert np.array_equal(turned.numpy()[0, ..., 0], camera.static_rotate(grey, 1, np.random.default_rng(0)))
 
 
 @pytest.mark.parametrize("name", KERNELS)

@@ -81,6 +81,11 @@ def test_transform_errors_are_sentences(videos: Path) -> None:
         change({"video_id": "none", "video_path": "none.mp4"})
     with pytest.raises(VideoContrastError, match=r"without '\.\.'"):
         change({"video_id": "x", "video_path": "../x.mp4"})
+    edited = {"video_id": "x", "video_path": "v0.mp4", "segments": [{"video_path": "v0.mp4", "start": 0.0, "end": 1.0}]}
+    with pytest.raises(VideoContrastError, match=r"video 'x' has a recipe in 'segments': build .* --write-videos"):
+        change(edited)
+    with pytest.raises(VideoContrastError, match="'x' has a recipe in 'video_perturbation': take the clean rows"):
+        change.frames({"video_id": ["x"], "video_path": ["v0.mp4"], "video_perturbation": [{"name": "freeze"}]})
     with pytest.raises(UsageError, match="1 to 5"):
         VideoPerturbation("jpeg", 6)
     with pytest.raises(UsageError, match="quality"):
