@@ -56,11 +56,18 @@ def dataset_dir(name: str, **options: object) -> Path:
 
 
 def _state(value: object) -> str:
-    """Size and time of a file that an option names, so that an edited table is not taken for the old one."""
+    """Place, size and time of a file that an option names (of a folder: of what lies in it).
+
+    So an edited table is not taken for the old one, nor a relative path for the same path elsewhere.
+    """
     if not isinstance(value, str | Path) or not str(value):
         return ""
     try:
-        stat = Path(value).stat() if Path(value).is_file() else None
+        path = Path(value)
+        if not path.exists():
+            return ""
+        files = sorted(path.iterdir()) if path.is_dir() else [path]
+        states = [f"{file.name} {(stat := file.stat()).st_size} {stat.st_mtime_ns}" for file in files if file.exists()]
     except (OSError, ValueError):
         return ""
-    return f" ({stat.st_size} bytes, {stat.st_mtime_ns})" if stat else ""
+    return f" ({path.resolve()}: {', '.join(states)})"

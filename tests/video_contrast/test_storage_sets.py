@@ -111,6 +111,19 @@ def test_what_a_killed_build_left_in_the_cache_is_built_again(tmp_path: Path, mo
     assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before
 
 
+def test_a_folder_of_the_same_name_elsewhere_and_one_that_has_changed_are_other_sets(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = []
+    for place in (tmp_path / "a", tmp_path / "b"):
+        (place / "release").mkdir(parents=True)
+        monkeypatch.chdir(place)
+        names += [dataset_dir("msrvtt", folder="release"), dataset_dir("msrvtt", folder="release")]
+    Path("release", "test_videodatainfo.json").write_text("{}")
+    names.append(dataset_dir("msrvtt", folder="release"))
+    assert names[0] == names[1] and names[2] == names[3] and len(set(names)) == 3
+
+
 def test_a_folder_of_something_else_is_refused(tmp_path: Path) -> None:
     draft = SetDraft(tmp_path / "set", "made")
     draft.add("retrieval", {"test": clips(2)}, {})
