@@ -165,6 +165,11 @@ class ChatModel:
         else:
             self._client = InferenceClient(model=self.model, api_key=self.api_key, timeout=self.timeout)
 
+    @property
+    def where(self) -> str:
+        """The endpoint, for messages."""
+        return self.endpoint or "Hugging Face Inference Providers"
+
     def key(self, messages: Conversation) -> str:
         """The name of a request: model, endpoint, messages and parameters. Images enter by their bytes."""
         request = json.dumps([self.model, self.endpoint, list(messages), self.parameters], sort_keys=True)
@@ -219,7 +224,13 @@ class ChatModel:
 
         def send() -> tuple[object, Answer]:
             turns = [dict(message) for message in messages]
-            output = self._client.chat_completion(turns, model=self.model, **self.parameters)
+            try:
+                output = self._client.chat_completion(turns, model=self.model, **self.parameters)
+            except RecursionError as error:  # the client compares a number with itself, without end where it is NaN
+                raise VideoContrastError(
+                    f"{self.model} at {self.where}: nan is no log-probability, and the client reads no answer that "
+                    "holds it, so it cannot be scored by its answers"
+                ) from error
             return output, self.read(output)
 
         output, answer = self.retried(send, cost)
@@ -267,10 +278,9 @@ class ChatModel:
                 worth_it = status in RETRIED or (status is None and broken)
                 if attempt == self.retries or not worth_it:
                     tried = f" after {attempt + 1} tries" if attempt else ""
-                    where = self.endpoint or "Hugging Face Inference Providers"
                     reason = " ".join(_LINK.sub("", str(error)).split())[:200]
                     raise VideoContrastError(
-                        f"{self.model} at {where} failed{tried}: {type(error).__name__}: {reason}; "
+                        f"{self.model} at {self.where} failed{tried}: {type(error).__name__}: {reason}; "
                         + (
                             f"answers so far are stored in {self.store.path}, run the same command again to go on"
                             if self.store.path is not None

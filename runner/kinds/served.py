@@ -10,14 +10,14 @@ from __future__ import annotations
 import math
 import re
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Annotated, Literal
 
 import numpy as np
 
 from video_contrast.chat_model import Answer, AnswerStore, ChatModel, Cost
-from video_contrast.errors import UsageError
+from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import JsonObject, cache_dir
 from video_contrast.runner.kinds import prompts
 from video_contrast.runner.kinds.base import (
@@ -32,7 +32,7 @@ from video_contrast.runner.kinds.base import (
 from video_contrast.runner.kinds.chat_prompts import SWITCH, THINK
 from video_contrast.runner.kinds.registry import kind_options
 from video_contrast.runner.kinds.served_cost import estimate
-from video_contrast.runner.kinds.served_likelihood import Likelihood, LogprobsBy, is_log_probability
+from video_contrast.runner.kinds.served_likelihood import ROUNDING, Likelihood, LogprobsBy, is_log_probability
 from video_contrast.runner.kinds.served_messages import EndpointOptions, SentClip
 from video_contrast.runner.kinds.thinking import END_OF_THINKING
 
@@ -70,6 +70,7 @@ class ServedScorer(PairScorer):
         loglik = self.options.scoring == "loglik"
         self.likelihood = Likelihood.of(chat, self.options.logprobs_by) if loglik else None
         chat.parameters = {"max_tokens": 5, "temperature": 0.0, "logprobs": True, "top_logprobs": 20} | chat.parameters
+        chat.read = _refusing(chat)
         self.chat = chat
         self.together = self.options.scoring == "letter"
         self.canary: dict[str, float] | None = None
@@ -107,7 +108,7 @@ class ServedScorer(PairScorer):
     def facts(self) -> JsonObject:
         """The endpoint, and how it was asked."""
         return {
-            "endpoint": self.chat.endpoint or "Hugging Face Inference Providers",
+            "endpoint": self.chat.where,
             "scoring": self.options.scoring,
             "rotations": self.options.rotations,
             "parameters": self.chat.parameters,
@@ -179,6 +180,26 @@ class ServedScorer(PairScorer):
             seed=self.options.option_seed,
             question=question,
         )
+
+
+def _refusing(chat: ChatModel) -> Callable[[object], Answer]:
+    """The `read` of an endpoint, which keeps no answer with alternatives whose log-probabilities cannot be some.
+
+    -9999 can be one here: so servers write minus infinity, for an alternative that cannot be.
+    """
+    read = chat.read
+
+    def checked(output: object) -> Answer:
+        answer = read(output)
+        for token, log in answer.get("logprobs") or ():
+            if not (math.isfinite(log) and log <= ROUNDING):
+                raise VideoContrastError(
+                    f"{chat.model} at {chat.where}: {log:g} is no "
+                    f"log-probability (of {token!r}), so it cannot be scored by its answers"
+                )
+        return answer
+
+    return checked
 
 
 def _result(scored: Sequence[tuple[float, dict[str, float]] | None]) -> ScoreResult:

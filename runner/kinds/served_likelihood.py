@@ -27,6 +27,7 @@ from video_contrast.runner.kinds.served_messages import SentClip
 LogprobsBy = Literal["prompt_logprobs", "echo"]
 TOLERANCE = 0.05  # nats a token, by which two answers to the same may differ: rounding in half precision
 SAID_TOLERANCE = 0.2  # nats a token between generating and reading: different kernels
+ROUNDING = 1e-3  # above 0, of a log-probability that is 0
 CLAMPED = -9999.0  # what vLLM returns for minus infinity
 PROBE = "a person walks across a room"
 SAID_TOKENS = 16
@@ -171,7 +172,7 @@ def caption_tokens(tokens: Sequence[TokenLog], caption: str) -> list[Token] | No
 
 def is_log_probability(log: float) -> bool:
     """Whether a number can be one: finite, no more than 0 up to rounding, and not what a server puts for infinity."""
-    return math.isfinite(log) and CLAMPED < log <= 1e-3
+    return math.isfinite(log) and CLAMPED < log <= ROUNDING
 
 
 def read_prompt_tokens(output: Json) -> Answer:

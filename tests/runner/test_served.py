@@ -161,6 +161,28 @@ def test_a_lying_server_leaves_no_scores(
     assert not (tmp_path / "run" / "run.json").exists()
 
 
+@pytest.mark.parametrize("told", [0.5, float("nan"), float("inf"), float("-inf")])
+@pytest.mark.parametrize("scoring", ["yesno", "letter"])
+def test_answers_with_what_is_no_log_probability_are_refused_and_not_kept(
+    endpoint: Endpoint, dataset: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], told: float, scoring: str
+) -> None:
+    endpoint.reply = lambda request: ("Yes.", {"Yes": -0.1, "A": -0.3, "No": told})  # type: ignore[method-assign]
+    answers = tmp_path / "answers.jsonl"
+    model = ["--model", "served:vlm", "--scoring", scoring, "--answers", str(answers)]
+    assert main(flags(endpoint, dataset, tmp_path / "run", *model)) == 1
+    said = capsys.readouterr().err
+    assert f"{told:g} is no log-probability" in said and "cannot be scored by its answers" in said
+    assert "Recursion" not in said
+    assert not (tmp_path / "run" / "run.json").exists() and not len(AnswerStore(answers))
+
+
+def test_an_alternative_that_cannot_be_is_clamped_by_servers(endpoint: Endpoint) -> None:
+    """vLLM puts -9999 for minus infinity: an alternative without probability, not a fault."""
+    endpoint.reply = lambda request: ("Yes.", {"Yes": -0.1, "No": -9999.0})  # type: ignore[method-assign]
+    chat = ChatModel("vlm", endpoint=endpoint.url, api_key="x", store=AnswerStore(None), sleep=lambda _: None)
+    np.testing.assert_allclose(ServedScorer(chat).score(CLIP, CAPTIONS).scores, 1.0)
+
+
 def test_a_run_that_its_server_ended_keeps_what_was_answered(
     endpoint: Endpoint, dataset: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
