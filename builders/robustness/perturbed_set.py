@@ -168,7 +168,9 @@ def _with(row: Row, condition: VideoCondition | None, paths: Paths | None, text:
     recipe = condition.recipe() if condition else None
     changed: dict[str, object] = {"text_perturbation": None, **row, "video_perturbation": recipe}
     if condition is not None:
-        changed["id"] = f"{row['id']}@{condition.name}_{condition.severity}" + (f"+{text}" if text else "")
+        suffix = f"@{condition.name}_{condition.severity}" + (f"+{text}" if text else "")
+        for name in {"id", "group"} & changed.keys():  # the rows of a group are under one condition
+            changed[name] = f"{changed[name]}{suffix}"
     if paths is not None:
         changed["video_path"] = paths[Clip.of(row)][condition]
         changed["video_perturbation"] = None  # it is in the file: carried out again it would act twice

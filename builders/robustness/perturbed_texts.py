@@ -72,7 +72,8 @@ def perturbed_rows(rows: Sequence[Row], name: str, options: PerturbationOptions)
     after = perturb_captions(
         before,
         name,
-        ids=[row["id"] for row, texts in zip(plain, of_row, strict=True) for _ in texts],
+        # The rows of a group of pairs share their candidates, so these are drawn once for all of them.
+        ids=[row.get("group") or row["id"] for row, texts in zip(plain, of_row, strict=True) for _ in texts],
         caption_indices=[index for texts in of_row for index in range(len(texts))],
         seed=options.seed,
         profile=options.text_profile,

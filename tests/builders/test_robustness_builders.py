@@ -58,6 +58,18 @@ def test_all_options_are_perturbed_and_equal_ones_are_counted(tmp_path: Path) ->
     assert nouns["splits"]["test"]["num_examples"] + left_out == len(before) and left_out > 0
 
 
+def test_the_rows_of_a_group_share_their_condition_and_their_perturbed_candidates(tmp_path: Path) -> None:
+    clean = build("shapes", ["reversal_pairs"], output=tmp_path / "s", items=4)
+    root = build("perturbed", ["keyboard", "visual", "pairs"], output=tmp_path / "p", dataset=clean)
+    for config in ("keyboard", "visual", "pairs"):
+        groups: dict[str, list[dict]] = {}
+        for row in rows_of(root, config):
+            groups.setdefault(row["group"], []).append(row)
+        for first, second in groups.values():
+            assert first["video_perturbation"] == second["video_perturbation"]
+            assert first["candidates"] == second["candidates"] and {first["label"], second["label"]} == {0, 1}
+
+
 def test_a_config_without_an_item_left_is_an_error(tmp_path: Path) -> None:
     clean = build("shapes", ["gender_mc"], output=tmp_path / "s", items=20)
     with pytest.raises(VideoContrastError, match="no item has different options left under gender_neutral"):
