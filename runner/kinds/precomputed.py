@@ -23,6 +23,7 @@ from pathlib import Path
 
 import numpy as np
 
+from video_contrast.console import counted
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import Json, JsonObject, read_json, resolve_under
 from video_contrast.runner.kinds.base import LoadOptions, ModelSource, TextScorer, kind, unit_rows
@@ -98,9 +99,10 @@ class Precomputed(TextScorer):
         missing = [name for name in names if name not in known]
         if missing:
             having = next(iter(known), "nothing")
+            some = counted(len(set(missing)), what)  # only those of this call: the items come one by one
             raise VideoContrastError(
-                f"{self.folder}: {len(missing)} of {len(names)} {what}s of the set are not in {field!r} (first: "
-                f"{missing[0]!r}; it holds names like {having!r})"
+                f"{self.folder}: {field!r} lacks at least {some} of the set (first: {missing[0]!r}; it holds names "
+                f"like {having!r})"
             )
         return [known[name] for name in names]
 
