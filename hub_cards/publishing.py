@@ -50,11 +50,11 @@ def plan_set(folder: str | Path, *, with_videos: bool = False, video_root: str |
         video_root: where the clips lie; the folder itself by default.
 
     Raises:
-        UsageError: not a built set.
+        UsageError: no such folder, or not a built set.
         VideoContrastError: something in it must not be published (see `refusals`), or a clip is missing.
     """
-    root = Path(folder)
-    built = SetFolder(root)
+    built = SetFolder.open(folder)
+    root = built.path
     if not built.is_built or not built.has_card:
         raise UsageError(
             f"{root} is not a built set (no set.json and README.md); build one with `video-contrast build`"

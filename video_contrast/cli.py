@@ -109,6 +109,10 @@ def main(arguments: list[str] | None = None) -> int:
         return INTERRUPTED
     except VideoContrastError as error:
         return _failed(str(error), error.exit_code, debug)
+    except SystemExit as error:
+        if isinstance(error.__context__, BrokenPipeError):  # of a help: rich ends the process with 1 then
+            return READER_LEFT
+        raise
     except OSError as error:
         if isinstance(error, BrokenPipeError) and _reader_left():
             return READER_LEFT

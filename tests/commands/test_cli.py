@@ -111,12 +111,15 @@ def test_an_interrupt_says_how_to_go_on(monkeypatch: pytest.MonkeyPatch, capsys:
     assert capsys.readouterr().err.strip() == "interrupted: run the same command again to go on where that is possible"
 
 
-def test_a_reader_who_leaves_is_no_error(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("words", ["list metrics", "--help", "score --help", "--version"])
+def test_a_reader_who_leaves_is_no_error(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], words: str
+) -> None:
     read, write = os.pipe()
     os.close(read)
     with os.fdopen(write, "w") as pipe, monkeypatch.context() as patch:
         patch.setattr(sys, "stdout", pipe)
-        assert cli.main(["list", "metrics"]) == 141
+        assert cli.main(words.split()) == 141
     assert capsys.readouterr().err == ""
 
 

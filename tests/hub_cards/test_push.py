@@ -225,6 +225,8 @@ def test_a_missing_video_is_named(tmp_path: Path) -> None:
 
 
 def test_a_folder_that_is_no_set_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"no such folder: .*absent"):
+        plan_set(tmp_path / "absent")
     with pytest.raises(UsageError, match="not a built set"):
         plan_set(tmp_path)
 
