@@ -111,6 +111,16 @@ def test_what_a_killed_build_left_in_the_cache_is_built_again(tmp_path: Path, mo
     assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before
 
 
+def test_a_table_under_a_temporary_name_is_no_table(tmp_path: Path) -> None:
+    draft = SetDraft(tmp_path / "set", "made")
+    draft.add("verb_mc", {"test": items(6)}, {})
+    folder = draft.save()
+    whole = tmp_path / "set" / "verb_mc" / "test-00000-of-00001.parquet"
+    shutil.copy(whole, whole.with_name(".test-00000-of-00001.0123456789ab.tmp.parquet"))  # of a write that was killed
+    assert folder.tables() == [("verb_mc", "test")] and folder.validate() == {"verb_mc": {"test": 6}}
+    assert [path.name for path in folder.published_files()] == [whole.name, "set.json", "README.md"]
+
+
 def test_a_folder_of_the_same_name_elsewhere_and_one_that_has_changed_are_other_sets(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

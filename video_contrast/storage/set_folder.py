@@ -44,7 +44,7 @@ class SetFolder:
     """A set on disk.
 
         folder = video_contrast.open_set("sets/msrvtt")
-        folder.configs                                  # ["retrieval", "random_mc", "gender_mc"]
+        folder.configs                                  # ["gender_mc", "random_mc", "retrieval"]
         folder.rows("gender_mc", "test")[0]["candidates"]
 
     Attributes:
@@ -77,7 +77,7 @@ class SetFolder:
         Raises:
             UsageError: no such folder, or one without `set.json`.
         """
-        folder = cls(Path(path).expanduser())
+        folder = cls.open(path)
         if not folder.is_built:
             raise UsageError(
                 f"{folder.path} is not a built set: it holds no {RECORD}; build one with `video-contrast build`"
@@ -119,7 +119,7 @@ class SetFolder:
 
     @property
     def configs(self) -> list[str]:
-        """The configs, in the builder's order.
+        """The configs by name, sorted (of a folder without record: as its card has them).
 
         Raises:
             VideoContrastError: a folder without record that the datasets library cannot read.
@@ -154,7 +154,8 @@ class SetFolder:
 
     def tables(self) -> list[tuple[str, str]]:
         """The (config, split) of every table that lies in the folder, sorted, whatever the record says."""
-        files = (path for path in self.path.glob("*/*.parquet") if not path.parent.name.startswith("."))
+        # no hidden ones: a build that was killed leaves a file under its temporary name
+        files = (path for path in self.path.glob("*/[!.]*.parquet") if not path.parent.name.startswith("."))
         names = {(path.parent.name, path.name.partition("-")[0].removesuffix(".parquet")) for path in files}
         return sorted(name for name in names if name[0] != PLAYED)
 
@@ -264,7 +265,8 @@ class SetFolder:
 
     def published_files(self) -> list[Path]:
         """The files that go to the Hub, in the order in which they go: tables, record, card."""
-        tables = [path for config in self.record["configs"] for path in sorted((self.path / config).glob("*.parquet"))]
+        folders = [self.path / config for config in self.record["configs"]]
+        tables = [path for folder in folders for path in sorted(folder.glob("[!.]*.parquet"))]
         extra = [self.path / name for name in (RECORD, CROISSANT, EVALUATION) if (self.path / name).is_file()]
         return [*tables, *extra, self.path / CARD]
 
