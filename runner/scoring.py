@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import tempfile
 from collections.abc import Sequence
 from contextlib import ExitStack
@@ -169,8 +170,8 @@ def _sampling(kind: Kind, source: ModelSource, options: ScoreOptions) -> Samplin
         return Sampling(_frames(kind, source, options.frames), options.sampling, options.accept_damaged)
     if kind.family != "pair" and not kind.by_rate:
         raise UsageError(f"--fps goes with models that read any number of frames, which {source.name} does not")
-    if options.fps <= 0:
-        raise UsageError(f"--fps must be more than 0, not {options.fps:g}")
+    if not 0 < options.fps < math.inf:
+        raise UsageError(f"--fps must be a number above 0, not {options.fps:g}")
     return Sampling(options.frames or MOST_FRAMES, options.sampling, options.accept_damaged, options.fps)
 
 

@@ -120,6 +120,9 @@ def _keys(path: Path) -> list[str]:
         with open(path, "rb") as handle:
             length = int.from_bytes(handle.read(8), "little")
             header = json.loads(handle.read(length))
-        return list(json.loads(header["__metadata__"]["keys"]))
+        keys = list(json.loads(header.pop("__metadata__")["keys"]))
+        if path.stat().st_size != 8 + length + max(entry["data_offsets"][1] for entry in header.values()):
+            raise ValueError("its rows are cut off")
+        return keys
     except (OSError, ValueError, KeyError) as error:
         raise VideoContrastError(f"{path} is not a shard of a store ({error}); remove it and run again") from error

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from importlib import import_module
 
 from video_contrast.errors import UsageError, VideoContrastError, unknown_name
@@ -154,4 +155,6 @@ def options_for(model_kind: Kind, values: KindOptions) -> KindOptions:
             raise UsageError(f"--{name.replace('_', '-')} {value!r} is not one of {', '.join(option.choices)}")
         if not isinstance(value, option.type) and not (option.type is float and isinstance(value, int)):
             raise UsageError(f"--{name.replace('_', '-')} {value!r} is not {option.type.__name__}")
+        if isinstance(value, float) and not math.isfinite(value):
+            raise UsageError(f"--{name.replace('_', '-')} must be a finite number, not {value}")
     return {name: values.get(name, option.default) for name, option in known.items()}

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from video_contrast.errors import VideoContrastError
+from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import JsonObject
 from video_contrast.runner.kinds.base import (
     ClipFrames,
@@ -82,6 +82,8 @@ class ImageTextEncoder(DualEncoder):
         self.tokens = Tokens(processor.tokenizer, model.config)
         self.pooling = pooling
         self.temperature = temperature
+        if temperature <= 0:
+            raise UsageError(f"--query-temperature must be more than 0, not {temperature:g}")
         self.batch_size = batch_size
         self.resize_on_device = resize_on_device
         if not hasattr(model, "get_image_features") or not hasattr(model, "get_text_features"):

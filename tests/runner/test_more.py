@@ -276,6 +276,8 @@ def test_the_store_refuses_a_foreign_file_and_finds_rows_in_any_order(tmp_path: 
     np.testing.assert_array_equal(again.get(["c", "a"]), [[7, 7], [1, 0]])
     np.testing.assert_array_equal(again.numbers(["b", "c"]), [[2, 3], [4, 5]])
     assert "a" in again and "z" not in again and len(again) == 3
-    (tmp_path / "space" / "x.safetensors").write_bytes(b"torn")
-    with pytest.raises(VideoContrastError, match="is not a shard of a store"):
-        Store(tmp_path, "space")
+    whole = next((tmp_path / "space").glob("*.safetensors")).read_bytes()
+    for content in (b"torn", whole[:-4]):
+        (tmp_path / "space" / "x.safetensors").write_bytes(content)
+        with pytest.raises(VideoContrastError, match=r"x.safetensors is not a shard of a store .*remove it"):
+            Store(tmp_path, "space")
