@@ -69,7 +69,7 @@ def dry_run(
     for name, of_split in rows.named():
         reasons = _unopened(of_split, rows.root)
         if len(reasons) == len(of_split):
-            raise none_readable(len(of_split), next(iter(reasons.values())))
+            raise none_readable(len(of_split), name, next(iter(reasons.values())))
         left_out |= reasons
         readable.append([row for row in of_split if row["id"] not in reasons])
         captions.append(sum(len(row["captions"]) for row in readable[-1]))

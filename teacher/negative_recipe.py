@@ -12,6 +12,7 @@ from video_contrast.builders.assembly.verb_contrasts import EditOptions
 from video_contrast.errors import UsageError, unknown_name
 from video_contrast.options import Flag
 from video_contrast.perturbations.contrast.generators.frames.quality import Quality
+from video_contrast.storage import SetFolder
 
 if TYPE_CHECKING:
     from video_contrast.builders.assembly.verb_contrasts import VerbContrasts
@@ -82,11 +83,18 @@ class NegativeRecipe:
             raise unknown_name("generator", self.generator, GENERATORS)
         if self.generator == "set" and not (self.model and Path(self.model).is_dir()):
             raise UsageError("--generator set needs --generator-model, a folder that `video-contrast generate` wrote")
-        if self.generator == "frames" and (self.constraints or self.constraint_settings or self.model or self.options):
+        if self.generator == "set" and not choice_tables(SetFolder.open(str(self.model))):
+            raise UsageError(f"--generator set: {self.model} has no multiple-choice config")
+        edits = (self.constraints, self.constraint_settings, self.options, self.generator != "set" and self.model)
+        if self.generator in (*UNTAGGED, "frames") and any(edits):
+            frames = self.generator == "frames"
+            own = "has rules of its own (--quality, --parser)" if frames else "has no use for them"
             raise UsageError(
                 "--constraints, --constraint-options, --generator-model and --generator-options belong to the "
-                "generators lexical, t5, mlm and llm; frames has rules of its own (--quality, --parser)"
+                f"generators lexical, t5, mlm and llm; {self.generator} {own}"
             )
+        if self.generator != "frames" and (self.quality, self.parser) != ("balanced", "auto"):
+            raise UsageError(f"--quality and --parser belong to the generator frames, not to {self.generator}")
         if self.generator not in UNTAGGED:
             self.source("verb", {})
 
@@ -128,6 +136,11 @@ def amounts(kind: str) -> tuple[int, int]:
     if not match:
         raise UsageError(f"--negatives {kind!r} is not like 10-action, 5-action or 5-action-5-object")
     return int(match[1]), int(match[2] or 0)
+
+
+def choice_tables(folder: SetFolder) -> list[tuple[str, str]]:
+    """The (config, split) of each multiple-choice table of a set."""
+    return [(config, split) for config, split in folder.tables() if folder.layout(config) != "retrieval"]
 
 
 def texts_of(corpus: Mapping[str, Sequence[str]]) -> list[str]:

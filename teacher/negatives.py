@@ -21,7 +21,7 @@ from video_contrast.files import atomic_path, read_json, write_json
 from video_contrast.rows import RetrievalRow
 from video_contrast.seeds import Streams, digest
 from video_contrast.teacher.caption_rows import CaptionNegatives, TaughtCaption
-from video_contrast.teacher.negative_recipe import UNTAGGED, NegativeRecipe, texts_of
+from video_contrast.teacher.negative_recipe import UNTAGGED, NegativeRecipe, choice_tables, texts_of
 from video_contrast.teacher.similarity import content, cosines, load_encoder
 
 if TYPE_CHECKING:
@@ -153,7 +153,7 @@ def _of_set(rows: Sequence[RetrievalRow], recipe: NegativeRecipe) -> list[Captio
     folder = SetFolder.open(str(recipe.model))
     items = {
         (item["video_id"], item["candidates"][item["label"]]): item
-        for config, split in folder.tables()
+        for config, split in choice_tables(folder)
         for item in folder.choice_rows(config, split)
     }
     captions = []

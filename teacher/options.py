@@ -1,6 +1,7 @@
 """The options of `teach`; each is declared here and nowhere else (see `video_contrast.options`)."""
 
 from dataclasses import dataclass, fields
+from math import inf
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -110,11 +111,11 @@ class TrainingOptions:
         above = ("temperature", "teacher_temperature", "learning_rate", "epochs", "batch_size", "accumulate")
         for name in above:
             value = getattr(self, name)
-            if value is not None and not value > 0:
-                raise UsageError(f"--{name.replace('_', '-')} must be above 0, not {value}")
+            if value is not None and not 0 < value < inf:
+                raise UsageError(f"--{name.replace('_', '-')} must be above 0 and finite, not {value}")
         for name in ("contrast", "evaluate_every", "patience", "text_learning_rate", "head_learning_rate"):
-            if (getattr(self, name) or 0) < 0:
-                raise UsageError(f"--{name.replace('_', '-')} must not be negative, not {getattr(self, name)}")
+            if not 0 <= (getattr(self, name) or 0) < inf:
+                raise UsageError(f"--{name.replace('_', '-')} must be 0 or above and finite, not {getattr(self, name)}")
         if not 0 <= self.warm_up < 1:
             raise UsageError(f"--warm-up must be a share of the steps, at least 0 and below 1, not {self.warm_up}")
         if self.logit_scale == "learned" and self.temperature is not None:

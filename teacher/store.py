@@ -10,7 +10,6 @@ import numpy as np
 import torch
 from tqdm import tqdm
 
-from video_contrast.console import counted
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import atomic_path, read_json, resolve_under, write_json
 from video_contrast.rows import RetrievalRow
@@ -48,8 +47,9 @@ def open_store(
     """The store of these rows, made on first use; videos that were replaced under the same name are another store.
 
     Args:
-        path: where the file begins: `PATH-KEY.npy`; what it holds is recorded beside it, and the digests of the videos
-            in `videos.json` of its folder, so that unchanged ones are not read again.
+        path: where the file begins: `PATH-KEY.npy`, with the name of the split at its end ("frames-train"); what it
+            holds is recorded beside it, and the digests of the videos in `videos.json` of its folder, so that unchanged
+            ones are not read again.
         rows: of a retrieval set.
         root: where `video_path` starts.
         images: the model's image processor.
@@ -67,6 +67,7 @@ def open_store(
     parts = [digest(known[row["video_path"]], row["start"], row["end"]).hex()[:12] for row in rows]
     key = digest(3, frames, str(images.to_dict()), "damaged" if accept_damaged else "", *parts).hex()
     scale, offset = _affine(images)
+    part = path.name.rpartition("-")[2]
     path = path.with_name(f"{path.name}-{key[:12]}.npy")
     record = path.with_suffix(".json")
     if not is_whole(path, key):
@@ -81,7 +82,7 @@ def open_store(
                 else:
                     yield number, clip
             if len(unread) == len(rows):
-                raise none_readable(len(rows), unread[0])
+                raise none_readable(len(rows), part, unread[0])
 
         write_array(path, len(rows), readable())
         write_json(record, {"key": key, "unread": unread, "clips": len(rows)})
@@ -90,10 +91,12 @@ def open_store(
     return StoredFrames(store, missing, key, scale=scale, offset=offset)
 
 
-def none_readable(clips: int, first: str) -> VideoContrastError:
-    """What is said where no clip of a split can be read."""
+def none_readable(clips: int, part: str, first: str) -> VideoContrastError:
+    """What is said where no clip of a part ("train", "validation") can be read."""
+    none = f"none of the {clips} clips" if clips > 1 else "the only clip"
     return VideoContrastError(
-        f"none of the {counted(clips, 'video')} can be read; the first: {first} (--video-root says where paths start)"
+        f"{none} of the {part} part can be read{'; the first' if clips > 1 else ''}: {first} (--video-root says where "
+        "paths start)"
     )
 
 

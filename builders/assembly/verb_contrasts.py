@@ -80,8 +80,14 @@ class VerbContrasts:
             from video_contrast.perturbations.contrast.verb import constraint_names
 
             constraint_names(self.options.generator, names)
-        named_values(self.options.constraint_options, "--constraint-options")
-        named_values(self.options.generator_options, "--generator-options")
+        from video_contrast.perturbations.contrast.constraints import check_options
+        from video_contrast.perturbations.contrast.generators import check_generator_options
+        from video_contrast.perturbations.language.taggers import resolve
+
+        resolve(self.options.tagger)
+        check_options(named_values(self.options.constraint_options, "--constraint-options"))
+        generator_options = named_values(self.options.generator_options, "--generator-options")
+        check_generator_options(self.options.generator, generator_options)
 
     def __call__(self, attempts: Sequence[Attempt]) -> tuple[list[list[Edit]], Counter[str]]:
         """Up to `per_caption` contrasts a caption, with counts of captions and candidates by reason."""

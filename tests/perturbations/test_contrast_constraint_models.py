@@ -189,7 +189,7 @@ def test_the_default_set_of_a_model_generator_asks_for_the_vectors_before_it_loa
         contrasts_of(counts, "t5", RULES)
     with pytest.raises(UsageError, match="needs a model"):
         contrasts_of(counts, "llm", RULES)
-    with pytest.raises(UsageError, match="does not take these options"):
+    with pytest.raises(UsageError, match="option of the generator mlm 'beam'"):
         contrasts_of(counts, "mlm", RULES, generator_options={"beam": 3})
 
 

@@ -146,7 +146,12 @@ def test_default_sets_and_the_record_of_what_was_not_applied(counts):
         ({"constraints": None}, "constraint 'siblings' needs the other captions"),
         ({"word_cosin": 0.3}, "did you mean 'word_cosine'"),
         ({"generator_options": {"k": 0}}, "k must be at least 1"),
-        ({"generator_options": {"beams": 2}}, "does not take these options"),
+        (
+            {"generator_options": {"beams": 2}},
+            "generator lexical 'beams'. Known: antonym_share, k",
+        ),
+        ({"generator_options": {"k": "many"}}, "'k' must be a whole number, not 'many'"),
+        ({"word_cosine": "low"}, "option of a constraint 'word_cosine' must be a number, not 'low'"),
         ({"ids": ["a"]}, "same length"),
     ],
 )

@@ -17,7 +17,7 @@ from video_contrast.builders.shapes.world import scenes
 from video_contrast.cli import main
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.seeds import stream
-from video_contrast.teacher import teach
+from video_contrast.teacher import material, teach
 from video_contrast.teacher.checkpoint import load_checkpoint
 from video_contrast.teacher.feed import Part, TrainingData
 from video_contrast.teacher.negative_recipe import NegativeRecipe
@@ -208,8 +208,19 @@ def test_clips_that_cannot_be_read_are_left_out_and_named_with_the_reason(
 
 
 def test_a_wrong_video_root_is_said_with_the_first_clip(dataset: Path, tmp_path: Path) -> None:
-    with pytest.raises(VideoContrastError, match=r"none of the 24 videos can be read; .*\.mp4.*--video-root"):
+    with pytest.raises(
+        VideoContrastError, match=r"none of the 24 clips of the train part can be read; .*\.mp4.*--video-root"
+    ):
         teach("bag-of-frames", dataset, output=tmp_path / "run", video_root=tmp_path, **QUICK)
+
+
+def test_clips_of_the_validation_part_that_cannot_be_read_are_said_to_be_of_it(dataset: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "set"
+    shutil.copytree(dataset, copy)
+    for path in (copy / "clips").glob("validation-*/*.mp4"):
+        path.unlink()
+    with pytest.raises(VideoContrastError, match=r"none of the \d+ clips of the validation part can be read"):
+        teach("bag-of-frames", copy, output=tmp_path / "run", **QUICK)
 
 
 def test_a_set_of_the_hub_needs_a_video_root(
@@ -253,6 +264,15 @@ def test_captions_of_another_grammar_are_said(dataset: Path, tmp_path: Path) -> 
     [
         ({"objective": "lbll"}, "--objective 'lbll'"),
         ({"temperature": 0.0}, "--temperature must be above 0"),
+        ({"contrast": float("nan")}, "--contrast must be 0 or above and finite, not nan"),
+        ({"learning_rate": float("inf")}, "--learning-rate must be above 0 and finite, not inf"),
+        ({"generator": "lexical", "generator_options": "kk=1"}, "generator lexical 'kk'.*Known: antonym_share, k$"),
+        ({"generator": "lexical", "generator_options": "k=1.5"}, "'k' must be a whole number, not 1.5"),
+        ({"generator": "lexical", "constraint_options": "lft=1"}, "option of a constraint 'lft': did you mean 'lift'"),
+        ({"generator": "lexical", "constraint_options": "lift=low"}, "'lift' must be a number, not 'low'"),
+        ({"generator": "lexical", "tagger": "best"}, "unknown tagger 'best'"),
+        ({"generator": "shapes", "constraints": "lemma"}, "--constraints, .* shapes has no use for them"),
+        ({"generator": "shapes", "quality": "all"}, "--quality and --parser belong to the generator frames"),
         ({"kinds": "7"}, "--negatives '7'"),
         ({"frames": 8}, "--frames 8: this model takes exactly 6"),
         ({"split": "nope"}, "no split 'nope'"),
@@ -260,7 +280,13 @@ def test_captions_of_another_grammar_are_said(dataset: Path, tmp_path: Path) -> 
         ({"learning": 1}, "unknown option of teach 'learning'"),
     ],
 )
-def test_wrong_calls_say_what_is_wrong(arguments: dict[str, Any], message: str, dataset: Path, tmp_path: Path) -> None:
+def test_wrong_calls_say_what_is_wrong(
+    arguments: dict[str, Any], message: str, dataset: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def decoded(*_: Any, **__: Any) -> Any:
+        raise AssertionError("videos were opened")
+
+    monkeypatch.setattr(material, "open_store", decoded)
     with pytest.raises(UsageError, match=message):
         teach("temporal-plain", dataset, output=tmp_path, **arguments)
 

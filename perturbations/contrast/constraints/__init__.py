@@ -21,6 +21,7 @@ from video_contrast.perturbations.contrast.constraints.sentence_cosine import Se
 from video_contrast.perturbations.contrast.constraints.siblings import Siblings
 from video_contrast.perturbations.contrast.constraints.word_cosine import WordVectors
 from video_contrast.perturbations.contrast.counts import WordCounts, required
+from video_contrast.perturbations.contrast.given_options import check_given
 
 # In the order in which they are applied: the cheap ones first, so that few candidates reach the models.
 _ORDER: tuple[type[Constraint], ...] = (
@@ -68,15 +69,18 @@ def constraint_names(generator: str | None, names: Iterable[str] | None = None, 
 
 
 def check_options(options: GivenOptions) -> None:
-    """Checks the names of constraint options.
+    """Checks the names of constraint options, and that numbers are numbers.
 
     Raises:
-        UsageError: no constraint has an option of this name; the message suggests the nearest.
+        UsageError: no constraint has an option of this name; the message suggests the nearest. Or a value of another
+            kind than the default.
     """
-    known = {"device"} | {field.name for constraint in _ORDER for field in fields(constraint) if field.init}  # type: ignore[arg-type]  # all are dataclasses
-    for name in options:
-        if name not in known - {"counts"}:
-            raise unknown_name("option of a constraint", name, sorted(known - {"counts", "frame_counts"}))
+    usual: dict[str, object] = {"device": "auto"}
+    for constraint in _ORDER:
+        usual |= {field.name: field.default for field in fields(constraint) if field.init}  # type: ignore[arg-type]  # all are dataclasses
+    made = ("counts", "frame_counts")  # in Python
+    given = {name: value for name, value in options.items() if name != "frame_counts"}
+    check_given("option of a constraint", given, {key: value for key, value in usual.items() if key not in made})
 
 
 def make_constraint(name: str, counts: WordCounts | None, options: GivenOptions) -> Constraint:

@@ -15,6 +15,7 @@ from video_contrast.perturbations.contrast.generators.lexical import LexicalGene
 from video_contrast.perturbations.contrast.generators.llm import ChatGenerator
 from video_contrast.perturbations.contrast.generators.mlm import MaskedGenerator
 from video_contrast.perturbations.contrast.generators.t5 import T5Generator
+from video_contrast.perturbations.contrast.given_options import check_given
 from video_contrast.perturbations.contrast.target import Target
 
 GENERATORS: dict[str, Callable[..., CaptionGenerator]] = {
@@ -27,6 +28,7 @@ __all__ = [
     "GENERATORS",
     "CaptionGenerator",
     "check_generator",
+    "check_generator_options",
     "make_generator",
 ]
 
@@ -41,6 +43,18 @@ def check_generator(name: str, target: Target) -> None:
         raise unknown_name(f"{target.name} generator", name, list(GENERATORS))
     if target.generators is not None and name not in target.generators:
         raise UsageError(f"{target.name}s have the generators {', '.join(target.generators)}, not {name!r}")
+
+
+def check_generator_options(name: str, options: GivenOptions) -> None:
+    """Checks the options of a generator, before anything is loaded.
+
+    Raises:
+        UsageError: it has no option of a name; the message names those that it has. Or a value of another kind.
+    """
+    parameters = signature(GENERATORS[name]).parameters
+    usual = {key: value.default for key, value in parameters.items() if key not in ("counts", "target", "chat")}
+    given = {key: value for key, value in options.items() if key != "chat" or key not in parameters}
+    check_given(f"option of the generator {name}", given, usual)
 
 
 def make_generator(
@@ -60,12 +74,10 @@ def make_generator(
         VideoContrastError: its model is absent.
     """
     check_generator(name, target)
+    check_generator_options(name, options)
     parameters = signature(GENERATORS[name]).parameters
     context: dict[str, object] = {"device": device, "target": target}
     arguments = {key: value for key, value in context.items() if key in parameters} | dict(options)
     if "counts" in parameters:
         arguments["counts"] = required(counts, f"the generator {name!r}")
-    try:
-        return GENERATORS[name](**arguments)
-    except TypeError as error:
-        raise UsageError(f"the generator {name!r} does not take these options: {error}") from error
+    return GENERATORS[name](**arguments)
