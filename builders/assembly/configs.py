@@ -216,7 +216,7 @@ def _contrast_config(
             "counts": {**counts[split], **contrasts.counts()},
             "coverage": contrasts.coverage(plan.caption),
         }
-        warn(f"{config.kind} ({split})", contrasts.tried[f"candidates:{COUNT}"], contrasts.tried["edited"])
+        warn(f"{config.kind} ({split})", contrasts.tried[f"candidates:{COUNT}"], len(rows))
     facts = {
         "negatives": f"one {config.kind} contrast and {CANDIDATES - 2} captions of other videos",
         "kind": config.kind,

@@ -73,14 +73,20 @@ class HumanContrasts:
             self._of.setdefault((entry.clip, normal(entry.caption)), []).append(entry.negative)
 
     def __call__(self, attempts: Sequence[Attempt]) -> tuple[list[list[Edit]], Counter[str]]:
-        """The negatives of each caption, how many captions have some, and how many negatives may be true."""
+        """The negative of each caption: the first that no caption of the clip says, where there are several.
+
+        Counts how many captions have one, and how many of these negatives may be true.
+        """
         contrasts, counts = [], Counter[str]()
         for attempt in attempts:
             keys = ((name, normal(attempt.caption)) for name in _names(attempt.clip))
             negatives = next((self._of[key] for key in keys if key in self._of), [])
-            edits = [difference(attempt.caption, text, "human") for text in negatives]
+            truths = attempt.clip.truths()
+            first = next((text for text in negatives if normal(text) not in truths), None)
+            offered = negatives[:1] if first is None else [first]
+            edits = [difference(attempt.caption, text, "human") for text in offered]
             edits, doubtful = with_lifts([attempt.caption] * len(edits), edits)
             contrasts.append(edits)
-            counts[f"candidates:{COUNT}"] += sum(doubtful)
+            counts[f"candidates:{COUNT}"] += sum(doubtful) if first is not None else 0
             counts["edited" if negatives else "no_human_negative"] += 1
         return contrasts, counts
