@@ -103,7 +103,10 @@ class MatchingScorer(PairScorer):
 
 
 def _limit(model: TorchModel) -> int:
-    return min(getattr(model.config.get_text_config(), "max_position_embeddings", None) or 512, 512)
+    """How many tokens of a caption the model has positions for, 512 at most."""
+    text = getattr(model.config, "qformer_config", None) or model.config.get_text_config()  # BLIP-2 reads in its Q-Former
+    after = text.pad_token_id + 1 if "bridgetower" in text.model_type else 0  # RoBERTa's begin after the padding's
+    return min((getattr(text, "max_position_embeddings", None) or 512) - after, 512)
 
 
 class MatchingHead:

@@ -70,6 +70,16 @@ def test_batches_subsets_and_order_change_nothing(name: str, loaded: Any, clip: 
     np.testing.assert_allclose(some, scores[[2, 0]], atol=1e-5)
 
 
+@pytest.mark.parametrize("name", list(HEADS))
+def test_a_caption_is_cut_where_the_models_positions_end_and_counted(name: str, loaded: Any, clip: ClipFrames) -> None:
+    scorer = MatchingScorer(*loaded(name))
+    long = "a man sits on a chair and " * 20
+    reads = 127 if name.startswith("BridgeTower") else 128  # letters: a token each
+    whole, cut = scorer.score(clip, [long]).scores, scorer.score(clip, [long[:reads]]).scores
+    np.testing.assert_allclose(whole, cut, atol=1e-6)
+    assert scorer.truncated_texts([long, long[:reads], "dogs"]) == 1
+
+
 @pytest.mark.parametrize("name", ["BlipForImageTextRetrieval", "Blip2ForImageTextRetrieval"])
 def test_the_vision_tower_sees_each_frame_once(name: str, loaded: Any, clip: ClipFrames) -> None:
     model, processor = loaded(name)
