@@ -104,7 +104,8 @@ class MatchingScorer(PairScorer):
 
 def _limit(model: TorchModel) -> int:
     """How many tokens of a caption the model has positions for, 512 at most."""
-    text = getattr(model.config, "qformer_config", None) or model.config.get_text_config()  # BLIP-2 reads in its Q-Former
+    # BLIP-2's Q-Former reads the caption, not its language model
+    text = getattr(model.config, "qformer_config", None) or model.config.get_text_config()
     after = text.pad_token_id + 1 if "bridgetower" in text.model_type else 0  # RoBERTa's begin after the padding's
     return min((getattr(text, "max_position_embeddings", None) or 512) - after, 512)
 
