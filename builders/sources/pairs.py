@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from typing import Annotated, NamedTuple
+from unicodedata import combining, normalize
 
 from video_contrast.builders.assembly.captioned_clip import CaptionedClip, normal
 from video_contrast.builders.assembly.configs import add_config
@@ -115,8 +116,13 @@ def _clip(span: Span, number: int) -> CaptionedClip:
 
 
 def _kind(value: object, place: str) -> str:
-    """A kind as tables hold it: lower case, words joined by "_"."""
-    kind = re.sub(r"\W+", "_", str(value if value is not None else "").lower()).strip("_") or KIND
+    """A kind as tables hold it: lower case, words joined by "_", letters without accents."""
+    letters = (letter for letter in normalize("NFKD", str(value if value is not None else "")) if not combining(letter))
+    kind = re.sub(r"\W+", "_", "".join(letters).lower()).strip("_") or KIND
     if kind in ("true", "random"):
         raise VideoContrastError(f"{place}: the kind {kind!r} is reserved; choose another name")
+    if not re.fullmatch("[a-z][a-z0-9_]*", kind):  # as the rows of a table must have it
+        raise VideoContrastError(
+            f"{place}: the kind {value!r} must begin with a letter and hold no letters but a to z; choose another name"
+        )
     return kind

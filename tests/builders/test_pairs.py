@@ -74,6 +74,7 @@ def test_a_list_of_false_captions_makes_a_pair_of_each(tmp_path):
     ("line", "message"),
     [
         ("v.mp4,a,b,true", "line 2: the kind 'true' is reserved"),
+        ("v.mp4,a,b,動詞", "line 2: the kind '動詞' must begin with a letter and hold no letters but a to z"),
         ("../v.mp4,a,b,x", "line 2: column 'file' must be a path relative"),
         ("v.mp4,a,A.,x", "no item could be built. test: 1 clip has a negative that says what the true caption says"),
     ],
