@@ -177,8 +177,10 @@ def cluster_codes(clusters: Values, n: int) -> tuple[NDArray[np.int64], int]:
     names = as_array(clusters)
     if names.shape != (n,):
         raise ValueError(f"{n} items need {n} clusters (the source video of each), not the shape {names.shape}")
-    if names.dtype.kind in "fO":
-        missing = [i for i, name in enumerate(listed(names)) if name is None]
+    # Beside texts numpy makes a text of NaN: then the list itself is looked at.
+    of_texts = names.dtype.kind == "U" and not hasattr(clusters, "dtype")
+    if names.dtype.kind in "fO" or of_texts:
+        missing = [i for i, name in enumerate(clusters if of_texts else listed(names)) if name is None or name != name]
         if missing:
             raise ValueError(f"clusters: item {missing[0]} has none")
         names = names.astype(str) if names.dtype == object else names

@@ -66,14 +66,15 @@ def share_interval(hits: Values, clusters: Values = None, *, weights: Values = N
         The (weighted) mean with its interval, never of zero width; NaN ends below `MINIMUM_CLUSTERS` clusters.
 
     Raises:
-        ValueError: empty, hits outside 0..1, not one cluster an item, level out of range; the message names the item.
+        ValueError: empty, hits outside 0..1, not one cluster or weight an item, weights below 0 or all 0, level out of
+            range; the message names the item.
 
     >>> share_interval([1, 1, 1, 1, 1]).low.__round__(3), share_interval([1, 1, 1, 1]).low
     (0.478, nan)
     """
     values = shares(hits, "hits")
     codes, n_clusters = cluster_codes(clusters, len(values))
-    weight = np.ones(len(values)) if weights is None else vector(weights, "weights")
+    weight = np.ones(len(values)) if weights is None else _weights(weights, len(values))
     tail = _tail(level)
     mean = float((weight * values).sum() / weight.sum())
     error = cluster_error(values, codes, n_clusters, weight)
@@ -208,6 +209,17 @@ def _effective_size(values: Floats, variance: float, codes: NDArray[np.int64], w
     freedom = min(n_clusters - 1, 1.5 * squares.sum() ** 2 / (squares**2).sum())
     uncertain = (stdtrit(len(codes) - 1, tail) / stdtrit(freedom, tail)) ** 2
     return float(np.clip(variance / error**2 * uncertain, fewest, most))
+
+
+def _weights(weights: Values, n: int) -> Floats:
+    array = vector(weights, "weights")
+    if len(array) != n:
+        raise ValueError(f"{n} items need {n} weights, not {len(array)}")
+    if array.min() < 0:
+        raise ValueError(f"weights: item {int(array.argmin())} is {array.min()}, below 0")
+    if not array.any():
+        raise ValueError("weights are all 0: nothing counts")
+    return array
 
 
 def _tail(level: float) -> float:

@@ -5,11 +5,10 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from video_contrast.kind_names import clash
 from video_contrast.metrics.checks import Values, at_most, choices, cluster_codes, listed
 from video_contrast.metrics.rank_figures import Numbers, hit_figures, rank_figures
 from video_contrast.metrics.ranks import choice_ranks, exact_mean
-
-_SUFFIXES = ("best", "high", "low", "worst")
 
 
 def multiple_choice(
@@ -47,7 +46,7 @@ def multiple_choice(
     Raises:
         ValueError: no items, ragged rows, NaN or infinite scores, a label out of range, a K larger than the number
             of candidates, kinds that do not match the scores or the labels, or that are named as another figure is
-            ("best", "worst", "low", "high"); the message names the item.
+            ("low", "ties", "noun_low" beside "noun"); the message names the item.
 
     >>> result = multiple_choice([[0.9, 0.1], [0.2, 0.2], [0.1, 0.8]], [0, 0, 0], kinds=[["true", "verb_lm"]] * 3)
     >>> result["accuracy"], result["accuracy_worst"], result["accuracy_best"], result["n_ties"], result["chance"]
@@ -73,9 +72,9 @@ def multiple_choice(
             item, at = (int(n) for n in shifted[0])
             raise ValueError(f"kinds: item {item} calls candidate {at} the true one, its label says {truth[item]}")
         names = sorted({str(name) for name in np.unique(table[wrong])} - {""})
-        reserved = next((name for name in names if name in _SUFFIXES), None)
-        if reserved is not None:
-            raise ValueError(f"kinds: {reserved!r} cannot be a kind: accuracy_{reserved} is another figure")
+        other = clash(set(names))
+        if other is not None:
+            raise ValueError(f"kinds: {other[0]!r} cannot be a kind here: {other[1]} is another figure")
         for kind in names:
             among = (table == kind) & wrong
             has = among.any(axis=1)

@@ -3,7 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, SupportsFloat
 
-from video_contrast.metrics.checks import Argument, Values, listed
+import numpy as np
+
+from video_contrast.metrics.checks import Argument, Values, listed, refuse_large_integers
 
 ROBUSTNESS_PAPER = """
 @inproceedings{schiappa2022robustness,
@@ -118,6 +120,9 @@ class OptionalColumns:
         inner = getattr(feature, "feature", None)  # of a column of lists
         whole = getattr(inner or feature, "dtype", "") == "int64"  # a matrix a row has numbers of any sort
         if not whole and name not in self.optional:
+            # A column of a data frame is read by its labels, which need not be 0, 1, 2 ...
+            values = list(values.to_numpy()) if hasattr(values, "to_numpy") else values
+            _refuse_large_integers(values, name)
             return values
         column = listed(values)
         if inner is not None:
@@ -139,3 +144,14 @@ def _is_whole(value: SupportsFloat | str | None) -> bool:
         return value is None or float(value).is_integer()
     except ValueError:
         return False
+
+
+def _refuse_large_integers(values: Values, name: str) -> None:
+    """Refuses whole numbers in lists that would be rounded where they are stored; of arrays the library does."""
+    if hasattr(values, "dtype") or not hasattr(values, "__iter__"):
+        return
+    for value in values:
+        if isinstance(value, int):
+            refuse_large_integers(np.array(value, object), name)
+        elif not isinstance(value, float | str):
+            _refuse_large_integers(value, name)

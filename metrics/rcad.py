@@ -6,7 +6,14 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from video_contrast.metrics.checks import Values, at_most, choices, cluster_codes, rows_of_one_length
+from video_contrast.metrics.checks import (
+    Values,
+    at_most,
+    choices,
+    cluster_codes,
+    refuse_large_integers,
+    rows_of_one_length,
+)
 from video_contrast.metrics.rank_figures import Numbers, rank_figures
 from video_contrast.metrics.ranks import choice_ranks
 
@@ -78,7 +85,9 @@ def _own(similarity: Values, columns: Values, normalise: str | None, scale: floa
     """The similarities of every video with its own captions."""
     if normalise is None and columns is None:
         return similarity
-    matrix = rows_of_one_length(similarity, "similarity", "texts").astype(np.float64)
+    rows = rows_of_one_length(similarity, "similarity", "texts")
+    refuse_large_integers(rows, "similarity")
+    matrix = rows.astype(np.float64)
     if matrix.ndim != 2 or not matrix.size:
         raise ValueError(f"similarity must be videos by texts, not the shape {matrix.shape}")
     bad = np.argwhere(~np.isfinite(matrix))

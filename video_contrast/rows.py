@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal, NotRequired, TypedDict, final
 
 from video_contrast.errors import VideoContrastError
 from video_contrast.files import is_safe_relative
+from video_contrast.kind_names import clash
 from video_contrast.pair_groups import Member, check_group
 from video_contrast.row_parts import AnyRow
 from video_contrast.row_parts import EditRecord as EditRecord
@@ -289,6 +290,7 @@ def validate_rows(rows: Iterable[AnyRow], where: str = "the set", *, any_path: b
     seen: dict[str, int] = {}
     layout: Layout | None = None
     groups: dict[str, list[Member]] = {}
+    kinds: dict[str, tuple[int, str]] = {}  # -> number and id of the first row that has it
     n = 0
     for n, row in enumerate(rows, 1):
         if layout is None:
@@ -299,6 +301,13 @@ def validate_rows(rows: Iterable[AnyRow], where: str = "the set", *, any_path: b
             raise VideoContrastError(f"{where}: row {n - 1} (id {row.get('id')!r}), column {column!r}: {what}")
         if layout == "pairs":
             groups.setdefault(row["group"], []).append((n - 1, row))
+        for kind in row["kinds"] if layout != "retrieval" else ():
+            kinds.setdefault(kind, (n - 1, row["id"]))
+    other = clash(kinds.keys())
+    if other is not None:
+        number, name = kinds[other[0]]
+        what = f"{other[0]!r} cannot be a kind here: {other[1]} is another figure of the scores"
+        raise VideoContrastError(f"{where}: row {number} (id {name!r}), column 'kinds': {what}")
     for name, members in groups.items():
         check_group(name, members, where)
     return n

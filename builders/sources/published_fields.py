@@ -9,6 +9,7 @@ from video_contrast.builders.sources.caption_table import read_table
 from video_contrast.builders.sources.published_videos import VideoName
 from video_contrast.errors import UsageError, VideoContrastError, unknown_name
 from video_contrast.files import Json, is_safe_relative, read_json
+from video_contrast.kind_names import clash
 from video_contrast.seeds import stream
 
 KIND = "contrast"
@@ -212,7 +213,7 @@ def as_kind(name: str, place: str) -> str:
     """
     kind = re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_")
     kind = f"kind_{kind}" if kind[:1].isdigit() else kind or KIND
-    if kind in ("true", "random", "best", "worst", "low", "high"):
+    if kind in ("true", "random") or clash({kind}):
         raise VideoContrastError(f"{place}: the kind {kind!r} is reserved")
     return kind
 

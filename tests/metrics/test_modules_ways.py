@@ -130,6 +130,15 @@ def test_examples_may_be_added_one_by_one_under_either_name(loaded: dict[str, An
         module.add(prediction=[0.9, 0.1], reference=0.5)
 
 
+def test_columns_of_a_data_frame_are_taken_whatever_its_index(loaded: dict[str, Any]) -> None:
+    import pandas as pd
+
+    frame = pd.DataFrame({"scores": [[0.9, 0.1], [0.2, 0.4]], "label": [0, 1]}, index=[7, 3])
+    compute = loaded["video_contrast_mc"].compute
+    assert compute(predictions=frame.scores, references=frame.label)["accuracy"] == 1
+    assert compute(predictions=pd.DataFrame(frame.scores.tolist()), references=frame.label)["accuracy"] == 1
+
+
 def test_columns_may_have_gaps_as_data_frames_do(loaded: dict[str, Any]) -> None:
     robustness = loaded["video_text_robustness"]
     inputs = {"predictions": [0.1, 0.2], "references": [0.3, 0.3], "perturbations": ["jpeg", "swap"]}
@@ -223,6 +232,7 @@ PAIR = [[0.1, 0.2]] * 2
         ("caption_shift", {"data": ["a man"], "references": ["a man"] * 2}, r"data \(1\) and references \(2\)"),
         # ... and, one each, what their functions refuse (`test_bad_input.py` has the others).
         ("video_contrast_mc", {"predictions": [[0.1, NAN]], "references": [0]}, "item 0, candidate 1 is nan"),
+        ("video_contrast_mc", {"predictions": [[2**53 + 1, 2**53]], "references": [0]}, r"9007199254740993 is beyond"),
         ("video_contrast_pairs", {"predictions": [[[0.1, NAN], [0.2, 0.3]]]}, "pair 0"),
         ("video_text_retrieval", {"predictions": [[INF]], "references": [[0]], "ks": [1]}, "video 0 and caption 0"),
         (
