@@ -215,11 +215,28 @@ def test_a_dry_run_counts_and_prices_and_writes_nothing(place: Path, capsys: pyt
     assert facts["not at hand"] == "2 models" and "encoder 'sentence-transformers/bert-base-nli-mean" in printed
 
 
+def one_split(root: Path, videos: int) -> TeachOptions:
+    rows = [
+        retrieval_row(id=f"{n}-{k}", video_id=f"video{n}", video_path=f"video{n}.mp4", captions=["a man sits"])
+        for n in range(videos)
+        for k in range(2)
+    ]
+    write_set(BuiltSet("captions", {"retrieval": {"train": rows}}, {"summary": "clips"}), root)
+    return TeachOptions(output=root / "run")
+
+
 def test_a_set_that_is_too_small_to_set_clips_aside_says_what_to_add(tmp_path: Path) -> None:
-    row = retrieval_row(id="c", video_id="c", video_path="c.mp4", captions=["a man sits"])
-    write_set(BuiltSet("captions", {"retrieval": {"train": [row]}}, {"summary": "one clip"}), tmp_path / "set")
-    with pytest.raises(UsageError, match=r"1 clip: too few .* add a split 'validation' to the set"):
-        read_splits(tmp_path / "set", TeachOptions(output=tmp_path / "run"))
+    options = one_split(tmp_path / "set", 1)
+    with pytest.raises(UsageError, match=r"2 clips of 1 video: .* takes two videos; add a split 'validation' to it"):
+        read_splits(tmp_path / "set", options)
+
+
+@pytest.mark.parametrize(("videos", "aside"), [(2, 1), (9, 1), (48, 5)])
+def test_a_tenth_of_few_videos_is_set_aside_whatever_they_are_called(tmp_path: Path, videos: int, aside: int) -> None:
+    """Each of these names was drawn for training, so that 48 clips were said to be too few."""
+    split = read_splits(tmp_path / "set", one_split(tmp_path / "set", videos))
+    held, learned = ({row["video_id"] for row in rows} for rows in (split.validation, split.train))
+    assert len(held) == aside and len(learned) == videos - aside and not held & learned
 
 
 def test_captions_that_were_changed_in_the_set_are_read_anew(place: Path, tmp_path: Path) -> None:
