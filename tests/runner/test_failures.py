@@ -87,6 +87,27 @@ def test_a_clip_that_the_models_processor_refuses_is_missing_and_the_others_go_o
     assert record["missing"] == {"clips/03.mp4": "absolute aspect ratio must be smaller than 200"}
 
 
+@pytest.mark.parametrize("existed", [False, True])
+def test_a_run_whose_videos_are_all_missing_leaves_nothing_behind(run: Run, tmp_path: Path, existed: bool) -> None:
+    if existed:
+        (tmp_path / "run").mkdir()
+    for video in (tmp_path / "set").rglob("*.mp4"):
+        video.unlink()
+    with pytest.raises(VideoContrastError, match="no video of the config verb_mc could be read"):
+        run(lambda *_: None)
+    assert (list((tmp_path / "run").rglob("*")) == []) if existed else not (tmp_path / "run").exists()
+
+
+def test_a_run_that_failed_before_it_scored_keeps_what_it_read_of_the_videos(run: Run, tmp_path: Path) -> None:
+    def stops(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run(stops)
+    assert [path.name for path in (tmp_path / "run").iterdir()] == ["videos.json"]
+    assert score("random", tmp_path / "set", "verb_mc", output=tmp_path / "run", progress=False)["verb_mc"]
+
+
 @pytest.mark.parametrize("models", [["lengths"], ["blind", "lengths"]])
 def test_more_missing_clips_than_allowed_end_a_job_with_a_code_of_their_own(
     models: list[str], run: Run, tmp_path: Path, capsys: pytest.CaptureFixture[str]

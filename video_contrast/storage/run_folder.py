@@ -16,6 +16,7 @@ run.lock              held while a run writes
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -38,6 +39,7 @@ IDENTITY = "identity.json"
 SELF_TEST = "self_test.json"
 LOCK = "run.lock"
 TEXTS = "texts"
+ANSWERS = "answers"
 MATRICES = "retrieval"
 CLEAN = "clean"
 Recorded = TypeVar("Recorded", bound=Mapping[str, object])
@@ -235,10 +237,18 @@ class RunFolder:
         write_json(self.path / IDENTITY, plain(identity))
 
     def clear_if_unscored(self) -> None:
-        """Removes identity and lock where nothing else is in the directory: a run that failed before it scored."""
-        if {path.name for path in self.path.iterdir()} <= {IDENTITY, LOCK}:
-            for name in (IDENTITY, LOCK):
-                (self.path / name).unlink(missing_ok=True)
+        """Lets another run have a directory in which nothing was scored: identity and lock go.
+
+        So does the list of videos where none could be read; one with digests took time, and holds for all models.
+        """
+        answers = self.path / ANSWERS
+        if set(self.foreign_files()) - {IDENTITY, ANSWERS} or any(path.is_file() for path in answers.rglob("*")):
+            return
+        found = any("sha256" in video for video in self.videos.values())
+        for name in (IDENTITY, LOCK) if found else (IDENTITY, LOCK, VIDEOS):
+            (self.path / name).unlink(missing_ok=True)
+        if answers.is_dir():
+            shutil.rmtree(answers)
 
     def read_self_test(self, key: str) -> JsonObject | None:
         """The stored self-test; None where there is none, or one of another model, set or sampling than `key` names."""
@@ -261,7 +271,7 @@ class RunFolder:
 
     def answers(self, space: str) -> Path:
         """The folder in which pair scorers of a model keep their answers."""
-        return self.path / "answers" / space
+        return self.path / ANSWERS / space
 
     def read_texts(self, config: str, perturbation: str, key: str) -> tuple[tuple[str, ...], ...] | None:
         """Returns the stored perturbed texts of a config, a tuple an item; None where there are none of this key.
