@@ -4,6 +4,8 @@ import re
 
 from video_contrast.perturbations.contrast import Edit
 
+_OPENING, _CLOSING = "\"'(", ".,;:!?\"')"  # marks
+
 
 def changed_words(old: str, new: str) -> tuple[int, int]:
     """Returns the lengths, in words, of the one span in which two captions differ: (in the old, in the new).
@@ -19,6 +21,8 @@ def changed_words(old: str, new: str) -> tuple[int, int]:
 def difference(old: str, new: str, generator: str) -> Edit:
     """Returns what was changed between two captions, as one edit of whole words.
 
+    Marks and quotes around the words that both captions have, capitals and a closing mark are no change.
+
     Args:
         old: a caption.
         new: the caption that was made of it.
@@ -27,6 +31,9 @@ def difference(old: str, new: str, generator: str) -> Edit:
     >>> edit = difference("a boy plugs it in", "a boy pulls it in", "human")
     >>> edit.old, edit.new, edit.text[edit.start:]
     ('plugs', 'pulls', 'pulls it in')
+    >>> edit = difference("A door opens.", "a door closes.", "human")
+    >>> edit.old, edit.new, edit.antonym
+    ('opens', 'closes', True)
     """
     from video_contrast.perturbations.contrast.antonyms import are_antonyms
 
@@ -36,23 +43,39 @@ def difference(old: str, new: str, generator: str) -> Edit:
     places = [match.span() for match in re.finditer(r"\S+", new)]  # of the words of `after`
     start = places[head][0] if head < len(after) else len(new)
     end = places[len(after) - tail - 1][1] if put else start
+    former = " ".join(gone)
+    if gone and put:
+        opening = _marks_of_both(gone[0], put[0], _OPENING)
+        closing = _marks_of_both(gone[-1][::-1], put[-1][::-1], _CLOSING)
+        former, start, end = former[opening : len(former) - closing], start + opening, end - closing
     antonym = False
     if gone and put:
         # By the whole phrase or by its first word: "sitting on" against "standing in" is an antonym as well.
         first, second = _base(gone), _base(put)
         antonym = are_antonyms(first, second) or are_antonyms(first.split()[0], second.split()[0])
-    return Edit(new, " ".join(gone), new=new[start:end], start=start, generator=generator, antonym=antonym)
+    return Edit(new, former, new=new[start:end], start=start, generator=generator, antonym=antonym)
+
+
+def _marks_of_both(one: str, other: str, marks: str) -> int:
+    """How many marks two words both begin with; one that has no letter is left as it is."""
+    if not any(map(str.isalnum, one)) or not any(map(str.isalnum, other)):
+        return 0
+    return next((n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b or a not in marks), 0)
 
 
 def _base(words: list[str]) -> str:
-    """The dictionary form of a verb phrase that is given in words."""
+    """The dictionary form of a verb phrase that is given in words, with the marks of its sentence."""
     from video_contrast.perturbations.language import lemma
 
+    words = [word.strip(_OPENING + _CLOSING) or word for word in words]
     return " ".join([lemma(words[0].lower(), "VB"), *(word.lower() for word in words[1:])])
 
 
 def _common(before: list[str], after: list[str]) -> tuple[int, int]:
     """How many words are the same at the beginning and, of the rest, at the end."""
+    before, after = [word.lower() for word in before], [word.lower() for word in after]
+    if before and after:
+        before[-1], after[-1] = before[-1].rstrip(".!?"), after[-1].rstrip(".!?")
     most = min(len(before), len(after))
     head = next((n for n in range(most) if before[n] != after[n]), most)
     tail = next((n for n in range(most - head) if before[-1 - n] != after[-1 - n]), most - head)
