@@ -85,7 +85,7 @@ def resolve_under(root: str | os.PathLike[str], relative: str) -> Path:
         VideoContrastError: the path is absolute, or has `..` or backslashes.
     """
     if not is_safe_relative(relative):
-        raise VideoContrastError(f"video path {relative!r} must be relative, with '/' and without '..'")
+        raise VideoContrastError(f"the path {relative!r} must be relative, with '/' and without '..'")
     return Path(root) / relative
 
 

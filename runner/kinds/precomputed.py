@@ -19,16 +19,21 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
 from pathlib import Path
 
 import numpy as np
 
 from video_contrast.console import counted
-from video_contrast.errors import UsageError, VideoContrastError
+from video_contrast.errors import UsageError, VideoContrastError, unknown_name
 from video_contrast.files import Json, JsonObject, read_json, resolve_under
 from video_contrast.runner.kinds.base import LoadOptions, ModelSource, TextScorer, kind, unit_rows
 
 MANIFEST = "precomputed.json"
+KEYS = (
+    "name", "similarity", "video_embeddings", "text_embeddings", "normalise", "videos", "texts", "texts_are",
+    "conditions",
+)  # fmt: skip
 
 
 class Precomputed(TextScorer):
@@ -41,7 +46,17 @@ class Precomputed(TextScorer):
             isinstance(entry, dict) for entry in _conditions(self.whole).values()
         ):
             raise UsageError(f"{folder / MANIFEST} must hold an object of names, and one a condition in 'conditions'")
+        for entry in (self.whole, *_conditions(self.whole).values()):
+            self._check(entry)
         self.begin([])
+
+    def _check(self, entry: JsonObject) -> None:
+        """Refuses what is nearly a key, or a word for a truth: left unread, it would change the numbers in silence."""
+        for key in entry:
+            if key not in KEYS and get_close_matches(key, KEYS, n=1, cutoff=0.8):
+                raise unknown_name(f"key of {self.folder / MANIFEST}", key, KEYS)
+        if not isinstance(entry.get("normalise", True), bool):
+            raise UsageError(f"{self.folder / MANIFEST}: normalise is true or false, not {entry['normalise']!r}")
 
     def begin(self, texts: Sequence[str], *, condition: str = "clean") -> None:
         """Reads the matrices of a condition."""
@@ -113,11 +128,13 @@ class Precomputed(TextScorer):
         if isinstance(names, str):
             path = resolve_under(self.folder, names)
             try:
-                text = path.read_text(encoding="utf-8")
+                text = path.read_text(encoding="utf-8-sig")
             except OSError as error:
                 raise VideoContrastError(f"cannot read {path}: {error.strerror}") from error
-            try:
-                names = json.loads(text) if path.suffix == ".json" else text.splitlines()
+            except UnicodeDecodeError as error:
+                raise VideoContrastError(f"{path} is not UTF-8 ({error}); save it as UTF-8") from error
+            try:  # a caption may hold what Python takes for the end of a line, such as U+2028
+                names = json.loads(text) if path.suffix == ".json" else text.removesuffix("\n").split("\n")
             except ValueError as error:
                 raise VideoContrastError(f"{path} is not valid JSON: {error}") from error
         if not isinstance(names, list):

@@ -169,6 +169,10 @@ def test_precomputed_embeddings_are_normalised_unless_told_otherwise(tmp_path: P
         ({"similarity": "m.npy", "videos": ["v0"]}, r"1 videos and 3 texts are named, but the matrix is 2 x 3"),
         ({"similarity": "m.npy", "videos": ["v0", "v0"]}, "1 names in 'videos' stand twice"),
         ({"similarity": "../m.npy"}, "must be relative"),
+        ({"similarity": "m.npy", "normalize": False}, "'normalize': did you mean 'normalise'"),
+        ({"similarity": "m.npy", "conditions": {"text:ocr": {"similarty": "m.npy"}}}, "did you mean 'similarity'"),
+        ({"similarity": "m.npy", "normalise": "false"}, "normalise is true or false, not 'false'"),
+        ({"similarity": "m.npy", "texts": "latin.txt"}, "latin.txt is not UTF-8"),
         ({}, "names neither 'similarity' nor"),
         ({"similarity": "m.npy", "videos": 5}, "'videos' must be a list of names"),
         ({"similarity": "m.npy", "videos": "cut.json"}, "cut.json is not valid JSON"),
@@ -189,8 +193,19 @@ def test_a_precomputed_folder_that_does_not_fit_says_what_is_wrong(
     save_file({"sims": np.zeros((2, 3), np.float32)}, folder / "one.safetensors")
     for ending in ("npy", "safetensors", "parquet", "json"):
         (folder / f"cut.{ending}").write_bytes(b"[1,")
+    (folder / "latin.txt").write_bytes(b"caf\xe9\nb\nc\n")
     with pytest.raises(VideoContrastError, match=message):
         all_kinds()["precomputed"].load(locate(str(folder)), LoadOptions())
+
+
+def test_names_are_the_lines_of_a_file_wherever_it_was_written(tmp_path: Path) -> None:
+    texts = ["a man", "a\u2028b", "the end"]
+    folder = precomputed(tmp_path / "made", similarity="m.npy", texts="names.txt")
+    np.save(folder / "m.npy", np.arange(6).reshape(2, 3))
+    for end in ("\n", "\r\n"):  # and the mark that Windows puts before a text
+        (folder / "names.txt").write_text("\ufeff" + "".join(text + end for text in texts), "utf-8", newline="")
+        model = all_kinds()["precomputed"].load(locate(str(folder)), LoadOptions())
+        assert model.similarity(["v0"], ["i#0", "i#1", "i#2"], texts).tolist() == [[0, 1, 2]]
 
 
 def test_ids_that_do_not_match_are_named(tmp_path: Path) -> None:
