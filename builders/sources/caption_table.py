@@ -1,9 +1,8 @@
-"""Reads tables of captions: CSV, TSV, JSON lines, parquet, or a data set of the Hub, row by row.
+"""Reads tables of captions: files of every kind that `table_file` reads, or a data set of the Hub, row by row.
 
 Every row comes with its place in the file, so that an error can name it.
 """
 
-import io
 import math
 import re
 from collections.abc import Iterator, Sequence
@@ -11,9 +10,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from video_contrast.errors import UsageError, VideoContrastError
-from video_contrast.files import Json, read_json
+from video_contrast.files import Json
 from video_contrast.row_parts import AnyRow
-from video_contrast.storage.table_text import delimited_rows, json_line_rows
+from video_contrast.storage.table_file import SUFFIXES, open_table_file
 
 _HUB_NAME = re.compile(r"[\w.-]+(/[\w.-]+)?")
 
@@ -46,8 +45,9 @@ def read_table(source: str | Path, *, split: str | None = None) -> Iterator[Tabl
     """Yields the rows of a table in the order of the file.
 
     Args:
-        source: a .csv, .tsv (no quoting), .jsonl, .json (a list of objects) or .parquet file, or the name of a data
-            set of the Hub (`owner/name`, or `owner/name:config`), which `datasets.load_dataset` loads.
+        source: a file with a suffix of `table_file.SUFFIXES` (in .tsv quotation marks are text, as in the released
+            contrast sets), or the name of a data set of the Hub (`owner/name`, or `owner/name:config`), which
+            `datasets.load_dataset` loads.
         split: the split of a Hub data set; `test` if not given.
 
     Raises:
@@ -57,15 +57,14 @@ def read_table(source: str | Path, *, split: str | None = None) -> Iterator[Tabl
     """
     path = Path(source)
     if path.is_file():
-        reader = _READERS.get(path.suffix.lower())
-        if reader is None:
-            raise UsageError(f"{path}: unknown kind of table; known are {', '.join(_READERS)}")
-        yield from reader(path)
+        table = open_table_file(path, marks=False)
+        for number, row in table.rows:
+            yield TableRow(f"{path.name}, {table.unit} {number}", row)
         return
     if path.is_dir():
         raise UsageError(f"{path} is a folder; give the file of captions in it")
     name, _, config = str(source).partition(":")
-    if path.suffix.lower() in _READERS or not _HUB_NAME.fullmatch(name):
+    if path.suffix.lower() in SUFFIXES or not _HUB_NAME.fullmatch(name):
         raise UsageError(f"no such file: {path}")
     yield from _hub(name, config or None, split or "test")
 
@@ -103,42 +102,6 @@ def seconds(value: Json, name: str, place: str) -> float | None:
     return time
 
 
-def _text(path: Path) -> Iterator[TableRow]:
-    suffix = path.suffix.lower()
-    lines = io.StringIO(utf8_text(path), newline="" if suffix == ".csv" else "\n")
-    if suffix == ".jsonl":
-        rows = json_line_rows(lines, path)
-    else:  # in .tsv no quoting: the released contrast sets hold quotation marks as plain text
-        rows = delimited_rows(lines, path, "," if suffix == ".csv" else "\t", quoted=suffix == ".csv")
-    for number, row in rows:
-        yield TableRow(f"{path.name}, line {number}", row)
-
-
-def _json(path: Path) -> Iterator[TableRow]:
-    rows = read_json(path)
-    if not isinstance(rows, list):
-        raise VideoContrastError(f"{path.name}: must be a list of objects")
-    for number, row in enumerate(rows):
-        place = f"{path.name}, row {number}"
-        if not isinstance(row, dict):
-            raise VideoContrastError(f"{place}: must be a JSON object, not {type(row).__name__}")
-        yield TableRow(place, row)
-
-
-def _parquet(path: Path) -> Iterator[TableRow]:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    number = 0
-    try:
-        for batch in pq.ParquetFile(path).iter_batches(1000):
-            for row in batch.to_pylist():
-                yield TableRow(f"{path.name}, row {number}", row)
-                number += 1
-    except (pa.ArrowException, OSError) as error:
-        raise VideoContrastError(f"{path}: cannot be read as parquet: {error}") from error
-
-
 def _hub(name: str, config: str | None, split: str) -> Iterator[TableRow]:
     import datasets
 
@@ -161,6 +124,3 @@ def _hub(name: str, config: str | None, split: str) -> Iterator[TableRow]:
 
 def _path_of(value: Json) -> Json:
     return value["path"] if isinstance(value, dict) and set(value) == {"bytes", "path"} else value
-
-
-_READERS = {".csv": _text, ".tsv": _text, ".jsonl": _text, ".json": _json, ".parquet": _parquet}

@@ -17,7 +17,9 @@ CONFIGS = ("retrieval", "random_mc", "gender_mc", "person_id_mc", "verb_mc", "ob
 
 
 @builder(
-    "captions", configs=CONFIGS, requirements="a table of videos and captions (CSV, TSV, JSON lines, parquet, Hub)"
+    "captions",
+    configs=CONFIGS,
+    requirements="a table of videos and captions (CSV, TSV, xlsx, JSON, JSON lines, parquet, Hub)",
 )
 def captions(
     configs: list[str],

@@ -17,7 +17,7 @@ from video_contrast.storage.set_records import Facts
 class VideoTable:
     """A table of videos: where it is, and which of its columns say which clip a row is of."""
 
-    captions: Annotated[str, "table of captions: .csv .tsv .jsonl .json .parquet, or a data set of the Hub"]
+    captions: Annotated[str, "table of captions: .csv .tsv .xlsx .jsonl .json .parquet .zip, or a set of the Hub"]
     video_column: Annotated[str, "column with the video file, relative to the video root"] = "video"
     id_column: Annotated[str | None, "column with the clip's id; default: the video file without its suffix"] = None
     start_column: Annotated[str | None, "column with the clip's start in seconds"] = None

@@ -106,7 +106,8 @@ CSV = "id,video,candidates,label\n"
         ("id,video\n1,v\n", "needs the candidates of each item and which of them is true"),
         ("id,options\n1,\"['x','y']\"\n", "needs which candidate is true"),
         ("id,id\n1,2\n", "names the column 'id' twice"),
-        ("", "holds no rows"),
+        ("", "empty; the first line must name the columns"),
+        (CSV, "holds no rows"),
     ],
 )
 def test_a_bad_table_is_refused_with_file_and_row(tmp_path, capsys, content, message):

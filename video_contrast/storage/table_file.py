@@ -5,9 +5,10 @@ from __future__ import annotations
 import io
 import json
 import zipfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Literal
 
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import is_safe_relative
@@ -15,7 +16,9 @@ from video_contrast.storage.table_text import delimited_rows, json_line_rows
 from video_contrast.storage.xlsx import TableRow, read_xlsx
 
 DELIMITERS = {",": "comma", "\t": "tab", ";": "semicolon", "|": "bar"}
-_OPTION = "or give `xray` --delimiter"  # of the commands that read such files only that one has it
+_OPTION = (
+    "; save it with commas, or give `xray` --delimiter"  # of the commands that read such files only that one has it
+)
 SUFFIXES = (".json", ".jsonl", ".ndjson", ".csv", ".tsv", ".parquet", ".xlsx", ".zip")
 _MEMBER_BYTES = 1 << 31  # of a member of a zip: a larger one is not a table of captions
 
@@ -37,6 +40,23 @@ class TableFile:
     first: int = 0
 
 
+@dataclass
+class TableRows:
+    """The rows of a file as they are read.
+
+    Attributes:
+        rows: with the number of each as people count it: its line in a text file, else its row.
+        unit: what is counted.
+        notes: what was guessed of the format, a sentence each.
+        first: number of the first row where all are numbered in turn.
+    """
+
+    rows: Iterator[tuple[int, TableRow]]
+    unit: Literal["line", "row"] = "row"
+    notes: list[str] = field(default_factory=list)
+    first: int = 0
+
+
 def read_table_file(path: str | Path, *, encoding: str = "utf-8-sig", delimiter: str | None = None) -> TableFile:
     """Reads a table.
 
@@ -53,11 +73,41 @@ def read_table_file(path: str | Path, *, encoding: str = "utf-8-sig", delimiter:
         VideoContrastError: the file is damaged, empty or not in this encoding; the message names file and row.
     """
     source = Path(path).expanduser()
+    table = open_table_file(source, encoding=encoding, delimiter=delimiter, hint=_OPTION)
+    rows = [row for _, row in table.rows]
+    if not rows:
+        raise VideoContrastError(f"{source}: holds no rows")
+    if table.unit == "line" and len(rows[0]) == 1 and _is_csv(source):
+        single = f"{source}: line 1 holds a single column {next(iter(rows[0]))[:60]!r}"
+        raise VideoContrastError(f"{single}{_OPTION}")
+    return TableFile(source, rows, table.notes, table.first)
+
+
+def open_table_file(
+    path: str | Path, *, encoding: str = "utf-8-sig", delimiter: str | None = None, marks: bool = True, hint: str = ""
+) -> TableRows:
+    """Reads a table row by row.
+
+    Args:
+        path, encoding, delimiter: as of `read_table_file`.
+        marks: whether quotation marks of tab-separated files may enclose fields; else they are text.
+        hint: what to do where fields are missing, behind the message.
+
+    Raises:
+        UsageError, VideoContrastError: as of `read_table_file`; what is wrong with a row when it is reached.
+    """
+    source = Path(path).expanduser()
     if not source.is_file():
         raise UsageError(f"no such file: {source}")
-    if source.suffix.lower() == ".zip":
-        return _zipped(source, encoding, delimiter)
-    return _parsed(source, source.suffix.lower(), source.read_bytes(), encoding=encoding, delimiter=delimiter)
+    suffix = source.suffix.lower()
+    if suffix == ".parquet":
+        return TableRows(_parquet_rows(source))
+    content, notes = source.read_bytes(), []
+    if suffix == ".zip":
+        suffix, content, notes = _only_member(source)
+    table = _parsed(source, suffix, content, encoding=encoding, delimiter=delimiter, marks=marks, hint=hint)
+    table.notes[:0] = notes
+    return table
 
 
 def zip_member(archive: zipfile.ZipFile, path: Path, name: str) -> bytes:
@@ -96,35 +146,32 @@ def open_zip(path: Path) -> zipfile.ZipFile:
     return archive
 
 
-def _zipped(path: Path, encoding: str, delimiter: str | None) -> TableFile:
+def _only_member(path: Path) -> tuple[str, bytes, list[str]]:
+    """The suffix and the content of the one table in a zip, and a note on it."""
     with open_zip(path) as archive:
         names = [n for n in archive.namelist() if Path(n).suffix.lower() in SUFFIXES[:-1] and "__MACOSX" not in n]
         if len(names) != 1:
             raise VideoContrastError(
                 f"{path}: holds {len(names)} tables ({', '.join(names[:5]) or 'none'}), not one: unpack it and name one"
             )
-        content = zip_member(archive, path, names[0])
-    table = _parsed(path, Path(names[0]).suffix.lower(), content, encoding=encoding, delimiter=delimiter)
-    table.notes.insert(0, f"read {names[0]} of the zip")
-    return table
+        return Path(names[0]).suffix.lower(), zip_member(archive, path, names[0]), [f"read {names[0]} of the zip"]
 
 
-def _parsed(path: Path, suffix: str, content: bytes, *, encoding: str, delimiter: str | None) -> TableFile:
+def _parsed(
+    path: Path, suffix: str, content: bytes, *, encoding: str, delimiter: str | None, marks: bool, hint: str
+) -> TableRows:
     if suffix == ".parquet":
-        table = TableFile(path, parquet_rows(path, content))
-    elif suffix == ".xlsx":
-        table = TableFile(path, read_xlsx(path, content), first=2)
-    elif suffix in (".csv", ".tsv"):
-        table = _csv(path, _text(path, content, encoding), "\t" if suffix == ".tsv" and not delimiter else delimiter)
-    elif suffix in (".jsonl", ".ndjson"):
-        table = TableFile(path, _json_lines(path, _text(path, content, encoding)), first=1)
-    elif suffix == ".json":
-        table = _json(path, _text(path, content, encoding))
-    else:
-        raise UsageError(f"{path}: a table has one of the suffixes {', '.join(SUFFIXES)}")
-    if not table.rows:
-        raise VideoContrastError(f"{path}: holds no rows")
-    return table
+        return TableRows(enumerate(parquet_rows(path, content)))
+    if suffix == ".xlsx":
+        return TableRows(enumerate(read_xlsx(path, content), 2), first=2)
+    if suffix not in SUFFIXES:
+        raise UsageError(f"{path}: unknown kind of table; known are {', '.join(SUFFIXES)}")
+    text = _text(path, content, encoding)
+    if suffix in (".jsonl", ".ndjson"):
+        return TableRows(json_line_rows(text.split("\n"), path), "line", first=1)
+    if suffix == ".json":
+        return _json(path, text)
+    return _delimited(path, text, "\t" if suffix == ".tsv" and not delimiter else delimiter, marks=marks, hint=hint)
 
 
 def _text(path: Path, content: bytes, encoding: str) -> str:
@@ -142,35 +189,31 @@ def _text(path: Path, content: bytes, encoding: str) -> str:
         ) from error
 
 
-def _csv(path: Path, text: str, delimiter: str | None) -> TableFile:
-    if not text.strip():
-        return TableFile(path, [])
+def _delimited(path: Path, text: str, delimiter: str | None, *, marks: bool, hint: str) -> TableRows:
     header = text.partition("\n")[0]
     notes = []
     if delimiter is None:
         delimiter = max(DELIMITERS, key=header.count)
         if delimiter != ",":
             notes.append(f"delimiter: {DELIMITERS[delimiter]}")
-    if delimiter not in header:
-        single = f"{path}: line 1 holds a single column {header[:60]!r}"
-        raise VideoContrastError(f"{single}; save it with commas, {_OPTION}")
-    parted = f" (fields are parted by a {DELIMITERS.get(delimiter, repr(delimiter))}); save it with commas, {_OPTION}"
-    # Captions of tab-separated files hold single quotes of their own.
-    quoted = delimiter != "\t" or '\t"' in text
-    rows = delimited_rows(io.StringIO(text, newline=""), path, delimiter, quoted=quoted, hint=parted)
-    return TableFile(path, [row for _, row in rows], notes, first=2)
+    parted = f" (fields are parted by a {DELIMITERS.get(delimiter, repr(delimiter))}){hint}"
+    # Captions of tab-separated files hold quotation marks of their own.
+    quoted = delimiter != "\t" or (marks and '\t"' in text)
+    lines = io.StringIO(text, newline="" if quoted else "\n")
+    rows = delimited_rows(lines, path, delimiter, quoted=quoted, hint=parted)
+    return TableRows(rows, "line", notes, first=2)
 
 
-def _json_lines(path: Path, text: str) -> list[TableRow]:
-    return [row for _, row in json_line_rows(text.split("\n"), path)]
+def _is_csv(path: Path) -> bool:
+    return path.suffix.lower() in (".csv", ".tsv")
 
 
-def _json(path: Path, text: str) -> TableFile:
+def _json(path: Path, text: str) -> TableRows:
     try:
         value = json.loads(text)
     except ValueError as error:
         if text.lstrip().startswith("{") and "\n{" in text:
-            return TableFile(path, _json_lines(path, text), ["JSON lines"], first=1)
+            return TableRows(json_line_rows(text.split("\n"), path), "line", ["JSON lines"], first=1)
         raise VideoContrastError(f"{path}: is not JSON: {error}") from error
     notes = []
     if isinstance(value, Mapping):
@@ -183,11 +226,23 @@ def _json(path: Path, text: str) -> TableFile:
             value = [{"id": name, **row} for name, row in value.items()]
     if not _is_table(value):
         raise VideoContrastError(f"{path}: holds no list of rows (objects with columns)")
-    return TableFile(path, [dict(row) for row in value], notes)
+    return TableRows(enumerate(dict(row) for row in value), notes=notes)
 
 
 def _is_table(value: object) -> bool:
     return isinstance(value, Sequence) and bool(value) and all(isinstance(row, Mapping) for row in value)
+
+
+def _parquet_rows(path: Path) -> Iterator[tuple[int, TableRow]]:
+    """The rows of a parquet file with their numbers, some at a time."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        batches = pq.ParquetFile(path).iter_batches(1000)
+        yield from enumerate(row for batch in batches for row in batch.to_pylist())
+    except (pa.ArrowException, OSError) as error:
+        raise VideoContrastError(f"{path}: cannot be read as parquet: {error}") from error
 
 
 def parquet_rows(path: Path, content: bytes | None = None) -> list[TableRow]:
