@@ -13,6 +13,7 @@ from video_contrast.seeds import Streams
 
 VERSION = "1"
 Cast = Mapping[str, str]  # name -> gender, of one movie
+_GENDERS = {"m": "male", "f": "female", "unknown": "", "?": "", "n/a": ""}  # as tables write them
 
 
 def swap(caption: str, cast: Cast, rng: Generator) -> Edit | None:
@@ -72,6 +73,8 @@ def named(caption: str, cast: Cast) -> list[str]:
 def read_casts(rows: Sequence[Mapping[str, str]], where: str = "the cast table") -> dict[str, dict[str, str]]:
     """Movie -> name -> gender, from rows with `movie`, `name` and `gender`.
 
+    Genders are compared in lower case, "m" and "f" as "male" and "female"; "unknown", "?" and nothing are none.
+
     Raises:
         UsageError: a column is missing or a name is empty or has two genders; the message names the row.
     """
@@ -81,6 +84,7 @@ def read_casts(rows: Sequence[Mapping[str, str]], where: str = "the cast table")
         if absent:
             raise UsageError(f"{where}: row {number} lacks {', '.join(absent)} (needed: movie, name, gender)")
         movie, name, gender = (str(row[column]).strip() for column in ("movie", "name", "gender"))
+        gender = _GENDERS.get(gender.lower(), gender.lower())
         if not name:
             raise UsageError(f"{where}: row {number} has an empty name")
         if casts.setdefault(movie, {}).setdefault(name, gender) != gender:

@@ -267,6 +267,9 @@ def test_swaps_keep_gender_use_no_name_of_the_caption_and_are_consistent(caption
 def test_cast_tables_name_the_wrong_row():
     rows = [{"movie": "21", "name": "Jenko", "gender": "male"}]
     assert person_id.read_casts(rows) == {"21": {"Jenko": "male"}}
+    spelt = [{"movie": "21", "name": name, "gender": gender} for name, gender in (("Zach", "M"), ("Jenko", "Male"))]
+    assert set(person_id.read_casts([*rows, *spelt])["21"].values()) == {"male"}
+    assert person_id.read_casts([{"movie": "21", "name": "Eric", "gender": "Unknown"}]) == {"21": {"Eric": ""}}
     with pytest.raises(UsageError, match="row 1 lacks gender"):
         person_id.read_casts([*rows, {"movie": "21", "name": "Eric"}])
     with pytest.raises(UsageError, match="row 1 gives 'Jenko' of '21' a second gender"):
