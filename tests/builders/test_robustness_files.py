@@ -221,14 +221,17 @@ def test_perturb_video_writes_what_perturb_clip_makes(
         (["--severity", "9"], "1 to 5", 2),
         (["--profile", "papr"], 'Did you mean "paper"', 2),
         (["--start", "90"], "start 90 s is past the end", 1),
+        (["--end", "0"], "end 0 s is not after start 0 s", 1),
+        (["--clean", "OUT"], "o.mp4 is OUT itself", 2),
+        (["--clean", "clean.txt"], "clean.txt: a video file that is written ends in .mp4", 2),
     ],
 )
 def test_perturb_video_says_what_is_wrong(
     videos: Path, tmp_path: Path, capsys: pytest.CaptureFixture, change: list[str], says: str, code: int
 ) -> None:
     options = {"--name": "jpeg", "--severity": "1", **dict([change])}
-    files = [str(videos / "v0.mp4"), str(tmp_path / "o.mp4")]
-    assert cli.main(["perturb", "video", *files, *(word for pair in options.items() for word in pair)]) == code
+    words = ["perturb", "video", str(videos / "v0.mp4"), "OUT", *(word for pair in options.items() for word in pair)]
+    assert cli.main([str(tmp_path / "o.mp4") if word == "OUT" else word for word in words]) == code
     error = capsys.readouterr().err
     assert says in error and error.count("\n") == 1
     assert not list(tmp_path.iterdir())

@@ -81,6 +81,9 @@ def test_a_span_without_frames_is_an_error(tmp_path: Path) -> None:
         read_video(path, 5)
     with pytest.raises(VideoContrastError, match="past the end"):
         read_video(path, 0.41)
+    for start, end in ((0.2, 0.1), (0.2, 0.2), (None, 0.0), (0.1, float("nan"))):
+        with pytest.raises(VideoContrastError, match=r"a\.mp4: end \S+ s is not after start"):
+            read_video(path, start, end)
 
 
 def test_rotation_metadata_is_applied(tmp_path: Path) -> None:

@@ -96,8 +96,14 @@ def video(
     from video_contrast.perturbations.video import perturb_clip
     from video_contrast.perturbations.video.clip import resolve
     from video_contrast.video import read_video, write_video
+    from video_contrast.video.write import check_target
 
     spec, _, _ = resolve(name, severity, profile)
+    check_target(target)
+    if clean is not None:
+        check_target(clean)
+        if clean.resolve() == target.resolve():
+            raise UsageError(f"--clean {clean} is OUT itself: give another file")
     for path in (target, clean):
         if path is not None and path.exists() and path.samefile(source):
             raise UsageError(f"OUT {path} is IN itself: give another file")

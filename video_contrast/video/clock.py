@@ -76,7 +76,7 @@ class VideoIndex:
         """First and one past the last frame shown at start <= time < end; see `sampling.span_frames`.
 
         Raises:
-            BrokenVideo: `start` is past the end of the file.
+            BrokenVideo: `start` is past the end of the file, or `end` is not after it.
         """
         try:
             return span_frames(self.times, self.end, start, end)

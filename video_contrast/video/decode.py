@@ -140,8 +140,8 @@ def read_video(
         The clip; with `keep`, its kept frames and their times.
 
     Raises:
-        BrokenVideo: no such file, not a video, a clip that begins after the end, or (`DamagedVideo`) a file that
-            stops in the middle or is damaged where it is read.
+        BrokenVideo: no such file, not a video, a clip that begins after the end of the file or after its own, or
+            (`DamagedVideo`) a file that stops in the middle or is damaged where it is read.
     """
     index = index_of(os.fspath(path))
     first, stop = index.span(start, end)

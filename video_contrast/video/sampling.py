@@ -31,7 +31,7 @@ def span_frames(
         (first, stop) with 0 <= first < stop <= n; a span that falls between two frames holds the one shown then.
 
     Raises:
-        VideoContrastError: `start` is past the end of the last frame, or there is no frame.
+        VideoContrastError: `start` is past the end of the last frame, `end` is not after `start`, or there is no frame.
 
     >>> times = np.arange(100) / 25
     >>> span_frames(times, 4.0), span_frames(times, 4.0, 1.0, 2.0), span_frames(times, 4.0, 1.01, 1.02)
@@ -40,8 +40,10 @@ def span_frames(
     if not len(times):
         raise VideoContrastError("the video has no frames")
     low = 0.0 if start is None else start
-    if low >= end_of_last:
+    if not low < end_of_last:
         raise VideoContrastError(f"start {low:g} s is past the end of the video ({end_of_last:.2f} s)")
+    if end is not None and not end > low:
+        raise VideoContrastError(f"end {end:g} s is not after start {low:g} s")
     first = int(np.searchsorted(times, low - _ROUNDED))
     stop = len(times) if end is None else int(np.searchsorted(times, end - _ROUNDED))
     if stop <= first:

@@ -28,6 +28,7 @@ _KEY_FRAME_EVERY = 24
 # x264's macroblock tree looks ahead into memory that was never set: with it, the first file of a process differs
 # from the same file written again (measured). Without it and without B-frames equal frames give equal bytes.
 _STEADY = "mbtree=0:rc-lookahead=0:bframes=0:sync-lookahead=0:threads=1"
+_ENDINGS = (".mp4", ".mkv", ".mov", ".avi")
 _TICKS = 90_000  # a second, where the rate varies
 
 
@@ -42,7 +43,7 @@ def write_video(
     """Writes frames as an h264 mp4 file, atomically.
 
     Args:
-        path: the file, ending in .mp4 (or .mkv, .mov).
+        path: the file, ending in .mp4 (or .mkv, .mov, .avi).
         frames: uint8[T, H, W, 3], RGB, T >= 1. Any size of at least 2x2: with an odd side the chroma is kept at
             full resolution (4:4:4), so that the size does not change.
         fps: frames a second.
@@ -54,10 +55,11 @@ def write_video(
         The path.
 
     Raises:
-        UsageError: the frames are not uint8 RGB, there is none, or a side is shorter than 2.
+        UsageError: another ending, the frames are not uint8 RGB, there is none, or a side is shorter than 2.
     """
     import av
 
+    check_target(path)
     frames = as_frames(frames)
     height, width = frames.shape[1:3]
     if min(height, width) < 2:
@@ -90,6 +92,16 @@ def write_video(
         _write_packets(container, strip, stream.encode(None))
         container.mux(strip.filter(None))
     return Path(path)
+
+
+def check_target(path: str | os.PathLike[str]) -> None:
+    """Refuses a file name whose ending is not that of a container which `write_video` can write.
+
+    Raises:
+        UsageError: says which endings there are.
+    """
+    if Path(path).suffix.lower() not in _ENDINGS:
+        raise UsageError(f"{path}: a video file that is written ends in {', '.join(_ENDINGS)}")
 
 
 def as_frames(frames: object) -> Frames:
