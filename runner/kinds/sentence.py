@@ -73,10 +73,13 @@ class SentenceModel(Encoder):
         }
 
     def truncated_texts(self, texts: Sequence[str]) -> int | None:
-        """How many of the texts are longer than the model reads, its prompt not counted."""
-        limit = getattr(self.model, "max_seq_length", None)
+        """How many of the texts are longer, with their prompt, than the model reads."""
+        limit = _query_limit(self.model)
         processor = getattr(self.model, "tokenizer", None)
-        return count_longer(tokenizer_of(processor), texts, int(limit)) if processor is not None and limit else None
+        if processor is None or not limit:
+            return None
+        prompt = str(self.facts["prompt_text"])
+        return count_longer(tokenizer_of(processor), [prompt + text for text in texts], limit)
 
     def prepare(self, clip: ClipFrames) -> ClipFrames:
         """The clip, with the times of its frames."""
@@ -136,6 +139,15 @@ class SentenceEncoder(SentenceModel, DualEncoder):
     def encode_texts(self, texts: Sequence[str]) -> np.ndarray:
         """float32[M, D], rows of length 1."""
         return unit_rows(np.concatenate(self._queries(texts))).astype(np.float32)
+
+
+def _query_limit(model: TorchModel) -> int:
+    """How many tokens of a query a model reads: a limit of queries alone goes before that of all texts; 0: unknown."""
+    inside = model[0] if hasattr(model, "__getitem__") else None
+    expansion = getattr(inside, "query_expansion", None) or {}
+    fixed = expansion.get("length") if expansion.get("strategy") == "fixed" else None
+    limits = [fixed, getattr(inside, "query_length", None), getattr(model, "max_seq_length", None)]
+    return int(next((limit for limit in limits if limit), 0))
 
 
 def rendered(model: TorchModel, content: object, prompt: str, **more: object) -> JsonObject:

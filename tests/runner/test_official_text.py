@@ -57,6 +57,20 @@ def test_sentence_models_are_told_which_text_is_a_query(tmp_path: Path) -> None:
     other = load(tmp_path / "saved", "sentence_transformers", prompt_text="show me ")
     np.testing.assert_allclose(other.encode_texts(["a dog"]), plain.encode_texts(["show me a dog"]), atol=1e-6)
     assert plain.truncated_texts(["short", "long " * 40]) == 1
+    caption = "a" * 44  # with <bos> and <eos> within 48 tokens, and not after a prompt
+    assert plain.truncated_texts([caption]) == 0 and prompted.truncated_texts([caption]) == 1
+    np.testing.assert_array_equal(prompted.encode_texts([caption + "b"]), prompted.encode_texts([caption + "c"]))
+
+
+def test_a_limit_of_queries_alone_is_counted(tmp_path: Path) -> None:
+    from sentence_transformers import SentenceTransformer
+
+    saved = SentenceTransformer(str(tiny_models.clip(tmp_path / "clip")), device="cpu")
+    saved[0].query_length = 8
+    saved.save(str(tmp_path / "saved"))
+    model = load(tmp_path / "saved", "sentence_transformers")
+    np.testing.assert_array_equal(model.encode_texts(["abcdefgh"]), model.encode_texts(["abcdefxyz"]))
+    assert model.truncated_texts(["abcdef", "abcdefg"]) == 1
 
 
 def test_the_dtype_of_the_text_model_is_found() -> None:
