@@ -165,7 +165,7 @@ def _choices(
     for noun in persons:
         reason = misfit(caption, noun, persons)
         fitting = counterparts(caption, noun, (male if noun.gender == "male" else female)[noun.word])
-        options = tuple(new for new in fitting if not alike(new, noun, persons))
+        options = tuple(new for new in fitting if not alike(caption, new, noun, persons))
         if reason or not options:
             reasons.append(reason or ALIKE)
         else:

@@ -40,6 +40,7 @@ _KINDS = (
 )
 _GROUPS = (frozenset({"guys", "boys"}), frozenset({"ladies", "girls"}))  # "guys and boys": of any age
 _KIND = {word: place for place, line in enumerate(_KINDS) for word in line.split()}
+_MEN = whole_words(["gentleman", "gentlemen", "dude", "dudes"])  # of `_KINDS`, and in no table of the paper
 _SINGULAR = {"men": "man", "women": "woman", "guys": "guy", "boys": "boy", "girls": "girl", "ladies": "lady"}
 
 _PARTNERS = """husband husbands wife wives boyfriend boyfriends girlfriend girlfriends fiance fiancee bride brides groom
@@ -50,7 +51,8 @@ _WORN: dict[Gender, re.Pattern[str]] = {
     "female": re.compile(
         r"\b(?:gowns?|(?:mini)?skirts?|bras?|bikinis?|panties|lingerie|blouses?|saris?|sarees?|(?:high )?heels"
         r"|leotards?|tutus?|stockings|pantyhose|corsets?|sundress(?:es)?|lipstick|mascara|eyeliner|tiaras?|hijab|pigtails"
-        r"|cleavage|breasts?|boobs|bridal|dress(?:es)?(?!\s+(?:up|as|like|her|his|the|a|an|in|their)\b))\b",
+        r"|cleavage|breasts?|boobs|breast-?fe(?:eds?|d|eding)|pregnancy|in labou?r|(?:gives?|giving|gave) birth|bridal"
+        r"|dress(?:es)?(?!\s+(?:up|as|like|her|his|the|a|an|in|their)\b))\b",
         re.IGNORECASE,
     ),
     "male": re.compile(
@@ -160,20 +162,22 @@ def _earlier(noun: Person, persons: Sequence[Person]) -> list[Person]:
     return [person for person in persons if person.start < noun.start and person.gender == noun.gender]
 
 
-def alike(new: str, noun: Person, persons: Sequence[Person]) -> bool:
+def alike(caption: str, new: str, noun: Person, persons: Sequence[Person]) -> bool:
     """Whether the swapped noun says the same as another person of the caption.
 
     Args:
+        caption: the text.
         new: what the noun becomes.
         noun: the one that is swapped.
         persons: all gendered nouns of the caption.
 
-    >>> alike("man", Person(10, 15, "woman", "female"), [Person(2, 5, "guy", "male")])
+    >>> alike("a guy and a woman", "man", Person(12, 17, "woman", "female"), [Person(2, 5, "guy", "male")])
     True
     """
+    others = {person.word for person in persons if person is not noun}
     return any(
         word == new or (new in _KIND and _KIND.get(word) == _KIND[new]) or frozenset({word, new}) in _GROUPS
-        for word in {person.word for person in persons if person is not noun}
+        for word in others | (_found(_MEN, caption) - {noun.word})
     )
 
 

@@ -73,6 +73,7 @@ def test_exactly_one_noun_is_swapped_so_that_the_meaning_changes():
 # Captions that would make no sense with their noun swapped, and why.
 MISFITS = [
     ("man and woman walk together", "people_become_alike"),
+    ("ladies and gentlemen dance", "people_become_alike"),
     ("two guys and a lady sing", None),  # "two girls and a lady"
     ("guys and girls dance", None),  # "women and girls" remains
     ("a girl speaks to a boy", None),  # "a guy speaks to a boy" remains
@@ -84,6 +85,8 @@ MISFITS = [
     ("a woman is with her boy friend", "partner_of_the_person"),
     ("a pregnant woman walks", "clothing_or_body_of_one_gender"),
     ("a woman in a bikini", "clothing_or_body_of_one_gender"),
+    ("a woman is giving birth", "clothing_or_body_of_one_gender"),
+    ("a woman breastfeeds her baby", "clothing_or_body_of_one_gender"),
     ("a man in a red dress", None),
     ("a woman dresses up her dog", None),
     ("a guy with no shirt sings", "clothing_or_body_of_one_gender"),
