@@ -155,6 +155,14 @@ def test_a_finished_run_is_returned_as_it_is_and_new_conditions_go_on(place: Pat
     assert read_result(tmp_path / "run").metrics == more.metrics
 
 
+def test_a_folder_holds_what_the_last_call_asked_for(place: Path, tmp_path: Path) -> None:
+    both = run(place, "clip", tmp_path / "run", conditions="clean,control:reversed")
+    assert open_run(tmp_path / "run").has_matrix("retrieval", "control:reversed")
+    fewer = run(place, "clip", tmp_path / "run", config="verb_mc")
+    assert not (tmp_path / "run" / "retrieval").exists() and list(fewer.metrics["configs"]) == ["verb_mc"]
+    assert fewer["verb_mc"]["conditions"]["clean"] == both["verb_mc"]["conditions"]["clean"]
+
+
 def test_equal_runs_write_equal_bytes_whatever_the_workers(place: Path, tmp_path: Path) -> None:
     for name, workers in (("a", 0), ("b", 3)):
         run(

@@ -161,8 +161,13 @@ class RunFolder:
     # Writing: every file appears whole, and the record last.
 
     def begin(self) -> None:
-        """Takes the record away: until it is written again, the run is not finished."""
+        """Takes the record away: until it is written again, the run is not finished.
+
+        The matrices go with it: those of conditions or configs that are no longer asked for would stay as they were,
+        of videos that may have been replaced.
+        """
         (self.path / RECORD).unlink(missing_ok=True)
+        shutil.rmtree(self.path / MATRICES, ignore_errors=True)
         for name in ("record", "metrics"):
             self.__dict__.pop(name, None)
 
