@@ -19,7 +19,7 @@ from video_contrast.builders.clip_edits.grouping import groups_of, rows_of
 from video_contrast.builders.clip_edits.kinds import MODULES, edit_kinds
 from video_contrast.builders.clip_edits.material import ClipEditOptions, SourceClip
 from video_contrast.builders.registry import BuiltSet, builder
-from video_contrast.builders.sources.clip_table import CaptionTable, read_clips
+from video_contrast.builders.sources.clip_table import CaptionTable, read_splits
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import resolve_under
 from video_contrast.options import Flag, as_record
@@ -39,7 +39,7 @@ class ClipTable(CaptionTable):
 
     captions: Annotated[
         str,
-        "table of clips and captions: .csv .tsv .jsonl .json .parquet, or a data set of the Hub",
+        "table of clips and captions: .csv .tsv .xlsx .jsonl .json .parquet .zip, or a set of the Hub",
         Flag(former=("clips",)),
     ]
     video_root: Annotated[Path, "folder of the videos"] = field()
@@ -59,26 +59,32 @@ def clip_edits(
     """Pairs of edited clips: order, count, direction, side, speed, place; what is false is certain."""
     if not table.video_root.is_dir():
         raise UsageError(f"--video-root {table.video_root}: no such folder")
-    clips, counts = read_clips(table)
-    clips, n_copies = merged_copies(clips, table.video_root)
+    splits, counts = read_splits(table)
+    clips, n_copies = merged_copies([clip for of_split in splits.values() for clip in of_split], table.video_root)
     materials, facts = _materials(clips, table.video_root, table.captions, seed=seed)
     built = BuiltSet("clip_edits", {}, facts | {"seed": seed, "options": as_record(how), **table.card_facts()})
     built.facts["sources"] = [table.source_name()]
     built.facts["counts"] = counts | {"copies_of_another_clip": n_copies} | facts["counts"]
     kinds = edit_kinds()
     for name in configs:
-        groups, reasons = groups_of(kinds[name], materials, how, seed=seed)
-        if not groups:
-            leave_out(built, name, f"{UNSUITED} ({counts_in_words(dict(sorted(reasons.items())))})")
+        tables, sizes, fell_out = {}, {}, Counter[str]()
+        for split, of_split in splits.items():
+            names = {clip.id for clip in of_split}
+            suited = [material for material in materials if material.id in names]
+            groups, reasons = groups_of(kinds[name], suited, how, seed=seed)
+            fell_out.update(reasons)
+            sizes[split] = {"groups": len(groups), "counts": dict(sorted(reasons.items()))}
+            if groups:
+                rows = rows_of(kinds[name], groups, seed=seed)
+                tables[split] = [_written(row, table.video_root, built) for row in rows] if write_videos else list(rows)
+        if not tables:
+            leave_out(built, name, f"{UNSUITED} ({counts_in_words(dict(sorted(fell_out.items())))})")
             continue
-        rows = rows_of(kinds[name], groups, seed=seed)
-        if write_videos:
-            rows = [_written(row, table.video_root, built) for row in rows]
-        built.tables[name] = {table.split: list(rows)}
+        built.tables[name] = {split: list(rows) for split, rows in tables.items()}
         built.facts["configs"][name] = {
             "negatives": kinds[name].negatives,
-            "splits": {table.split: {"groups": len(groups), "counts": dict(sorted(reasons.items()))}},
-            "audit": audit_splits({table.split: rows}, seed),
+            "splits": sizes,
+            "audit": audit_splits(tables, seed),
         }
     if not built.tables:
         unsuited = (f"{name}{why.removeprefix(UNSUITED)}" for name, why in built.facts["left_out"].items())

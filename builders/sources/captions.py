@@ -9,7 +9,7 @@ from video_contrast.builders.assembly.configs import build_configs
 from video_contrast.builders.assembly.contrast_plan import GenderAndVerbOptions, contrast_plan, existing
 from video_contrast.builders.registry import BuiltSet, builder
 from video_contrast.builders.sources.caption_table import read_table
-from video_contrast.builders.sources.clip_table import CaptionTable, read_clips, training_captions, training_videos
+from video_contrast.builders.sources.clip_table import CaptionTable, read_splits, training_captions, training_videos
 from video_contrast.builders.sources.human_negatives import read_negatives, unmatched
 from video_contrast.errors import UsageError
 
@@ -34,7 +34,8 @@ def captions(
     contrasts: GenderAndVerbOptions = GenderAndVerbOptions(),  # noqa: B008  frozen
 ) -> BuiltSet:
     """Contrast sets from your own table of videos and captions."""
-    clips, counts = read_clips(table)
+    splits, counts = read_splits(table)
+    clips = [clip for of_split in splits.values() for clip in of_split]
     plan = contrast_plan(
         contrasts,
         lambda: training_captions(table, clips),
@@ -54,7 +55,7 @@ def captions(
         negatives = read_negatives(existing(human, "it must hold human negatives", "--human"))
         facts |= {"warnings": [lost]} if (lost := unmatched(negatives, clips)) else {}
     all_configs = set(configs) == set(CONFIGS)
-    return build_configs("captions", configs, {table.split: clips}, plan, facts=facts, optional=all_configs)
+    return build_configs("captions", configs, splits, plan, facts=facts, optional=all_configs)
 
 
 def _casts_of(path: Path, clips: Sequence[CaptionedClip]) -> dict[str, dict[str, str]]:

@@ -1,16 +1,19 @@
 """Reads clips from a table of videos and captions whose columns the user names."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated
 
 from video_contrast.builders.assembly.captioned_clip import CaptionedClip, VideoSpan
 from video_contrast.builders.sources.caption_table import TableRow, read_table, seconds
+from video_contrast.builders.sources.split_column import check_split, chosen, column_of, split_of
+from video_contrast.console import counted, note
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import is_safe_relative
 from video_contrast.storage.set_records import Facts
+from video_contrast.storage.video_names import lies_there, with_ending
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,7 +27,14 @@ class VideoTable:
     end_column: Annotated[str | None, "column with the clip's end in seconds"] = None
     video_root: Annotated[Path | None, "folder that absolute paths of the table are made relative to"] = None
     source_split: Annotated[str | None, "split of the Hub data set"] = None
-    split: Annotated[str, "name of the split that is written"] = "test"
+    split: Annotated[
+        str | None,
+        "name of the split that is written, or of the column's splits the one to build; default: test, or all",
+    ] = None
+    split_column: Annotated[
+        str | None,
+        "column with the split of each row, none: there is none; default: a column split (train, validation, test)",
+    ] = None
     title: Annotated[str | None, "title of the set's card"] = None
     licence: Annotated[str | None, "licence of the set: the Hub's name of one (cc-by-4.0), or in words"] = None
     language: Annotated[str, "language of the captions, as its code"] = "en"
@@ -56,7 +66,8 @@ class VideoTable:
             VideoContrastError: a path that leaves the video root, or a bad time; names the line.
         """
         place = row.place
-        path = self._relative(row.value(self.video_column, "--video-column"), place)
+        named = self._relative(row.value(self.video_column, "--video-column"), place)
+        path = with_ending(named, self.video_root)
         start, end = (
             seconds(row.value(name, option), name, place) if name else None
             for name, option in ((self.start_column, "--start-column"), (self.end_column, "--end-column"))
@@ -64,7 +75,23 @@ class VideoTable:
         if end is not None and end <= (start or 0):
             raise VideoContrastError(f"{place}: the clip ends at {end:g} s, not after its start {start or 0:g}")
         name = str(row.value(self.id_column, "--id-column")) if self.id_column else None
-        return Span(path, start, end, name)
+        return Span(path, start, end, name, guessed=path != named and not lies_there(path, self.video_root))
+
+    def say(self, rows: Mapping[str, int], first: TableRow | None, guessed: int) -> None:
+        """Says what was taken for what.
+
+        Args:
+            rows: split -> how many.
+            first: row of the table; None where it has none.
+            guessed: how many videos are named without an ending, and do not lie under the video root.
+        """
+        column = None if first is None else column_of(first, self.split_column)
+        if column is not None:
+            sizes = ", ".join(f"{name} {count:,}" for name, count in rows.items())
+            note(f"{self.source_name()}: rows by their column {column!r}: {sizes}")
+        if guessed:
+            named = f"{counted(guessed, 'video')} {'is' if guessed == 1 else 'are'} named without an ending"
+            note(f"{self.source_name()}: {named}: taken for .mp4 (--video-root finds others where they lie)")
 
     def _relative(self, value: object, place: str) -> str:
         """A video's path as the tables store it: relative to the video root, POSIX."""
@@ -103,6 +130,7 @@ class Span(VideoSpan):
     """A span of a video as a row of a table names it."""
 
     name: str | None = None  # the id that the row gives
+    guessed: bool = field(default=False, compare=False)  # whether the ending of the file is
 
     @property
     def id(self) -> str:
@@ -129,39 +157,74 @@ class _Rows:
     captions: list[str] = field(default_factory=list)
 
 
+@dataclass
+class _Split:
+    """What the rows of one split say."""
+
+    clips: dict[Span | str, _Rows] = field(default_factory=dict)
+    rows: int = 0
+    empty: int = 0  # rows without a caption
+
+
 def read_clips(table: CaptionTable) -> tuple[list[CaptionedClip], dict[str, int]]:
+    """The clips of all splits that `read_splits` reads, and its counts."""
+    splits, counts = read_splits(table)
+    return [clip for clips in splits.values() for clip in clips], counts
+
+
+def read_splits(table: CaptionTable) -> tuple[dict[str, list[CaptionedClip]], dict[str, int]]:
     """Reads the clips of a table.
 
     Rows of the same video, start and end (or of the same id) are one clip. Empty captions are counted and left out.
 
     Returns:
-        Clips in the order of their first rows, and counts ("rows", "clips", "captions", "empty_captions",
+        Split -> clips in the order of their first rows, and counts ("rows", "clips", "captions", "empty_captions",
         "clips_without_caption").
 
     Raises:
-        UsageError: no such file or column, or two clips would have one id.
-        VideoContrastError: a path that leaves the video root, a bad time, or one id for two videos; names the line.
+        UsageError: no such file, column or split, or two clips would have one id.
+        VideoContrastError: a path that leaves the video root, a bad time, one id for two videos, a clip in two splits,
+            or a name that is none of a split; names the line.
     """
-    by_name: dict[Span | str, _Rows] = {}
-    rows = empty = 0
+    by_split: dict[str | None, _Split] = {}
+    first: TableRow | None = None
+    of_clip: dict[Span | str, tuple[str | None, str]] = {}  # clip -> its split, and where its first row stands
     for row in read_table(table.captions, split=table.source_split):
-        rows += 1
+        first = first or row
+        name = split_of(row, table.split_column)
+        of_split = by_split.setdefault(name, _Split())
+        of_split.rows += 1
         span = table.span(row)
         movie = str(row.value(table.movie_column, "--movie-column")) if table.movie_column else ""
         captions = row.texts(table.caption_column, "--caption-column")
-        empty += not captions
-        entry = by_name.setdefault(span if span.name is None else span.name, _Rows(span, movie))
+        of_split.empty += not captions
+        key = span if span.name is None else span.name
+        former, place = of_clip.setdefault(key, (name, row.place))
+        check_split(row, span.id, name, former, place)
+        entry = of_split.clips.setdefault(key, _Rows(span, movie))
         entry.span.check_same(span, row.place)
         entry.captions += captions
-    if not rows:
+    if first is None:
         raise VideoContrastError(f"{table.captions}: no rows")
-    clips = [_clip(entry) for entry in by_name.values() if entry.captions]
+    parts = chosen(by_split, table.source_name(), split=table.split)
+    splits = {name: [_clip(entry) for entry in part.clips.values() if entry.captions] for name, part in parts.items()}
+    clips = [clip for of_split in splits.values() for clip in of_split]
     if not clips:
         raise VideoContrastError(f"{table.captions}: every caption in column {table.caption_column!r} is empty")
     check_ids(clips, table.captions)
-    captions_kept = sum(len(clip.captions) for clip in clips)
-    counts = {"rows": rows, "clips": len(clips), "captions": captions_kept, "empty_captions": empty}
-    return clips, counts | {"clips_without_caption": len(by_name) - len(clips)}
+    entries = [entry for part in parts.values() for entry in part.clips.values()]
+    table.say(
+        {name: part.rows for name, part in parts.items()}, first,
+        len({entry.span.path for entry in entries if entry.span.guessed}),
+    )  # fmt: skip
+    counts = {
+        "rows": sum(part.rows for part in parts.values()),
+        "clips": len(clips),
+        "captions": sum(len(clip.captions) for clip in clips),
+        "empty_captions": sum(part.empty for part in parts.values()),
+        "clips_without_caption": len(entries) - len(clips),
+    }
+    return {name: of_split for name, of_split in splits.items() if of_split}, counts
 
 
 def training_captions(table: CaptionTable, clips: list[CaptionedClip]) -> list[str]:

@@ -4,7 +4,7 @@ As Feint6K (RCAD paper, section 3), but automatic: the true caption stands among
 structure and change what is done. All five actions differ, and no caption of the clip uses any of them.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -16,11 +16,13 @@ from video_contrast.builders.assembly.contrast_plan import ContrastOptions, sele
 from video_contrast.builders.assembly.multiple_choice import contrasts_only_row, random_items
 from video_contrast.builders.assembly.verb_contrasts import VerbContrasts
 from video_contrast.builders.registry import BuiltSet, builder
-from video_contrast.builders.sources.clip_table import CaptionTable, read_clips, training_captions
+from video_contrast.builders.sources.clip_table import CaptionTable, read_splits, training_captions
 from video_contrast.builders.sources.feint6k import CITATION
 from video_contrast.builders.sources.msrvtt import MsrVttFolder
+from video_contrast.builders.sources.split_column import DEFAULT
 from video_contrast.errors import UsageError
 from video_contrast.perturbations.language.store import tag_cache
+from video_contrast.rows import MultipleChoiceRow
 from video_contrast.storage.set_records import Facts
 
 CONFIGS = ("rcad", "random6", "retrieval")
@@ -33,14 +35,14 @@ class TableOrMsrVtt(CaptionTable):
     captions: Annotated[str, "table of captions, a data set of the Hub, or a folder with MSR-VTT's annotations"]
     source_split: Annotated[str | None, "split of the Hub data set or of MSR-VTT; default: test"] = None
 
-    def read(self) -> tuple[list[CaptionedClip], list[str]]:
-        """The clips, and the captions whose words are counted."""
+    def read(self) -> tuple[dict[str, list[CaptionedClip]], list[str]]:
+        """The clips by split, and the captions whose words are counted."""
         if not Path(self.captions).is_dir():
-            clips, _ = read_clips(self)
-            return clips, training_captions(self, clips)
+            splits, _ = read_splits(self)
+            return splits, training_captions(self, [clip for clips in splits.values() for clip in clips])
         parts = MsrVttFolder(Path(self.captions)).splits()
         clips = [clip for name in select_splits(self.source_split or "test", parts) for clip in parts[name]]
-        return clips, [text for clip in parts.get("train", clips) for text in clip.captions]
+        return {self.split or DEFAULT: clips}, [text for clip in parts.get("train", clips) for text in clip.captions]
 
 
 @builder("counterfactual", configs=CONFIGS, requirements="a table of videos and captions, or MSR-VTT's annotations")
@@ -54,7 +56,7 @@ def counterfactual(
     """Counterfactual captions for your videos: same objects, five other actions; random captions as the control."""
     if negatives < 1:
         raise UsageError(f"--negatives must be at least 1, not {negatives}")
-    clips, training = table.read()
+    splits, training = table.read()
     facts: Facts = {
         "pretty_name": "Counterfactual retrieval",
         "summary": "Retrieval from counterfactually augmented data: same objects, another action.",
@@ -69,21 +71,26 @@ def counterfactual(
     tables: Tables
     for config in configs:
         if config == "retrieval":
-            tables = {table.split: retrieval_rows(clips)}
-            config_facts = {"negatives": "all other clips", "splits": {table.split: {"items": len(clips)}}}
+            tables = {split: retrieval_rows(clips) for split, clips in splits.items()}
+            sizes = {split: {"items": len(clips)} for split, clips in splits.items()}
+            config_facts = {"negatives": "all other clips", "splits": sizes}
         elif config == "random6":
-            items, counts = random_items(clips, seed=contrasts.seed, candidates=negatives + 1)
-            by_split = {table.split: dict(sorted(counts.items()))}
-            tables, config_facts = random_config({table.split: items}, by_split, negatives + 1)
+            drawn = {
+                split: random_items(clips, seed=contrasts.seed, candidates=negatives + 1)
+                for split, clips in splits.items()
+            }
+            by_split = {split: dict(sorted(counts.items())) for split, (_, counts) in drawn.items()}
+            items = {split: of_split for split, (of_split, _) in drawn.items()}
+            tables, config_facts = random_config(items, by_split, negatives + 1)
         else:
-            tables, config_facts = _rcad(clips, training, negatives, contrasts, split=table.split)
+            tables, config_facts = _rcad(splits, training, negatives, contrasts)
         add_config(built, config, tables, config_facts, optional=set(configs) == set(CONFIGS))
     return built
 
 
 @tag_cache()
 def _rcad(
-    clips: Sequence[CaptionedClip], training: list[str], negatives: int, options: ContrastOptions, *, split: str
+    splits: Mapping[str, Sequence[CaptionedClip]], training: list[str], negatives: int, options: ContrastOptions
 ) -> tuple[Tables, Facts]:
     """The items whose negatives all have another action."""
     verbs = VerbContrasts(
@@ -93,24 +100,29 @@ def _rcad(
         num_proc=options.num_proc,
         per_caption=negatives,
     )
-    contrasts = contrast_clips(
-        verbs,
-        clips,
-        seed=options.seed,
-        caption=options.caption,
-        per_caption=negatives,
-        num_proc=options.num_proc,
-    )
-    rows = []
-    for clip in clips:
-        if clip.id in contrasts.edits:
-            index, edits = contrasts.edits[clip.id]
-            rows.append(contrasts_only_row(clip, clip.captions[index], edits, "counterfactual", seed=options.seed))
-    size = {"items": len(rows), "counts": contrasts.counts(), "coverage": contrasts.coverage(options.caption)}
+    tables: dict[str, list[MultipleChoiceRow]] = {}
+    sizes: Facts = {}
+    for split, clips in splits.items():
+        contrasts = contrast_clips(
+            verbs,
+            clips,
+            seed=options.seed,
+            caption=options.caption,
+            per_caption=negatives,
+            num_proc=options.num_proc,
+        )
+        tables[split] = rows = []
+        for clip in clips:
+            if clip.id in contrasts.edits:
+                index, edits = contrasts.edits[clip.id]
+                rows.append(contrasts_only_row(clip, clip.captions[index], edits, "counterfactual", seed=options.seed))
+        sizes[split] = {
+            "items": len(rows), "counts": contrasts.counts(), "coverage": contrasts.coverage(options.caption),
+        }  # fmt: skip
     facts = {
         "negatives": f"{negatives} captions with the same objects and another action",
         "kind": "counterfactual",
         "options": negatives + 1,
-        "splits": {split: size},
+        "splits": sizes,
     }
-    return {split: rows}, facts | verbs.facts()
+    return tables, facts | verbs.facts()

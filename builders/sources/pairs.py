@@ -2,6 +2,7 @@
 
 import re
 from collections import Counter
+from collections.abc import Sequence
 from typing import Annotated, NamedTuple
 from unicodedata import combining, normalize
 
@@ -11,8 +12,9 @@ from video_contrast.builders.assembly.difference import difference
 from video_contrast.builders.assembly.may_be_true import COUNT, warn, with_lifts
 from video_contrast.builders.assembly.multiple_choice import contrasts_only_row
 from video_contrast.builders.registry import BuiltSet, builder
-from video_contrast.builders.sources.caption_table import read_table
+from video_contrast.builders.sources.caption_table import TableRow, read_table
 from video_contrast.builders.sources.clip_table import Span, VideoTable
+from video_contrast.builders.sources.split_column import check_split, chosen, split_of
 from video_contrast.errors import VideoContrastError
 from video_contrast.perturbations.contrast import Edit
 from video_contrast.rows import MultipleChoiceRow
@@ -43,13 +45,16 @@ def pairs(
 ) -> BuiltSet:
     """Two-way items from any list of pairs of captions, as published benchmarks have them."""
     rows, counts = _read_pairs(table, true=true, false=false, kind=kind, seed=seed)
-    warn(CONFIG, counts[COUNT], counts["built"])
+    warn(CONFIG, sum(of_split[COUNT] for of_split in counts.values()), sum(map(len, rows.values())))
     facts: Facts = {
         "pretty_name": "Pairs of captions",
         "summary": "A true and a false caption of each clip, from a table of pairs.",
         "sources": [table.source_name()],
         "options": {"true": true, "false": false, "kind": kind},
-        "counts": {"rows": counts.pop("rows"), "clips": len({row["cluster"] for row in rows})},
+        "counts": {
+            "rows": sum(of_split.pop("rows") for of_split in counts.values()),
+            "clips": len({row["cluster"] for of_split in rows.values() for row in of_split}),
+        },
         "seed": seed,
         "configs": {},
         **table.card_facts(),
@@ -58,29 +63,37 @@ def pairs(
     config_facts: Facts = {
         "negatives": "the false caption of the pair",
         "options": 2,
-        "splits": {table.split: {"items": len(rows), "counts": dict(sorted(counts.items()))}},
+        "splits": {
+            split: {"items": len(of_split), "counts": dict(sorted(counts[split].items()))}
+            for split, of_split in rows.items()
+        },
     }
-    add_config(built, CONFIG, {table.split: rows}, config_facts)
+    add_config(built, CONFIG, rows, config_facts)
     return built
 
 
 def _read_pairs(
     table: VideoTable, *, true: str, false: str, kind: str | None, seed: int
-) -> tuple[list[MultipleChoiceRow], Counter[str]]:
-    """The pairs of a table, each as a row with two candidates; and counts.
+) -> tuple[dict[str, list[MultipleChoiceRow]], dict[str, Counter[str]]]:
+    """The pairs of a table by split, each as a row with two candidates; and counts of each split.
 
     These are the "rows" of the table, "built" pairs, those that were left out by reason, and those of which the
     negative may be true (`may_be_true`).
     """
-    pairs: list[_Pair] = []
-    counts = Counter({"rows": 0, "built": 0})
+    by_split: dict[str | None, tuple[list[_Pair], Counter[str]]] = {}
+    first: TableRow | None = None
     of_clip: Counter[str] = Counter()
-    spans: dict[str, Span] = {}
+    spans: dict[str, tuple[Span, str | None, str]] = {}
     built_texts: set[tuple[str, str, str]] = set()
     for row in read_table(table.captions, split=table.source_split):
+        first = first or row
+        of_split = split_of(row, table.split_column)
+        pairs, counts = by_split.setdefault(of_split, ([], Counter({"rows": 0, "built": 0})))
         counts["rows"] += 1
         span = table.span(row)
-        spans.setdefault(span.id, span).check_same(span, row.place)
+        known, former, place = spans.setdefault(span.id, (span, of_split, row.place))
+        known.check_same(span, row.place)
+        check_split(row, span.id, of_split, former, place)
         truths, negatives = row.texts(true, "--true"), row.texts(false, "--false")
         if len(truths) > 1:
             raise VideoContrastError(f"{row.place}: column {true!r} must hold one caption, not {len(truths)}")
@@ -99,15 +112,24 @@ def _read_pairs(
                 edit = difference(truths[0], negative, "table")
                 pairs.append(_Pair(_clip(span, of_clip[span.id]), truths[0], edit, name))
                 of_clip[span.id] += 1
+    parts = chosen(by_split, table.source_name(), split=table.split) if by_split else {}
+    paths = {pair.clip.video_path for pairs, _ in parts.values() for pair in pairs}
+    guessed = {span.path for span, _, _ in spans.values() if span.guessed}
+    table.say({split: counts["rows"] for split, (_, counts) in parts.items()}, first, len(guessed & paths))
+    rows = {split: _rows(pairs, counts, seed) for split, (pairs, counts) in parts.items()}
+    return rows, {split: counts for split, (_, counts) in parts.items()}
+
+
+def _rows(pairs: Sequence[_Pair], counts: Counter[str], seed: int) -> list[MultipleChoiceRow]:
+    """The rows of the pairs of a split, which are counted."""
     edits, doubtful = with_lifts([pair.truth for pair in pairs], [pair.edit for pair in pairs])
-    rows = [
+    counts["built"] = len(pairs)
+    if any(doubtful):
+        counts[COUNT] = sum(doubtful)
+    return [
         contrasts_only_row(pair.clip, pair.truth, [edit], pair.kind, seed=seed)
         for pair, edit in zip(pairs, edits, strict=True)
     ]
-    counts["built"] = len(rows)
-    if any(doubtful):
-        counts[COUNT] = sum(doubtful)
-    return rows, counts
 
 
 def _clip(span: Span, number: int) -> CaptionedClip:

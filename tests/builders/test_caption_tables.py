@@ -7,8 +7,10 @@ from pathlib import Path
 import pytest
 
 from video_contrast.builders.sources.caption_table import read_table
-from video_contrast.builders.sources.clip_table import CaptionTable, read_clips
-from video_contrast.errors import VideoContrastError
+from video_contrast.builders.sources.clip_table import CaptionTable, read_clips, read_splits
+from video_contrast.cli import main
+from video_contrast.errors import UsageError, VideoContrastError
+from video_contrast.storage import SetFolder
 
 TEXTS = {"v.mp4": 'a "big" man; he sits', "w.mp4": "a dog runs"}
 
@@ -64,3 +66,80 @@ def test_a_table_of_one_column_and_marks_in_tsv_stay_as_they_are(tmp_path: Path)
     assert [row.cells for row in read_table(tmp_path / "one.csv")] == [{"caption": "a dog"}]
     (tmp_path / "t.tsv").write_text('video\tcaption\nv\t"a man\nw\ta dog"\n')  # the released sets hold such marks
     assert [row.cells["caption"] for row in read_table(tmp_path / "t.tsv")] == ['"a man', 'a dog"']
+
+
+SPLITS = ("train", "validation", "test")
+
+
+def split_table(path: Path, splits: tuple[str, ...] = SPLITS, column: str = "split") -> Path:
+    """Sixteen videos a split, with a caption each."""
+    verbs = ("runs", "sings", "cooks", "dances")
+    lines = [
+        f"{split}{n}.mp4,a {('man', 'woman')[n % 2]} {verbs[n % 4]} in place {n} {split},{split}"
+        for n in range(16)
+        for split in splits
+    ]
+    path.write_text("\n".join([f"video,caption,{column}", *lines]))
+    return path
+
+
+def sizes(root: Path, config: str) -> dict[str, int]:
+    record = json.loads((root / "set.json").read_text())["configs"][config]["splits"]
+    return {split: entry["num_examples"] for split, entry in record.items()}
+
+
+@pytest.mark.parametrize("builder", ["captions", "counterfactual", "pairs"])
+def test_a_column_of_splits_is_used_and_said(tmp_path: Path, capsys: pytest.CaptureFixture[str], builder: str) -> None:
+    table = split_table(tmp_path / "c.csv")
+    config = {"pairs": "pairs_mc"}.get(builder, "retrieval")
+    call = ["build", builder, "--config", config, "--captions", str(table)]
+    call += ["--true", "caption", "--false", "video"] if builder == "pairs" else []
+    assert main([*call, "--output", str(tmp_path / "all")]) == 0
+    assert sizes(tmp_path / "all", config) == dict.fromkeys(SPLITS, 16)
+    rows = SetFolder.open(tmp_path / "all").rows(config, "validation")
+    assert all(row["video_path"].startswith("validation") for row in rows)
+    said = " ".join(capsys.readouterr().err.split())
+    assert "c.csv: rows by their column 'split': train 16, validation 16, test 16" in said
+    assert main([*call, "--split", "validation", "--output", str(tmp_path / "one")]) == 0
+    assert sizes(tmp_path / "one", config) == {"validation": 16}
+    assert main([*call, "--split-column", "none", "--split", "dev", "--output", str(tmp_path / "whole")]) == 0
+    assert sizes(tmp_path / "whole", config) == {"dev": 48}
+    assert main([*call, "--split", "tset", "--output", str(tmp_path / "no")]) == 2
+    assert "has no split 'tset'" in " ".join(capsys.readouterr().err.split()) and not (tmp_path / "no").exists()
+
+
+def test_other_names_of_splits_are_refused_with_the_row_unless_the_column_is_named(tmp_path: Path) -> None:
+    table = str(split_table(tmp_path / "c.csv", ("train", "val")))
+    with pytest.raises(VideoContrastError, match=r"c\.csv, line 3: the split 'val' .* --split-column split .* none"):
+        read_splits(CaptionTable(captions=table))
+    splits, counts = read_splits(CaptionTable(captions=table, split_column="split"))
+    assert {name: len(clips) for name, clips in splits.items()} == {"train": 16, "val": 16} and counts["rows"] == 32
+    other = str(split_table(tmp_path / "d.csv", ("a b",), "part"))
+    assert list(read_splits(CaptionTable(captions=other))[0]) == ["test"]
+    with pytest.raises(VideoContrastError, match=r"line 2: the split 'a b' must be letters, digits and '_'"):
+        read_splits(CaptionTable(captions=other, split_column="part"))
+    with pytest.raises(UsageError, match=r"no column .fold.*--split-column"):
+        read_splits(CaptionTable(captions=other, split_column="fold"))
+
+
+def test_a_row_without_a_split_is_of_test_as_in_other_tables_and_no_clip_is_of_two(tmp_path: Path) -> None:
+    table = tmp_path / "c.csv"
+    table.write_text("video,caption,split\nv.mp4,a,train\nw.mp4,b,\n")
+    assert list(read_splits(CaptionTable(captions=str(table)))[0]) == ["train", "test"]
+    table.write_text("video,caption,split\nv.mp4,a,train\nw.mp4,b,test\nv.mp4,c,test\n")
+    with pytest.raises(VideoContrastError, match=r"line 4: the clip 'v' is of 'train' too, at c\.csv, line 2"):
+        read_splits(CaptionTable(captions=str(table)))
+
+
+def test_ids_without_an_ending_are_the_files_that_lie_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    table = tmp_path / "c.csv"
+    table.write_text("video,caption\nclips/a,x\nclips/b.v1,y\nc.webm,z\n")
+    paths = [clip.video_path for clip in read_clips(CaptionTable(captions=str(table)))[0]]
+    assert paths == ["clips/a.mp4", "clips/b.v1.mp4", "c.webm"]  # as in tables that are scored as they are
+    assert "2 videos are named without an ending: taken for .mp4" in " ".join(capsys.readouterr().err.split())
+    (tmp_path / "clips").mkdir()
+    for name in ("a.webm", "b.v1"):
+        (tmp_path / "clips" / name).touch()
+    found = read_clips(CaptionTable(captions=str(table), video_root=tmp_path))[0]
+    assert [clip.video_path for clip in found] == ["clips/a.webm", "clips/b.v1", "c.webm"]
+    assert [clip.id for clip in found] == ["clips/a", "clips/b", "c"] and capsys.readouterr().err == ""

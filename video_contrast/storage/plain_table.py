@@ -18,6 +18,7 @@ from video_contrast.files import Json
 from video_contrast.options import Flag
 from video_contrast.rows import MultipleChoiceRow, Row, layout_of, multiple_choice_row, table_columns
 from video_contrast.seeds import stream
+from video_contrast.storage.video_names import ENDING, with_ending
 from video_contrast.storage.xlsx import TableRow
 
 _CANDIDATES = ("candidates", "options", "choices", "answers", "endings")
@@ -35,9 +36,6 @@ _VIDEO = ("video_path", "video", "video_id", "video_name", "videopath", "video_f
           "vid", "youtube_id", "key")  # fmt: skip
 _CLUSTER = ("cluster", "source_video", "youtube_id", "youtube_key", "videoID", "video_id", "video")
 _QUESTION = ("question", "query", "prompt")
-_SUFFIX = re.compile(
-    r"\.(mp4|m4v|mov|3gp|3g2|mkv|webm|avi|wmv|asf|flv|f4v|mpg|mpeg|vob|ts|mts|m2ts|ogv|ogg|gif|mxf|rm|rmvb|dv)$", re.I
-)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -173,19 +171,19 @@ def _row(
 ) -> MultipleChoiceRow:
     video = str(row.get(reader.video) or item) if reader.video is not None else item
     path = row["video_path"] if isinstance(row.get("video_path"), str) and row["video_path"] else None
-    path = path or (video if _SUFFIX.search(video) else f"{video}.mp4")
+    path = path or (with_ending(video))
     source = row.get(reader.cluster) if reader.cluster is not None else None
     own = [str(kind) for kind in row["kinds"]] if kinds else []
     question = row.get(reader.question) if reader.question is not None else None
     meta = row.get("meta")
     result = multiple_choice_row(
         id=item,
-        video_id=str(row.get("video_id") or _SUFFIX.sub("", PurePosixPath(video).name) or item),
+        video_id=str(row.get("video_id") or ENDING.sub("", PurePosixPath(video).name) or item),
         video_path=path,
         candidates=candidates,
         label=label,
         kinds=own or ["true" if n == label else "distractor" for n in range(len(candidates))],
-        cluster=str(source) if source not in (None, "") else _SUFFIX.sub("", video),
+        cluster=str(source) if source not in (None, "") else ENDING.sub("", video),
         start=_seconds(row.get("start")),
         end=_seconds(row.get("end")),
         question=str(question) if question not in (None, "") else None,

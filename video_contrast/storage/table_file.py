@@ -102,7 +102,8 @@ def open_table_file(
     suffix = source.suffix.lower()
     if suffix == ".parquet":
         return TableRows(_parquet_rows(source))
-    content, notes = source.read_bytes(), []
+    content = source.read_bytes()
+    notes: list[str] = []
     if suffix == ".zip":
         suffix, content, notes = _only_member(source)
     table = _parsed(source, suffix, content, encoding=encoding, delimiter=delimiter, marks=marks, hint=hint)
