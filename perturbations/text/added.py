@@ -8,7 +8,8 @@ from video_contrast.perturbations.language import Token
 from video_contrast.perturbations.language.fitting import fix_article
 from video_contrast.perturbations.registry import text_perturbation
 from video_contrast.perturbations.text import tables
-from video_contrast.perturbations.text.imperative import INSTRUCTIONS
+from video_contrast.perturbations.text.imperative import COMPOUNDS, INSTRUCTIONS, THINGS
+from video_contrast.perturbations.text.verb_places import all_orders, takes_adverb, with_orders
 from video_contrast.perturbations.text.words import FUNCTION_WORDS, pick, put
 
 PROVERB_FROM = 10  # words from which on a caption also gets a closing proverb
@@ -38,6 +39,14 @@ _BENDS_THE_MEANING = frozenset(
     """.split()  # noqa: SIM905
 )
 
+# Adverbs of degree, of the calendar and of a time that no present has fit few verbs; only `released` inserts them.
+_FITS_FEW_VERBS = frozenset(
+    """
+    extremely highly very fairly quite rather reasonably monthly yearly annually quarterly hourly internationally
+    nationally newly lately recently earlier originally periodically forever twice double absolutely
+    """.split()  # noqa: SIM905
+)
+
 
 @text_perturbation("append_irr", category="AddText", origin="natural", version="2")
 def append_irr(caption: str, rng: Generator, *, profile: str = "paper") -> str:
@@ -56,11 +65,14 @@ def append_irr(caption: str, rng: Generator, *, profile: str = "paper") -> str:
     return f"{text.rstrip(' .,;')}. {pick(tables.lines('proverbs.txt'), rng)}."
 
 
-@text_perturbation("insert_adv", category="AddText", origin="natural", version="3", requirements=("tags",))
+@text_perturbation("insert_adv", category="AddText", origin="natural", version="4", requirements=("tags",))
 def insert_adv(caption: str, rng: Generator, *, tokens: list[Token], profile: str = "paper") -> str:
     """A neutral adverb stands before every verb (none that negates, none that is sexual or violent)."""
     adverbs = _adverbs(profile)
-    verbs = [token for token in tokens if token.tag.startswith("VB") and token.text[:1] not in "'’"]
+    if profile == "released":
+        verbs = [token for token in tokens if token.tag.startswith("VB") and token.text[:1] not in "'’"]
+    else:
+        verbs = _verbs(tokens)
     changes = []
     for token in verbs:
         adverb = pick(adverbs, rng)
@@ -80,7 +92,24 @@ def insert_adv(caption: str, rng: Generator, *, tokens: list[Token], profile: st
     return put(caption, changes)
 
 
+def _verbs(tokens: list[Token]) -> list[Token]:
+    """What an adverb can stand before: verbs, no parts of nouns ("a serving bowl", "a recording artist")."""
+    read = with_orders(tokens)
+    orders = all_orders(read)
+    found = []
+    for place, token in enumerate(read):
+        if place in orders:
+            if place and token.text.lower() in THINGS and read[place - 1].tag[:2] == "NN":
+                continue  # "almond flour"
+            compound = place and read[place - 1].text.lower() in COMPOUNDS  # "pre heat", "deep fry"
+            found.append(read[place - 1] if compound else token)
+        elif token.tag[:2] == "VB" and token.text[:1] not in "'’" and takes_adverb(read, place, bool(orders)):
+            found.append(token)
+    return list(dict.fromkeys(found))
+
+
 @cache
 def _adverbs(profile: str) -> tuple[str, ...]:
-    left_out = frozenset() if profile == "released" else _NO_ADVERBS | _NOT_BEFORE_A_VERB | _BENDS_THE_MEANING
+    left_out = _NO_ADVERBS | _NOT_BEFORE_A_VERB | _BENDS_THE_MEANING | _FITS_FEW_VERBS
+    left_out = frozenset() if profile == "released" else left_out
     return tuple(word for word in tables.lines("adverbs.txt") if word not in left_out)

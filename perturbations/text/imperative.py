@@ -28,13 +28,13 @@ INSTRUCTIONS = frozenset(
     whip whisk wipe work wrap""".split()  # noqa: SIM905  as a tuple it is no easier to read
 )
 # Of these, words that are adjectives or name food and things: verbs only in front of an article and the like.
-_THINGS = frozenset(
+THINGS = frozenset(
     """bread brine brown butter coat core cream dice drop dry flour glaze ground juice line light mince oil paste pinch
     pipe plate puree rest salt skewer smoke spice steam stew stick stock toast top use warm wet work""".split()  # noqa: SIM905
 )
-_OPENING_NOUNS = _THINGS | frozenset("clean close cool open slide break check save bundle bake".split())  # noqa: SIM905
+_OPENING_NOUNS = THINGS | frozenset("clean close cool open slide break check save bundle bake".split())  # noqa: SIM905
 _INTRODUCING = frozenset("then now next also finally lastly first".split())  # noqa: SIM905
-_COMPOUNDS = frozenset("deep stir pre dry slow shallow flash re".split())  # noqa: SIM905  "deep fry"
+COMPOUNDS = frozenset("deep stir pre dry slow shallow flash re".split())  # noqa: SIM905  "deep fry"
 _OFTEN_NOUNS = frozenset("mix roast slice spread wrap roll dip cut press pinch cover cook stir grill mash".split())  # noqa: SIM905
 _NEW_CLAUSE = frozenset(("stir", "serve"))  # verbs also without "and" in front: "add it to the pot stir and serve"
 _MANY = frozenset("few couple lot bunch".split())  # noqa: SIM905  "a few peppers are"
@@ -157,7 +157,7 @@ def _leads(tokens: Sequence[Token], place: int) -> bool:
     """Whether the word stands before an imperative: "then", "finely", the first part of "deep fry"."""
     low = tokens[place].text.lower()
     after = tokens[place + 1].text.lower() if place + 1 < len(tokens) else ""
-    compound = low in _COMPOUNDS and after in ("fry", "heat", "roast", "boil", "cook")
+    compound = low in COMPOUNDS and after in ("fry", "heat", "roast", "boil", "cook")
     return low in _INTRODUCING or compound or _is_manner(tokens[place])
 
 
@@ -196,7 +196,7 @@ def _goes_on(tokens: Sequence[Token], place: int, last: int) -> bool:
         return False
     between = tokens[last + 1 : place]
     joined = before.text.lower() in _JOINING or (_leads(tokens, place - 1) and place - last > 2)
-    if low in _COMPOUNDS and _leads(tokens, place):
+    if low in COMPOUNDS and _leads(tokens, place):
         return False  # "and stir fry": "fry" is the verb
     if any(word.text.lower() in _CLAUSES for word in between) and not joined:
         return False
@@ -209,7 +209,7 @@ def _goes_on(tokens: Sequence[Token], place: int, last: int) -> bool:
     if joined:
         if low not in INSTRUCTIONS:
             return token.tag in ("VB", "VBP") and not is_noun(low)
-        if low in _THINGS:
+        if low in THINGS:
             behind = after.text.lower() if after is not None else ""
             if (low == "top" and behind == "with") or (low == "drop" and behind in ("in", "into", "onto")):
                 return True
@@ -219,7 +219,7 @@ def _goes_on(tokens: Sequence[Token], place: int, last: int) -> bool:
         return after.text.lower() in _ENDS_OBJECT or after.text.lower() in _JOINING
     if low in _NEW_CLAUSE and place - last > 1:
         return after is None or after.text.lower() in _JOINING
-    if low not in INSTRUCTIONS or low in _THINGS or before.tag in ("JJ", "IN", "CC") or place - last < 2:
+    if low not in INSTRUCTIONS or low in THINGS or before.tag in ("JJ", "IN", "CC") or place - last < 2:
         return False
     return (token.tag in ("VB", "VBP") and not is_noun(low)) or (object_follows and token.tag[:2] in ("VB", "NN"))
 
@@ -272,7 +272,7 @@ def _passive_clause(
         return None  # "add tomatoes and then the bun"
     if rest and (rest[0] in ("all", "both") or (len(rest) > 1 and rest[-1] in INSTRUCTIONS and rest[-2] == "and")):
         return None  # "beat them all", "put it into a blender and puree"
-    starts_order = INSTRUCTIONS - _THINGS - _OFTEN_NOUNS
+    starts_order = INSTRUCTIONS - THINGS - _OFTEN_NOUNS
     if tokens[at].text.lower() in starts_order and at + 1 < end and tokens[at + 1].tag in _OPENS_OBJECT:
         return None  # "stir put the lid on"
     if rest and rest[0] in starts_order and last > at:
@@ -291,7 +291,7 @@ def _hides_order(tokens: Sequence[Token], at: int, last: int, end: int) -> bool:
         verb = tag in ("VB", "VBP") or (low.isalpha() and not verb_tags(low) and not is_noun(low))
         if before.text.lower() in _JOINING and opens and verb:
             return True  # "and masage it", "and return to the water"
-        if low not in INSTRUCTIONS - _THINGS or before.tag == "TO":
+        if low not in INSTRUCTIONS - THINGS or before.tag == "TO":
             continue
         if low == "add" or (place > last and tag in ("VB", "VBP")):
             return True

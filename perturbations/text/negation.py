@@ -10,11 +10,13 @@ from video_contrast.perturbations.language.fitting import article, like_case
 from video_contrast.perturbations.registry import text_perturbation
 from video_contrast.perturbations.text.clauses import finite_place, head_verb, is_plural, is_question
 from video_contrast.perturbations.text.imperative import group_start, imperatives
+from video_contrast.perturbations.text.verb_places import all_orders, verbs_in_place
 from video_contrast.perturbations.text.words import put
 
 _FEWEST_WORDS = 3
 _NEGATION = re.compile(r"\b(?:not|never)\b\s*|(?<=\w)n(?:['’]| (?=t\b))t\b", re.IGNORECASE)
 _NOBODY = re.compile(r"\bno( one|body|thing|where)\b", re.IGNORECASE)
+_NEITHER = re.compile(r"\bneither\b", re.IGNORECASE)
 _DO = re.compile(r"\b(do|does|did)(?:\s+not|n['’ ]t)\s+(\w+)", re.IGNORECASE)
 _DO_TAG = {"do": "VBP", "does": "VBZ", "did": "VBD"}
 _IRREGULAR = {"won't": "will", "can't": "can", "cannot": "can", "shan't": "shall", "won’t": "will", "can’t": "can"}
@@ -25,24 +27,31 @@ _MASS = frozenset(
 )
 
 
-@text_perturbation("reverse_neg", category="TextStyle", origin="natural", version="5", requirements=("tags",))
+@text_perturbation("reverse_neg", category="TextStyle", origin="natural", version="6", requirements=("tags",))
 def reverse_neg(caption: str, rng: Generator, *, tokens: list[Token], profile: str = "paper") -> str:
     """A negation is taken out; a caption without one gets "not" at its head verb. Not under 3 words, nor questions."""
     if len(caption.split()) < _FEWEST_WORDS or is_question(caption, tokens):
         return caption
     positive = _without_negation(caption)
+    released = profile == "released"
+    if positive == caption and not released and _NEITHER.search(caption):
+        return _with_either(caption)
     if positive == caption:
         positive = _without_no(caption, tokens)
     if positive != caption:
         return positive
-    orders = imperatives(tokens)
+    if not released:
+        tokens = verbs_in_place(tokens)
+    lets = re.match(r"let(['’ ]s| us)\b(?= \w+)", caption, re.IGNORECASE)
+    if lets and not released and tokens[2].tag in ("VB", "VBP"):
+        return f"{lets.group()} not{caption[lets.end() :]}"
+    orders = imperatives(tokens) if released else all_orders(tokens)
     if orders:
         first = tokens[group_start(tokens, orders[0])]
         return put(caption, [(first.start, first.end, like_case(f"do not {first.text.lower()}", first.text))])
     verb = head_verb(tokens)
     if verb is None:
         return caption
-    released = profile == "released"
     place = finite_place(tokens, verb)
     token = tokens[place]
     carries_not = verb.auxiliary is not None or place != verb.head or token.tag == "MD"
@@ -63,6 +72,14 @@ def reverse_neg(caption: str, rng: Generator, *, tokens: list[Token], profile: s
         negated = like_case(negated, token.text)
     joined = place > 0 and tokens[place - 1].end == token.start  # "I've a dog"
     return put(caption, [(token.start, token.end, " " * joined + negated)])
+
+
+def _with_either(caption: str) -> str:
+    """ "neither a nor b" as "either a or b", "neither man smiles" as "each man smiles"."""
+    pair = re.search(r"\bnor\b", caption, re.IGNORECASE)
+    new = "either" if pair else "each"
+    caption = _NEITHER.sub(lambda match: like_case(new, match.group()), caption, count=1)
+    return re.sub(r"\bnor\b", lambda match: like_case("or", match.group()), caption, flags=re.IGNORECASE)
 
 
 def _shouts(token: Token) -> bool:

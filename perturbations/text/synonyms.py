@@ -8,7 +8,8 @@ from video_contrast.perturbations.language import Token, inflect, wordnet
 from video_contrast.perturbations.language.fitting import fix_article, like_case
 from video_contrast.perturbations.registry import text_perturbation
 from video_contrast.perturbations.text import tables
-from video_contrast.perturbations.text.passive.lists import PEOPLE
+from video_contrast.perturbations.text.passive.lists import PEOPLE, PERSONS
+from video_contrast.perturbations.text.verb_places import with_orders
 from video_contrast.perturbations.text.words import FUNCTION_WORDS, UNFIT, how_many, pick, sample
 
 _PARTS = {"NN": "n", "VB": "v", "JJ": "a", "RB": "r"}
@@ -22,10 +23,12 @@ _AUXILIARIES = frozenset(("be", "have", "do"))
 
 
 @text_perturbation(
-    "swap_syn_wordnet", category="SwapText", origin="synthetic", version="4", requirements=("tags", "wordnet")
+    "swap_syn_wordnet", category="SwapText", origin="synthetic", version="5", requirements=("tags", "wordnet")
 )
 def swap_syn_wordnet(caption: str, rng: Generator, *, tokens: list[Token], profile: str = "paper") -> str:
     """A tenth of the words become a WordNet synonym of their sense and part of speech."""
+    if profile != "released":
+        tokens = with_orders(tokens)
     words = [token for token in tokens if token.text[0].isalnum()]
     lemmas = {token.lemma for token in words}
     options = []
@@ -40,6 +43,8 @@ def swap_syn_wordnet(caption: str, rng: Generator, *, tokens: list[Token], profi
     changes = []
     for n in sample(len(options), how_many(0.1, len(words)), rng) if options else ():
         token, names = options[n]
+        if token.tag == "NN" and token.text.lower().endswith("s") and not token.lemma.endswith("s"):
+            token = token._replace(tag="NNS")  # "potatos" is read as one
         changes.append((token, pick(names, rng)))
     return replace(caption, changes, profile)
 
@@ -54,6 +59,8 @@ def _beside(words: list[Token], place: int, names: tuple[str, ...]) -> tuple[str
     before, after = (words[at].tag if 0 <= at < len(words) else "" for at in (place - 1, place + 1))
     noun = token.tag[:2] == "NN"
     particle = after == "RP" or (after and words[place + 1].text.lower() in _PARTICLES)
+    if token.lemma == "little" and (not after or words[place + 1].lemma not in PERSONS):
+        return ()  # "a little girl" is small, "a little oil" is not
     if token.lemma in _NEED_OBJECTS and not noun and after[:2] not in _OPENS_OBJECT:
         return ()  # "let it set" is not "let it put"
     if (noun and before[:2] == "NN") or (token.tag[:2] == "VB" and particle):

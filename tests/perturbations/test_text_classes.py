@@ -4,7 +4,9 @@ import re
 
 import pytest
 
+from video_contrast.perturbations.language import Token, lemma
 from video_contrast.perturbations.text import perturb_captions
+from video_contrast.perturbations.text.verb_places import verbs_in_place
 from video_contrast.perturbations.text.words import UNFIT
 
 
@@ -137,3 +139,64 @@ def test_a_verb_without_an_object_gets_no_synonym_that_needs_one(nltk_data, monk
     drawn = {one("swap_syn_wordnet", "let it set for an hour", seed=seed) for seed in range(30)}
     assert not any(re.search(r"\b(put|place)\b", text) for text in drawn)
     assert one("swap_syn_wordnet", "set the pan aside") != "set the pan aside"
+
+
+@pytest.mark.parametrize(
+    ("before", "past", "negated"),
+    [
+        ("bill murray talks to a man", "bill murray talked to a man", "bill murray does not talk to a man"),
+        ("a man s voice talks while music plays", "a man s voice talked while music played", None),
+        ("in a pan add oil and stir", "in a pan added oil and stirred", "in a pan do not add oil and stir"),
+        ("once it is hot strain the potatoes", "once it was hot strained the potatoes", None),
+        ("rinse and scrub the mussels", "rinsed and scrubbed the mussels", "do not rinse and scrub the mussels"),
+        ("a couple takes turns", "a couple took turns", "a couple does not take turns"),
+        ("a man shows what he can do", "a man showed what he could do", "a man does not show what he can do"),
+        ("a kid opens a trash can", "a kid opened a trash can", "a kid does not open a trash can"),
+        ("she used to sing songs", "she used to sing songs", None),
+        ("let's go home", "let's go home", "let's not go home"),
+        ("please add oil", "please add oil", "please do not add oil"),
+        ("neither man smiles", "neither man smiled", "each man smiles"),
+        ("neither a dog nor a cat sleeps", "neither a dog nor a cat slept", "either a dog or a cat sleeps"),
+    ],
+)
+def test_names_phrases_and_second_verbs(before, past, negated):
+    assert one("tense", before) == past
+    if negated:
+        assert one("reverse_neg", before) == negated
+
+
+def _tagged(text):
+    pieces, at = [], 0
+    for piece in text.split():
+        word, _, part = piece.rpartition("/")
+        pieces.append(Token(word, part, lemma(word, part), start=at, end=at + len(word)))
+        at += len(word) + 1
+    return pieces
+
+
+@pytest.mark.parametrize(
+    ("misread", "places"),
+    [
+        ("a/DT toy/NN in/IN the/DT children/NNS room/VBP", {5: "NN"}),
+        ("a/DT man/NN has/VBZ a/DT dogs/NNS head/VBP", {5: "NN"}),
+        ("a/DT woman/NN wears/VBZ sunglasses/NNS and/CC stands/NNS on/IN a/DT beach/NN", {5: "VBZ"}),
+        ("a/DT woman/NN wears/VBZ hats/NNS and/CC trucks/NNS on/IN a/DT road/NN", {}),
+        ("cook/VB it/PRP until/IN the/DT color/NN changes/NNS", {5: "VBZ"}),
+        ("models/NNS take/VBP turns/VBZ", {2: "NNS"}),
+        ("this/DT looks/VBZ good/JJ", {}),
+    ],
+)
+def test_what_is_a_verb_goes_by_its_place(misread, places):
+    tokens = _tagged(misread)
+    assert {n: b.tag for n, (a, b) in enumerate(zip(tokens, verbs_in_place(tokens), strict=True)) if a != b} == places
+
+
+@pytest.mark.parametrize("phrase", ["a serving bowl", "boiling water", "oil to pot", "a black haired man"])
+def test_no_adverb_stands_inside_a_noun_phrase(phrase):
+    assert phrase in one("insert_adv", f"add {phrase}")
+
+
+def test_a_word_with_another_first_part_can_stand_in_its_place():
+    assert {one("prefix_swap", "mix everything", seed=seed) for seed in range(20)} == {"mix something", "mix nothing"}
+    assert not any("arson" in one("prefix_swap", "a person sits", seed=seed) for seed in range(20))
+    assert not any("comply" in one("prefix_swap", "apply glue", seed=seed) for seed in range(20))
