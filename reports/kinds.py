@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from video_contrast.reports.hits import differing
 from video_contrast.reports.layout import Cell, Column, Section, Table, signed
 from video_contrast.reports.runs import ConfigRun, by_set
 from video_contrast.reports.summary import accuracy_cell, model_cell
@@ -26,11 +27,15 @@ def kinds(runs: Sequence[ConfigRun]) -> Section:
                 Column("random candidates", hint="the same captions, the contrast exchanged for a random distractor")
             )
             columns.append(Column("drop", hint="random candidates minus accuracy, on the same captions"))
+        marks = {name: differing([run.numbers.get(f"n_{name}") for run in of_set]) for name in names}
         rows = []
-        for run in of_set:
+        for place, run in enumerate(of_set):
             numbers = run.numbers
             cells = [model_cell(run)]
-            cells += [accuracy_cell(numbers, f"accuracy_{name}", chance=f"chance_{name}") for name in names]
+            cells += [
+                accuracy_cell(numbers, f"accuracy_{name}", chance=f"chance_{name}", note=marks[name][place])
+                for name in names
+            ]
             if replaced:
                 cells += _replaced(numbers.get("random_option_accuracy"), numbers["accuracy"])
             rows.append(cells)

@@ -2,11 +2,13 @@
 
 import csv
 import io
+import itertools
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
+LONGEST_NAME = 120  # characters of a file's name, without its ending
 _FORMULA = re.compile(r"[=+@\t\r]|-(?!\d+(\.\d+)?(e[+-]?\d+)?$)")  # what a spreadsheet would take for one
 
 
@@ -137,6 +139,34 @@ class Section:
     def add(self, parts: Iterable[Table | Plot], group: str = "") -> None:
         """Appends parts as members of a group."""
         self.parts += [replace(part, group=group) for part in parts]
+
+
+def with_own_names(sections: Sequence[Section]) -> list[Section]:
+    """The same sections; parts whose files would have one name, or a name too long for a file, get one of their own.
+
+    >>> table = Table("kinds-a-b", "Accuracy", [], [])
+    >>> [part.name for part in with_own_names([Section("kinds", "Kinds", parts=[table, table])])[0].parts]
+    ['kinds-a-b', 'kinds-a-b-2']
+    """
+    taken: set[str] = set()
+
+    def own(name: str) -> str:
+        short = name[:LONGEST_NAME]
+        names = (f"{short}-{number}" if number > 1 else short for number in itertools.count(1))
+        free = next(each for each in names if each.lower() not in taken)  # some file systems know no capitals
+        taken.add(free.lower())
+        return free
+
+    return [replace(section, parts=[_renamed(part, own(part.name)) for part in section.parts]) for section in sections]
+
+
+def _renamed(part: Table | Plot, name: str) -> Table | Plot:
+    if name == part.name or isinstance(part, Table):
+        return replace(part, name=name)
+    # the ids within a drawing begin with its name (`figures.finish`)
+    ids = re.compile(rf'(id="|url\(#|href="#){re.escape(part.name)}-')
+    svg, narrow = (ids.sub(lambda found: f"{found[1]}{name}-", drawn) for drawn in (part.svg, part.narrow))
+    return replace(part, name=name, svg=svg, narrow=narrow)
 
 
 def percent(share: float) -> str:

@@ -18,15 +18,28 @@ from video_contrast.storage.run_folder import CLEAN
 from video_contrast.storage.run_records import Numbers, Robustness, RunRecord, ScoreRow, SimilarityMatrix
 
 
+def shortened(name: str, most: int = 28) -> str:
+    """A name of at most `most` characters: a longer one keeps its two ends.
+
+    >>> shortened("verb_mc"), shortened("a" * 30 + "b" * 30, 9)
+    ('verb_mc', 'aaaaa…bbb')
+    """
+    if len(name) <= most:
+        return name
+    end = most // 3
+    return f"{name[: most - end - 1]}…{name[-end:]}"
+
+
 @dataclass(frozen=True)
 class SetKey:
     """Which items a run was scored on. Two runs are compared only where config, split and fingerprint are equal.
 
     Attributes:
+        dataset: where the run found them; copies of a set in several places are one set.
         mark: what tells the set from others of the same config in one report; empty where there are none.
     """
 
-    dataset: str
+    dataset: str = field(compare=False)
     config: str
     split: str
     fingerprint: str
@@ -35,18 +48,19 @@ class SetKey:
     @property
     def short(self) -> str:
         """For rows and columns: the config, and the mark if there is one."""
-        return f"{self.config} ({self.mark})" if self.mark else self.config
+        return f"{shortened(self.config)} ({self.mark})" if self.mark else shortened(self.config)
 
     @property
     def name(self) -> str:
         """For headings: the folder's or repository's name, the config, the split if it is not `test`, the mark."""
         marks = dict.fromkeys(["" if self.split == "test" else self.split, self.mark])
-        end = ", ".join(mark for mark in marks if mark and mark != Path(self.dataset).name)
-        return f"{Path(self.dataset).name} / {self.config}" + (f" ({end})" if end else "")
+        place = shortened(Path(self.dataset).name)
+        end = ", ".join(mark for mark in marks if mark and mark != place)
+        return f"{place} / {shortened(self.config)}" + (f" ({end})" if end else "")
 
     @property
     def stem(self) -> str:
-        """For names of files; unique in a report."""
+        """For names of files; those of two sets may be equal (`layout.with_own_names`)."""
         return re.sub(r"[^\w.-]+", "-", self.short).strip("-")
 
 
@@ -154,6 +168,7 @@ def load_runs(
             if folder.path.resolve() not in seen:
                 seen.add(folder.path.resolve())
                 runs += _load(folder, video_root, dataset)
+    _share_places(runs)
     _tell_apart(runs)
     _mark_sets(runs)
     # Baselines come last, in tables and in the order of colours.
@@ -222,7 +237,7 @@ def _load(folder: RunFolder, video_root: str | Path | None, dataset: str | Path 
         ConfigRun(
             folder=folder,
             model=_short(folder.model),
-            key=SetKey(name, config, scored["split"], scored["fingerprints"].get(config, "")),
+            key=SetKey(name, config, scored["split"], scored["fingerprints"].get(config) or name),
             layout=entry["layout"],
             metrics=entry["conditions"],
             robustness=entry.get("robustness", {}),
@@ -268,6 +283,14 @@ def _short(model: str) -> str:
     return model
 
 
+def _share_places(runs: Sequence[ConfigRun]) -> None:
+    """Runs that found one set in several places have it from one, which is there."""
+    for of_set in by_set(runs):
+        here = next((run for run in of_set if set_on_disk(run.key.dataset) is not None), of_set[0])
+        for run in of_set:
+            run.key, run.root = here.key, run.root or here.root
+
+
 def _tell_apart(runs: Sequence[ConfigRun]) -> None:
     """Gives models that share a name, but not a record, the name of their run's directory too."""
     for run in runs:
@@ -284,10 +307,11 @@ def _mark_sets(runs: Sequence[ConfigRun]) -> None:
         keys = list(dict.fromkeys(run.key for run in runs if run.key.config == config))
         if len(keys) < 2:
             continue
-        ways = ([k.split for k in keys], [Path(k.dataset).name for k in keys], [k.fingerprint[:6] for k in keys])
+        places = [shortened(Path(k.dataset).name) for k in keys]
+        ways = ([k.split for k in keys], places, [k.fingerprint[:6] for k in keys])
         # the shortest way that tells all of them apart; the fingerprint always does, beside the place
         distinct = next((way for way in ways if len(set(way)) == len(keys)), None)
-        marks = distinct or [f"{Path(k.dataset).name} {k.split} {n}" for n, k in enumerate(keys, 1)]
+        marks = distinct or [f"{place} {k.split} {n}" for n, (k, place) in enumerate(zip(keys, places, strict=True), 1)]
         marked = {key: replace(key, mark=mark) for key, mark in zip(keys, marks, strict=True)}
         for run in runs:
             run.key = marked.get(run.key, run.key)

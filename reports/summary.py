@@ -164,9 +164,12 @@ def retrieval_table(runs: Sequence[ConfigRun]) -> Table:
     rows = []
     for run in runs:
         numbers = run.numbers
+        of_set = [other.numbers for other in runs if other.key == run.key]
         cells = [model_cell(run, run.key.name if several else "")]
-        for way, _ in _WAYS:
-            cells += [accuracy_cell(numbers, f"{way}_R@{k}", chance=f"{way}_chance_R@{k}") for k in ks]
+        for way, noun in (("t2v", "caption"), ("v2t", "video")):
+            counts = [int(other[f"n_{noun}s"]) for other in of_set]
+            mark = f"n = {int(numbers[f'n_{noun}s']):,}" if any(differing(counts)) else ""
+            cells += [accuracy_cell(numbers, f"{way}_R@{k}", chance=f"{way}_chance_R@{k}", note=mark) for k in ks]
             median = numbers[f"{way}_median_rank"]
             cells.append(Cell(f"{median:g}", float(median)))
         rows.append(cells)
@@ -211,7 +214,7 @@ def _dots(runs: Sequence[ConfigRun], models: Sequence[str], width: float) -> Plo
                 axes.plot(100 * x, y, sign, color=paint, markersize=size, markeredgewidth=0, clip_on=False,
                           label=None if model in labelled else model)  # fmt: skip
                 labelled.add(model)
-        axes.set_yticks(range(len(keys)), [key.short for key in keys])
+        axes.set_yticks(range(len(keys)), [key.short if width > 5 else key.short.replace(" (", "\n(") for key in keys])
         axes.tick_params(axis="y", labelsize=10, labelcolor=INK)
         axes.set_ylim(len(keys) - 0.45, -0.55)
         axes.set_xlim(-1, 102)

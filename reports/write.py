@@ -18,7 +18,7 @@ from video_contrast.reports.controls import controls
 from video_contrast.reports.finding import finding
 from video_contrast.reports.gallery import GalleryData, gallery_data
 from video_contrast.reports.kinds import kinds
-from video_contrast.reports.layout import Plot, Section
+from video_contrast.reports.layout import Plot, Section, with_own_names
 from video_contrast.reports.robustness import robustness
 from video_contrast.reports.runs import ConfigRun, load_runs
 from video_contrast.reports.sets import audits, similarities
@@ -89,7 +89,7 @@ def write_report(
     loaded = in_order(loaded)
     target = Path(output)
     folder = not target.suffix
-    sections = [section for section in (make(loaded) for make in SECTIONS) if section.parts]
+    sections = with_own_names([section for section in (make(loaded) for make in SECTIONS) if section.parts])
     gallery = gallery_data(
         loaded,
         max_failures=10**9 if folder else max_failures,

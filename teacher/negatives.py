@@ -46,7 +46,8 @@ def negatives(
     Args:
         rows: of a retrieval set.
         recipe: which negatives.
-        path: where the file begins: `PATH-KEY.parquet`; its settings stand beside it as `.json`.
+        path: where the file begins: `PATH-KEY.parquet`, with the name of the split at its end ("negatives-train"); its
+            settings stand beside it as `.json`.
         corpus: the captions of each training video, whose words are counted.
         say: told what takes long.
 
@@ -60,6 +61,7 @@ def negatives(
     settings["model"] = content(recipe.model)
     if recipe.generator not in (*UNTAGGED, "frames"):
         settings["tagger"] = tagger_name(recipe.tagger)
+    part = path.name.rpartition("-")[2]
     path = path.with_name(f"{path.name}-{digest(str(sorted(settings.items()))).hex()[:12]}.parquet")
     record = path.with_suffix(".json")
     if path.exists() and record.exists() and read_json(record)["settings"] == settings:
@@ -75,7 +77,10 @@ def negatives(
     if not any(row["negatives"] for row in captions):
         some = ", ".join(row["id"] for row in rows[:3])
         why = why_none([row["caption"] for row in captions], reasons, recipe.generator)
-        raise VideoContrastError(f"no negative caption could be made for the {clips} {some} ...: {why}")
+        more = " ..." if len(rows) > 3 else ""
+        raise VideoContrastError(
+            f"no negative caption could be made for the {clips} of the {part} part ({some}{more}): {why}"
+        )
     counts = _counts(captions, recipe.actions + recipe.objects)
     _write(path, captions)
     write_json(record, {"settings": settings, "counts": counts})
@@ -196,6 +201,8 @@ def why_none(texts: Sequence[str], reasons: Mapping[str, int], generator: str) -
         advice = "few captions hold few words: --generator frames knows those of other corpora too"
     elif invalid and not counts["candidates:proposed"]:
         advice = "the chat model does not answer as asked: another --generator-model may"
+    elif generator == "frames":
+        advice = "--quality all asks less of a negative"
     else:
         advice = "more clips or other --constraints may help"
     return f"{'; '.join(parts) or 'none holds an action that can be swapped'}; {advice}"

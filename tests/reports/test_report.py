@@ -459,3 +459,41 @@ def test_a_tie_counts_its_share_as_the_runner_counts_it(world: Path) -> None:
     run = next(run for run in load_runs([world / "runs/good"]) if run.key.config == "verb_mc")
     hits = [hit(line) for line in run.choices["clean"].values()]
     assert sum(hits) / len(hits) == pytest.approx(run.metrics["clean"]["accuracy"])
+
+
+def test_sets_whose_names_differ_in_signs_alone_keep_their_own_plots_and_tables(tmp_path: Path) -> None:
+    names = ["a b", "a-b", "x" * 240]
+    for number, name in enumerate(names):
+        fabricate.make_set(tmp_path / name, 10 + number, configs=["verb_mc"])
+        conditions = {"visual:jumble@1": 1.0, "control:blind": 0.0}
+        fabricate.make_run(tmp_path / f"run{number}", tmp_path / name, conditions=conditions)
+    runs = [tmp_path / f"run{number}" for number in range(3)]
+    html = write_report(runs, tmp_path / "r.html", assets=tmp_path / "assets").read_text(encoding="utf-8")
+    written = {path.stem: path.read_text() for path in (tmp_path / "assets").glob("kinds-*.csv")}
+    assert len(written) == 3 and all(len(name) < 100 for name in written)
+    assert {name: embedded(html, "csv")[name] for name in written} == written
+    ids = re.findall(r'\bid="([^"]+)"', re.sub(r"<script.*?</script>", "", html, flags=re.S))
+    assert len(ids) == len(set(ids)), "two parts of the page share a name"
+
+
+def test_copies_of_a_set_are_one_set(small: Path, world: Path, tmp_path: Path) -> None:
+    shutil.copytree(world / "set", tmp_path / "elsewhere")
+    fabricate.make_run(tmp_path / "run", tmp_path / "elsewhere", ["verb_mc"], model="other")
+    html = write_report([small, tmp_path / "run"], tmp_path / "r.html").read_text(encoding="utf-8")
+    assert "2 models on 1 config of 1 set" in html and "different sets" not in html
+    assert [row["model"] for row in table(html, "accuracy")] == ["good", "other", "chance"]
+
+
+def test_other_numbers_of_items_are_stated_by_kind_and_in_retrieval(world: Path, tmp_path: Path) -> None:
+    for name, less in (("all", 0), ("fewer", 3)):
+        run = fabricate.make_run(tmp_path / name, world / "set", ["verb_mc", "retrieval"], model=name)
+        metrics = read_json(run / "metrics.json")
+        for config, counts in (("verb_mc", ("n_random", "n_verb_lm")), ("retrieval", ("n_captions", "n_videos"))):
+            for count in counts:
+                metrics["configs"][config]["conditions"]["clean"][count] -= less
+        write_json(run / "metrics.json", metrics)
+    html = write_report([tmp_path / "all", tmp_path / "fewer"], tmp_path / "r.html").read_text(encoding="utf-8")
+    for name in ("kinds", "retrieval"):
+        section = html.split(f'data-csv="{name}')[1].split("</table>")[0]
+        expected = ("n = 40", "n = 37") if name == "kinds" else ("n = 14", "n = 11", "n = 7", "n = 4")
+        assert all(mark in section for mark in expected), name

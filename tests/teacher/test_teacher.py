@@ -248,8 +248,12 @@ def test_a_set_of_the_hub_needs_a_video_root(
 
 def test_captions_without_actions_are_said(tmp_path: Path) -> None:
     rows = [{"id": n, "video_id": n, "video_path": n, "captions": ["a red ball", "the sky"]} for n in ("v1", "v2")]
-    with pytest.raises(VideoContrastError, match=r"for the 2 clips v1, v2 \.\.\.: .*no verb to change"):
-        negatives(rows, NegativeRecipe(10, 0), tmp_path / "n", corpus={"v": ["a man runs"]}, say=lambda _: None)
+    path = tmp_path / "negatives-validation"
+    for generator, advice in (("lexical", "--generator frames knows"), ("frames", "--quality all asks less")):
+        message = rf"for the 2 clips of the validation part \(v1, v2\): .*no verb.*; .*{advice}"
+        with pytest.raises(VideoContrastError, match=message):
+            corpus = {"v": ["a man runs"]}
+            negatives(rows, NegativeRecipe(10, 0, generator), path, corpus=corpus, say=lambda _: None)
 
 
 def test_captions_of_another_grammar_are_said(dataset: Path, tmp_path: Path) -> None:
