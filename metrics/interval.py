@@ -101,13 +101,16 @@ def difference_interval(change: Values, clusters: Values = None, *, level: float
         The mean with its interval, never of zero width; NaN ends below `MINIMUM_CLUSTERS` clusters.
 
     Raises:
-        ValueError: empty, not finite, not one cluster an item, level out of range.
+        ValueError: empty, a change that is not finite or outside -1..1, not one cluster an item, level out of range.
 
     >>> interval = difference_interval([0, 0, 0, 0, 0])
     >>> interval.low < 0 < interval.high
     True
     """
     values = vector(change, "change")
+    bad = np.flatnonzero(np.abs(values) > 1)
+    if len(bad):
+        raise ValueError(f"change: item {bad[0]} is {values[bad[0]]}, not between -1 and 1: hits differ by no more")
     codes, n_clusters = cluster_codes(clusters, len(values))
     weight, tail = np.ones(len(values)), _tail(level)
     mean = float(values.mean())

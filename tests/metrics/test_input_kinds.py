@@ -111,6 +111,7 @@ def test_an_option_without_a_kind_is_of_none() -> None:
         (lambda: metrics.multiple_choice([[1, 2, 3]], [0], kinds=[["true", "a", "a_low"]]), "'a_low' cannot be a kind"),
         (lambda: metrics.share_interval([1] * 6, [*"abcde", NAN]), "item 5 has none"),
         (lambda: metrics.share_interval([1] * 6, weights=[1, 1, -1, 1, 1, 1]), "weights: item 2 is -1.0, below 0"),
+        (lambda: metrics.difference_interval([0, 1, -2, 0, 0]), "change: item 2 is -2.0, not between -1 and 1"),
         (lambda: metrics.share_interval([1] * 6, weights=[0] * 6), "weights are all 0"),
         (lambda: metrics.share_interval([1] * 6, weights=[1] * 5), "6 items need 6 weights, not 5"),
         (
