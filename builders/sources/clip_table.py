@@ -200,7 +200,7 @@ def read_splits(table: CaptionTable) -> tuple[dict[str, list[CaptionedClip]], di
         of_split.empty += not captions
         key = span if span.name is None else span.name
         former, place = of_clip.setdefault(key, (name, row.place))
-        check_split(row, span.id, name, former, place)
+        check_split(row, span.id, name, former=former, place=place)
         entry = of_split.clips.setdefault(key, _Rows(span, movie))
         entry.span.check_same(span, row.place)
         entry.captions += captions

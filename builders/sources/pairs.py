@@ -93,7 +93,7 @@ def _read_pairs(
         span = table.span(row)
         known, former, place = spans.setdefault(span.id, (span, of_split, row.place))
         known.check_same(span, row.place)
-        check_split(row, span.id, of_split, former, place)
+        check_split(row, span.id, of_split, former=former, place=place)
         truths, negatives = row.texts(true, "--true"), row.texts(false, "--false")
         if len(truths) > 1:
             raise VideoContrastError(f"{row.place}: column {true!r} must hold one caption, not {len(truths)}")

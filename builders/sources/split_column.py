@@ -48,7 +48,7 @@ def split_of(row: TableRow, named: str | None) -> str | None:
     return name or DEFAULT
 
 
-def check_split(row: TableRow, clip: str, split: str | None, former: str | None, place: str) -> None:
+def check_split(row: TableRow, clip: str, split: str | None, *, former: str | None, place: str) -> None:
     """Raises a VideoContrastError where a clip that an earlier row has in one split stands in another.
 
     Args:
