@@ -80,10 +80,13 @@ class TextPerturbation:
         """The changed columns of one row, or of a batch of rows."""
         self._check_columns(rows)
         of_candidates = ("label", "edits") if "candidates" in self.columns and "edits" in rows else ()
-        rows = {name: _plain(rows[name]) for name in (self.id_column, *self.columns, *of_candidates)}
+        # The rows of a group of pairs share their candidates, so these are drawn once for all of them.
+        shared = ("group",) if self.id_column == "id" and "candidates" in self.columns and "group" in rows else ()
+        rows = {name: _plain(rows[name]) for name in (self.id_column, *shared, *self.columns, *of_candidates)}
         if not isinstance(rows[self.id_column], list):
             batch = self({name: [value] for name, value in rows.items()})
             return {name: values[0] for name, values in batch.items()}
+        drawn_by = rows["group" if shared else self.id_column]
         captions: list[str] = []
         ids: list[str] = []
         indices: list[int] = []
@@ -94,7 +97,7 @@ class TextPerturbation:
             for name in self.columns:
                 for caption in _texts(rows[name][row], name, item):
                     captions.append(caption)
-                    ids.append(str(item))
+                    ids.append(str(drawn_by[row]))
                     indices.append(count)
                     count += 1
         from video_contrast.perturbations.text import perturb_captions

@@ -156,7 +156,8 @@ def _texts(group: Group, condition: Condition, folder: RunFolder | None, fingerp
     from video_contrast.perturbations.text import text_spec
 
     spec = text_spec(text.name)
-    key = seeds.digest(fingerprint, len(plain), text.name, spec.version, text.profile, text.seed).hex()[:32]
+    version = f"{spec.version} by group" if group.items[0].group else spec.version
+    key = seeds.digest(fingerprint, len(plain), text.name, version, text.profile, text.seed).hex()[:32]
     texts = folder.read_texts(group.config, text.name, key) if folder else None
     if texts is None:
         texts = _perturbed(group, plain, text)
@@ -173,7 +174,7 @@ def _perturbed(group: Group, plain: Texts, text: Text) -> Texts:
     places: list[int] = []
     for item, own in zip(group.items, plain, strict=True):
         flat.extend(own)
-        ids.extend([item.id] * len(own))
+        ids.extend([item.drawn_by] * len(own))
         places.extend(range(len(own)))
     assert text.name is not None
     changed = perturb_captions(flat, text.name, ids=ids, caption_indices=places, seed=text.seed, profile=text.profile)

@@ -39,6 +39,11 @@ class Item:
     group: str = ""  # of pairs
     question: Question | None = None
 
+    @property
+    def drawn_by(self) -> str:
+        """What names the random draws of its texts: the rows of a group of pairs share their candidates."""
+        return self.group or self.id
+
 
 # How the questions of a set are used: asked by models that answer, put before the candidate, left out; "" without any.
 Questions = Literal["", "asked", "joined", "left out"]

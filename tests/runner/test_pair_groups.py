@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import datasets
 import pytest
 
 import video_contrast
@@ -50,6 +51,18 @@ def test_a_constant_scorer_is_exactly_at_chance_in_all_three_and_a_random_one_ne
         assert found[name] == pytest.approx(chance, abs=1e-15)
         low, high = (numbers(runs, "random")[f"{name}_{side}"] for side in ("low", "high"))
         assert low <= chance <= high
+
+
+def test_captions_of_a_group_are_perturbed_once_for_all_of_its_clips(runs: Path) -> None:
+    video_contrast.score("blind", runs / "set", CONFIG, output=runs / "blind", conditions="text:keyboard",
+                         progress=False)  # fmt: skip
+    assert numbers(runs, "blind", "text:keyboard")["video_score"] == 0.25  # each caption ties over the two clips
+    rows = datasets.load_dataset(str(runs / "set"), CONFIG, split="test")
+    changed = rows.map(video_contrast.TextPerturbation("keyboard", columns=("candidates",)))
+    of_group: dict[str, set[tuple[str, ...]]] = {}
+    for row in changed:
+        of_group.setdefault(row["group"], set()).add(tuple(row["candidates"]))
+    assert {len(texts) for texts in of_group.values()} == {1}
 
 
 def test_the_table_shows_the_three_scores(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
