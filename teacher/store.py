@@ -92,7 +92,13 @@ def open_store(
 
 
 def none_readable(clips: int, part: str, first: str) -> VideoContrastError:
-    """What is said where no clip of a part ("train", "validation") can be read."""
+    """What is said where no clip of a part can be read.
+
+    Args:
+        clips: how many the part has.
+        part: "train" or "validation".
+        first: the first clip and what is wrong with it.
+    """
     none = f"none of the {clips} clips" if clips > 1 else "the only clip"
     return VideoContrastError(
         f"{none} of the {part} part can be read{'; the first' if clips > 1 else ''}: {first} (--video-root says where "

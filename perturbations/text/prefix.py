@@ -103,6 +103,11 @@ def _has_sibling(text: str) -> bool:
 def fitting(word: str, tag: str, swapped: tuple[str, ...]) -> tuple[str, ...]:
     """Those of `swapped` that can stand where `word` does: with an article, with an object, as an adverb.
 
+    Args:
+        word: of the caption, in lower case.
+        tag: its part of speech.
+        swapped: words that begin otherwise.
+
     >>> fitting("person", "NN", ("arson", "bison")), fitting("everything", "NN", ("nothing", "plaything"))
     (('bison',), ('nothing',))
     """
