@@ -100,6 +100,21 @@ def test_a_full_disk_is_one_line(monkeypatch: pytest.MonkeyPatch, capsys: pytest
     assert capsys.readouterr().err.startswith("error: no space left on the device (sets/shapes): free some")
 
 
+def test_a_full_disk_that_safetensors_finds_is_the_same_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from safetensors import SafetensorError
+
+    import video_contrast.builders
+
+    def full(*_: object, **__: object) -> None:
+        raise SafetensorError("Error while serializing: I/O error: No space left on device (os error 28)")
+
+    monkeypatch.setattr(video_contrast.builders, "build", full)
+    assert cli.main(["build", "shapes", "verb_mc", "--output", "sets/shapes"]) == 1
+    assert capsys.readouterr().err.startswith("error: no space left on the device: free some")
+
+
 def test_an_interrupt_says_how_to_go_on(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     import video_contrast.builders
 
