@@ -55,8 +55,8 @@ _PARTICLES = (
 def near(first: str, second: str) -> bool:
     """Whether two verbs may be said of the same doing.
 
-    >>> near("talk", "explain"), near("walk", "sing")
-    (True, False)
+    >>> near("talk", "explain"), near("row", "ride"), near("walk", "sing")
+    (True, True, False)
     """
     return first == second or second in line_mates(__package__, "near_verbs.txt").get(first, frozenset())
 
