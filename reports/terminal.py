@@ -148,12 +148,12 @@ def steps_of(folders: Sequence[Path]) -> dict[int, dict[str, ConfigMetrics]]:
     return metrics
 
 
-def show_steps(steps: Mapping[int, Mapping[str, ConfigMetrics]]) -> None:
-    """Prints the course of a training run: a line a checkpoint, a column a measure."""
+def course_of(steps: Mapping[int, Mapping[str, ConfigMetrics]]) -> tuple[list[TableLine], list[str]]:
+    """The course of a training run: a line a checkpoint, and the names of the columns, one a measure."""
     lines = lines_of({str(step): metrics for step, metrics in steps.items()})
     rows = [TableLine(str(step), None, [line.cells[n] for line in lines]) for n, step in enumerate(steps)]
     chances = [f" ({line.chance:.2f})" if line.chance is not None else "" for line in lines]
-    show(rows, [line.name + chance for line, chance in zip(lines, chances, strict=True)], "step")
+    return rows, [line.name + chance for line, chance in zip(lines, chances, strict=True)]
 
 
 def best_models(folders: Sequence[Path]) -> dict[Place, str]:

@@ -49,6 +49,9 @@ def test_the_report_and_the_table_mark_the_best_and_counts_that_differ(
         assert page.count('class="num best"') == best and "<small>n = " not in page
         assert main(["table", *folders]) == 0
         out = capsys.readouterr().out
+        assert main(["table", *folders, "--format", "latex"]) == 0
+        tabular = capsys.readouterr().out
+        assert tabular.count(r"\textbf{") == best and tabular.count(" & ") == 3 * tabular.count(r" \\")
         assert out.count("] *") == best and ("paired sign-flip test" in out) == bool(best) and "n = " not in out
     shortened(runs / "poor", 38)
     assert main(["table", str(runs / "good"), str(runs / "poor")]) == 0

@@ -71,6 +71,7 @@ def score(output: Path, say: Callable[[str], None] = print, progress: bool = Tru
     """
     import video_contrast
     from video_contrast.builders.registry import get_builder
+    from video_contrast.reports.table_formats import markdown
     from video_contrast.storage import SetFolder
 
     if output.exists() and any(output.iterdir()) and not (output / "set").is_dir():
@@ -105,7 +106,7 @@ def score(output: Path, say: Callable[[str], None] = print, progress: bool = Tru
         runs, output=output / "runs", conditions=["clean"], store=output / "embeddings", progress=progress, done=done
     )
     rows = table(results)
-    write_text(output / "table.md", markdown(rows))
+    write_text(output / "table.md", markdown(rows, MODELS) + "\n")
     return rows
 
 
@@ -167,12 +168,3 @@ def _gamma(retrieval: ConfigMetrics, group: str) -> str:
     means = retrieval["robustness"]["t2v_R@1"][group]
     value = means["gamma_relative"]
     return "undefined" if value is None else f"{value:.2f} ± {means['gamma_relative_sd']:.2f}"
-
-
-def markdown(rows: list[TableLine]) -> str:
-    """The table as markdown."""
-    lines = ["| | chance | " + " | ".join(MODELS) + " |", "|---|---|" + "---|" * len(MODELS)]
-    for row in rows:
-        chance = "" if row.chance is None else f"{row.chance:.2f}"
-        lines.append(f"| {row.name} | {chance} | " + " | ".join(row.cells) + " |")
-    return "\n".join(lines) + "\n"

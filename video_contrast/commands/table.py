@@ -1,10 +1,12 @@
 """`video-contrast table RUN ...`: the numbers of several runs side by side, those of other harnesses among them."""
 
+import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 from video_contrast.commands.command import command
 from video_contrast.console import AsJson, print_json
+from video_contrast.options import Flag
 
 
 @command("table", "video-contrast table runs/temporal runs/random")
@@ -12,12 +14,16 @@ def table(
     runs: Annotated[list[Path], "folders of runs (`score`, `watch`), or logs of other harnesses"],
     *,
     metric: Annotated[str | None, "which figure of other harnesses' logs; default: the first"] = None,
+    format_: Annotated[
+        Literal["text", "markdown", "latex"], "latex: a tabular with the rules of booktabs", Flag("--format")
+    ] = "text",
     as_json: AsJson = False,
 ) -> None:
     """Print the numbers of several runs in one table, with 95 % intervals and chance."""
     from video_contrast.reports import terminal
     from video_contrast.reports.foreign_logs import is_foreign, read_logs
     from video_contrast.reports.foreign_logs.statistics import best_logs, log_metrics, notes_of
+    from video_contrast.reports.table_formats import FORMATS
 
     own = [folder for run in runs if not is_foreign(run) for folder in run_folders(run)]
     metrics = terminal.read_metrics(own)
@@ -30,11 +36,16 @@ def table(
         return
     steps = terminal.steps_of(own) if not logs else {}
     if steps:
-        terminal.show_steps(steps)
-        return
-    terminal.show(terminal.lines_of(metrics, terminal.best_models(own) | best_logs(logs)), list(metrics))
+        lines, columns = terminal.course_of(steps)
+    else:
+        lines, columns = terminal.lines_of(metrics, terminal.best_models(own) | best_logs(logs)), list(metrics)
+    title = "step" if steps else ""
+    if format_ == "text":
+        terminal.show(lines, columns, title)
+    else:
+        print(FORMATS[format_](lines, columns, title))
     for note in notes_of(foreign):
-        print(note)
+        print(note, file=sys.stdout if format_ == "text" else sys.stderr)
 
 
 def run_folders(path: Path) -> list[Path]:
