@@ -36,6 +36,8 @@ _RECALLS = {
     "video-to-text R@1": "video-to-text recall at first rank",
 }
 
+_NAME_LENGTH = 60  # of a set in a file's name: file systems take 255 bytes, and a character may be four of them
+
 
 class Result(TypedDict):
     """A figure of a run, in percent."""
@@ -101,7 +103,7 @@ def write_results(run: str | Path, dataset: str | None = None) -> list[Path]:
     if not results:
         return []
     return folder.write_results(
-        re.sub(r"[^\w.-]+", "-", results[0]["dataset"]),
+        re.sub(r"[^\w.-]+", "-", results[0]["dataset"])[:_NAME_LENGTH],
         eval_results=_yaml(eval_results(results, record)),
         model_index=_yaml({"model-index": model_index(results, record)}),
         card=result_card(results, record),

@@ -103,6 +103,7 @@ def test_the_set_registers_its_tasks_under_the_names_of_results(made: Path, tmp_
     metrics = [metric for result in index[0]["results"] for metric in result["metrics"]]
     assert not [metric for metric in metrics if any(sign.isdigit() for sign in metric["name"] + metric["type"])]
     assert all(metric["args"]["items"] and "chance" in metric["args"] for metric in metrics)
+    assert write_results(run, f"me/{'é' * 240}")[0].is_file()  # no name of a set is too long for a file
 
 
 def test_it_says_how_negatives_were_made_and_why_captions_fell_out(card: str) -> None:
