@@ -27,8 +27,8 @@ def markdown(lines: Sequence[TableLine], models: Sequence[str], title: str = "")
     | verb_mc | 0.50 | **0.81** | 0.60 |
     """
     head, *rows = _cells(lines, models, title, written=_in_markdown, bold=lambda cell: f"**{cell}**")
-    shown = ["|" + "".join(f" {cell} |" if cell else " |" for cell in row) for row in (head, *rows)]
-    return "\n".join([shown[0], "|" + "---|" * len(head), *shown[1:]])
+    barred = ["|" + "".join(f" {cell} |" if cell else " |" for cell in row) for row in (head, *rows)]
+    return "\n".join([barred[0], "|" + "---|" * len(head), *barred[1:]])
 
 
 def latex(lines: Sequence[TableLine], models: Sequence[str], title: str = "") -> str:

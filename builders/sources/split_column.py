@@ -73,15 +73,15 @@ def chosen(by_split: Mapping[str | None, Part], source: str, *, split: str | Non
     Raises:
         UsageError: the column does not hold that split.
     """
-    named = {name: part for name, part in by_split.items() if name is not None}
-    if not named:
+    by_name = {name: part for name, part in by_split.items() if name is not None}
+    if not by_name:
         return dict.fromkeys([split or DEFAULT], by_split[None])
     if split is None:
         order = {name: place for place, name in enumerate(KNOWN)}
-        return {name: named[name] for name in sorted(named, key=lambda name: order.get(name, len(order)))}
-    if split not in named:
+        return {name: by_name[name] for name in sorted(by_name, key=lambda name: order.get(name, len(order)))}
+    if split not in by_name:
         raise UsageError(
-            f"{source} has no split {split!r}, only {', '.join(named)}; --split-column {NO_COLUMN} writes all rows "
+            f"{source} has no split {split!r}, only {', '.join(by_name)}; --split-column {NO_COLUMN} writes all rows "
             "under that name"
         )
-    return {split: named[split]}
+    return {split: by_name[split]}

@@ -96,16 +96,16 @@ def _verbs(tokens: list[Token]) -> list[Token]:
     """What an adverb can stand before: verbs, no parts of nouns ("a serving bowl", "a recording artist")."""
     read = with_orders(tokens)
     orders = all_orders(read)
-    found = []
+    verbs = []
     for place, token in enumerate(read):
         if place in orders:
             if place and token.text.lower() in THINGS and read[place - 1].tag[:2] == "NN":
                 continue  # "almond flour"
             compound = place and read[place - 1].text.lower() in COMPOUNDS  # "pre heat", "deep fry"
-            found.append(read[place - 1] if compound else token)
+            verbs.append(read[place - 1] if compound else token)
         elif token.tag[:2] == "VB" and token.text[:1] not in "'’" and takes_adverb(read, place, bool(orders)):
-            found.append(token)
-    return list(dict.fromkeys(found))
+            verbs.append(token)
+    return list(dict.fromkeys(verbs))
 
 
 @cache

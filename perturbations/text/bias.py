@@ -112,7 +112,7 @@ def _joined_verbs(caption: str, at: int) -> tuple[str, int]:
 
     A word that may be a noun is one only behind another ("likes cats and dogs"), and without an object of its own.
     """
-    done = ""
+    plurals = ""
     while match := _AND_VERB.match(caption, at):
         plural = _plural_verb(match[3])
         between = match[1].split()
@@ -121,9 +121,9 @@ def _joined_verbs(caption: str, at: int) -> tuple[str, int]:
         clear = clear or _OBJECT.match(caption, match.end()) is not None
         if plural is None or not clear or any(_is_finite(word) for word in between):
             break
-        done += match[1] + match[2] + plural
+        plurals += match[1] + match[2] + plural
         at = match.end()
-    return done, at
+    return plurals, at
 
 
 def _is_finite(word: str) -> bool:

@@ -37,21 +37,21 @@ def joined(tokens: Sequence[Token]) -> list[Token]:
     """
     if not any(len(token.text) < 3 and token.text.lower() in _LONE for token in tokens):
         return list(tokens)
-    done = list(tokens)
+    read = list(tokens)
     for place in range(1, len(tokens)):
         low, before = tokens[place].text.lower(), tokens[place - 1]
         if low not in _LONE or before.end == tokens[place].start:
             continue
         owner = before.text.lower()
         if low == "t":
-            _negate(done, place, helper=owner.removesuffix("n") if owner != "can" else "ca")
+            _negate(read, place, helper=owner.removesuffix("n") if owner != "can" else "ca")
         elif low == "s":
             verb = owner in _IS or (owner == "it" and not _owns(tokens, place))
             tag, base = ("VBZ", "be") if verb else ("PRP" if owner == "let" else "POS", "'s")
-            done[place] = tokens[place]._replace(text="'s", tag=tag, lemma=base)
+            read[place] = tokens[place]._replace(text="'s", tag=tag, lemma=base)
         elif owner in _VERBS[low][0]:
-            done[place] = tokens[place]._replace(text="'" + low, tag=_VERBS[low][1], lemma=_VERBS[low][2])
-    return done
+            read[place] = tokens[place]._replace(text="'" + low, tag=_VERBS[low][1], lemma=_VERBS[low][2])
+    return read
 
 
 def _owns(tokens: Sequence[Token], place: int) -> bool:
@@ -60,16 +60,16 @@ def _owns(tokens: Sequence[Token], place: int) -> bool:
     return after[:1] != [] and (after[0] in _NOUNS or (after[0] == "JJ" and after[1:] != [] and after[1] in _NOUNS))
 
 
-def _negate(done: list[Token], place: int, helper: str) -> None:
+def _negate(read: list[Token], place: int, helper: str) -> None:
     """Reads "don" and "t" at `place` as "do" and "n't", and the verb behind them as bare."""
-    if helper not in _NEGATED or done[place - 1].text.lower() == helper:
+    if helper not in _NEGATED or read[place - 1].text.lower() == helper:
         return
-    word, letter = done[place - 1], done[place]
+    word, letter = read[place - 1], read[place]
     tag, cut = _NEGATED[helper], word.start + len(helper)
-    done[place - 1] = Token(word.text[: len(helper)], tag, lemma(helper, tag), start=word.start, end=cut)
-    done[place] = Token("n't", "RB", "not", start=cut, end=letter.end)
+    read[place - 1] = Token(word.text[: len(helper)], tag, lemma(helper, tag), start=word.start, end=cut)
+    read[place] = Token("n't", "RB", "not", start=cut, end=letter.end)
     behind = place + 1
-    while behind < len(done) and done[behind].tag == "RB":
+    while behind < len(read) and read[behind].tag == "RB":
         behind += 1
-    if behind < len(done) and (tag == "MD" or done[place - 1].lemma == "do") and "VB" in verb_tags(done[behind].text):
-        done[behind] = done[behind]._replace(tag="VB", lemma=done[behind].text.lower())
+    if behind < len(read) and (tag == "MD" or read[place - 1].lemma == "do") and "VB" in verb_tags(read[behind].text):
+        read[behind] = read[behind]._replace(tag="VB", lemma=read[behind].text.lower())

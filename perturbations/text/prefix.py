@@ -121,13 +121,13 @@ def fitting(word: str, tag: str, swapped: tuple[str, ...]) -> tuple[str, ...]:
         return tuple(new for new in left if lemma(new, tag) not in _SELDOM_WITH_OBJECT)
     if tag in ("NN", "NNP"):
         left = [new for new in left if (new in _NO_ARTICLE) == (word in _NO_ARTICLE)]
-    kept = []
+    fit = []
     for new in left:
         parts, old_parts = _lemminflect().getAllLemmas(new), _lemminflect().getAllLemmas(word)
         superlative = new not in parts.get("ADJ", (new,))  # "lightest" is no noun
         if not superlative and ("ADV" not in old_parts or "ADV" in parts):  # "he is outside", not "he is bedside"
-            kept.append(new)
-    return tuple(kept)
+            fit.append(new)
+    return tuple(fit)
 
 
 @cache

@@ -105,7 +105,7 @@ def _is_present_modal(tokens: list[Token], place: int) -> bool:
 
 def _joined_to(tokens: list[Token], finite: list[int]) -> list[int]:
     """Bare verbs that go on from a present one: "two men stand and smile", "they eat, talk and laugh"."""
-    found: list[int] = []
+    joined: list[int] = []
     for place in range(1, len(tokens)):
         if tokens[place].tag != "VB" or "VBP" not in verb_tags(tokens[place].text):
             continue
@@ -113,9 +113,9 @@ def _joined_to(tokens: list[Token], finite: list[int]) -> list[int]:
         while at and tokens[at].tag == "RB":
             at -= 1
         verbs = [n for n in range(place) if tokens[n].tag[:2] == "VB" or tokens[n].tag in ("MD", "TO")]
-        if tokens[at].tag in ("CC", ",") and verbs and verbs[-1] in (*finite, *found):
-            found.append(place)
-    return found
+        if tokens[at].tag in ("CC", ",") and verbs and verbs[-1] in (*finite, *joined):
+            joined.append(place)
+    return joined
 
 
 def _finite(tokens: list[Token], tags: tuple[str, ...]) -> list[int]:

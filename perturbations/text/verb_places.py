@@ -59,22 +59,22 @@ def verbs_in_place(tokens: Sequence[Token]) -> list[Token]:
     >>> verbs_in_place([*sentence[:-1], sentence[-1]._replace(tag="NNS")])[-1].tag
     'VBZ'
     """
-    done = list(tokens)
+    read = list(tokens)
     orders = set(imperatives(tokens))
     for place, token in enumerate(tokens):
         if place in orders:
             continue
-        if token.tag[:2] == "VB" and token.tag != "VBG" and _stands_as_noun(done, place, orders):
+        if token.tag[:2] == "VB" and token.tag != "VBG" and _stands_as_noun(read, place, orders):
             plural = token.text.lower().endswith("s") and "VBZ" in verb_tags(token.text)
             tag = "NNS" if plural else "NN"
-            done[place] = token._replace(tag=tag, lemma=lemma(token.text.lower(), tag))
-        elif token.tag in ("NNS", "NN") and "VBZ" in verb_tags(token.text) and _stands_as_verb(done, place):
-            done[place] = token._replace(tag="VBZ", lemma=lemma(token.text.lower(), "VBZ"))
+            read[place] = token._replace(tag=tag, lemma=lemma(token.text.lower(), tag))
+        elif token.tag in ("NNS", "NN") and "VBZ" in verb_tags(token.text) and _stands_as_verb(read, place):
+            read[place] = token._replace(tag="VBZ", lemma=lemma(token.text.lower(), "VBZ"))
         elif token.tag == "VBD" and place and tokens[place - 1].text.lower() in ("home", "hand", "self", "pre"):
-            done[place] = token._replace(tag="VBN")  # "home made"
-        elif token.tag == "VBN" and _is_past(done, place):
-            done[place] = token._replace(tag="VBD")
-    return done
+            read[place] = token._replace(tag="VBN")  # "home made"
+        elif token.tag == "VBN" and _is_past(read, place):
+            read[place] = token._replace(tag="VBD")
+    return read
 
 
 def with_orders(tokens: Sequence[Token]) -> list[Token]:

@@ -249,8 +249,8 @@ class RunFolder:
         answers = self.path / ANSWERS
         if set(self.foreign_files()) - {IDENTITY, ANSWERS} or any(path.is_file() for path in answers.rglob("*")):
             return
-        found = any("sha256" in video for video in self.videos.values())
-        for name in (IDENTITY, LOCK) if found else (IDENTITY, LOCK, VIDEOS):
+        any_digest = any("sha256" in video for video in self.videos.values())
+        for name in (IDENTITY, LOCK) if any_digest else (IDENTITY, LOCK, VIDEOS):
             (self.path / name).unlink(missing_ok=True)
         if answers.is_dir():
             shutil.rmtree(answers)

@@ -168,9 +168,9 @@ def _index(path: str, size: int, changed: int) -> VideoIndex:
     if _trusted(path, packets, reorders=reorders, timed=bool(names & _TIMED)):
         shown = sorted(packets, key=lambda packet: packet.pts or 0)
         if early := next((k for k, packet in enumerate(shown) if packet.key), 0):
-            made, why = _made_before(path, shown[early].pts or 0)
+            handed_out, why = _made_before(path, shown[early].pts or 0)
             fault = fault or why
-            shown = [packet for packet in shown[:early] if packet.pts in made] + shown[early:]
+            shown = [packet for packet in shown[:early] if packet.pts in handed_out] + shown[early:]
         keys = tuple(k for k, packet in enumerate(shown) if packet.key)
         keys = keys if keys[:1] == (0,) else (0, *keys)
         stamps = ticks = np.array([packet.pts for packet in shown], np.int64)
@@ -274,7 +274,7 @@ def _made_before(path: str, stamp: int) -> tuple[set[int], str]:
     """
     import av
 
-    made: set[int] = set()
+    handed_out: set[int] = set()
     begun, fault = False, ""
     with opened(path) as (container, stream):
         for packet in container.demux(stream):
@@ -282,13 +282,13 @@ def _made_before(path: str, stamp: int) -> tuple[set[int], str]:
             try:
                 for frame in packet.decode():
                     if frame.pts is not None and frame.pts >= stamp:
-                        return made, fault
+                        return handed_out, fault
                     if frame.pts is not None:
-                        made.add(frame.pts)
+                        handed_out.add(frame.pts)
             except (av.error.FFmpegError, ValueError) as error:
                 if begun:  # what comes before the first key frame of the stream cannot be decoded
                     fault = fault or f"near its beginning: {reason(error)}"
-    return made, fault
+    return handed_out, fault
 
 
 def _ahead(packets: Sequence[_Packet], stamps: npt.NDArray[np.int64], n_frames: int) -> npt.NDArray[np.uint8]:

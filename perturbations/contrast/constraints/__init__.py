@@ -78,9 +78,10 @@ def check_options(options: GivenOptions) -> None:
     usual: dict[str, object] = {"device": "auto"}
     for constraint in _ORDER:
         usual |= {field.name: field.default for field in fields(constraint) if field.init}  # type: ignore[arg-type]  # all are dataclasses
-    made = ("counts", "frame_counts")  # in Python
-    given = {name: value for name, value in options.items() if name != "frame_counts"}
-    check_given("option of a constraint", given, {key: value for key, value in usual.items() if key not in made})
+    from_python = ("counts", "frame_counts")
+    by_user = {name: value for name, value in options.items() if name != "frame_counts"}
+    nameable = {key: value for key, value in usual.items() if key not in from_python}
+    check_given("option of a constraint", by_user, nameable)
 
 
 def make_constraint(name: str, counts: WordCounts | None, options: GivenOptions) -> Constraint:

@@ -53,8 +53,8 @@ def check_generator_options(name: str, options: GivenOptions) -> None:
     """
     parameters = signature(GENERATORS[name]).parameters
     usual = {key: value.default for key, value in parameters.items() if key not in ("counts", "target", "chat")}
-    given = {key: value for key, value in options.items() if key != "chat" or key not in parameters}
-    check_given(f"option of the generator {name}", given, usual)
+    by_user = {key: value for key, value in options.items() if key != "chat" or key not in parameters}
+    check_given(f"option of the generator {name}", by_user, usual)
 
 
 def make_generator(
