@@ -144,14 +144,19 @@ def _batch(
     square = pairs.join(videos, texts[: len(videos)])
     loss = sum(losses(own, square, pairs.temperature(), batch, options=options).values())
     rows, words, scores = videos.cpu().numpy(), texts[: len(videos)].cpu().numpy(), own.cpu().numpy()
-    sizes = batch.mask.sum(1).tolist()
     return _BatchScores(
         number,
         float(loss) * len(picked),
-        own={n: scores[place, : sizes[place]] for place, n in enumerate(picked)},
+        own={n: scores[place, _first_places(part.rows[n])] for place, n in enumerate(picked)},
         clips={part.clips[n]: rows[place] for place, n in enumerate(picked) if part.clips[n] in gallery},
         texts={part.rows[n]["caption"]: words[place] for place, n in enumerate(picked) if part.clips[n] in gallery},
     )
+
+
+def _first_places(row: TaughtCaption) -> list[int]:
+    """Where each text of a row stands first: equal texts tie exactly, wherever in the batch they were encoded."""
+    texts = [row["caption"], *row["negatives"]]
+    return [texts.index(text) for text in texts]
 
 
 def _against_negatives(part: Part, own: dict[int, Vector]) -> tuple[dict[str, Hits], float | None]:
