@@ -46,12 +46,14 @@ def encoder_tables(encoding: Encoding) -> TableScorer:
         text_rows = store.get([Keys.text(text) for text in unique])
         if table.is_retrieval:
             columns = _columns(table, places)
-            matrix = model.join(videos, text_rows[[at[text] for _, text, _ in columns]])
+            matrix = model.join(videos, text_rows)[:, [at[text] for _, text, _ in columns]]
             return TableScores(table, places, matrix=_checked(matrix, table), columns=columns, frames=frames)
-        rows = [
-            _checked(model.join(videos[n : n + 1], text_rows[[at[text] for text in own]]), table)[0].astype(np.float64)
-            for n, own in enumerate(texts)
-        ]
+        rows = []
+        for n, own in enumerate(texts):
+            distinct = list(dict.fromkeys(own))  # each joined once, so that equal candidates tie exactly
+            joined = model.join(videos[n : n + 1], text_rows[[at[text] for text in distinct]])
+            row = _checked(joined, table)[0, [distinct.index(text) for text in own]]
+            rows.append(row.astype(np.float64))
         return TableScores(
             table,
             places,

@@ -248,21 +248,29 @@ def _score(
     request: ScoreRequest,
     counts: RunCounts,
 ) -> ScoreResult:
+    # Each text once, so that equal ones tie exactly whatever stands beside them; options of one prompt are left alone.
+    alone = request.question is None and not model.together
+    texts = list(dict.fromkeys(request.texts)) if alone else request.texts
+    at = {text: n for n, text in enumerate(texts)}
+
     def call() -> ScoreResult:
-        if clip is not None and prefilter is not None and prefilter.applies(request.texts):
-            return prefilter.score(clip, request.texts, request.position)
+        if clip is not None and prefilter is not None and prefilter.applies(texts):
+            return prefilter.score(clip, texts, request.position)
         if request.question is None:
-            return model.score(clip, request.texts, position=request.position)
+            return model.score(clip, texts, position=request.position)
         # Only kinds that ask take a question, so it is no part of what other packages' kinds implement.
-        return model.score(clip, request.texts, position=request.position, question=request.question)  # type: ignore[call-arg]
+        return model.score(clip, texts, position=request.position, question=request.question)  # type: ignore[call-arg]
 
     while (result := unless_out_of_memory(call)) is None:
         model.batch_size = halved(model.batch_size, counts)
     scores = np.asarray(result.scores, np.float64)
     unparseable = any(part.get("unparseable") for part in result.parts or ())
-    if len(scores) != len(request.texts) or not (unparseable or all(map(math.isfinite, scores))):
+    if len(scores) != len(texts) or not (unparseable or all(map(math.isfinite, scores))):
         raise VideoContrastError(
-            f"the model gave {scores.tolist()} for {len(request.texts)} captions of {request.clip.video_id}; scores "
+            f"the model gave {scores.tolist()} for {len(texts)} captions of {request.clip.video_id}; scores "
             "must be one finite number a caption"
         )
-    return replace(result, scores=scores)
+    places = [at[text] for text in request.texts] if alone else list(range(len(texts)))
+    return replace(
+        result, scores=scores[places], parts=result.parts and [dict(result.parts[place]) for place in places]
+    )
