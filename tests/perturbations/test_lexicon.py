@@ -1,0 +1,60 @@
+"""The action lexicon's nouns: format of classes.tsv, things_*.tsv and uses_*.tsv."""
+
+import re
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+LEXICON = Path(__file__).parents[2] / "perturbations" / "contrast" / "lexicon"
+THINGS = sorted(LEXICON.glob("things_*.tsv"))
+USES = sorted(LEXICON.glob("uses_*.tsv"))
+NOUN = re.compile(r"[a-z0-9&][a-z0-9&'. -]*")
+UNIT = re.compile(r"[a-z-]+( [a-z-]+){0,2}")
+
+
+def rows(path: Path, *header: str) -> list[list[str]]:
+    lines = path.read_text(encoding="utf-8").splitlines()
+    assert lines[0].split("\t") == list(header)
+    cells = [line.split("\t") for line in lines[1:]]
+    assert [row for row in cells if len(row) != len(header)] == []
+    assert [row[0] for row in cells] == sorted(row[0] for row in cells), f"{path.name} is not sorted"
+    return cells
+
+
+def things() -> list[list[str]]:
+    return [row for path in THINGS for row in rows(path, "noun", "class", "size", "looks")]
+
+
+def test_classes_are_unique_and_described() -> None:
+    classes = rows(LEXICON / "classes.tsv", "class", "parent", "description")
+    names = [name for name, _, _ in classes]
+    assert len(names) == len(set(names))
+    assert not set(names) & {parent for _, parent, _ in classes}
+    assert all(parent and description for _, parent, description in classes)
+
+
+def test_things_have_known_classes_and_sizes() -> None:
+    classes = {row[0] for row in rows(LEXICON / "classes.tsv", "class", "parent", "description")}
+    table = things()
+    assert [row for row in table if row[1] not in classes or row[2] not in {"t", "h", "a", "b", "-"}] == []
+    assert [row[0] for row in table if not NOUN.fullmatch(row[0])] == []
+    assert [pair for pair, count in Counter((row[0], row[1]) for row in table).items() if count > 1] == []
+
+
+def test_things_are_singular_where_a_singular_exists() -> None:
+    """No noun is the regular plural of another noun of its class."""
+    pairs = {(noun, kind) for noun, kind, _, _ in things()}
+    plurals = {(noun + ending, kind) for noun, kind in pairs for ending in ("s", "es")}
+    plurals |= {(noun[:-1] + "ies", kind) for noun, kind in pairs if noun.endswith("y")}
+    assert sorted(pairs & plurals) == []
+
+
+@pytest.mark.parametrize("path", USES, ids=lambda path: path.name)
+def test_uses_are_short_distinct_units_of_known_nouns(path: Path) -> None:
+    nouns = {row[0] for row in things()}
+    table = [(noun, actions.split(", ")) for noun, actions in rows(path, "noun", "actions")]
+    assert [noun for noun, _ in table if noun not in nouns] == []
+    assert len({noun for noun, _ in table}) == len(table)
+    assert [(noun, unit) for noun, units in table for unit in units if not UNIT.fullmatch(unit)] == []
+    assert [noun for noun, units in table if len(units) != len(set(units)) or not 5 <= len(units) <= 15] == []
