@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 from video_contrast.builders.assembly.clip_contrasts import Attempt
 from video_contrast.builders.assembly.frame_contrasts import FramesOptions, edit_of
 from video_contrast.perturbations.contrast.generators.frames import ClipCaptions, FrameCounts, load_counts, propose
-from video_contrast.perturbations.language.store import user_store
+from video_contrast.perturbations.english.caption_store import user_store
 
 if TYPE_CHECKING:
     from video_contrast.perturbations.contrast import Edit

@@ -301,7 +301,7 @@ class _Maker:
 
     def part(self, rows: Sequence[RetrievalRow]) -> CorpusPart:
         """Returns the edits of some clips' captions, and what was rejected."""
-        from video_contrast.perturbations.language.store import tag_cache
+        from video_contrast.perturbations.english.caption_store import tag_cache
 
         attempts = attempts_of(rows)
         captions: list[GeneratedCaption] = [

@@ -24,7 +24,7 @@ from video_contrast.builders.registry import BuiltSet
 from video_contrast.console import note
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.perturbations.contrast.generators.frames.english import NotEnglish
-from video_contrast.perturbations.language.store import tag_cache
+from video_contrast.perturbations.english.caption_store import tag_cache
 from video_contrast.rows import Row
 from video_contrast.storage.set_records import Facts
 

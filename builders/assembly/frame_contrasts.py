@@ -21,7 +21,7 @@ from video_contrast.perturbations.contrast.generators.frames import (
     propose,
 )
 from video_contrast.perturbations.contrast.generators.frames.quality import Quality
-from video_contrast.perturbations.language.store import user_store
+from video_contrast.perturbations.english.caption_store import user_store
 from video_contrast.seeds import Streams
 from video_contrast.storage.set_records import Facts
 

@@ -11,7 +11,7 @@ from video_contrast.builders.assembly.sharding import spread, world_size
 from video_contrast.errors import UsageError
 from video_contrast.options import Flag, Tagger
 from video_contrast.perturbations.contrast import Edit
-from video_contrast.perturbations.language.store import user_store
+from video_contrast.perturbations.english.caption_store import user_store
 from video_contrast.storage.set_records import Facts
 
 if TYPE_CHECKING:

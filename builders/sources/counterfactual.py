@@ -21,7 +21,7 @@ from video_contrast.builders.sources.feint6k import CITATION
 from video_contrast.builders.sources.msrvtt import MsrVttFolder
 from video_contrast.builders.sources.split_column import DEFAULT
 from video_contrast.errors import UsageError
-from video_contrast.perturbations.language.store import tag_cache
+from video_contrast.perturbations.english.caption_store import tag_cache
 from video_contrast.rows import MultipleChoiceRow
 from video_contrast.storage.set_records import Facts
 

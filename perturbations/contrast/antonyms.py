@@ -2,7 +2,7 @@
 
 from functools import cache
 
-from video_contrast.perturbations.language.tables import both_ways, lines
+from video_contrast.perturbations.english.tables import both_ways, lines
 
 
 @cache

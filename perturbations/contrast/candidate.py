@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 from video_contrast.perturbations.contrast.phrases import Phrase
+from video_contrast.perturbations.english.forms import replaced
 from video_contrast.perturbations.language import Token
-from video_contrast.perturbations.language.fitting import replaced
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,8 +14,8 @@ from numpy.random import Generator
 
 from video_contrast.perturbations.contrast.edit import Edit, replace_spans
 from video_contrast.perturbations.contrast.gender_fit import ALIKE, Person, alike, another, counterparts, misfit
+from video_contrast.perturbations.english.forms import like_case
 from video_contrast.perturbations.language import Token, tag
-from video_contrast.perturbations.language.fitting import like_case
 from video_contrast.perturbations.language.gender import (
     PRONOUNS,
     TITLES,

@@ -14,8 +14,8 @@ from video_contrast.perturbations.contrast.edit import Edit
 from video_contrast.perturbations.contrast.phrases import Phrase
 from video_contrast.perturbations.contrast.pipeline import Outcome, run_pipeline
 from video_contrast.perturbations.contrast.target import Target
+from video_contrast.perturbations.english.forms import inflect_name
 from video_contrast.perturbations.language import Token
-from video_contrast.perturbations.language.morphology import inflect_name
 
 _COMMON = ("NN", "NNS")
 # People are the business of gender and character contrasts.

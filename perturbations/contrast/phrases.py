@@ -4,8 +4,8 @@ from typing import NamedTuple
 
 from numpy.random import Generator
 
+from video_contrast.perturbations.english.forms import verb_tags
 from video_contrast.perturbations.language import Token
-from video_contrast.perturbations.language.morphology import verb_tags
 from video_contrast.perturbations.language.repair import PEOPLE
 
 # Auxiliaries and copulas: swapping them changes the grammar, not the action.

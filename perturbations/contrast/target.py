@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from video_contrast.perturbations.contrast.near_verbs import vague
 from video_contrast.perturbations.contrast.phrases import Phrase, is_content_verb, phrases, verb_lemmas
+from video_contrast.perturbations.english.forms import verb_tags
 from video_contrast.perturbations.language import Token, inflect, lemma
-from video_contrast.perturbations.language.morphology import verb_tags
 
 _NOMINAL = ("DT", "PRP$", "PRP", "NN", "NNS", "NNP", "NNPS", "JJ", "JJR", "JJS", "CD", "WP", "EX")
 NOUNS = ("NN", "NNS", "NNP", "NNPS")

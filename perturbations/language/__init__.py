@@ -6,7 +6,7 @@ lemma(word, tag), inflect(lemma, tag), verb_tags(word)
 tagger_name()                        what the tags depend on; belongs in every record of a set
 """
 
-from video_contrast.perturbations.language.morphology import inflect, lemma, verb_tags
+from video_contrast.perturbations.english.forms import inflect, lemma, verb_tags
 from video_contrast.perturbations.language.tagging import iterate, tag, tagger_name
 from video_contrast.perturbations.language.token import Token, spans, words
 

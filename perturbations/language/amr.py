@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from video_contrast.errors import UsageError, VideoContrastError
-from video_contrast.perturbations.language.morphology import lemma, verb_tags
+from video_contrast.perturbations.english.forms import lemma, verb_tags
 from video_contrast.perturbations.language.token import Token, words
 
 Parser = Callable[[list[str]], Sequence[str | None]]

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Literal
 
-from video_contrast.perturbations.language.morphology import is_noun, lemma, verb_tags
+from video_contrast.perturbations.english.forms import is_noun, lemma, verb_tags
 from video_contrast.perturbations.language.token import Token
 
 Gender = Literal["female", "male", "neutral"]

@@ -6,7 +6,7 @@ still has no verb gets its best candidate promoted: a word after a noun that can
 can be an imperative.
 """
 
-from video_contrast.perturbations.language.morphology import is_noun, lemma, verb_tags
+from video_contrast.perturbations.english.forms import is_noun, lemma, verb_tags
 
 PEOPLE = frozenset(
     """man woman boy girl guy lady person child kid baby people someone somebody he she it they we i you who everyone

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 
 from video_contrast.errors import UsageError
+from video_contrast.perturbations.english.caption_store import CaptionStore
+from video_contrast.perturbations.english.forms import lemma
 from video_contrast.perturbations.language.amr import meanings
-from video_contrast.perturbations.language.morphology import lemma
-from video_contrast.perturbations.language.store import CaptionStore
 from video_contrast.perturbations.language.taggers import load
 from video_contrast.perturbations.language.token import Token, spans, words
 

@@ -4,8 +4,8 @@ from functools import cache
 
 from numpy.random import Generator
 
+from video_contrast.perturbations.english.forms import fix_article
 from video_contrast.perturbations.language import Token
-from video_contrast.perturbations.language.fitting import fix_article
 from video_contrast.perturbations.registry import text_perturbation
 from video_contrast.perturbations.text import tables
 from video_contrast.perturbations.text.imperative import COMPOUNDS, INSTRUCTIONS, THINGS

@@ -10,8 +10,8 @@ from functools import cache
 
 from numpy.random import Generator
 
+from video_contrast.perturbations.english.forms import fix_article, is_noun, like_case
 from video_contrast.perturbations.language import lemma, verb_tags
-from video_contrast.perturbations.language.fitting import fix_article, like_case
 from video_contrast.perturbations.language.gender import (
     PRONOUNS,
     Gender,
@@ -20,7 +20,6 @@ from video_contrast.perturbations.language.gender import (
     pronoun,
     whole_words,
 )
-from video_contrast.perturbations.language.morphology import is_noun
 from video_contrast.perturbations.registry import text_perturbation
 
 # The 22 words: male, female, neutral.

@@ -8,7 +8,7 @@ from functools import cache
 
 from numpy.random import Generator
 
-from video_contrast.perturbations.language.fitting import like_case
+from video_contrast.perturbations.english.forms import like_case
 from video_contrast.perturbations.registry import text_perturbation
 from video_contrast.perturbations.text import tables
 from video_contrast.perturbations.text.words import FUNCTION_WORDS, UNFIT, WORD, draws, how_many

@@ -10,9 +10,9 @@ from numpy.random import Generator
 from numpy.typing import ArrayLike
 
 from video_contrast.errors import VideoContrastError
+from video_contrast.perturbations.english.forms import like_case
+from video_contrast.perturbations.english.vector_file import vector_lines
 from video_contrast.perturbations.language import Token, tag
-from video_contrast.perturbations.language.fitting import like_case
-from video_contrast.perturbations.language.vector_file import vector_lines
 from video_contrast.perturbations.registry import text_perturbation
 from video_contrast.perturbations.text import checkpoints
 from video_contrast.perturbations.text.words import how_many, is_content, pick, put, sample

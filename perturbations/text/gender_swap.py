@@ -5,7 +5,7 @@ from functools import cache
 
 from numpy.random import Generator
 
-from video_contrast.perturbations.language.fitting import fix_article, like_case
+from video_contrast.perturbations.english.forms import fix_article, like_case
 from video_contrast.perturbations.language.gender import TITLES, is_in_a_name, is_person, plural, pronoun
 from video_contrast.perturbations.registry import text_perturbation
 from video_contrast.perturbations.text import tables

@@ -7,8 +7,8 @@ words around them. Captions that only begin with such a word ("cook mixing eggs"
 from collections.abc import Sequence, Set
 from typing import NamedTuple
 
+from video_contrast.perturbations.english.forms import is_noun
 from video_contrast.perturbations.language import Token, inflect, lemma, verb_tags
-from video_contrast.perturbations.language.morphology import is_noun
 from video_contrast.perturbations.text.clauses import UNCOUNTED
 from video_contrast.perturbations.text.words import put
 

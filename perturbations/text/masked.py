@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from numpy.random import Generator
 
+from video_contrast.perturbations.english.forms import like_case
 from video_contrast.perturbations.language import Token, tag
-from video_contrast.perturbations.language.fitting import like_case
 from video_contrast.perturbations.registry import text_perturbation
 from video_contrast.perturbations.text import checkpoints
 from video_contrast.perturbations.text.words import how_many, is_content, put, sample

@@ -5,8 +5,8 @@ from itertools import pairwise
 
 from numpy.random import Generator
 
+from video_contrast.perturbations.english.forms import article, like_case
 from video_contrast.perturbations.language import Token, inflect, verb_tags
-from video_contrast.perturbations.language.fitting import article, like_case
 from video_contrast.perturbations.registry import text_perturbation
 from video_contrast.perturbations.text.clauses import finite_place, head_verb, is_plural, is_question
 from video_contrast.perturbations.text.imperative import group_start, imperatives

@@ -4,9 +4,12 @@ from functools import cache
 
 from numpy.random import Generator
 
+from video_contrast.perturbations.english.forms import (
+    _lemminflect,  # its dictionary says what a real word is
+    fix_article,
+    like_case,
+)
 from video_contrast.perturbations.language import Token, lemma, verb_tags
-from video_contrast.perturbations.language.fitting import fix_article, like_case
-from video_contrast.perturbations.language.morphology import _lemminflect  # its dictionary says what a real word is
 from video_contrast.perturbations.registry import text_perturbation
 from video_contrast.perturbations.text.verb_places import with_orders
 from video_contrast.perturbations.text.words import FUNCTION_WORDS, UNFIT, pick

@@ -1,6 +1,6 @@
 """What a text perturbation needs beyond the package, and the one command that gets it."""
 
-from video_contrast.perturbations.language import wordnet
+from video_contrast.perturbations.english import wordnet
 from video_contrast.perturbations.registry import TextSpec
 
 # Packages that a checkpoint's tokenizer asks for.

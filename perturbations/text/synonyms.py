@@ -4,8 +4,9 @@ from functools import cache
 
 from numpy.random import Generator
 
-from video_contrast.perturbations.language import Token, inflect, wordnet
-from video_contrast.perturbations.language.fitting import fix_article, like_case
+from video_contrast.perturbations.english import wordnet
+from video_contrast.perturbations.english.forms import fix_article, like_case
+from video_contrast.perturbations.language import Token, inflect
 from video_contrast.perturbations.registry import text_perturbation
 from video_contrast.perturbations.text import tables
 from video_contrast.perturbations.text.passive.lists import PEOPLE, PERSONS

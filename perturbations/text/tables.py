@@ -3,7 +3,7 @@
 import json
 
 from video_contrast.files import Json
-from video_contrast.perturbations.language import tables
+from video_contrast.perturbations.english import tables
 
 _PACKAGE = "video_contrast.perturbations.text"
 

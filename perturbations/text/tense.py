@@ -6,9 +6,8 @@ from itertools import pairwise
 from numpy.random import Generator
 
 from video_contrast.files import Json
+from video_contrast.perturbations.english.forms import is_noun, like_case
 from video_contrast.perturbations.language import Token, inflect, verb_tags
-from video_contrast.perturbations.language.fitting import like_case
-from video_contrast.perturbations.language.morphology import is_noun
 from video_contrast.perturbations.registry import text_perturbation
 from video_contrast.perturbations.text import tables
 from video_contrast.perturbations.text.clauses import describes, finite_place, head_verb, is_plural

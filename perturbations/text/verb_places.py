@@ -6,8 +6,8 @@ dictionary decides is read anew.
 
 from collections.abc import Sequence
 
+from video_contrast.perturbations.english.forms import is_describing, is_noun
 from video_contrast.perturbations.language import Token, lemma, verb_tags
-from video_contrast.perturbations.language.morphology import is_describing, is_noun
 from video_contrast.perturbations.text.clauses import FINITE
 from video_contrast.perturbations.text.imperative import INSTRUCTIONS, imperatives
 from video_contrast.perturbations.text.passive.lists import PERSONS

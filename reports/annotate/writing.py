@@ -105,7 +105,8 @@ def written_rows(rows: Iterable[MultipleChoiceRow], votes: Mapping[str, Sequence
 
 def _means_the_same(old: str, new: str) -> bool:
     """Another form of the same verb, or a synonym by a first sense of WordNet where NLTK has it."""
-    from video_contrast.perturbations.language import lemma, wordnet
+    from video_contrast.perturbations.english import wordnet
+    from video_contrast.perturbations.language import lemma
 
     first, second = without_auxiliaries(old), without_auxiliaries(new)
     old_lemma, new_lemma = lemma(first[0], "VB"), lemma(second[0], "VB")

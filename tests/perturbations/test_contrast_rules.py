@@ -83,7 +83,7 @@ def test_a_verb_that_a_sibling_caption_uses_is_rejected(counts):
 
 def test_synonyms_of_first_senses_count_as_used_by_a_sibling_on_request(counts, monkeypatch):
     from video_contrast.perturbations.contrast.constraints import siblings as rules
-    from video_contrast.perturbations.language import wordnet
+    from video_contrast.perturbations.english import wordnet
 
     class WordNet:
         @staticmethod

@@ -23,7 +23,7 @@ from video_contrast.perturbations.contrast.generators.frames.proposal import Pro
 from video_contrast.perturbations.contrast.generators.frames.reading import read
 from video_contrast.perturbations.contrast.generators.frames.resource import load, save
 from video_contrast.perturbations.contrast.generators.frames.swaps import steps_exclude, swaps
-from video_contrast.perturbations.language.fitting import replaced
+from video_contrast.perturbations.english.forms import replaced
 
 OWN = [
     ("kitchen", None, ["a woman is cutting an onion on a wooden board"]),

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from video_contrast.perturbations.contrast import gender
+from video_contrast.perturbations.english.forms import within
 from video_contrast.perturbations.language import Token
-from video_contrast.perturbations.language.fitting import within
 from video_contrast.perturbations.language.gender import pronoun
 from video_contrast.perturbations.text import perturb_captions
 

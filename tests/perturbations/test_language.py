@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.perturbations import language
+from video_contrast.perturbations.english.caption_store import CaptionStore
 from video_contrast.perturbations.language import inflect, lemma, tag, verb_tags
 from video_contrast.perturbations.language.repair import repair
-from video_contrast.perturbations.language.store import CaptionStore
 from video_contrast.perturbations.language.taggers import RULES, has_nltk_data, load, resolve
 
 # Simple-present captions, which taggers of newspaper English read as strings of nouns, and other hard ones.

@@ -138,7 +138,7 @@ def test_names_categories_and_origins_are_those_of_the_release(shared_data):
 
 
 def test_wordnet_reader_knows_parts_of_speech_and_senses(with_nltk):
-    from video_contrast.perturbations.language import wordnet
+    from video_contrast.perturbations.english import wordnet
 
     net = wordnet.load()
     assert net.parts("run") == {"n", "v"}

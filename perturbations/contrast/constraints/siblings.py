@@ -7,7 +7,7 @@ from video_contrast.errors import VideoContrastError
 from video_contrast.perturbations.contrast.candidate import Candidate, Original
 from video_contrast.perturbations.contrast.constraints.base import Constraint, Verdict
 from video_contrast.perturbations.contrast.near_verbs import near
-from video_contrast.perturbations.language import wordnet
+from video_contrast.perturbations.english import wordnet
 
 
 @dataclass

@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from video_contrast.perturbations.contrast.generators.frames.tree import NOUNS
 from video_contrast.perturbations.contrast.generators.frames.words import Word
+from video_contrast.perturbations.english.forms import within
 from video_contrast.perturbations.language import inflect, verb_tags
-from video_contrast.perturbations.language.fitting import within
 from video_contrast.perturbations.text.passive import lists
 from video_contrast.perturbations.text.passive.number import is_plural
 from video_contrast.perturbations.text.passive.sentence import NounPhrase, Refused, Sentence, Why, refuse

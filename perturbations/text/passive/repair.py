@@ -7,8 +7,8 @@ object ("is playing a guitar and singing").
 
 from video_contrast.perturbations.contrast.generators.frames.tree import NOUNS
 from video_contrast.perturbations.contrast.generators.frames.words import Parse, Word
+from video_contrast.perturbations.english.forms import is_noun
 from video_contrast.perturbations.language import lemma, verb_tags
-from video_contrast.perturbations.language.morphology import is_noun
 from video_contrast.perturbations.text.passive import lists
 from video_contrast.perturbations.text.passive.sentence import Sentence
 

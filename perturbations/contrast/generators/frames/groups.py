@@ -7,7 +7,7 @@ from captions; what captions teach stands in `together`.
 from functools import cache
 
 from video_contrast.perturbations.contrast import antonyms
-from video_contrast.perturbations.language.tables import both_ways, line_mates, lines
+from video_contrast.perturbations.english.tables import both_ways, line_mates, lines
 
 # Never proposed: they can be true of most clips, or cannot be seen.
 VAGUE = frozenset(

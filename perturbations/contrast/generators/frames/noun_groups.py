@@ -2,7 +2,7 @@
 
 from video_contrast.perturbations.contrast.generators.frames.counts import FrameCounts
 from video_contrast.perturbations.contrast.generators.frames.groups import EMPTY
-from video_contrast.perturbations.language.tables import line_mates
+from video_contrast.perturbations.english.tables import line_mates
 
 # Our finer classes (`kinds`), each with those whose nouns stand in the same frames.
 CLASSES = frozenset(

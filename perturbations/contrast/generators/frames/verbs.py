@@ -32,8 +32,8 @@ from video_contrast.perturbations.contrast.generators.frames.verb_fits import (
 )
 from video_contrast.perturbations.contrast.generators.frames.verb_index import VerbIndex, phrase_of
 from video_contrast.perturbations.contrast.generators.frames.verb_parts import VerbParts
+from video_contrast.perturbations.english.forms import replaced
 from video_contrast.perturbations.language import inflect
-from video_contrast.perturbations.language.fitting import replaced
 
 LIFT = 0.8  # above, the two verbs go together
 SPEECH_LIFT = 0.6

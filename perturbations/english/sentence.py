@@ -1,0 +1,270 @@
+"""A parsed caption and what rules ask of it: who does what to whom, with which particle, in which clause.
+
+Words are named by their place in `Sentence.words`; labels are those of spaCy's English models (nsubj, dobj, prt ...).
+"""
+
+from collections.abc import Iterator
+from functools import cached_property
+from typing import NamedTuple
+
+from video_contrast.perturbations.english.lexicon import has_class
+
+NOUN_TAGS = ("NN", "NNS", "NNP", "NNPS")
+_AUXILIARY = ("aux", "auxpass")
+_FINITE = ("VBZ", "VBP", "VBD", "MD")
+_CLAUSE = ("conj", "advcl", "ccomp", "relcl", "acl", "xcomp", "pcomp", "csubj", "parataxis", "dep")
+
+
+class Word(NamedTuple):
+    """One word: `caption[start:end].lower() == text`.
+
+    Attributes:
+        text, lemma: in lower case.
+        tag: Penn Treebank tag.
+        dep: label of the arc to its head.
+        head: place of its head; its own place for the root.
+        start, end: characters in the caption.
+    """
+
+    text: str
+    tag: str
+    lemma: str
+    dep: str
+    head: int
+    start: int
+    end: int
+
+    @property
+    def is_noun(self) -> bool:
+        """Whether it is a common or proper noun."""
+        return self.tag in NOUN_TAGS
+
+    @property
+    def is_verb(self) -> bool:
+        """Whether it has the tag of a verb form (auxiliaries included, modals not)."""
+        return self.tag.startswith("VB")
+
+
+class Preposition(NamedTuple):
+    """A preposition that hangs on a word: its place, and the place of its noun (None: it has none)."""
+
+    place: int
+    noun: int | None
+
+
+class Sentence:
+    """A caption with its dependency tree.
+
+    Args:
+        caption: the text.
+        words: its words, in order.
+    """
+
+    def __init__(self, caption: str, words: tuple[Word, ...]) -> None:
+        self.caption = caption
+        self.words = words
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    @cached_property
+    def children(self) -> list[list[int]]:
+        """For each word the places of the words that hang on it, in order."""
+        children: list[list[int]] = [[] for _ in self.words]
+        for place, word in enumerate(self.words):
+            if word.head != place:
+                children[word.head].append(place)
+        return children
+
+    @cached_property
+    def verbs(self) -> tuple[int, ...]:
+        """The places of the main verbs: no auxiliaries, no participles that describe a noun before it."""
+        return tuple(
+            place
+            for place, word in enumerate(self.words)
+            if word.is_verb and word.dep not in (*_AUXILIARY, "amod", "compound", "nmod")
+        )
+
+    @cached_property
+    def root(self) -> int | None:
+        """The place of the first root; None for a caption without words."""
+        return next((place for place, word in enumerate(self.words) if word.head == place), None)
+
+    def child(self, place: int, *deps: str) -> int | None:
+        """The first word with one of the labels that hangs on the word at `place`."""
+        return next((n for n in self.children[place] if self.words[n].dep in deps), None)
+
+    def children_with(self, place: int, *deps: str) -> list[int]:
+        """All words with one of the labels that hang on the word at `place`."""
+        return [n for n in self.children[place] if self.words[n].dep in deps]
+
+    def subtree(self, place: int) -> list[int]:
+        """The places of a word and of all that hangs on it, in order."""
+        places, pending = [], [place]
+        while pending:
+            at = pending.pop()
+            places.append(at)
+            pending += self.children[at]
+        return sorted(places)
+
+    def span(self, place: int) -> tuple[int, int]:
+        """First place and place behind the last of a word with all that hangs on it."""
+        places = self.subtree(place)
+        return places[0], places[-1] + 1
+
+    def text(self, start: int, end: int) -> str:
+        """The caption's own text of the words `start` to `end` (behind the last)."""
+        return self.caption[self.words[start].start : self.words[end - 1].end] if end > start else ""
+
+    def ancestors(self, place: int) -> Iterator[int]:
+        """The heads of a word, from its own upwards."""
+        for _ in self.words:  # bounded, whatever the tree
+            head = self.words[place].head
+            if head == place:
+                return
+            place = head
+            yield place
+
+    # Verbs
+
+    def subject(self, verb: int) -> int | None:
+        """The word that does what a verb says (undergoes it, in a passive); None where the caption does not tell.
+
+        Joined verbs and infinitives take the subject of the verb that they hang on; a participle behind a noun, and
+        a relative clause, take that noun.
+        """
+        words = self.words
+        for _ in words:
+            own = self.child(verb, "nsubj", "nsubjpass")
+            word = words[verb]
+            head = words[word.head]
+            if own is not None:
+                relative = words[own].text in ("who", "that", "which") and word.dep == "relcl"
+                return word.head if relative else own
+            if word.head == verb:
+                return None
+            if word.dep in ("acl", "relcl") and (head.is_noun or head.tag == "PRP"):
+                return word.head
+            if word.dep not in _CLAUSE:
+                return None
+            if head.is_noun:
+                return word.head if word.dep in ("conj", "advcl", "dep") else None
+            seen = self.child(word.head, "dobj") if word.dep == "xcomp" and word.tag == "VBG" else None
+            if seen is not None:
+                return seen
+            if not (head.is_verb or head.tag == "MD"):
+                return None
+            verb = word.head
+        return None
+
+    def object(self, verb: int) -> int | None:
+        """The direct object of a verb; None without one (or with two)."""
+        objects = self.children_with(verb, "dobj")
+        return objects[0] if len(objects) == 1 else None
+
+    def agent(self, verb: int) -> int | None:
+        """The noun behind "by" of a passive."""
+        by = self.child(verb, "agent")
+        return self.child(by, "pobj") if by is not None else None
+
+    def is_passive(self, verb: int) -> bool:
+        """Whether a verb has a passive auxiliary or subject."""
+        return self.child(verb, "auxpass", "nsubjpass") is not None
+
+    def particle(self, verb: int) -> int | None:
+        """The particle of a verb ("picks up")."""
+        return self.child(verb, "prt")
+
+    def prepositions(self, place: int) -> list[Preposition]:
+        """The prepositions that hang on a verb (or noun), each with its noun, in order."""
+        return [Preposition(at, self.child(at, "pobj")) for at in self.children_with(place, "prep", "agent", "dative")]
+
+    def auxiliaries(self, verb: int) -> list[int]:
+        """The auxiliaries of a verb, in order."""
+        return self.children_with(verb, *_AUXILIARY)
+
+    def finite(self, verb: int) -> int | None:
+        """The word that carries the tense of a verb: its first auxiliary, or itself; None for a bare participle."""
+        places = [*self.auxiliaries(verb), verb]
+        return places[0] if self.words[places[0]].tag in _FINITE else None
+
+    def is_negated(self, verb: int) -> bool:
+        """Whether a "not" or "never" hangs on a verb."""
+        return self.child(verb, "neg") is not None
+
+    def is_imperative(self, verb: int) -> bool:
+        """Whether a verb tells somebody to do something: "add the onions", "heat oil and fry the garlic"."""
+        word = self.words[verb]
+        if word.tag not in ("VB", "VBP") or self.child(verb, "nsubj", "nsubjpass", "expl") is not None:
+            return False
+        if any(self.words[n].text not in ("do", "n't", "not") for n in self.auxiliaries(verb)):
+            return False
+        if word.head == verb:
+            return True
+        return word.dep == "conj" and self.words[word.head].is_verb and self.is_imperative(word.head)
+
+    def clause_verbs(self) -> list[int]:
+        """The main verbs that open a clause of their own with a subject or as an order, outermost first."""
+        depth = {verb: sum(1 for _ in self.ancestors(verb)) for verb in self.verbs}
+        return sorted(self.verbs, key=lambda verb: (depth[verb], verb))
+
+    # Nouns
+
+    def head_noun(self, place: int) -> int:
+        """The noun that a phrase is about, words of amount looked through: "a piece of paper" -> paper."""
+        if has_class(self.words[place].lemma, "quantity"):
+            of = next((n for n in self.children[place] if self.words[n].text == "of"), None)
+            inner = self.child(of, "pobj") if of is not None else None
+            if inner is not None and self.words[inner].is_noun:
+                return inner
+        return place
+
+    def compound(self, place: int) -> str:
+        """The lemma of the noun that stands right before a noun and belongs to it ("video" of "video game"), or ""."""
+        before = [n for n in self.children_with(place, "compound") if n == place - 1]
+        return self.words[before[0]].lemma if before else ""
+
+    def noun_key(self, place: int) -> str:
+        """A noun phrase in dictionary form, with its compound: "video game"; "" for pronouns and numbers."""
+        at = self.head_noun(place)
+        if not self.words[at].is_noun:
+            return ""
+        return f"{self.compound(at)} {self.words[at].lemma}".strip()
+
+    def determiner(self, place: int) -> str:
+        """How a noun is introduced: "plural", "bare" (a singular without any determiner) or "determined"."""
+        if self.words[place].tag in ("NNS", "NNPS"):
+            return "plural"
+        introduced = self.child(place, "det", "poss", "nummod", "predet", "quantmod") is not None
+        return "determined" if introduced else "bare"
+
+    def joined(self, place: int) -> list[int]:
+        """The words that are joined to a word by "and", "or" or commas, also those joined to these."""
+        joined, pending = [], [place]
+        while pending:
+            for n in self.children_with(pending.pop(), "conj"):
+                joined.append(n)
+                pending.append(n)
+        return sorted(joined)
+
+    def is_plural(self, place: int) -> bool:
+        """Whether a noun phrase takes a plural verb: a plural, "they", "a group of men", or two joined by "and"."""
+        word = self.words[place]
+        if word.text in ("they", "we", "you", "i", "these", "those") or has_class(word.text, "plural"):
+            return True
+        if has_class(word.lemma, "uncountable"):
+            return False
+        inner = self.head_noun(place)
+        amount = inner != place and has_class(word.lemma, "crowd") and self.words[inner].tag in ("NNS", "NNPS")
+        joined = any(self.words[n].is_noun for n in self.children_with(place, "conj"))
+        either = any(self.words[n].text in ("or", "nor") for n in self.children_with(place, "cc"))
+        return word.tag in ("NNS", "NNPS") or amount or (joined and not either)
+
+    def is_person(self, place: int) -> bool:
+        """Whether a word names one or more persons: "man", "people", "a group of girls", "he", "somebody"."""
+        word = self.words[self.head_noun(place)]
+        return has_class(word.lemma, "person") or has_class(word.text, "person")
+
+    def noun_phrases(self) -> list[int]:
+        """The heads of the noun phrases, in order: nouns that are no compound of another."""
+        return [n for n, word in enumerate(self.words) if word.is_noun and word.dep not in ("compound", "nmod")]
