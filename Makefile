@@ -72,7 +72,7 @@ typecheck: $(DEVELOP)
 	@for path in video_contrast/*; do ln -s "$(CURDIR)/$$path" build/types/video_contrast/; done
 	@for room in $(ROOMS); do ln -s "$(CURDIR)/$$room" build/types/video_contrast/$$room; done
 	cd build/types && MYPYPATH=.:$(CURDIR)/benchmarks $(abspath $(BIN))/mypy --config-file ../../pyproject.toml \
-		--cache-dir ../../.mypy_cache -p video_contrast -p parts -p peer_parts $(BENCHMARKS:%=-m %)
+		--cache-dir ../../.mypy_cache -p video_contrast -p parts $(BENCHMARKS:%=-m %)
 
 # `make test ROOM=metrics` runs the tests of one room alone.
 test: lint typecheck $(DEVELOP) $(VLM)/.installed

@@ -35,10 +35,3 @@ def test_the_gpu_benchmark_runs_small_on_a_cpu(monkeypatch: pytest.MonkeyPatch, 
     printed = capsys.readouterr().out
     assert "| ViT-small/16 |" in printed and "bound" in printed
     assert all(f"| {name} " in printed for name in gpu.KERNELS)
-
-
-def test_the_peers_benchmark_counts_what_a_user_writes() -> None:
-    import peers
-
-    for peer in peers.PACKAGES:
-        assert peers.lines(BENCHMARKS / "peer_parts" / f"{peer}_job.py") > 30

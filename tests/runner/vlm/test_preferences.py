@@ -82,21 +82,6 @@ def test_the_trained_prompt_is_the_scored_one_where_frames_are_pictures(
     assert np.allclose(batch["pixel_values"][:FRAMES].numpy(), scored.inputs["pixel_values"].numpy(), atol=1e-6)
 
 
-def test_the_benchmark_describes_prefers_and_compares(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from importlib import import_module
-
-    monkeypatch.syspath_prepend(str(PAGE.parents[1] / "benchmarks"))
-    benchmark = import_module("preferences")
-    monkeypatch.setattr(benchmark, "TEST", ("retrieval", "verb_mc"))
-    text = benchmark.run(tmp_path, clips=6, items=3, sft=1, dpo=1, seeds=[0], frames=FRAMES)
-    assert all(f"| {name}" in text for name in ("retrieval t2v R@1", "verb_mc"))
-    models = [
-        (tmp_path / f"{name}-0" / "model.safetensors").read_bytes()
-        for name in ("random", "described", "preferred", "kept")
-    ]
-    assert len(set(models)) == 4
-
-
 def test_checkable_answers_train_with_trl_s_grpo(
     contrasts: Path, tiny_vlm: Callable[[str], Path], tmp_path: Path
 ) -> None:
