@@ -9,7 +9,7 @@ import pytest
 LEXICON = Path(__file__).parents[2] / "perturbations" / "contrast" / "lexicon"
 THINGS = sorted(LEXICON.glob("things_*.tsv"))
 USES = sorted(LEXICON.glob("uses_*.tsv"))
-NOUN = re.compile(r"[a-z0-9&][a-z0-9&'. -]*")
+NOUN = re.compile(r"[a-z0-9&][a-zéñ0-9&'. -]*")
 UNIT = re.compile(r"[a-z-]+( [a-z-]+){0,2}")
 
 
