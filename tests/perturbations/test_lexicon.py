@@ -58,3 +58,27 @@ def test_uses_are_short_distinct_units_of_known_nouns(path: Path) -> None:
     assert len({noun for noun, _ in table}) == len(table)
     assert [(noun, unit) for noun, units in table for unit in units if not UNIT.fullmatch(unit)] == []
     assert [noun for noun, units in table if len(units) != len(set(units)) or not 5 <= len(units) <= 15] == []
+
+
+def test_places_say_where_they_are_and_how_one_is_there() -> None:
+    table = rows(LEXICON / "places.tsv", "noun", "setting", "preposition")
+    nouns = {row[0] for row in things()}
+    assert [noun for noun, _, _ in table if noun not in nouns] == []
+    assert len({noun for noun, _, _ in table}) == len(table)
+    assert {setting for _, setting, _ in table} == {"indoor", "outdoor", "either"}
+    assert {preposition for _, _, preposition in table} == {"in", "on", "at"}
+    parents = {name: parent for name, parent, _ in rows(LEXICON / "classes.tsv", "class", "parent", "description")}
+    places = {noun for noun, kind, _, _ in things() if parents[kind] == "place"}
+    assert sorted(places - {noun for noun, _, _ in table}) == []
+
+
+def test_attributes_oppose_both_ways_and_never_within_a_group() -> None:
+    table = rows(LEXICON / "attributes.tsv", "adjective", "dimension", "group", "opposites", "classes")
+    group = {adjective: tag for adjective, _, tag, _, _ in table}
+    opposites = {adjective: set(filter(None, cell.split(","))) for adjective, _, _, cell, _ in table}
+    assert len(group) == len(table)
+    assert [(a, b) for a, others in opposites.items() for b in others if a not in opposites.get(b, ())] == []
+    assert [(a, b) for a, others in opposites.items() for b in others if group[a] == group[b]] == []
+    classes = rows(LEXICON / "classes.tsv", "class", "parent", "description")
+    known = {cell for name, parent, _ in classes for cell in (name, parent)}
+    assert [row[0] for row in table if not set(row[4].split(",")) <= known] == []
