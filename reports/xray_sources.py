@@ -1,6 +1,6 @@
 """What an X-ray reads: a folder of ours, a table of any kind, a log with the items inside, or a data set of the Hub."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -13,11 +13,12 @@ from video_contrast.hub import asked_once
 from video_contrast.reports.foreign_logs import inspect_ai, read_logs
 from video_contrast.rows import MultipleChoiceRow, is_perturbed
 from video_contrast.storage import RunFolder, SetFolder
-from video_contrast.storage.plain_table import PlainTable, TableColumns, plain_table
+from video_contrast.storage.plain_table import PlainTable, plain_table
+from video_contrast.storage.table_columns import TableColumns, TableRow
 from video_contrast.storage.table_file import open_zip, read_table_file, zip_member
-from video_contrast.storage.xlsx import TableRow
 
 Against = Literal["auto", "all", "nearest"]
+NO_VIDEO = "no column of the source video: each row counts as a video of its own"
 
 
 @dataclass
@@ -47,6 +48,7 @@ def open_sources(
     split: str | None = None,
     columns: TableColumns | None = None,
     against: Against = "auto",
+    strict: bool = False,
 ) -> list[XraySource]:
     """Reads what is to be X-rayed; a folder or a data set gives one source a config.
 
@@ -57,6 +59,7 @@ def open_sources(
         columns: of a table.
         against: what the true candidate is told from: the contrasts (kinds that a set names; where it names none the
             nearest candidate, if one stands out), all others, or the nearest.
+        strict: refuse a table with a row that is no item.
 
     Raises:
         UsageError: nothing of that name, no such config, or a run of ours.
@@ -66,10 +69,10 @@ def open_sources(
     if path.is_dir():
         sources = _folder(path, configs, columns)
     elif path.is_file():
-        sources = [_file(path, columns)]
+        sources = [_file(path, columns, strict)]
     elif what.count("/") == 1 and not what.startswith((".", "/", "~")):
         with asked_once(what, "dataset"):
-            sources = _hub(what, configs, split, columns)
+            sources = _hub(what, configs, split, columns=columns, strict=strict)
     else:
         raise UsageError(f"no such file, folder or data set of the Hub: {what}")
     for source in sources:
@@ -117,33 +120,25 @@ def _folder(path: Path, configs: Sequence[str] | None, columns: TableColumns | N
     return sources
 
 
-def _file(path: Path, columns: TableColumns | None) -> XraySource:
+def _file(path: Path, columns: TableColumns | None, strict: bool) -> XraySource:
     log = _inspect_rows(path)
     if log is not None:
-        return _tables(path.stem, {"test": plain_table(log, str(path), columns=columns)}, ["the samples of the log"])
+        return _source(
+            path.stem, plain_table(log, str(path), columns=columns, strict=strict), ["the samples of the log"]
+        )
     text = columns or TableColumns()
     file = read_table_file(path, encoding=text.encoding, delimiter=text.delimiter)
     if "doc_id" in file.rows[0] and "filtered_resps" in file.rows[0]:
         raise UsageError(
             f"{path}: a log of lmms-eval holds no candidates; give the set itself, and the log as --scores"
         )
-    by_split: dict[str, dict[int, TableRow]] = {}
-    for number, row in enumerate(file.rows, file.first):
-        by_split.setdefault(str(row.get("split") or "test"), {})[number] = row
-    tables = {
-        name: plain_table(list(rows.values()), str(path), columns=columns, numbers=list(rows))
-        for name, rows in by_split.items()
-    }
-    return _tables(path.stem, tables, file.notes)
+    table = plain_table(dict(enumerate(file.rows, file.first)), str(path), columns=columns, strict=strict)
+    return _source(path.stem, table, file.notes)
 
 
-def _tables(name: str, tables: Mapping[str, PlainTable], notes: Sequence[str]) -> XraySource:
-    guesses = [*notes, *dict.fromkeys(guess for table in tables.values() for guess in table.guesses)]
-    left_out: dict[str, list[str]] = {}
-    for table in tables.values():
-        for reason, places in table.left_out.items():
-            left_out.setdefault(reason, []).extend(places)
-    return XraySource(name, {split: table.rows for split, table in tables.items()}, guesses, left_out)
+def _source(name: str, table: PlainTable, notes: Sequence[str]) -> XraySource:
+    own = [] if table.has_videos else [f"{NO_VIDEO}: --video or --cluster names it"]
+    return XraySource(name, table.splits, [*notes, *table.guesses, *own], table.left_out)
 
 
 def _inspect_rows(path: Path) -> list[TableRow] | None:
@@ -174,7 +169,9 @@ def _inspect_rows(path: Path) -> list[TableRow] | None:
     return [row for row, sample in zip(rows, samples, strict=True) if sample.get("epoch", 1) == 1]
 
 
-def _hub(name: str, configs: Sequence[str] | None, split: str | None, columns: TableColumns | None) -> list[XraySource]:
+def _hub(
+    name: str, configs: Sequence[str] | None, split: str | None, *, columns: TableColumns | None, strict: bool
+) -> list[XraySource]:
     import datasets
 
     try:
@@ -182,15 +179,15 @@ def _hub(name: str, configs: Sequence[str] | None, split: str | None, columns: T
         sources = []
         for config in configs or known:
             splits = [split] if split else list(datasets.get_dataset_split_names(name, config))
-            tables = {}
+            rows: list[TableRow] = []
             for part in splits:
                 loaded = datasets.load_dataset(name, config, split=part)
                 columns_read = [
                     column for column, feature in loaded.features.items() if "Video" not in type(feature).__name__
                 ]
-                rows = [dict(row) for row in loaded.select_columns(columns_read)]
-                tables[part] = plain_table(rows, f"{name}, {config}, {part}", columns=columns)
-            sources.append(_tables(name if len(known) == 1 else f"{name} {config}", tables, []))
+                rows += [{**row, "split": part} for row in loaded.select_columns(columns_read)]
+            table = plain_table(rows, f"{name}, {config}", columns=columns, strict=strict)
+            sources.append(_source(name if len(known) == 1 else f"{name} {config}", table, []))
     except VideoContrastError:
         raise
     except Exception as error:  # of the datasets library, of many classes

@@ -8,14 +8,17 @@ import pytest
 from video_contrast.cli import main
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.storage import open_set
-from video_contrast.storage.plain_table import TableColumns, plain_table
+from video_contrast.storage.file_set import FileSet
+from video_contrast.storage.plain_table import plain_table
+from video_contrast.storage.table_columns import TableColumns
 from video_contrast.storage.table_file import read_table_file
 
 
-def read(path, **columns):
+def read(path, strict=False, **columns):
     table = read_table_file(path, encoding=columns.get("encoding", "utf-8-sig"), delimiter=columns.get("delimiter"))
-    numbers = range(table.first, table.first + len(table.rows))
-    return plain_table(table.rows, str(path), columns=TableColumns(**columns), numbers=numbers)
+    return plain_table(
+        dict(enumerate(table.rows, table.first)), str(path), columns=TableColumns(**columns), strict=strict
+    )
 
 
 FORMATS = {
@@ -55,14 +58,8 @@ def test_labels_that_count_from_one_are_seen(tmp_path):
     path = tmp_path / "t.jsonl"
     path.write_text("\n".join(json.dumps({"options": ["x", "y", "z"], "answer": 1 + n % 3}) for n in range(6)))
     table = read(path)
-    assert [row["label"] for row in table.rows] == [
-        0,
-        1,
-        2,
-        0,
-        1,
-        2,
-    ] and "labels of answer count from 1" in table.guesses
+    assert [row["label"] for row in table.rows] == [0, 1, 2, 0, 1, 2]
+    assert "labels of answer: places, counted from 1" in table.guesses
 
 
 @pytest.mark.parametrize(
@@ -73,7 +70,7 @@ def test_a_label_is_a_letter_only_where_no_words_follow_it(tmp_path, label, numb
     path = tmp_path / "t.json"
     path.write_text(json.dumps([{"candidates": ["a man opens it", "a man closes it"], "label": label}]))
     if number is None:
-        with pytest.raises(VideoContrastError, match=f"row 0: the label '{label}' is outside the 2 candidates"):
+        with pytest.raises(VideoContrastError, match=f"the label '{label}' is outside the 2 candidates"):
             read(path)
     else:
         assert read(path).rows[0]["label"] == number
@@ -96,11 +93,11 @@ CSV = "id,video,candidates,label\n"
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (CSV + "1,v,\"['x', 'y']\",2\n", "row 2: the label '2' is outside"),
-        (CSV + "1,v,\"['x', 'y']\",E\n", "row 2: the label 'E' is outside"),
-        (CSV + "1,v,\"['x', 'y']\",0\n1,v,\"['x', 'z']\",0\n", "row 3: the id '1' was that of row 2"),
-        (CSV + "1,v,\"['x', 'x']\",0\n", "no item is left of 1 rows: 1 with identical candidates, first row 2"),
-        (CSV + "1,v,x,0\n", "row 2: column 'candidates' is no list"),
+        (CSV + "1,v,\"['x', 'y']\",2\n", "row 2 (id '1'): the label '2' is outside"),
+        (CSV + "1,v,\"['x', 'y']\",E\n", "row 2 (id '1'): the label 'E' is outside"),
+        (CSV + "1,v,\"['x', 'y']\",0\n1,v,\"['x', 'z']\",0\n", "row 3 (id '1'): the id '1' was that of row 2"),
+        (CSV + "1,v,\"['x', 'x']\",0\n", "row 2 (id '1'): candidate 1 equals candidate 0: 'x'"),
+        (CSV + "1,v,x,0\n", "row 2 (id '1'): column 'candidates' is no list"),
         (CSV + "1,v,\"['x', 'y']\"\n", "line 2: 3 fields, but the header names 4"),
         (CSV.replace(",", "~") + "1~v\n", "line 1 holds a single column"),
         ("id,video\n1,v\n", "needs the candidates of each item and which of them is true"),
@@ -114,9 +111,9 @@ def test_a_bad_table_is_refused_with_file_and_row(tmp_path, capsys, content, mes
     path = tmp_path / "t.csv"
     path.write_text(content)
     with pytest.raises(VideoContrastError) as raised:
-        read(path)
+        read(path, strict=True)
     assert str(path) in str(raised.value) and message in str(raised.value)
-    assert main(["xray", str(path), "--output", str(tmp_path / "x")]) == 1
+    assert main(["xray", str(path), "--strict", "--output", str(tmp_path / "x")]) == 1
     assert message in " ".join(capsys.readouterr().err.split()) and not (tmp_path / "x").exists()
 
 
@@ -207,5 +204,111 @@ def test_a_fault_in_one_of_several_splits_is_named_by_its_row_in_the_file(tmp_pa
     path = tmp_path / "t.csv"
     path.write_text("split,A,B,label\ntrain,x,y,0\ntest,x,y,1\ntest,x,y,9\n")
     assert main(["audit", str(path)]) == 1
-    assert main(["xray", str(path), "--output", str(tmp_path / "x")]) == 1
-    assert capsys.readouterr().err.count("row 4: the label '9'") == 2
+    assert main(["xray", str(path), "--strict", "--output", str(tmp_path / "x")]) == 1
+    assert capsys.readouterr().err.count("row 4 (id '1'): the label '9'") == 2
+
+
+def shown_to(tmp_path, rows, **columns):
+    path = tmp_path / "t.json"
+    path.write_text(json.dumps(rows))
+    return read(path, **columns)
+
+
+def test_a_number_that_is_a_candidate_is_that_candidate(tmp_path):
+    """As MVBench and MLVU count: the answer is a text, and a place of another candidate too."""
+    rows = [{"candidates": [str((n + k) % 6) for k in range(4)], "answer": str((n + n % 4) % 6)} for n in range(40)]
+    table = shown_to(tmp_path, rows)
+    assert [row["label"] for row in table.rows] == [n % 4 for n in range(40)]
+    (said,) = (guess for guess in table.guesses if guess.startswith("labels of answer"))
+    assert "texts of candidates (they fit 40 of 40 rows; places" in said and "another key: --label-is decides" in said
+    by_place = shown_to(tmp_path, [{**row, "answer": str(n % 4)} for n, row in enumerate(rows)], label_is="place0")
+    assert [row["label"] for row in by_place.rows] == [n % 4 for n in range(40)]
+
+
+def test_a_column_of_places_stays_one_where_a_few_candidates_are_numbers(tmp_path):
+    rows = [{"a0": f"red {n}", "a1": f"blue {n}", "a2": f"green {n}", "answer": str(n % 3)} for n in range(30)]
+    rows[4] |= {"a0": "2", "a1": "1", "a2": "0", "answer": "2"}
+    table = shown_to(tmp_path, rows)
+    assert [row["label"] for row in table.rows] == [*(n % 3 for n in range(4)), 2, *(n % 3 for n in range(5, 30))]
+    assert any("texts of candidates fit 1 and would give 1 another key" in guess for guess in table.guesses)
+    numbers = [{"candidates": ["3", "0", "2", "1"], "label": 3}]  # a number of JSON is a place
+    assert shown_to(tmp_path, numbers).rows[0]["label"] == 3
+
+
+@pytest.mark.parametrize(
+    ("columns", "base"),
+    [(["options"], 1), ([f"option_{n}" for n in range(1, 5)], 1), ([f"option {n}" for n in range(4)], 0)],
+)
+def test_labels_of_which_neither_end_stands_there(tmp_path, columns, base):
+    """Of forty rows 0 is never the label: they count from 1, and the last place is never the key."""
+    texts = ["a cat", "a dog", "a cow", "none of them"]
+    rows = [
+        ({"options": texts} if columns == ["options"] else dict(zip(columns, texts, strict=True)))
+        | {"answer": 1 + n % 3 if base else n % 4}
+        for n in range(40)
+    ]
+    table = shown_to(tmp_path, rows)
+    assert [row["label"] for row in table.rows] == [n % (3 if base else 4) for n in range(40)]
+    assert any("--label-is place0" in guess for guess in table.guesses) is bool(base)
+    if base:
+        assert shown_to(tmp_path, rows, label_is="place0").rows[0]["label"] == 1
+
+
+TWELVE = [f"text {n}" for n in range(12)]
+
+
+@pytest.mark.parametrize(
+    ("row", "texts", "label"),
+    [
+        ({**dict(zip("ABCDEFGHIJ", TWELVE, strict=False)), "answer": "J"}, TWELVE[:10], 9),
+        ({**dict(zip("ABCX", TWELVE, strict=False)), "answer": "C"}, TWELVE[:3], 2),
+        ({"options": {str(n): text for n, text in enumerate(TWELVE)}, "answer": 11}, TWELVE, 11),
+        ({"options": {str(n): text for n, text in enumerate(TWELVE, 1)}, "answer": 11}, TWELVE, 10),
+        ({"choices": [{"choice_id": n, "choice": text} for n, text in enumerate(TWELVE)], "answer": 7}, TWELVE, 7),
+        ({"choices": [{"choice": "x", "answer": "wrong"}, {"choice": "y", "answer": "correct"}]}, ["x", "y"], 1),
+        ({"choices": {"text": ["x", "y"], "label": ["A", "B"]}, "answerKey": "B"}, ["x", "y"], 1),
+        ({"options": ["A. x", "B. y", "(C) z"], "answer": "B"}, ["x", "y", "z"], 1),
+        ({"options": ["A. x", "B. y"], "answer": "B. y"}, ["x", "y"], 1),
+        ({"options": '["x", "y"]', "answer": "y "}, ["x", "y"], 1),
+        ({"a0": "x", "a1": "y ", "answer": "y"}, ["x", "y "], 1),
+        ({"a0": "[1, 2]", "a1": "[2, 1]", "answer": "[2, 1]"}, ["[1, 2]", "[2, 1]"], 1),
+        ({"q": "which", "choice_a": "x", "choice_b": "y", "correct_option": "choice_b"}, ["x", "y"], 1),
+        ({"answer_choice_0": "x", "answer_choice_1": "y", "answer_id": 1, "answer": "since he runs"}, ["x", "y"], 1),
+    ],
+)
+def test_forms_of_candidates_that_data_sets_have(tmp_path, row, texts, label):
+    (read_row,) = shown_to(tmp_path, [row]).rows
+    assert (read_row["candidates"], read_row["label"]) == (texts, label)
+
+
+def test_a_list_written_as_text_beside_a_caption_is_one_of_candidates(tmp_path):
+    (row,) = shown_to(tmp_path, [{"caption": "a cat", "foils": "['a dog', 'a cow']"}]).rows
+    assert sorted(row["candidates"]) == ["a cat", "a cow", "a dog"] and row["candidates"][row["label"]] == "a cat"
+
+
+def test_labels_of_all_splits_are_read_in_one_way(tmp_path):
+    rows = [{"options": ["x", "y", "z"], "answer": 1 + n % 2, "split": "train"} for n in range(4)]
+    rows += [{"options": ["x", "y", "z"], "answer": 3, "split": "test"}] * 2
+    path = tmp_path / "t.json"
+    path.write_text(json.dumps(rows))
+    assert [row["label"] for row in read(path).splits["train"]] == [0, 1, 0, 1]
+    assert [row["label"] for row in FileSet.of(path).rows("t", "train")] == [0, 1, 0, 1]
+
+
+def test_times_of_a_table_are_kept_whatever_they_are_called_or_written_as(tmp_path):
+    row = {"video": "v.mp4", "A": "x", "B": "y", "answer": "A"}
+    table = shown_to(tmp_path, [row | {"start_time": "1.5", "end_time": "00:01:02"}, row | {"start_time": 3}])
+    assert [(r["start"], r["end"]) for r in table.rows] == [(1.5, 62.0), (3.0, None)]
+    faulty = shown_to(tmp_path, [row, row | {"start": 5, "end": 4}, row | {"start": "soon"}])
+    assert len(faulty.rows) == 1 and len(faulty.left_out) == 2
+
+
+def test_rows_that_are_no_items_are_left_out_with_their_rows(tmp_path):
+    good = {"id": "a", "A": "x", "B": "y", "answer": "A"}
+    rows = [good, good | {"id": "b", "answer": "E"}, good, good | {"id": "c", "B": " "}, good | {"id": "d"}]
+    table = shown_to(tmp_path, rows)
+    assert [row["id"] for row in table.rows] == ["a", "d"]
+    assert {reason: places[0].partition(" (")[0] for reason, places in table.left_out.items()} == {
+        "a label outside the candidates": "row 1", "a repeated id": "row 2", "an empty candidate": "row 3",
+    }  # fmt: skip
+    assert not table.has_videos

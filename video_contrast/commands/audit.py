@@ -70,7 +70,7 @@ def _audit_table(
             f"{dataset} has no set.json to write into; `video-contrast xray {dataset} --refine` writes a new set"
         )
     results: dict[str, ConfigAudit] = {}
-    for source in open_sources(str(dataset), configs):
+    for source in open_sources(str(dataset), configs, strict=True):
         record = xray(source.splits, split=split, language_model=language_model, seed=seed)
         results[source.name] = {
             "split": record["split"],

@@ -7,7 +7,7 @@ from video_contrast.commands.command import command, names_in
 from video_contrast.console import AsJson, is_quiet, print_json
 from video_contrast.options import Configs, Device, Seed
 from video_contrast.reports.xray_sources import Against
-from video_contrast.storage.plain_table import TableColumns
+from video_contrast.storage.table_columns import TableColumns
 
 if TYPE_CHECKING:
     from video_contrast.audit.item_checks import TokenCount
@@ -32,6 +32,7 @@ def xray(
     tokenizer: Annotated[str | None, "tokenizer that counts tokens (Hub id or folder); default: a lower bound"] = None,
     token_limit: Annotated[int, "tokens of a caption that models read, at most"] = 77,
     points: Annotated[float, "difference of two models that the set should be able to show, in points"] = 5.0,
+    strict: Annotated[bool, "refuse a table with a faulty row; default: such rows are counted and left out"] = False,
     refine: Annotated[bool, "also write the part that no blind model wins, as a set"] = False,
     seed: Seed = 0,
     device: Device = "auto",
@@ -54,7 +55,9 @@ def xray(
     tokens = _tokens(tokenizer, token_limit)
     records: dict[str, XrayRecord] = {}
     for place in what:
-        for source in open_sources(place, names_in(config), split=split, columns=columns, against=against):
+        for source in open_sources(
+            place, names_in(config), split=split, columns=columns, against=against, strict=strict
+        ):
             if split is not None and split not in source.splits:
                 raise unknown_name(f"split of {source.name}", split, list(source.splits))
             shown = split or ("test" if "test" in source.splits else next(iter(source.splits)))

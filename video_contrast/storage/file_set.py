@@ -10,8 +10,8 @@ from video_contrast.errors import unknown_name
 from video_contrast.rows import Row
 from video_contrast.storage.plain_table import completed_rows
 from video_contrast.storage.set_folder import SetFolder
+from video_contrast.storage.table_columns import TableRow
 from video_contrast.storage.table_file import TableFile, read_table_file
-from video_contrast.storage.xlsx import TableRow
 
 
 @dataclass(frozen=True)
@@ -59,12 +59,9 @@ class FileSet(SetFolder):
             UsageError: no such split.
             VideoContrastError: the file is damaged, or a row is no item; names file and row.
         """
-        numbered = [
-            (number, row) for number, row in enumerate(self._table.rows, self._table.first) if self._split(row) == split
-        ]
-        if not numbered:
+        if split not in self.splits(config):
             raise unknown_name(f"split of {self.file}:", split, self.splits(config))
-        return completed_rows([row for _, row in numbered], str(self.file), [number for number, _ in numbered])
+        return completed_rows(dict(enumerate(self._table.rows, self._table.first)), str(self.file), split=split)
 
     @staticmethod
     def _split(row: TableRow) -> str:

@@ -12,8 +12,9 @@ from typing import Literal
 
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import is_safe_relative
+from video_contrast.storage.table_columns import TableRow
 from video_contrast.storage.table_text import delimited_rows, json_line_rows
-from video_contrast.storage.xlsx import TableRow, read_xlsx
+from video_contrast.storage.xlsx import read_xlsx
 
 DELIMITERS = {",": "comma", "\t": "tab", ";": "semicolon", "|": "bar"}
 _OPTION = (

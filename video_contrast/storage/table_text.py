@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from video_contrast.errors import VideoContrastError
-from video_contrast.storage.xlsx import TableRow
+from video_contrast.storage.table_columns import TableRow
 
 csv.field_size_limit(2**31 - 1)
 

@@ -9,15 +9,14 @@ import io
 import re
 import zipfile
 from pathlib import Path
-from typing import Any
 from xml.etree import ElementTree
 
 from video_contrast.errors import VideoContrastError
+from video_contrast.storage.table_columns import TableRow
 
 _MAIN = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
 _LARGEST = 1 << 29  # bytes of a sheet
 CellValue = str | bool | int | float | None
-TableRow = dict[str, Any]  # of a table of any format: column -> value as the format has it (text, number, list, None)
 
 
 def read_xlsx(path: Path, content: bytes) -> list[TableRow]:

@@ -1,0 +1,185 @@
+"""Which column of a table made elsewhere is what: named by the user, or guessed by the names that data sets use."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Annotated, Any, ClassVar, Literal
+
+from video_contrast.errors import UsageError, VideoContrastError
+from video_contrast.options import Flag
+
+TableRow = dict[str, Any]  # of a table of any format: column -> value as the format has it (text, number, list, None)
+LabelIs = Literal["text", "letter", "place0", "place1"]
+
+# Names are compared in lower case, with blanks and hyphens as "_".
+_CANDIDATES = ("candidates", "options", "choices", "answers", "endings", "option", "answer_choices", "mc_options")
+_NUMBERED = (
+    r"(?:ending|option|choice|candidate|answer|answer_choice|ans)_?(\d+)", r"a(\d+)",
+    r"(?:option|choice|candidate|answer|answer_choice|opt)_?([a-z])", r"([a-z])",
+)  # fmt: skip
+# A true caption and its negatives in columns of their own.
+_PAIRS = (
+    ("caption", "counterfactual"), ("pos_cap", "neg_cap"), ("positive_text", "negative_text"), ("pos", "neg"),
+    ("caption", "neg_caption"), ("caption", "foils"), ("caption", "foil"), ("caption", "negative"),
+    ("positive", "negative"), ("label_caption", "negative_caption"), ("caption", "negative_caption"), ("true", "false"),
+)  # fmt: skip
+_LABEL = ("label", "answer", "correct_choice", "correct_answer", "correct", "answer_idx", "answer_id", "answer_index",
+          "answer_label", "correct_option", "correct_idx", "correct_index", "correct_answer_label", "ground_truth",
+          "gt", "gt_answer", "gt_option", "answer_number", "answer_letter", "answer_text", "answer_key", "answerkey",
+          "ans", "target", "key", "truth")  # fmt: skip
+_ID = ("id", "question_id", "item_id", "qid", "q_uid", "uid", "index", "data_id", "sample_id", "question_idx", "uuid")
+_VIDEO = ("video_path", "video", "video_file", "videopath", "video_filename", "video_name", "vid_name", "file",
+          "filename", "file_name", "image_file", "videoid", "video_id", "video_uid", "clip", "clip_id", "vid",
+          "vid_id", "clip_uid", "youtube_id", "q_uid", "data_id", "key")  # fmt: skip
+_CLUSTER = ("cluster", "source_video", "youtube_id", "youtube_key", "ytid", "videoid", "video_uid", "video_id", "video")
+_QUESTION = ("question", "query", "prompt", "q")
+_TASK = ("task", "task_type", "category", "question_type", "question_category", "task_name", "qtype", "type", "ability",
+         "dimension", "dim", "aspect", "reasoning", "subset", "domain")  # fmt: skip
+_TASKS = 100  # values of a column of tasks, at most
+_START = ("start", "start_time", "start_sec", "clip_start", "begin")
+_END = ("end", "end_time", "end_sec", "clip_end")
+
+
+@dataclass(frozen=True, kw_only=True)
+class TableColumns:
+    """Which column of a foreign table is what; guessed where None."""
+
+    PANEL: ClassVar[str] = "Columns of a table (guessed where not given)"
+    candidates: Annotated[
+        str | None, "the list of candidates, or several columns by commas, the true one first with --label 0"
+    ] = None
+    label: Annotated[str | None, "which candidate is true (number, letter or its text), or a number for all rows"] = (
+        None
+    )
+    label_is: Annotated[
+        LabelIs | None, "what a label is: the text of a candidate, its letter, or its place from 0 or from 1"
+    ] = None
+    id: Annotated[str | None, "the item's id", Flag(former=("id_column",))] = None  # as the builders call them
+    video: Annotated[str | None, "the clip: a path or an id", Flag(former=("video_column",))] = None
+    cluster: Annotated[str | None, "the source video"] = None
+    question: Annotated[str | None, "what the candidates answer"] = None
+    task: Annotated[str | None, "the task or category"] = None
+    encoding: Annotated[str, "encoding of a text file"] = "utf-8-sig"
+    delimiter: Annotated[str | None, "delimiter of a CSV file"] = None
+
+
+@dataclass
+class ColumnRoles:
+    """What the columns of a table hold.
+
+    Attributes:
+        texts: of the candidates: one that holds them all, or several.
+        labels: that may say which candidate is true; none where `constant` does.
+        label_is: how a label is to be read; None to tell it from the column.
+        constant: the place of the true candidate in all rows.
+        first: number of the first of numbered columns of candidates, 0 or 1; None of others.
+        guesses: what was taken for what, a sentence each.
+    """
+
+    texts: tuple[str, ...]
+    labels: tuple[str, ...] = ()
+    label_is: LabelIs | None = None
+    constant: int | None = None
+    first: int | None = None
+    id: str | None = None
+    video: str | None = None
+    cluster: str | None = None
+    question: str | None = None
+    task: str | None = None
+    start: str | None = None
+    end: str | None = None
+    guesses: list[str] = field(default_factory=list)
+
+
+def column_roles(rows: Sequence[TableRow], where: str, named: TableColumns | None) -> ColumnRoles:
+    """Which column of a table is what.
+
+    Args:
+        rows: of the table.
+        where: what to call it in messages.
+        named: what the user says; None where the caller has no such options, which messages then do not name.
+
+    Raises:
+        UsageError: a named column is not there.
+        VideoContrastError: none looks like the candidates or the label.
+    """
+    columns = named or TableColumns()
+    names = list(dict.fromkeys(name for row in rows[:100] for name in row))
+    by_name = {_plain(name): name for name in reversed(names)}  # of two that are alike the first
+
+    def given(flag: str, name: str) -> str:
+        if name not in names:
+            raise UsageError(f"--{flag} {name}: {where} has no such column; it has {', '.join(names)}")
+        return name
+
+    roles = _candidates(columns, names, by_name, given)
+    if roles is None:
+        captioned = any("caption" in name.lower() or "sentence" in name.lower() for name in names)
+        built = "; of rows of a video and a caption, `video-contrast build captions` makes a set" if captioned else ""
+        raise VideoContrastError(
+            f"{where}: needs the candidates of each item and which of them is true; none of its columns "
+            f"({', '.join(names)}) looks like candidates: "
+            + ("name them with --candidates and --label" if named else f"call them candidates and label{built}")
+        )
+    if columns.label is not None and columns.label not in names and columns.label.isdigit():
+        roles.constant = int(columns.label)
+    elif columns.label is not None:
+        roles.labels = (given("label", columns.label),)
+    elif roles.constant is None:
+        roles.labels = tuple(by_name[n] for n in _LABEL if n in by_name and by_name[n] not in roles.texts)
+    roles.label_is = columns.label_is
+    taken = {*roles.texts, *roles.labels[:1]}
+    for role, known in (("id", _ID), ("video", _VIDEO), ("cluster", _CLUSTER), ("question", _QUESTION),
+                        ("task", _TASK), ("start", _START), ("end", _END)):  # fmt: skip
+        name = getattr(columns, role, None)
+        if name is not None:
+            given(role, name)
+        else:
+            free = (by_name[n] for n in known if n in by_name and by_name[n] not in taken)
+            name = next((n for n in free if _fits(role, n, rows)), None)
+            if name not in (None, role):
+                roles.guesses.append(f"{'source video' if role == 'cluster' else role}: {name}")
+        setattr(roles, role, name)
+    return roles
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[\s-]+", "_", str(name).strip().lower())
+
+
+def _fits(role: str, name: str, rows: Sequence[TableRow]) -> bool:
+    """Whether the values of a column can be what its name says."""
+    values = [(row.get("split"), str(row.get(name))) for row in rows if row.get(name) not in (None, "")]
+    distinct = len(set(values))
+    if role == "id":  # few that repeat are faults of a column `id`; many say that it is of something else
+        return distinct >= len(rows) * (0.5 if _plain(name) == "id" else 1)
+    return distinct > 0 and (role != "task" or 1 < distinct <= min(_TASKS, len(values) // 2))
+
+
+def _candidates(columns: TableColumns, names: Sequence[str], by_name: dict[str, str], given: Any) -> ColumnRoles | None:
+    """The columns of the candidates; None where no name is that of such."""
+    if columns.candidates:
+        return ColumnRoles(tuple(given("candidates", name.strip()) for name in columns.candidates.split(",")))
+    for plain in _CANDIDATES:
+        if plain in by_name:
+            guesses = [] if by_name[plain] == "candidates" else [f"candidates: {by_name[plain]}"]
+            return ColumnRoles((by_name[plain],), guesses=guesses)
+    for pattern in _NUMBERED:
+        found = {m.group(1): name for plain, name in by_name.items() if (m := re.fullmatch(pattern, plain))}
+        numbers = {int(key) if key.isdigit() else ord(key) - ord("a"): name for key, name in found.items()}
+        first, run = min(numbers, default=0), []
+        while first + len(run) in numbers:  # in turn: a column X beside A to D is none of them
+            run.append(numbers[first + len(run)])
+        from_number = next(iter(found), "").isdigit()
+        if len(run) > 1 and first <= from_number:
+            return ColumnRoles(
+                tuple(run), first=first if from_number else None, guesses=[f"candidates: {', '.join(run)}"]
+            )
+    for true, false in _PAIRS:
+        if true in by_name and false in by_name and columns.label is None:
+            pair = (by_name[true], by_name[false])
+            said = f"candidates, the true one first (then shuffled): {', '.join(pair)}"
+            return ColumnRoles(pair, constant=0, guesses=[said])
+    return None
