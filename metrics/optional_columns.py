@@ -130,13 +130,18 @@ class OptionalColumns:
                 if isinstance(row, str) or not hasattr(row, "__iter__"):
                     raise ValueError(f"{name}: item {i} is {row!r}, not a list")
             column = [listed(row) for row in column]
-        for i, row in enumerate(column if whole else []):
-            odd = next((value for value in (row if inner is not None else [row]) if not _is_whole(value)), None)
-            if odd is not None:
-                raise ValueError(f"{name}: item {i} {'is' if inner is None else 'holds'} {odd!r}, not a whole number")
+        if whole:
+            _refuse_fractions(name, column, nested=inner is not None)
         if name == "clusters":  # names of videos are often numbers
             return [None if cluster is None else str(cluster) for cluster in column]
         return column
+
+
+def _refuse_fractions(name: str, column: Sequence[Any], *, nested: bool) -> None:
+    for i, row in enumerate(column):
+        odd = next((value for value in (row if nested else [row]) if not _is_whole(value)), None)
+        if odd is not None:
+            raise ValueError(f"{name}: item {i} {'holds' if nested else 'is'} {odd!r}, not a whole number")
 
 
 def _is_whole(value: SupportsFloat | str | None) -> bool:

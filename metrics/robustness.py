@@ -1,6 +1,7 @@
 """Robustness over many perturbations: gammas, averaged over severities, sub-types, categories and modalities."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,15 +75,11 @@ def robustness(
     """
     before, after = vector(clean, "clean"), vector(perturbed, "perturbed")
     rows = len(before)
+    if len(after) != rows:
+        raise ValueError(f"{rows} clean scores need {rows} perturbed, not {len(after)}")
     optional: dict[str, Names] = {"perturbations": perturbations, "severities": severities, "categories": categories}
-    optional |= {"origins": origins, "modalities": modalities}
-    columns = {name: listed(column) for name, column in optional.items() if column is not None}
-    for name, column in {"perturbed": list(after), **columns}.items():
-        if len(column) != rows:
-            raise ValueError(f"{rows} clean scores need {rows} {name}, not {len(column)}")
+    columns = _checked_columns(rows, optional | {"origins": origins, "modalities": modalities})
     name_of = columns["perturbations"]
-    if None in name_of:
-        raise ValueError(f"perturbations: row {name_of.index(None)} has none")
     highest = 100 if percent else 1
     if chance is not None and not 0 <= chance < highest:
         raise ValueError(f"chance must be from 0 to below {highest}, not {chance}")
@@ -134,6 +131,17 @@ def robustness(
         }
         result.update(grouped_figures[""] if table == "" else {table: grouped_figures})
     return result
+
+
+def _checked_columns(rows: int, optional: Mapping[str, Names]) -> dict[str, list[Any]]:
+    """The columns that are there, as lists of one value a row; every row has a perturbation."""
+    columns = {name: listed(column) for name, column in optional.items() if column is not None}
+    for name, column in columns.items():
+        if len(column) != rows:
+            raise ValueError(f"{rows} clean scores need {rows} {name}, not {len(column)}")
+    if None in columns["perturbations"]:
+        raise ValueError(f"perturbations: row {columns['perturbations'].index(None)} has none")
+    return columns
 
 
 def _gammas(clean: Floats, perturbed: Floats, chance: float | None, percent: bool) -> dict[str, Floats]:

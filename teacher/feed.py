@@ -70,16 +70,7 @@ def collate(
     rows = [part.rows[n] for n in full[process]]
     captions = [row["caption"] for row in rows]
     texts = [*captions, *dict.fromkeys(text for row in rows for text in row["negatives"])]
-    at = {text: n for n, text in enumerate(texts)}
-    most = max(len(row["negatives"]) for row in rows)
-    own = np.zeros((len(rows), 1 + most), np.int64)
-    mask = np.zeros((len(rows), 1 + most), bool)
-    teacher = np.zeros((len(rows), 1 + most), np.float32)
-    for number, row in enumerate(rows):
-        count_of = 1 + len(row["negatives"])
-        own[number, :count_of] = [number, *(at[text] for text in row["negatives"])]
-        mask[number, :count_of] = True
-        teacher[number, :count_of] = row["teacher"]
+    own, mask, teacher = _candidates(rows, {text: n for n, text in enumerate(texts)})
     whole = [full[n // longest][n % longest] for n in real]
     words = np.unique([part.rows[n]["caption"] for n in whole], return_inverse=True)[1]
     clips = np.array([part.clips[n] for n in whole])
@@ -98,6 +89,18 @@ def collate(
         weight=count * processes / len(picked),
         names=[row["id"] for row in rows[:count]],
     )
+
+
+def _candidates(rows: Sequence[TaughtCaption], place: Mapping[str, int]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """For each caption, padded: the places of its candidates, which of them are there, and the teacher's cosines."""
+    shape = (len(rows), 1 + max(len(row["negatives"]) for row in rows))
+    own, mask, teacher = np.zeros(shape, np.int64), np.zeros(shape, bool), np.zeros(shape, np.float32)
+    for number, row in enumerate(rows):
+        candidates = 1 + len(row["negatives"])
+        own[number, :candidates] = [number, *(place[text] for text in row["negatives"])]
+        mask[number, :candidates] = True
+        teacher[number, :candidates] = row["teacher"]
+    return own, mask, teacher
 
 
 def _stored(outputs: tuple[np.ndarray, dict[Key, int]], keys: Sequence[Key], device: Device) -> torch.Tensor:
