@@ -1,10 +1,12 @@
-"""The action lexicon's nouns: format of classes.tsv, things_*.tsv and uses_*.tsv."""
+"""The action lexicon: format of its tables, and what the loader derives from them."""
 
 import re
 from collections import Counter
 from pathlib import Path
 
 import pytest
+
+from video_contrast.perturbations.contrast.lexicon import load_lexicon
 
 LEXICON = Path(__file__).parents[2] / "perturbations" / "contrast" / "lexicon"
 THINGS = sorted(LEXICON.glob("things_*.tsv"))
@@ -82,3 +84,74 @@ def test_attributes_oppose_both_ways_and_never_within_a_group() -> None:
     classes = rows(LEXICON / "classes.tsv", "class", "parent", "description")
     known = {cell for name, parent, _ in classes for cell in (name, parent)}
     assert [row[0] for row in table if not set(row[4].split(",")) <= known] == []
+
+
+ACTION_VALUES = {
+    "frame": set("itp"),
+    "seen": set("01"),
+    "posture": {"stand", "sit", "lie", "walk", "run", "jump", "ride", "swim", "fly", "climb", "kneel", "any"},
+    "hands": {"busy", "free", "any"},
+    "motion": {"-", "in", "out", "up", "down", "on", "off", "toward", "away", "around", "across", "over", "along"},
+    "span": set("sm"),
+}
+ACTION_COLUMNS = ("unit", "group", "frame", "subject", "object", *list(ACTION_VALUES)[1:5], "result", "span", "scene")
+
+
+def actions() -> list[dict[str, str]]:
+    return [dict(zip(ACTION_COLUMNS, row, strict=True)) for row in rows(LEXICON / "actions.tsv", *ACTION_COLUMNS)]
+
+
+def test_actions_have_known_values_classes_and_scenes() -> None:
+    classes = {name for row in rows(LEXICON / "classes.tsv", "class", "parent", "description") for name in row[:2]}
+    scenes = {row[0] for row in rows(LEXICON / "scenes.tsv", "scene", "mixes", "description")} | {"any"}
+    table = actions()
+    assert [(row["unit"], key) for row in table for key, known in ACTION_VALUES.items() if row[key] not in known] == []
+    assert [row["unit"] for row in table if not set(row["scene"].split(",")) <= scenes] == []
+    selected = [
+        (row["unit"], row[side].partition(":")[0].split(",")) for row in table for side in ("subject", "object")
+    ]
+    assert [(unit, name) for unit, names in selected for name in names if name not in classes | {"", "-"}] == []
+    assert [row["unit"] for row in table if (row["frame"] == "i") != (row["object"] == "-")] == []
+
+
+def test_scenes_mix_both_ways() -> None:
+    mixes = {
+        scene: set(others.split(","))
+        for scene, others, _ in rows(LEXICON / "scenes.tsv", "scene", "mixes", "description")
+    }
+    assert [(a, b) for a, others in mixes.items() for b in others if a not in mixes[b]] == []
+
+
+def test_pairs_are_of_known_units_and_in_one_table() -> None:
+    known = {row[key] for row in actions() for key in ("unit", "group")}
+    tables = [rows(LEXICON / f"{name}.tsv", "unit", "other") for name in ("opposites", "together", "excludes")]
+    pairs = [tuple(row) for table in tables for row in table]
+    assert [pair for pair in pairs if not set(pair) <= known or pair[0] >= pair[1]] == []
+    assert [pair for pair, count in Counter(pairs).items() if count > 1] == []
+
+
+def test_exclusion_is_symmetric_and_never_within_a_group() -> None:
+    lexicon = load_lexicon()
+    units = lexicon.units[::37]
+    assert units
+    for first in units:
+        groups = {action.group for action in lexicon.actions(first)}
+        for second in units:
+            reason = lexicon.excludes(first, second)
+            assert (reason is None) == (lexicon.excludes(second, first) is None)
+            if groups & {action.group for action in lexicon.actions(second)}:
+                assert reason is None
+
+
+@pytest.mark.parametrize(
+    "first, second, noun", [("peel", "juggle", "potato"), ("wash", "drive", "car"), ("open", "close", "door")]
+)
+def test_units_that_exclude_each_other(first: str, second: str, noun: str) -> None:
+    assert load_lexicon().excludes(first, second, noun)
+
+
+@pytest.mark.parametrize(
+    "first, second", [("talk", "walk"), ("cook", "fry"), ("run", "play"), ("talk about", "wash"), ("nonsense", "sit")]
+)
+def test_units_that_may_both_be_true(first: str, second: str) -> None:
+    assert load_lexicon().excludes(first, second) is None
