@@ -10,6 +10,10 @@ from itertools import product
 
 from video_contrast.perturbations.english.tables import both_ways
 
+_PREPOSITIONS = frozenset(
+    {"at", "behind", "by", "for", "from", "in", "inside", "near", "on", "outside", "under", "with"}
+)
+
 
 @dataclass(frozen=True)
 class Thing:
@@ -148,28 +152,35 @@ class Lexicon:
             noun: the object of both; meanings that do not take it are passed over.
 
         >>> lexicon = load_lexicon()
-        >>> lexicon.excludes("open", "close"), lexicon.excludes("surf", "sew")
+        >>> lexicon.excludes("open", "close"), lexicon.excludes("wakeboard", "sew")
         ('opposites', 'different activities: water, craft')
         >>> lexicon.excludes("chop", "slice"), lexicon.excludes("sing", "dance")
         (None, None)
         """
         pairs = list(product(self._meanings(first, noun), self._meanings(second, noun)))
+        if any(a.group == b.group for a, b in pairs):
+            return None
         alike = [(a, b) for a, b in pairs if (a.frame == "i") == (b.frame == "i")]
         reasons = [self._reason(a, b) for a, b in alike or pairs]
         return reasons[0] if reasons and all(reasons) else None
 
     def _meanings(self, unit: str, noun: str) -> tuple[Action, ...]:
-        actions = self.actions(unit)
+        verb, _, preposition = unit.rpartition(" ")
+        actions = self.actions(unit) or (self.actions(verb) if preposition in _PREPOSITIONS else ())
         return tuple(action for action in actions if noun and self._admits(action.object, noun)) or actions
 
     def _admits(self, selection: Selection, name: str) -> bool:
-        if name in selection.nouns or name in selection.excepted:
-            return name in selection.nouns
+        """By the noun, then what it ends in or looks like within its class ("police car" as "car"), then its class."""
         categories = {thing.category for thing in self.things(name)} | ({name} & self._parents.keys())
+        kin = {name.rpartition(" ")[2], *(thing.looks for thing in self.things(name))} - {""}
+        kin = {noun for noun in kin if not categories or categories & {thing.category for thing in self.things(noun)}}
+        for names in ({name}, kin):
+            if names & (selection.nouns | selection.excepted):
+                return bool(names & selection.nouns)
         return any(self.is_a(category, wide) for category in categories for wide in selection.classes)
 
     def _reason(self, a: Action, b: Action) -> str | None:
-        if a.group == b.group or not (a.seen and b.seen):
+        if not (a.seen and b.seen):
             return None
         names = list(product({a.unit, a.group}, {b.unit, b.group}))
         for table, reason in (("opposites", "opposites"), ("together", None), ("excludes", "listed")):
@@ -194,7 +205,7 @@ class Lexicon:
         names = f"{min(a.scenes)}, {min(b.scenes)}"
         if not any(scene in self._mixes[other] for scene, other in product(a.scenes, b.scenes)):
             return f"different activities: {names}"
-        if a.hands == b.hands == "busy" and a.span == b.span == "m":
+        if a.hands == b.hands == "busy" and a.span == b.span == "m" and "i" not in a.frame + b.frame:
             return f"hands are busy with different things: {names}"
         return None
 
