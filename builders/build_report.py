@@ -20,6 +20,8 @@ def build_report(record: SetRecord, configs: Sequence[str]) -> list[str]:
     if read:
         lines.append(f"read: {'; '.join(read)}")
     for config, entry in _built(record, configs):
+        if "read" in entry["facts"]:
+            lines.append(f"{config}: {entry['facts']['read']}")
         for split, size in entry["splits"].items():
             of_split = entry["facts"].get("splits", {}).get(split, {})
             parts = [f"{share} % of videos {_COVERAGE[on]}" for on, share in of_split.get("coverage", {}).items()]

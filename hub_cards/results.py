@@ -21,7 +21,7 @@ from video_contrast.storage.missing_clips import (
     missing_clips,
     more_missing_than,
 )
-from video_contrast.storage.run_records import RunRecord
+from video_contrast.storage.run_records import RunRecord, unparseable_mark
 from video_contrast.storage.self_test import self_test_lines
 
 # What is reported of a config: key of the metrics, task's ending, name.
@@ -52,6 +52,7 @@ class Result(TypedDict):
     high: float | None
     items: int
     chance: float
+    unparseable: str  # beside the value, where answers could not be read
 
 
 def results_of(run: str | Path, dataset: str | None = None) -> list[Result]:
@@ -88,6 +89,7 @@ def results_of(run: str | Path, dataset: str | None = None) -> list[Result]:
                     "high": None if high is None else round(100 * high, 2),
                     "items": int(numbers.get("groups") or numbers.get("n") or numbers.get("n_captions") or 0),
                     "chance": round(100 * numbers[chance], 2),
+                    "unparseable": unparseable_mark(numbers),
                 }
             )
     return results
@@ -245,8 +247,10 @@ def _notes(result: Result, record: RunRecord) -> str:
     sampling = record.get("sampling", {})
     frames = f", {sampling['frames']} frames" if sampling.get("frames") else ""
     missing = f", {missing_clips(record)} missing" if record.get("n_missing") else ""
+    unparseable = f", {result['unparseable']}" if result["unparseable"] else ""
     return (
-        f"{result['metric']}, %{interval}, chance {result['chance']:g}, {result['items']} items{frames}{missing}, "
+        f"{result['metric']}, %{interval}, chance {result['chance']:g}, {result['items']} items{unparseable}{frames}"
+        f"{missing}, "
         f"video-contrast {record.get('version', '')}"
     ).strip()
 

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from video_contrast.console import counted
-from video_contrast.reports.terminal import PAIR_SCORES, STRICTER, kinds_of
+from video_contrast.reports.terminal import PAIR_SCORES, STRICTER, UNPARSEABLE, kinds_of
 from video_contrast.runner.job import RunResult
 from video_contrast.storage.missing_clips import missing_clips
-from video_contrast.storage.run_records import Gammas, Numbers
+from video_contrast.storage.run_records import Gammas, Numbers, unparseable_mark
 from video_contrast.storage.self_test import self_test_lines
 
 if TYPE_CHECKING:
@@ -63,6 +63,8 @@ def remarks(result: RunResult) -> list[str]:
     lines = [f"left out: {name}: {why}" for name, why in record.get("skipped", {}).items()]
     lines += [f"note: {note}" for note in record.get("notes", ())]
     lines += self_test_lines(record)
+    conditions = (numbers for entry in result.metrics["configs"].values() for numbers in entry["conditions"].values())
+    lines += [UNPARSEABLE] if any(map(unparseable_mark, conditions)) else []
     if record.get("n_unseen"):
         clips = counted(record["n_unseen"], "edited clip")
         lines.append(f"{clips} left out: too few frames are sampled to show the edit")
@@ -84,17 +86,18 @@ def _files(reasons: Mapping[str, str], most: int = 5) -> list[str]:
 
 def _cells(layout: str, numbers: Numbers) -> tuple[str, str, str]:
     """Score, chance, n."""
+    unparseable = "".join(f"  {mark}" for mark in (unparseable_mark(numbers),) if mark)
     if layout == "retrieval":
         both = "  ".join(f"{way} {_share(numbers, f'{way}_R@1')}" for way in ("t2v", "v2t"))
         each = dict.fromkeys(f"{numbers[f'{way}_chance_R@1']:.3f}" for way in ("t2v", "v2t"))  # one if equal
-        return both, " ".join(each), str(numbers["n_captions"])
+        return both + unparseable, " ".join(each), str(numbers["n_captions"])
     if layout == "pairs" and "text_score" in numbers:
         names = [name for name in PAIR_SCORES if name in numbers]
         shares = "  ".join(f"{name.removesuffix('_score')} {_interval(numbers, name)}" for name in names)
         chances = " ".join(f"{numbers[f'chance_{name}']:.3f}" for name in names)
-        return shares, chances, str(numbers["groups"])
+        return shares + unparseable, chances, str(numbers["groups"])
     more = "".join(f"  {words} {_interval(numbers, name)}" for name, words in STRICTER.items() if name in numbers)
-    return f"accuracy {_share(numbers, 'accuracy')}{more}", f"{numbers['chance']:.3f}", str(numbers["n"])
+    return f"accuracy {_share(numbers, 'accuracy')}{more}{unparseable}", f"{numbers['chance']:.3f}", str(numbers["n"])
 
 
 def _kinds(numbers: Numbers) -> list[tuple[str, str, str]]:

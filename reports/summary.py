@@ -10,7 +10,7 @@ from video_contrast.reports.hits import best_of, choice_hits, differing
 from video_contrast.reports.layout import Cell, Column, Plot, Section, Table
 from video_contrast.reports.reference import human, published
 from video_contrast.reports.runs import ConfigRun, SetKey
-from video_contrast.storage.run_records import Numbers
+from video_contrast.storage.run_records import Numbers, unparseable_mark
 
 _WAYS = (("t2v", "text to video"), ("v2t", "video to text"))
 _BASELINE_MARKERS = ("s", "D", "^")
@@ -132,7 +132,7 @@ def accuracy_cell(
         chance=None if level is None else 100 * level,
         human=human,
         tone="best" if best else "",
-        note=note,
+        note=", ".join(filter(None, (note, unparseable_mark(numbers)))),
     )
 
 

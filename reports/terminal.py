@@ -10,9 +10,10 @@ from pathlib import Path
 from video_contrast.reports.hits import Hits, best_of, caption_hits, differing, hit
 from video_contrast.storage import RunFolder
 from video_contrast.storage.run_folder import CLEAN
-from video_contrast.storage.run_records import ConfigMetrics, Numbers
+from video_contrast.storage.run_records import ConfigMetrics, Numbers, unparseable_mark
 
 BEST = "*"  # behind a cell
+UNPARSEABLE = "unparseable: the share of items with an answer that cannot be read, the lowest of its item (! above 2 %)"
 # Figures beside the accuracy, and what they are called.
 STRICTER = {"accuracy_with_proficiency": "with proficiency", "right_in_all_of_clip": "all questions of a clip"}
 PAIR_SCORES = ("text_score", "video_score", "group_score")
@@ -76,7 +77,7 @@ def lines_of(
             marks = differing([_count(numbers, key) for numbers in by_model])
             leads = [model == (best or {}).get((config, condition, key)) for model in runs]
             cells = [
-                " ".join(filter(None, (interval(numbers, key), mark, BEST if lead else "")))
+                " ".join(filter(None, (interval(numbers, key), mark, unparseable_mark(numbers), BEST if lead else "")))
                 for numbers, mark, lead in zip(by_model, marks, leads, strict=True)
             ]
             name = config if condition == CLEAN else f"{config}, {condition}"
@@ -217,3 +218,5 @@ def show(lines: Sequence[TableLine], models: Sequence[str], title: str = "") -> 
     console.print(table)
     if any(cell.endswith(BEST) for line in lines for cell in line.cells):
         console.print(f"{BEST} better than every other model on the items of both (paired sign-flip test, p < .05)")
+    if any("unparseable" in cell for line in lines for cell in line.cells):
+        console.print(UNPARSEABLE)

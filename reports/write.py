@@ -24,6 +24,7 @@ from video_contrast.reports.runs import ConfigRun, load_runs
 from video_contrast.reports.sets import audits, similarities
 from video_contrast.reports.summary import in_order, summary
 from video_contrast.reports.training import training
+from video_contrast.storage.run_records import unparseable_mark
 from video_contrast.storage.self_test import self_test_lines
 from video_contrast.version import __version__
 
@@ -162,6 +163,10 @@ def warnings(runs: Sequence[ConfigRun]) -> list[str]:
                 "stand in columns of their own and are not compared."
             )
     by_line: dict[str, list[str]] = {}
+    for run in runs:
+        if (mark := unparseable_mark(run.numbers)).startswith("!"):
+            line = f"{run.key.short}: {mark[2:]}: such an answer counts as the lowest of its item"
+            by_line.setdefault(line, []).append(run.model)
     for record, model in {run.path: (run.record, run.model) for run in runs}.values():
         lines = self_test_lines(record)
         if missing := record.get("n_missing"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -10,8 +11,8 @@ import numpy as np
 from video_contrast.errors import VideoContrastError
 from video_contrast.runner.encode import Encoding
 from video_contrast.runner.keys import Keys
-from video_contrast.runner.kinds.base import LabelledItem, TextScorer
-from video_contrast.runner.pairs import Pairing, PairResults
+from video_contrast.runner.kinds.base import LabelledItem, ScoreResult, TextScorer
+from video_contrast.runner.pairs import Pairing, PairResults, ScoreRequest
 from video_contrast.runner.plan import Plan, PlannedTable
 from video_contrast.runner.results import TableScores
 from video_contrast.video import Clip
@@ -82,19 +83,24 @@ def pair_tables(pairing: Pairing, results: PairResults) -> TableScorer:
             columns = _columns(table, places)
             at = {name: n for n, (name, _, _) in enumerate(_columns(table, range(len(table.texts))))}
             shown_at = [at[name] for name, _, _ in columns]
-            matrix = np.array([result.scores[shown_at] for result in own], np.float64)
-            for row, line in enumerate(matrix):
-                _wrong(line, [n for n, (_, _, of_row) in enumerate(columns) if of_row == row])
-            return TableScores(table, places, matrix=_checked(matrix, table), columns=columns, frames=frames)
+            of_row = np.array([row for _, _, row in columns])
+            matrix = np.array(
+                [_readable(result.scores[shown_at], np.flatnonzero(of_row == row)) for row, result in enumerate(own)]
+            )
+            unparseable = tuple(float(np.mean(_unparseable(result)[shown_at])) for result in own)
+            return TableScores(
+                table, places, matrix=_checked(matrix, table), columns=columns, frames=frames, unparseable=unparseable
+            )
         displaced = [requests[n][1] for n in places]
         labels = [table.group.items[n].label for n in places]
         return TableScores(
             table,
             places,
-            rows=tuple(_wrong(result.scores.copy(), [label]) for result, label in zip(own, labels, strict=True)),
-            replaced=tuple(float(results.get(request.key).scores[0]) if request else None for request in displaced),
+            rows=tuple(_readable(result.scores, [label]) for result, label in zip(own, labels, strict=True)),
+            replaced=tuple(_single(results, request) for request in displaced),
             parts=tuple(result.parts for result in own),
             frames=frames,
+            unparseable=tuple(float(_unparseable(result).any()) for result in own),
             comparable=not pairing.together and table.group.questions != "asked",
         )
 
@@ -131,12 +137,28 @@ def text_tables(model: TextScorer, plan: Plan) -> TableScorer:
     return TableScorer(scores)
 
 
-def _wrong(scores: np.ndarray, true: Sequence[int]) -> np.ndarray:
-    """A row with an answer that was no candidate (NaN) counts as wrong: the true texts come last. None is guessed."""
-    if np.isnan(scores).any():
-        scores[:] = 0.0
-        scores[list(true)] = -1.0
-    return scores
+def _readable(scores: np.ndarray, true: Sequence[int]) -> np.ndarray:
+    """Scores with those of unparseable answers (NaN) below all others, and of the true texts below these: a guess
+    would be right by chance.
+
+    >>> _readable(np.array([0.9, np.nan, 0.2]), [0]), _readable(np.array([np.nan, np.nan, 0.2]), [0])
+    (array([ 0.9, -0.8,  0.2]), array([-1.8, -0.8,  0.2]))
+    """
+    unread = np.isnan(scores)
+    lowest = 0.0 if unread.all() else np.nanmin(scores) - 1.0
+    own = np.isin(np.arange(len(scores)), true)
+    return np.where(unread, np.where(own, lowest - 1.0, lowest), scores)
+
+
+def _unparseable(result: ScoreResult) -> np.ndarray:
+    """bool[k]: the captions about which an answer was probably none of those that were asked for."""
+    return np.array([bool(part.get("unparseable")) for part in result.parts or [{}] * len(result.scores)])
+
+
+def _single(results: PairResults, request: ScoreRequest | None) -> float | None:
+    """The score of a text that was scored alone; None where there is none, or its answer cannot be read."""
+    score = math.nan if request is None else float(results.get(request.key).scores[0])
+    return None if math.isnan(score) else score
 
 
 def _scored_places(table: PlannedTable, missing: frozenset[Clip]) -> tuple[int, ...]:

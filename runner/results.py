@@ -27,6 +27,7 @@ class TableScores:
     frames: tuple[tuple[int, ...], ...] = ()  # frame numbers an item; empty where no video was decoded
     matrix: np.ndarray | None = None  # retrieval: float[clips, captions]
     columns: tuple[tuple[str, str, int], ...] = ()  # retrieval: id, text and row of the own clip, a caption
+    unparseable: tuple[float, ...] = ()  # an item: whether an answer about it could not be read; retrieval: the share
     comparable: bool = True  # whether scores of different clips can be compared
 
     @property
@@ -36,12 +37,14 @@ class TableScores:
 
 
 def metrics_of(scored: TableScores, *, seed: int) -> Numbers:
-    """The metrics of one table, from its scores alone."""
-    if scored.matrix is not None:
-        return _retrieval(scored, seed)
+    """The metrics of one table, from its scores alone; `unparseable` is the share of items that hold such an answer.
+
+    In retrieval it is the share of the answers.
+    """
+    numbers = _choice(scored, seed) if scored.matrix is None else _retrieval(scored, seed)
     if scored.table.group.layout == "pairs":
-        return _choice(scored, seed) | _pairs(scored)
-    return _choice(scored, seed)
+        numbers |= _pairs(scored)
+    return numbers | ({"unparseable": float(np.mean(scored.unparseable))} if any(scored.unparseable) else {})
 
 
 def _choice(scored: TableScores, seed: int) -> Numbers:

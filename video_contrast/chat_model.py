@@ -25,6 +25,13 @@ from video_contrast.hub import of_the_connection
 from video_contrast.pace import Pace
 
 T = TypeVar("T")
+
+
+class RefusedRequest(VideoContrastError):
+    """A server does not take a request, whatever is asked how often."""
+
+
+REFUSED = (400, 422)
 BUSY = (429, 503)
 RETRIED = (408, 409, 425, 429, 500, 502, 503, 504)
 TokenLog = tuple[str, float | None]  # a token and its log-probability, where it has one; from JSON a list of two
@@ -57,7 +64,7 @@ class Answer(TypedDict, total=False):
     """What is kept of a response: what the `read` of a `ChatModel` takes from it."""
 
     text: str
-    logprobs: list[tuple[str, float]] | None  # the alternatives of the first token
+    alternatives: list[list[tuple[str, float]]] | None  # of each token of the answer, the token itself first
     tokens: list[TokenLog]  # all tokens of the prompt or of the answer
 
 
@@ -176,7 +183,7 @@ class ChatModel:
         return blake2b(request.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
     def ask(self, conversations: Sequence[Conversation], cost: Cost | None = None) -> list[Answer]:
-        """One answer a conversation, in order; by default its `text` and `logprobs`.
+        """One answer a conversation, in order; by default its `text` and `alternatives`.
 
         Stored answers are not asked for again; equal conversations are asked once. After `GIVE_UP` requests in a row
         that failed for good, those that wait are not sent: the server is gone.
@@ -279,7 +286,8 @@ class ChatModel:
                 if attempt == self.retries or not worth_it:
                     tried = f" after {attempt + 1} tries" if attempt else ""
                     reason = " ".join(_LINK.sub("", str(error)).split())[:200]
-                    raise VideoContrastError(
+                    kind = RefusedRequest if status in REFUSED else VideoContrastError
+                    raise kind(
                         f"{self.model} at {self.where} failed{tried}: {type(error).__name__}: {reason}; "
                         + (
                             f"answers so far are stored in {self.store.path}, run the same command again to go on"
@@ -308,7 +316,7 @@ def _retry_after(error: Exception) -> float:
 
 
 def _answer(output: object) -> Answer:
-    """The text and the first token's alternatives of a chat completion; half an answer is an error, and retried."""
+    """The text and the tokens' alternatives of a chat completion; half an answer is an error, and retried."""
     choices = getattr(output, "choices", None)
     if not choices or getattr(choices[0], "message", None) is None:
         raise ValueError("the server returned half an answer")
@@ -319,6 +327,12 @@ def _answer(output: object) -> Answer:
     if text is None:
         raise ValueError("the server returned an answer without text")
     content = getattr(getattr(choices[0], "logprobs", None), "content", None)
-    top = (content[0].top_logprobs or [content[0]]) if content else []
-    alternatives = [(entry.token, float(entry.logprob)) for entry in top] or None
-    return {"text": text, "logprobs": alternatives}
+    alternatives = [
+        list(
+            {
+                token.token: (token.token, float(token.logprob)) for token in (entry, *(entry.top_logprobs or ()))
+            }.values()
+        )
+        for entry in content or ()
+    ]
+    return {"text": text, "alternatives": alternatives or None}

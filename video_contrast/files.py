@@ -62,11 +62,30 @@ def read_json(path: str | os.PathLike[str]) -> Json:
         VideoContrastError: the file is missing or not JSON; the message names it.
     """
     try:
-        return json.loads(Path(path).read_text(encoding="utf-8"))
+        return parse_json(Path(path).read_text(encoding="utf-8"))
     except OSError as error:
         raise VideoContrastError(f"cannot read {path}: {error.strerror or error}") from error
     except ValueError as error:
         raise VideoContrastError(f"{path} is not valid JSON: {error}") from error
+
+
+def parse_json(text: str) -> Json:
+    """Reads JSON; a key that stands twice in an object, of which one value would be lost, is a ValueError.
+
+    >>> parse_json('{"a": 1, "a": 2}')
+    Traceback (most recent call last):
+        ...
+    ValueError: the key 'a' stands twice in an object
+    """
+
+    def without_repeats(pairs: list[tuple[str, Json]]) -> Json:
+        whole = dict(pairs)
+        if len(whole) < len(pairs):
+            keys = [key for key, _ in pairs]
+            raise ValueError(f"the key {next(key for key in whole if keys.count(key) > 1)!r} stands twice in an object")
+        return whole
+
+    return json.loads(text, object_pairs_hook=without_repeats)
 
 
 def is_safe_relative(path: str) -> bool:

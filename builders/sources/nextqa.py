@@ -39,12 +39,15 @@ def nextqa(
     published = PublishedSet(replace(RELEASE, paper={"nextqa_mc": sum(SIZES[split] for split in files)}), options)
     for split, file in files.items():
         for row in read_rows(folder / f"{file}.csv", RELEASE):
-            video = row.text("video")
+            video = row.text("video" if "video" in row.fields else "video_id")
+            candidates = [row.text(f"a{n}") for n in range(5)]
+            # NExT-GQA's copy of the files gives the answer as a text.
+            key = row.place_of("answer") if row.text("answer").isdigit() else row.place_among("answer", candidates)
             published.items("nextqa_mc", split).answers(
                 row,
                 f"{video}-{row.text('qid')}",
                 row.video(video_pattern, vidor=str(names.get(video, video)), cluster=video),
-                Choice(row.text("question"), [row.text(f"a{n}") for n in range(5)], row.place_of("answer")),
+                Choice(row.text("question"), candidates, key),
                 kind=row.text("type"),
             )
     return published.built()

@@ -40,6 +40,7 @@ class Items:
     archive: Archive | None = None  # the zip of the videos, if there is one
     rows: list[Row] = field(default_factory=list)
     counts: Counter[str] = field(default_factory=lambda: Counter({"rows": 0, "built": 0}))
+    outside: int = 0  # rows that the release's own rules leave out
     _places: dict[str, str] = field(default_factory=dict)
 
     def captions(
@@ -152,8 +153,9 @@ class Items:
         self._end(retrieval_row(id=id, captions=texts, **self._placed(video).columns()))
 
     def leave_out(self, reason: str) -> None:
-        """Counts a row of the release that makes no item."""
+        """Counts a row that by the release's own rules is no item."""
         self.counts["rows"] += 1
+        self.outside += 1
         self.counts[reason] += 1
 
     def drop_broken_groups(self) -> None:
@@ -234,10 +236,11 @@ class PublishedSet:
                 "negatives": "as released",
                 "splits": {split: {"items": n["built"], "counts": n} for split, n in counts.items()},
             }
+            given = sum(items.counts["rows"] - items.outside for items in splits.values())
+            entry["read"], warning = release.of_counts(config, given)
+            built.warn([warning] if warning else [])
             if config in release.paper:
                 entry["paper"] = {"items": release.paper[config], "built": total}
-                if total != release.paper[config]:
-                    built.warn([f"{config}: the paper has {release.paper[config]} items, this build {total}"])
             facts["configs"][config] = entry
         if not built.tables:
             reasons = ", ".join(f"{config}: {why}" for config, why in facts.get("left_out", {}).items())

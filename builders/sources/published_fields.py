@@ -28,7 +28,8 @@ class Release:
     fetch: str  # the command that fetches the annotations, from the set's own place
     videos: str  # where the videos come from, with the command of their owner
     licence_id: str | None = None  # the licence as the Hub calls it, if it knows it
-    paper: Mapping[str, int] = field(default_factory=dict)  # config -> items that the paper or the release speaks of
+    paper: Mapping[str, int] = field(default_factory=dict)  # config -> items of the paper; where none is known, absent
+    former: Mapping[str, Mapping[str, int]] = field(default_factory=dict)  # an older release -> its own counts
 
     def splits(self, names: str, known: Mapping[str, str]) -> dict[str, str]:
         """Returns the named splits, separated by commas, with their names in the release (of `known`)."""
@@ -37,6 +38,19 @@ class Release:
             if name not in known:
                 raise unknown_name(f"split of {self.builder}", name, list(known))
         return {name: known[name] for name in selected}
+
+    def of_counts(self, config: str, items: int) -> tuple[str, str | None]:
+        """Which release has this many items of a config, in words, and a warning where the paper's has not."""
+        known = {"the paper's": self.paper, **self.former}
+        if config not in self.paper:
+            return f"{items:,} items; no published count is known", None
+        name = next((name for name, counts in known.items() if counts.get(config) == items), None)
+        if name is None:
+            counts = ", ".join(f"{name} {of[config]:,}" for name, of in known.items() if config in of)
+            told = f"{items:,} items, as no known release ({counts})"
+            return told, f"{config}: the files hold {told}: are they whole?"
+        told = f"{items:,} items: {name} release"
+        return told, f"{config}: {told}, not the paper's of {self.paper[config]:,}" if name in self.former else None
 
 
 @dataclass(frozen=True)
@@ -105,10 +119,10 @@ class Entry:
 
     def place_among(self, name: str, options: Sequence[str]) -> int:
         """Returns the place of the right option, whose text a field repeats."""
-        answer = self.text(name)
-        if answer not in options:
+        answer, plain = self.text(name).strip(), [option.strip() for option in options]
+        if answer not in plain:
             raise self.error(f"the answer {answer!r} is outside the options {options}")
-        return options.index(answer)
+        return plain.index(answer)
 
     def yes_or_no(self) -> int:
         """Returns the place of the answer among yes and no."""
@@ -191,7 +205,7 @@ def lettered(row: Entry) -> Choice:
     ('What?', ['this', 'that '], 1, '{question}\\n{options}\\nAnswer directly.')
     """
     text, key = row.text("question"), row.text("GT").strip().upper()
-    choices = list(re.finditer(r"^([A-Z])\. ?(.*)$", text, re.M))
+    choices = list(re.finditer(r"^ ?([A-Z])\. ?(.*)$", text, re.M))
     letters = [match[1] for match in choices]
     if len(choices) < 2 or letters != [chr(ord("A") + n) for n in range(len(choices))]:
         raise row.error(f"the question holds no options A., B. ... a line each: {text!r}")

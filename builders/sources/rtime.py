@@ -1,5 +1,6 @@
 """The builder `rtime`: clips and their reversals with captions of both, as pair groups."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -7,6 +8,7 @@ from video_contrast.builders.registry import BuiltSet, builder
 from video_contrast.builders.sources.published import PublishedOptions, PublishedSet
 from video_contrast.builders.sources.published_fields import Choice, Release, flipped, read_rows
 
+GROUPS = {"test": 1000, "validation": 500}
 SPLITS = {"test": "test", "validation": "valid", "train": "train"}
 RELEASE = Release(
     builder="rtime",
@@ -32,8 +34,10 @@ def rtime(
     options: PublishedOptions,
 ) -> BuiltSet:
     """Reversed in Time: groups of a clip and its reversal, one for each pair of captions."""
-    published = PublishedSet(RELEASE, options)
-    for split, file in RELEASE.splits(splits, SPLITS).items():
+    files = RELEASE.splits(splits, SPLITS)
+    known = {"pairs": 2 * sum(GROUPS[split] for split in files)} if files.keys() <= GROUPS.keys() else {}
+    published = PublishedSet(replace(RELEASE, paper=known), options)
+    for split, file in files.items():
         items = published.items("pairs", split)
         for row in read_rows(folder / f"{file}.json", RELEASE):
             if not row.get("reverse"):

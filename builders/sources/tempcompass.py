@@ -27,7 +27,8 @@ RELEASE = Release(
 # Word for word as the authors' scripts ask.
 YES_OR_NO = "{question}\nPlease answer yes or no:"
 BEST_OPTION = "{question}\n{options}\nPlease directly give the best option:"
-_OPTION = re.compile(r"^(?:([A-Z])\. |((?:Option|Sentence|Caption|Description)s?) ([A-Z0-9]+): )(.*)$", re.M)
+# Three questions have an option without the blank behind its letter, or with one before it.
+_OPTION = re.compile(r"^ ?(?:([A-Z])\. ?|((?:Option|Sentence|Caption|Description)s?) ([A-Z0-9]+): )(.*)$", re.M)
 
 
 @builder("tempcompass", configs=CONFIGS, requirements=f"its folder `questions`: `{RELEASE.fetch}`")
@@ -60,6 +61,8 @@ def _choice(config: str, entry: Entry) -> Choice:
         return Choice(text, YES_NO, entry.yes_or_no(), YES_OR_NO)
     answer, options = entry.text("answer").strip(), list(_OPTION.finditer(text))
     lines = [match[0].strip() for match in options]
+    if len(lines) != len([line for line in text.split("\n") if line.strip()]) - 1:
+        raise entry.error(f"a line of the question is neither its first nor an option: {text!r}")
     if answer not in lines:
         raise entry.error(f"the answer {answer!r} is outside the options {lines}")
     label, first = options[0][2], options[0][3]

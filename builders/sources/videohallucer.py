@@ -18,6 +18,7 @@ RELEASE = Release(
     "Video-Language Models. arXiv:2406.16338.",
     fetch="hf download ColorfulAI/VideoHallucer --repo-type dataset --local-dir VideoHallucer",
     videos="in the same download, SUBSET/videos/",
+    paper=dict(zip(SUBSETS, (400, 352, 400, 400, 400, 248), strict=True)),
 )
 PROMPT = "{question}\nAnswer the question using 'yes' or 'no'."  # word for word as the authors' script asks
 

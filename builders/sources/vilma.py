@@ -22,11 +22,12 @@ TASKS = {
 CONFIGS = tuple(f"{task}{end}" for task in TASKS for end in ("", "_proficiency"))
 PAPER = {"change_of_state": 998, "action_counting": 1432, "rare_actions": 1443, "spatial_relations": 393,
          "situation_awareness": 911}  # fmt: skip
-# Where the videos of its sources lie below the video root; {file} is the release's own name of a file.
+# Where videos lie below the video root; those of the other sources as {dataset}/{youtube_id}.mp4, as its loader has it.
 FOLDERS = {
-    "QUVA": "QUVA/{file}", "something-something-v2": "something-something-v2/{file}.webm", "star": "star/{file}.mp4",
-    "VidSitu": "VidSitu/{file}.mp4",
+    "QUVA": "QUVA/{video_file}", "something-something-v2": "something-something-v2/{video_file}.webm",
+    "star": "star/{video_file}.mp4",
 }  # fmt: skip
+YOUTUBE_ID = 11  # characters; VidSitu's ids have a number of the release behind them
 RELEASE = Release(
     builder="vilma",
     title="ViLMA",
@@ -38,7 +39,8 @@ RELEASE = Release(
     "Zero-Shot Benchmark for Linguistic and Temporal Grounding in Video-Language Models. ICLR 2024.",
     fetch="git clone https://github.com/ilkerkesen/ViLMA",
     videos="YouTube ids of COIN, YouCook2 and STAR: bin/youtube_downloader of the repository, into DATASET/ID.mp4; "
-    "QUVA (bin/normalize_fps), Something-Something V2, RareAct and VidSitu as its README says",
+    "QUVA (bin/normalize_fps), Something-Something V2 and RareAct as its README says; of VidSitu's ids the first 11 "
+    "characters are YouTube's",
     paper={f"{task}{end}": n for task, n in PAPER.items() for end in ("", "_proficiency")},
 )
 
@@ -89,9 +91,7 @@ def _video(row: Entry, rate: float) -> VideoName:
     if unit == "pts":
         start, end = (None if time is None else time / rate for time in (start, end))
     dataset = row.text("dataset")
-    file = str(row.get("video_file") or "")
-    if file:  # cut to the clip already, but for QUVA's
-        cut = dataset != "QUVA"
-        pattern = FOLDERS.get(dataset, "{dataset}/{file}.mp4")
-        return row.video(pattern, start=None if cut else start, end=None if cut else end, file=file)
-    return row.video("{dataset}/{youtube_id}.mp4", start=start, end=end)
+    if dataset == "something-something-v2":  # its files are the clips
+        start = end = None
+    cluster = f"{dataset}/{row.text('youtube_id')[:YOUTUBE_ID]}" if dataset not in FOLDERS else ""
+    return row.video(FOLDERS.get(dataset, "{dataset}/{youtube_id}.mp4"), start=start, end=end, cluster=cluster)

@@ -1,5 +1,6 @@
 """The builder `vinoground`: 500 pairs of short clips and of captions of the same words in another order."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -8,6 +9,7 @@ from video_contrast.builders.sources.published import Items, PublishedOptions, P
 from video_contrast.builders.sources.published_fields import Choice, Release, flipped, lettered, read_rows
 from video_contrast.builders.sources.published_videos import file_name
 
+LAST_LINE = "Please only output one English character."  # as the authors' scripts add to each question
 CONFIGS = ("pairs", "pairs_shuffled", "text_released_mc", "text_shuffled_mc")
 RELEASE = Release(
     builder="vinoground",
@@ -58,9 +60,10 @@ def _pairs(items: Items, folder: Path, shuffled: bool) -> None:
 
 
 def _questions(items: Items, folder: Path, shuffled: bool) -> None:
-    """The released questions of the text score, word for word."""
+    """The released questions of the text score, word for word, as the authors ask them."""
     for row in read_rows(folder / "vinoground_textscore.json", RELEASE):
         name, file = row.text("idx"), file_name(row.text("video_name"))
         turn = shuffled and flipped(items.seed, "vinoground", "text", name)
         video = row.video("vinoground_videos/{file}", file=file, cluster=name.partition("_")[0])
-        items.answers(row, name, video, lettered(row).turned(turn), kind="order")
+        choice = lettered(row).turned(turn)
+        items.answers(row, name, video, replace(choice, prompt=f"{choice.prompt}\n{LAST_LINE}"), kind="order")

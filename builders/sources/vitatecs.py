@@ -19,6 +19,8 @@ RELEASE = Release(
     fetch="git clone https://github.com/lscpku/VITATECS",
     videos="MSR-VTT: https://github.com/m-bain/frozen-in-time (finetuning benchmarks), into MSRVTT/; "
     "VATEX: https://eric-xw.github.io/vatex-website/download.html, into VATEX/",
+    paper={"vitatecs_mc": 13838},
+    former={"the first release's (data_opt, by OPT-175B)": {"vitatecs_mc": 16124}},
 )
 
 

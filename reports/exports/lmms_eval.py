@@ -49,7 +49,7 @@ def functions(template: str, video_root: Path) -> str:
     """The Python file that goes with an export: a template of this folder, with the video root written in."""
     here = files("video_contrast.reports.exports")
     source = (here / template).read_text(encoding="utf-8")
-    letters = (here / "letters.txt").read_text(encoding="utf-8")
+    letters = files("video_contrast").joinpath("answer_text.py").read_text(encoding="utf-8")
     root = str(video_root.resolve()).replace("\\", "/").replace('"', "")
     return source.replace("@LETTERS@\n", letters).replace("@VIDEO_ROOT@", root)
 

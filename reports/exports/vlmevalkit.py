@@ -9,12 +9,12 @@ import csv
 import io
 from pathlib import Path
 
+from video_contrast.answer_text import LETTERS
 from video_contrast.errors import VideoContrastError
 from video_contrast.files import write_text
 from video_contrast.reports.exports.lmms_eval import choice_configs, functions
 from video_contrast.rows import MultipleChoiceRow
 
-LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 CLASS = "video_contrast_sets.py"
 Line = dict[str, str | int | float]  # column -> cell
 QUESTION = "Which sentence describes the video?"

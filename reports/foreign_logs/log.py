@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from video_contrast.answer_text import LETTERS, letter_place
 from video_contrast.errors import VideoContrastError
 from video_contrast.files import Json
 
@@ -108,8 +109,5 @@ def letter_number(answer: object) -> int | None:
     >>> letter_number("C"), letter_number("(b) a man runs"), letter_number("a man")
     (2, 1, None)
     """
-    text = str(answer).strip()
-    inner = text[1:] if text.startswith("(") else text
-    if inner[:1].isalpha() and inner[:1].isascii() and (len(inner) == 1 or inner[1] in ").:"):
-        return ord(inner[0].upper()) - ord("A")
-    return None
+    place = letter_place(str(answer), len(LETTERS))
+    return LETTERS.index(place[0]) if place else None

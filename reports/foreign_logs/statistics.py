@@ -36,12 +36,25 @@ def log_metrics(logs: Sequence[ForeignLog]) -> dict[str, LogMetrics]:
         else:
             numbers["accuracy"] = log.mean
         if log.mean is not None:
-            numbers |= {"reported": log.mean, "reported_standard_error": log.standard_error}
+            values = np.array(list(log.hits.values()) or [log.mean])
+            numbers |= {
+                "reported": _as_share(log.mean, float(values.mean())),
+                "reported_standard_error": _as_share(log.standard_error, float(values.std() / len(values) ** 0.5)),
+            }
         tasks = tables.setdefault(log.model, {})
         if log.task in tasks:
             raise VideoContrastError(f"{log.path}: a second log of {log.model} on {log.task}; give one of them")
         tasks[log.task] = {"layout": "multiple_choice", "conditions": {CLEAN: numbers}}
     return tables
+
+
+def _as_share(value: float | None, of_samples: float) -> float | None:
+    """A harness's own figure on the scale of its samples: tasks aggregate to percent or to shares, as they like.
+
+    >>> _as_share(58.5556, 0.5856), _as_share(0.5856, 0.5856)
+    (0.585556, 0.5856)
+    """
+    return value if value is None else min(value, value / 100, key=lambda scaled: abs(scaled - of_samples))
 
 
 def best_logs(logs: Sequence[ForeignLog]) -> dict[tuple[str, str, str], str]:

@@ -125,6 +125,7 @@ class GenerativeScorer(PairScorer):
             result = self._yesno(clip, texts)
         else:
             result = self._letter(clip, texts, position, question)
+        self.counters["unparseable"] += result.counts.get("unparseable", 0)
         return replace(result, counts={name: self.counters[name] - before[name] for name in self.counters})
 
     @property
@@ -141,23 +142,19 @@ class GenerativeScorer(PairScorer):
         }
 
     def _yesno(self, clip: ClipFrames | None, texts: list[str]) -> ScoreResult:
-        parts = self._after_questions(clip, [prompts.YESNO.format(caption=text) for text in texts], self._yes_and_no)
-        odds = np.array([part["yes"] - part["no"] for part in parts], dtype=np.float64)
-        for part in parts:
-            self._note_mass([part["yes"], part["no"]])
-        return ScoreResult(1.0 / (1.0 + np.exp(-odds)), parts)
+        questions = [prompts.YESNO.format(caption=text) for text in texts]
+        return prompts.caption_scores(self._after_questions(clip, questions, self._yes_and_no))
 
     def _answered(self, clip: ClipFrames | None, texts: list[str], question: Question) -> ScoreResult:
         """One answer to a question of yes or no."""
         if not (self.yes and self.no):
             raise VideoContrastError("the tokenizer has no single token for Yes and No; use --scoring loglik")
-        [part] = self._after_questions(clip, [question.prompt_for(texts)], self._yes_and_no)
-        self._note_mass([part["yes"], part["no"]])
-        return prompts.yes_no_scores(texts, [part["yes"], part["no"]])
+        [logs] = self._after_questions(clip, [question.prompt_for(texts)], self._yes_and_no)
+        return prompts.yes_no_scores(texts, logs)
 
-    def _yes_and_no(self, _: int, logits: Tensor) -> dict[str, float]:
+    def _yes_and_no(self, _: int, logits: Tensor) -> np.ndarray:
         log = logits[-1].log_softmax(-1)
-        return {"yes": float(log[self.yes].logsumexp(0)), "no": float(log[self.no].logsumexp(0))}
+        return np.array([float(log[ids].logsumexp(0)) for ids in (self.yes, self.no)])
 
     def _letter(
         self, clip: ClipFrames | None, texts: list[str], position: int, question: Question | None
@@ -171,10 +168,7 @@ class GenerativeScorer(PairScorer):
             return np.array([float(log[ids].logsumexp(0)) for ids in letters])
 
         def log_probabilities(questions: list[str]) -> list[np.ndarray | None]:
-            rows = self._after_questions(clip, questions, read)
-            for row in rows:
-                self._note_mass([] if row is None else row.tolist())
-            return rows
+            return self._after_questions(clip, questions, read)
 
         options = self.options
         return prompts.score_letters(
@@ -185,10 +179,6 @@ class GenerativeScorer(PairScorer):
             seed=options.option_seed,
             question=question,
         )
-
-    def _note_mass(self, logs: list[float]) -> None:
-        """Counts an answer that is probably none of those that were asked for."""
-        self.counters["unparseable"] += bool(np.logaddexp.reduce(logs) < np.log(prompts.MIN_MASS))
 
     def _loglik(self, clip: ClipFrames | None, texts: list[str], question: str) -> ScoreResult:
         sums, counts = self._caption_loglik(clip, texts, question)

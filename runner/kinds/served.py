@@ -1,8 +1,8 @@
 """A video model behind an OpenAI-compatible endpoint (vLLM, TGI, hosted): frames go as images, answers are kept.
 
 `yesno` asks once a caption, `letter` once an item (or once a rotation). Where the server returns log-probabilities
-they are the score; where it does not, the exact answer is, and one that is no option is counted and is wrong. `loglik`
-asks for the log-probabilities of the captions themselves (`served_likelihood`), after a test of the server.
+they are the score; where it does not, the answer's words are (`served_reading`), and one that is no option is counted.
+`loglik` asks for the log-probabilities of the captions themselves (`served_likelihood`), after a test of the server.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Annotated, Literal
 
 import numpy as np
 
-from video_contrast.chat_model import Answer, AnswerStore, ChatModel, Cost
+from video_contrast.chat_model import Answer, AnswerStore, ChatModel, Cost, Message, RefusedRequest
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import JsonObject, cache_dir
 from video_contrast.runner.kinds import prompts
@@ -29,15 +29,28 @@ from video_contrast.runner.kinds.base import (
     ScoreResult,
     kind,
 )
-from video_contrast.runner.kinds.chat_prompts import SWITCH, THINK
+from video_contrast.runner.kinds.chat_prompts import SWITCH
 from video_contrast.runner.kinds.registry import kind_options
 from video_contrast.runner.kinds.served_cost import estimate
 from video_contrast.runner.kinds.served_likelihood import ROUNDING, Likelihood, LogprobsBy, is_log_probability
 from video_contrast.runner.kinds.served_messages import EndpointOptions, SentClip
-from video_contrast.runner.kinds.thinking import END_OF_THINKING
+from video_contrast.runner.kinds.served_reading import YES_NO, Asked, letters, read_answers
 
 AT_ONCE = 16  # clips whose requests may be in flight together; the pace of the endpoint bounds the requests
-MISSING = -100.0  # the log-probability of an answer that is not among the server's alternatives
+ANSWER_TOKENS = 16  # "**", "The answer is (" or an empty block of thoughts may stand before an answer
+# What is asked for with the tokens of an answer. A server that refuses one is asked for the next.
+LOG_PROBABILITIES: tuple[JsonObject, ...] = (
+    *({"logprobs": True, "top_logprobs": count} for count in (20, 10, 5)),
+    {"logprobs": True},
+    {},
+)
+
+
+@dataclass
+class ServedCost(Cost):
+    """What asking cost, and of how many answers an alternative was not listed."""
+
+    bounded_answers: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,11 +82,12 @@ class ServedScorer(PairScorer):
         self.options = options or ServedOptions()
         loglik = self.options.scoring == "loglik"
         self.likelihood = Likelihood.of(chat, self.options.logprobs_by) if loglik else None
-        chat.parameters = {"max_tokens": 5, "temperature": 0.0, "logprobs": True, "top_logprobs": 20} | chat.parameters
+        chat.parameters = {"max_tokens": ANSWER_TOKENS, "temperature": 0.0} | chat.parameters
         chat.read = _refusing(chat)
         self.chat = chat
         self.together = self.options.scoring == "letter"
         self.canary: dict[str, float] | None = None
+        self._agreed = False  # how many log-probabilities the server returns
         self._testing = threading.Lock()
 
     def score(
@@ -89,11 +103,11 @@ class ServedScorer(PairScorer):
 
         Returns:
             float64[k], and k dicts of parts. An unparseable answer gives NaN for what it was to decide, with the part
-            `unparseable` = 1: the runner counts the item as wrong.
+            `unparseable`: the runner puts it below all others of its item.
         """
         sent = SentClip.of(clip, self.options.frames_as)
         question = None if question is None else question.of_frames(0 if clip is None else len(clip.frames))
-        cost = Cost()
+        cost = ServedCost()
         if self.likelihood is not None:
             result = self._loglik(self.likelihood, sent, captions, question, cost=cost)
         elif question is not None and question.is_yes_no(captions):
@@ -124,7 +138,7 @@ class ServedScorer(PairScorer):
         captions: Sequence[str],
         question: Question | None,
         *,
-        cost: Cost,
+        cost: ServedCost,
     ) -> ScoreResult:
         with self._testing:  # once a process, before anything is scored
             if self.canary is None:
@@ -140,41 +154,50 @@ class ServedScorer(PairScorer):
             scored.append((total / per, {"sum": total, "n_tokens": len(tokens), "n_chars": len(caption)}))
         return _result(scored)
 
-    def _asked(self, sent: SentClip, questions: Sequence[str], cost: Cost) -> list[Answer]:
-        """Answers to questions about a clip."""
-        answers = sent.endpoint(self.chat).ask([sent.question(question) for question in questions], cost)
-        self.in_steps = self.in_steps or any(answer["logprobs"] is None for answer in answers)
-        return answers
+    def _read(
+        self, sent: SentClip, questions: Sequence[str], asked: Asked, cost: ServedCost
+    ) -> list[np.ndarray | None]:
+        """Log-probabilities of the answers that were asked for, one array a question about a clip; None: neither."""
+        messages = [sent.question(question) for question in questions]
+        with self._testing:
+            if not self._agreed:
+                self._agree(sent, messages[0], cost)
+                self._agreed = True
+        answers = sent.endpoint(self.chat).ask(messages, cost)
+        self.in_steps = self.in_steps or any(answer["alternatives"] is None for answer in answers)
+        read, bounded = read_answers(answers, asked)
+        cost.add(bounded_answers=bounded)
+        return read
 
-    def _yesno(self, sent: SentClip, captions: Sequence[str], cost: Cost) -> ScoreResult:
-        answers = self._asked(sent, [prompts.YESNO.format(caption=caption) for caption in captions], cost)
-        scored: list[tuple[float, dict[str, float]] | None] = []
-        for answer in answers:
-            logs = _logs(answer, (prompts.YES, prompts.NO))
-            if logs is None:
-                scored.append(None)
-                continue
-            yes, no = logs.tolist()
-            scored.append((1.0 / (1.0 + math.exp(no - yes)) if no - yes < 700 else 0.0, {"yes": yes, "no": no}))
-        return _result(scored)
+    def _agree(self, sent: SentClip, message: list[Message], cost: ServedCost) -> None:
+        """Asks for as many log-probabilities as the server takes; what it has answered before is not asked again."""
+        plain, refused = self.chat.parameters, None
+        for ask in (False, True):
+            for way in LOG_PROBABILITIES:
+                self.chat.parameters = plain | way
+                chat = sent.endpoint(self.chat)
+                try:
+                    if chat.store.get(chat.key(message)) is not None or (ask and chat.ask([message], cost)):
+                        return
+                except RefusedRequest as error:
+                    refused = refused or error
+        raise refused or AssertionError("each way was refused or returned")
 
-    def _answered(self, sent: SentClip, captions: Sequence[str], question: Question, cost: Cost) -> ScoreResult:
+    def _yesno(self, sent: SentClip, captions: Sequence[str], cost: ServedCost) -> ScoreResult:
+        questions = [prompts.YESNO.format(caption=caption) for caption in captions]
+        return prompts.caption_scores(self._read(sent, questions, YES_NO, cost))
+
+    def _answered(self, sent: SentClip, captions: Sequence[str], question: Question, cost: ServedCost) -> ScoreResult:
         """One answer to a question of yes or no."""
-        [answer] = self._asked(sent, [question.prompt_for(captions)], cost)
-        logs = _logs(answer, (prompts.YES, prompts.NO))
-        return prompts.yes_no_scores(captions, None if logs is None else logs.tolist())
+        [logs] = self._read(sent, [question.prompt_for(captions)], YES_NO, cost)
+        return prompts.yes_no_scores(captions, logs)
 
     def _letter(
-        self, sent: SentClip, captions: Sequence[str], position: int, question: Question | None, *, cost: Cost
+        self, sent: SentClip, captions: Sequence[str], position: int, question: Question | None, *, cost: ServedCost
     ) -> ScoreResult:
-        letters = [(c, f" {c}") for c in prompts.LETTERS[: len(captions)]]
-
-        def log_probabilities(questions: list[str]) -> list[np.ndarray | None]:
-            return [_logs(answer, letters) for answer in self._asked(sent, questions, cost)]
-
         return prompts.score_letters(
             captions,
-            log_probabilities,
+            lambda questions: self._read(sent, questions, letters(len(captions)), cost),
             rotations=self.options.rotations,
             position=position,
             seed=self.options.option_seed,
@@ -191,7 +214,7 @@ def _refusing(chat: ChatModel) -> Callable[[object], Answer]:
 
     def checked(output: object) -> Answer:
         answer = read(output)
-        for token, log in answer.get("logprobs") or ():
+        for token, log in (pair for alternatives in answer.get("alternatives") or () for pair in alternatives):
             if not (math.isfinite(log) and log <= ROUNDING):
                 raise VideoContrastError(
                     f"{chat.model} at {chat.where}: {log:g} is no "
@@ -207,24 +230,6 @@ def _result(scored: Sequence[tuple[float, dict[str, float]] | None]) -> ScoreRes
     rows = [(math.nan, {"unparseable": 1.0}) if row is None else row for row in scored]
     parts = [{name: float(value) for name, value in part.items()} for _, part in rows]
     return ScoreResult(np.array([score for score, _ in rows]), parts, {"unparseable": list(scored).count(None)})
-
-
-def _logs(answer: Answer, forms: Sequence[tuple[str, ...]]) -> np.ndarray | None:
-    """Log-probability of each of the answers that were asked for, whose forms are given.
-
-    They are read from the first token's alternatives, or else from the exact answer. None where neither is one of
-    them: the alternatives hold them with almost no probability (a model that thinks aloud begins with "<think>").
-    """
-    alternatives = answer["logprobs"]
-    if alternatives:
-        by_answer = [[log for token, log in alternatives if token in texts] for texts in forms]
-        logs = np.array([float(np.logaddexp.reduce(terms)) if terms else MISSING for terms in by_answer])
-        if np.logaddexp.reduce(logs) >= math.log(prompts.MIN_MASS):
-            return logs
-    answered = re.sub(rf"^\s*{THINK}.*?{END_OF_THINKING}", "", answer["text"], flags=re.DOTALL)
-    text = re.sub(r"^[\s\W]+|[\s\W]+$", "", answered).lower()
-    exact = [text in {form.lower() for form in texts} for texts in forms]
-    return np.where(exact, 0.0, MISSING) if any(exact) else None
 
 
 @kind(

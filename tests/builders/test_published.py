@@ -98,10 +98,11 @@ def test_vinoground_in_the_released_order_and_shuffled(tmp_path: Path) -> None:
     assert [true(row) for row in pairs] == [true(row) for row in shuffled]
     assert pairs[3]["group"] == "1" and pairs[3]["video_path"] == "vinoground_videos/1_neg.mp4"
     released, turned = rows["text_released_mc", "test"], rows["text_shuffled_mc", "test"]
+    question += "\nPlease only output one English character."  # the line that the authors' scripts add
     assert asked(released[0]) == question and {asked(row) for row in turned} > {question}
     assert [true(row) for row in released] == [true(row) for row in turned]
     warning = SetFolder.open(tmp_path / "vinoground").record["facts"]["warnings"][0]
-    assert warning == "pairs: the paper has 1000 items, this build 24"
+    assert warning.startswith("pairs: the files hold 24 items, as no known release (the paper's 1,000)")
 
 
 def tempcompass(root: Path, answer: str = "B. rising") -> dict[str, Any]:
@@ -169,6 +170,62 @@ def test_vilma_with_and_without_the_proficiency_test(tmp_path: Path) -> None:
     clean = scored["change_of_state"]["conditions"]["clean"]
     assert clean["accuracy"] == 0.5 and clean["accuracy_with_proficiency"] == 0.25
     assert "accuracy_with_proficiency" not in scored["action_counting"]["conditions"]["clean"]
+
+
+def test_vilma_shows_the_clip_of_an_item_and_not_the_whole_video(tmp_path: Path) -> None:
+    """Its loader cuts all sources but Something-Something V2, whose files are the clips."""
+    star = vilma_entry(dataset="star", youtube_id=None, video_file="T832F", start_time=0.4, end_time=10.6)
+    clip = vilma_entry(dataset="something-something-v2", youtube_id=None, video_file="9", start_time=0, end_time=None)
+    situation = vilma_entry(dataset="VidSitu", youtube_id="f1Nh9DlkZ1w3", video_file="f1Nh9DlkZ1w3_20_30",
+                            start_time=20, end_time=30)  # fmt: skip
+    files = {f"change-state-{name}": {} for name in ("action", "inverse", "prestate", "poststate")}
+    files |= {"SRL_Action_Replacement_Top_1000": {"k": situation}, "SRL_Actor_Swapping": {}}
+    for name, content in files.items():
+        as_json(tmp_path / "in" / f"{name}.json", {"s": star, "c": clip} if name == "change-state-action" else content)
+    configs = [f"{task}{end}" for task in ("change_of_state", "situation_awareness") for end in ("", "_proficiency")]
+    opened = SetFolder.open(video_contrast.build("vilma", configs, output=tmp_path / "set", folder=tmp_path / "in"))
+    for config in configs[:2]:
+        spans = [(row["video_path"], row["start"], row["end"]) for row in opened.choice_rows(config, "test")]
+        assert spans == [("star/T832F.mp4", 0.4, 10.6), ("something-something-v2/9.webm", None, None)]
+    (row,) = opened.choice_rows(configs[3], "test")
+    assert (row["video_path"], row["start"], row["end"]) == ("VidSitu/f1Nh9DlkZ1w3.mp4", 20.0, 30.0)
+    assert row["cluster"] == "VidSitu/f1Nh9DlkZ1w"  # the digit behind YouTube's 11 characters is the release's
+
+
+@pytest.mark.parametrize("line", ["C.Both at once", " C. Both at once"])
+def test_tempcompass_keeps_options_with_a_blank_too_few_or_too_many(tmp_path: Path, line: str) -> None:
+    given = tempcompass(tmp_path / "in")
+    entry = {"question": f"Which is first?\nA. dancing\nB. an air kiss\n{line}", "answer": "A. dancing"}
+    as_json(tmp_path / "in/questions/multi-choice.json", {"1": {"order": [entry]}})
+    (row,) = build("tempcompass", tmp_path, configs=["multi_choice"], **given)["multi_choice", "test"]
+    assert row["candidates"] == ["dancing", "an air kiss", "Both at once"]
+    other = entry | {"question": "Which?\nA. dancing\nx"}
+    as_json(tmp_path / "in/questions/multi-choice.json", {"1": {"order": [other]}})
+    with pytest.raises(VideoContrastError, match="a line of the question is neither its first nor an option"):
+        video_contrast.build("tempcompass", ["multi_choice"], output=tmp_path / "no", **given)
+
+
+def test_a_build_says_which_release_it_read_and_whether_it_is_whole(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The released files of VITATECS: 13,838 lines in `data`, 16,124 in the older `data_opt`."""
+    for lines, told, warns in ((13838, "the paper's release", False), (16124, "OPT-175B) release, not the", True),
+                               (600, "600 items, as no known release (the paper's 13,838", True)):  # fmt: skip
+        given = vitatecs(tmp_path / str(lines))
+        row = {"src_dataset": "MSRVTT", "video_name": "v.mp4", "caption": "", "counterfactual": "", "aspect": "Type"}
+        with (given["folder"] / "Type.jsonl").open("a", encoding="utf-8") as file:
+            file.writelines(json.dumps(row) + "\n" for _ in range(lines - 6))
+        assert main(["build", "vitatecs", "--folder", str(given["folder"]), "--output", str(tmp_path / "out")]) == 0
+        said = capsys.readouterr()
+        assert told in " ".join((said.out + said.err).split()) and ("warning: vitatecs_mc" in said.err) is warns
+
+
+def test_a_key_that_stands_twice_in_a_released_file_is_refused(tmp_path: Path) -> None:
+    given = tempcompass(tmp_path / "in")
+    path = tmp_path / "in/questions/yes_no.json"
+    path.write_text(f'{{"7": {{"speed": []}}, {path.read_text(encoding="utf-8")[1:-1]}, "7": {{}}}}', encoding="utf-8")
+    with pytest.raises(VideoContrastError, match=r"yes_no\.json is not valid JSON: the key '7' stands twice"):
+        video_contrast.build("tempcompass", ["yes_no"], output=tmp_path / "no", **given)
 
 
 def test_videocon(tmp_path: Path) -> None:

@@ -165,6 +165,21 @@ def test_intervals_by_video_stand_beside_those_of_independent_clips(tmp_path, ca
     assert "over 40 source videos; if its clips were independent" in printed and "its own interval is" in printed
 
 
+def test_a_figure_in_percent_is_no_conflict_with_its_samples(tmp_path, capsys):
+    """Video-MME aggregates to percent; the standard error beside it is that of its samples."""
+    values = hits(0.6, 2)
+    path = lmms(tmp_path, "qwen", values)
+    results = path.with_name("20260806_102233_results.json")
+    entry = json.loads(results.read_text())
+    entry["results"]["videomme"]["videomme_perception_score,none"] *= 100
+    results.write_text(json.dumps(entry))
+    assert main(["table", str(path)]) == 0
+    printed = capsys.readouterr().out
+    assert "its own figure" not in printed
+    low, high = (np.mean(values) + sign * 1.96 * np.std(values, ddof=1) / len(values) ** 0.5 for sign in (-1, 1))
+    assert f"its own interval is [{low:.3f}, {high:.3f}]" in printed
+
+
 def test_compare_pairs_logs_of_two_harnesses(tmp_path, capsys):
     first, second = hits(0.5, 3), hits(0.7, 4)
     a = lmms(tmp_path, "qwen", first)

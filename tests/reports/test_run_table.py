@@ -48,11 +48,11 @@ def test_retrieval_stands_with_its_chance() -> None:
 
 def test_a_missing_file_is_named_once_and_only_the_first_few_are() -> None:
     missing = {f"my clips/{n}.mp4": f"my clips/{n}.mp4: cannot be read" for n in range(7)}
-    result: Any = SimpleNamespace(record={"n_missing": 7, "missing": missing})
+    result: Any = SimpleNamespace(metrics={"configs": {}}, record={"n_missing": 7, "missing": missing})
     lines = remarks(result)[1:]
     assert lines[0] == "  my clips/0.mp4: cannot be read"
     assert len(lines) == 6 and lines[-1] == "  and 2 more (run.json)"
-    one: Any = SimpleNamespace(record={"n_missing": 1, "missing": {"a.mp4": "cannot be read"}})
+    one: Any = SimpleNamespace(metrics={"configs": {}}, record={"n_missing": 1, "missing": {"a.mp4": "cannot be read"}})
     assert remarks(one)[0] == "1 clip missing; every figure is over the clips that all conditions have:"
 
 

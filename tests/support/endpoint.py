@@ -16,6 +16,7 @@ class Endpoint:
         self.asked: list[dict[str, Any]] = []
         self.failures: list[int | str] = []  # what to answer instead, first come first served
         self.logprobs = True
+        self.most_logprobs = 20  # more alternatives are refused; -1: log-probabilities as a whole
         self.retry_after = ""
         self.thoughts = ""  # of a server that answers nothing but these, in a field of their own
         self.lie = ""  # "company", "shifted", "positive", "clamped", "null", "silent": how it is wrong about its prompt
@@ -61,11 +62,11 @@ class Endpoint:
             return failure, b'{"error": "busy"}'
         return 200, failure.encode()
 
-    def reply(self, request: dict[str, Any]) -> tuple[str, dict[str, float]]:
-        """The server is right about everything with a man in it."""
+    def reply(self, request: dict[str, Any]) -> tuple[str, dict[str, float] | list[dict[str, float]]]:
+        """The server is right about everything with a man in it: text, and alternatives of the first or each token."""
         question = request["messages"][0]["content"][-1]["text"]
         if "Yes or No" in question:
-            return ("Yes.", {"Yes": -0.1, "No": -2.5}) if "man" in question else ("no", {"No": -0.2, "Yes": -1.9})
+            return ("Yes.", {"Yes": -0.1, "No": -2.5}) if "man" in question else ("No", {"No": -0.2, "Yes": -1.9})
         for line in question.splitlines():
             if " man" in line and line[1:3] == ". ":
                 return line[0], {line[0]: -0.1, "Z": -3.0}
@@ -128,9 +129,12 @@ class Endpoint:
     def answer(self, request: dict[str, Any]) -> tuple[int, bytes]:
         if request["messages"][-1]["role"] == "assistant":
             return self.forced(request)
-        if request["max_tokens"] > 5:
+        if "Describe" in request["messages"][-1]["content"][-1]["text"]:
             return self.describe()
+        if request.get("logprobs") and request.get("top_logprobs", 0) > self.most_logprobs:
+            return 400, b'{"error": {"message": "top_logprobs is too large"}}'
         text, logs = self.reply(request)
+        tokens = logs if isinstance(logs, list) else [logs]
         choice: dict[str, Any] = {
             "index": 0,
             "finish_reason": "stop",
@@ -139,8 +143,11 @@ class Endpoint:
         if self.thoughts:
             choice["message"] |= {"content": None, "reasoning_content": self.thoughts}
         elif self.logprobs:
-            top = [{"token": token, "logprob": log} for token, log in logs.items()]
-            choice["logprobs"] = {"content": [{**top[0], "top_logprobs": top}]}
+            content = []
+            for alternatives in tokens:
+                top = [{"token": token, "logprob": log} for token, log in alternatives.items()]
+                content.append({**top[0], "top_logprobs": top[: request.get("top_logprobs", 0)]})
+            choice["logprobs"] = {"content": content if request.get("logprobs") else None}
         usage = {"prompt_tokens": 7, "completion_tokens": 1, "total_tokens": 8}
         body = {"id": "x", "created": 0, "model": request["model"], "choices": [choice], "usage": usage}
         return 200, json.dumps(body | {"object": "chat.completion", "system_fingerprint": ""}).encode()

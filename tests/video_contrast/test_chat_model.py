@@ -98,6 +98,78 @@ def test_an_answer_after_spaces_or_a_closed_block_of_thoughts_is_read(endpoint: 
     assert scored.scores[0] > 0.99 and scored.counts["unparseable"] == 0
 
 
+Reply = tuple[str, list[dict[str, float]]]
+
+
+def replying(endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch, *replies: Reply) -> ServedScorer:
+    """A scorer of a server that replies so, a caption after the other."""
+    rest = iter(replies)
+    monkeypatch.setattr(endpoint, "reply", lambda request: next(rest))
+    return ServedScorer(chat(endpoint, concurrency=1))
+
+
+def test_an_alternative_that_is_not_listed_is_bounded_and_counted(
+    endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not taken for impossible: a caption of .804 would have 1.0 so, and be above one of .868."""
+    scorer = replying(
+        endpoint, monkeypatch,
+        ("Yes", [{"Yes": np.log(0.868), "No": np.log(0.132)}]),
+        ("Yes", [{"Yes": np.log(0.804), "It": np.log(0.1), "The": np.log(0.05)}]),
+        ("No", [{"No": np.log(0.7)}]),
+    )  # fmt: skip
+    scored = scorer.score(CLIP, CAPTIONS)
+    np.testing.assert_allclose(scored.scores, [0.868, 0.804 / (0.804 + 0.046), 0.3], atol=1e-6)
+    assert (scored.counts["bounded_answers"], scored.counts["unparseable"]) == (2, 0)
+
+
+@pytest.mark.parametrize(
+    ("text", "before"),
+    [("**Yes**", "**"), ("\nYes", "\n"), ("(Yes)", "("), (" Yes", " "), ("The answer is yes", "The| answer| is")],
+)
+def test_the_token_that_carries_the_answer_is_read_whatever_stands_before_it(
+    text: str, before: str, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    marks = [{token: -0.01, "Yes": -9.0, "No": -7.0} for token in before.split("|")]
+    word = {"yes" if "yes" in text else "Yes": np.log(0.6), "No": np.log(0.3), " no": np.log(0.1)}
+    scorer = replying(
+        endpoint, monkeypatch,
+        (text, [*marks, word, {"**": 0.0}]), ("Yes", [{"Yes": np.log(0.8), "No": np.log(0.2)}]),
+    )  # fmt: skip
+    scored = scorer.score(CLIP, CAPTIONS[:2])
+    np.testing.assert_allclose(scored.scores, [0.6, 0.8], atol=1e-6)
+    assert scored.counts["unparseable"] == 0
+
+
+def test_answers_about_one_item_are_read_in_one_way(endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A plain "Yes", which is 1.0, is not compared with a probability of .9."""
+    listed: Reply = ("Yes", [{"Yes": np.log(0.9), "No": np.log(0.1)}])
+    scored = replying(endpoint, monkeypatch, listed, ("Yes", [{"other": -0.1}])).score(CLIP, CAPTIONS[:2])
+    np.testing.assert_allclose(scored.scores, [1.0, 1.0], atol=1e-6)
+
+
+def test_a_sentence_that_begins_with_a_is_no_letter(endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch) -> None:
+    scorer = replying(endpoint, monkeypatch, ("A man sits", [{"A": -0.1, "B": -3.0}, {" man": -0.1}]))
+    scorer.options = ServedOptions(scoring="letter")
+    assert np.isnan(scorer.score(CLIP, CAPTIONS[:2]).scores).all()
+
+
+@pytest.mark.parametrize(("most", "requests"), [(20, 1), (10, 2), (7, 3), (0, 4), (-1, 5)])
+def test_a_server_that_refuses_log_probabilities_is_asked_for_fewer(
+    most: int, requests: int, endpoint: Endpoint, tmp_path: Path
+) -> None:
+    endpoint.most_logprobs = most
+    scored = ServedScorer(chat(endpoint, tmp_path / "a.jsonl")).score(CLIP, CAPTIONS[:1])
+    assert len(endpoint.asked) == requests
+    exact = 1 / (1 + np.exp(-2.4)) if most > 0 else np.exp(-0.1) if most == 0 else 1.0
+    assert scored.scores[0] == pytest.approx(exact)
+    ServedScorer(chat(endpoint, tmp_path / "a.jsonl")).score(CLIP, CAPTIONS[:1])
+    assert len(endpoint.asked) == requests  # nothing is asked twice
+    endpoint.failures = [400] * 9
+    with pytest.raises(VideoContrastError, match="Bad request"):
+        ServedScorer(chat(endpoint)).score(CLIP, CAPTIONS[:1])
+
+
 def test_a_server_that_puts_its_thoughts_elsewhere_and_does_not_answer_is_counted(endpoint: Endpoint) -> None:
     endpoint.thoughts = "Let me see"
     scored = ServedScorer(chat(endpoint)).score(CLIP, CAPTIONS[:1])
@@ -148,9 +220,11 @@ def test_other_frames_or_parameters_are_other_questions(endpoint: Endpoint, tmp_
 
 def test_a_server_that_keeps_failing_is_one_message_and_keeps_what_came(endpoint: Endpoint, tmp_path: Path) -> None:
     path = tmp_path / "answers.jsonl"
+    scorer = ServedScorer(chat(endpoint, path, retries=2, concurrency=1))
+    scorer.score(CLIP, CAPTIONS[:1])
     endpoint.failures = [500] * 3
     with pytest.raises(VideoContrastError, match=r"vlm at http.* failed after 3 tries: .*answers so far are stored"):
-        ServedScorer(chat(endpoint, path, retries=2, concurrency=1)).score(CLIP, CAPTIONS)
+        scorer.score(CLIP, CAPTIONS)
     assert len(AnswerStore(path)) == 2
 
 

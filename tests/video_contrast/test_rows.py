@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from video_contrast.errors import VideoContrastError
 from video_contrast.rows import (
+    KINDS,
     Row,
     edit_record,
     multiple_choice_row,
@@ -110,3 +111,10 @@ def test_features_hold_every_column_and_round_trip() -> None:
     loaded = datasets.Dataset.from_list(rows, features=table_features("multiple_choice"))
     assert loaded[0] == rows[0]
     assert set(table_features("retrieval", perturbed=True)) == set(table_columns("retrieval", perturbed=True))
+
+
+def test_the_kinds_of_every_generator_are_listed() -> None:
+    from video_contrast.builders.assembly.frame_contrasts import FrameContrasts
+    from video_contrast.builders.assembly.verb_contrasts import KINDS as BY_GENERATOR
+
+    assert {FrameContrasts().kind, *BY_GENERATOR.values()} <= set(KINDS)

@@ -1,0 +1,106 @@
+"""What answers of a served model say: log-probabilities of the answers that were asked for, or else its words.
+
+The answer is looked for in the text; what stands before it ("**", a line break, "The answer is (") does not count. Its
+log-probabilities are those of the token that carries it. All answers about the candidates of one item are read in one
+way: by log-probabilities where every answer that can be read has them, by the words alone otherwise.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from video_contrast.answer_text import LETTERS, letter_place, yes_no_place
+from video_contrast.chat_model import Answer
+from video_contrast.runner.kinds import prompts
+from video_contrast.runner.kinds.served_likelihood import CLAMPED
+
+NOT_SAID = -100.0  # nats, of what a plain answer does not say
+LEAST_REST = float(np.finfo(np.float32).eps)  # of the probability that no listed alternative has
+_SPACES = re.compile(r"[\s▁ĠĊ]+")  # as tokenizers write them, too
+_MARKS = re.compile(r"[\W_ĠĊ]+")
+Alternatives = Sequence[tuple[str, float]]  # of one token, the token itself first
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The answers that were asked for, in the order of the scores, and how one of them is found in a text."""
+
+    names: tuple[str, ...]
+    find: Callable[[str], tuple[str, int] | None]  # -> the name and where it stands
+    any_case: bool = False
+
+    def named(self, token: str) -> str | None:
+        """The answer that a token gives, marks and spaces around it apart."""
+        name = _MARKS.sub("", token)
+        name = name.lower() if self.any_case else name
+        return name if name in self.names else None
+
+
+YES_NO = Asked(("yes", "no"), yes_no_place, any_case=True)
+
+
+def letters(count: int) -> Asked:
+    """The first `count` letters."""
+    return Asked(tuple(LETTERS[:count]), lambda text: letter_place(text, count))
+
+
+def read_answers(answers: Sequence[Answer], asked: Asked) -> tuple[list[np.ndarray | None], int]:
+    """Reads the answers about one item, all in one way.
+
+    Returns:
+        The log-probability of each name, float64[len(names)], one array an answer, None where it says none of them;
+        and of how many answers a name was not among the listed alternatives, so that its log-probability is bounded.
+    """
+    places = [asked.find(answer["text"]) for answer in answers]
+    read = [_log_probabilities(answer, place, asked) for answer, place in zip(answers, places, strict=True)]
+    if any(place and logs is None for logs, place in zip(read, places, strict=True)):
+        said = [place and np.where([name == place[0] for name in asked.names], 0.0, NOT_SAID) for place in places]
+        return said, 0
+    bounded = sum(logs is not None and bool(np.isnan(logs[0]).any()) for logs in read)
+    return [None if logs is None else np.where(np.isnan(logs[0]), logs[1], logs[0]) for logs in read], bounded
+
+
+def _log_probabilities(answer: Answer, place: tuple[str, int] | None, asked: Asked) -> tuple[np.ndarray, float] | None:
+    """Log-probabilities of the names, NaN where they are not listed, and the bound of those that are not.
+
+    None without log-probabilities, and where the text gives no answer and its first token almost certainly none either.
+    """
+    tokens = answer["alternatives"] or []
+    number = 0 if place is None else _token_at(tokens, answer["text"], place)
+    if not tokens or number is None:
+        return None
+    alternatives = tokens[number]
+    by_name: dict[str | None, list[float]] = {}
+    for token, log in alternatives:
+        by_name.setdefault(asked.named(token), []).append(log)
+    said = asked.named(alternatives[0][0])
+    if place is not None:
+        by_name.setdefault(place[0], [alternatives[0][1]])  # of a word in pieces, the first
+    elif said is not None:  # "A" of "A man", which is no answer
+        return None
+    logs = np.array([np.logaddexp.reduce(by_name[name]) if name in by_name else np.nan for name in asked.names])
+    if not np.nansum(np.exp(logs)) >= prompts.MIN_MASS:
+        return None
+    rest = max(1.0 - sum(math.exp(log) for _, log in alternatives), LEAST_REST)
+    return logs, min(math.log(rest), *(log for _, log in alternatives if log > CLAMPED))
+
+
+def _token_at(tokens: Sequence[Alternatives], text: str, place: tuple[str, int]) -> int | None:
+    """The number of the token in which a name stands in a text; None where the tokens are not those of the text.
+
+    Spaces do not count: servers that decode tokens one by one lose them. Thoughts may stand before the text.
+    """
+    pieces = [_SPACES.sub("", alternatives[0][0]) for alternatives in tokens]
+    whole, name = "".join(pieces), place[0]
+    head = _SPACES.sub("", text[: place[1] + len(name)])
+    begin = whole.rfind(_SPACES.sub("", text))
+    begin = whole.find(head) if begin < 0 else begin
+    if begin < 0:
+        return None
+    ends = np.cumsum([len(piece) for piece in pieces])
+    return int(np.searchsorted(ends, begin + len(head) - len(name), side="right"))

@@ -1,0 +1,50 @@
+"""What an answer in words says: a letter, or yes or no. Exports to other tools carry this file as it is.
+
+Nothing is guessed: "A man runs" is a sentence, not the letter A. It needs the standard library only.
+"""
+
+import re
+
+LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+THOUGHTS = re.compile(r"^\s*<think>.*?</think>", re.DOTALL)
+# Marks and the words with which models introduce an answer: "**", "The answer is: (", "\boxed{".
+_BEFORE = (
+    r"[\W_]*(?:(?:the\s+)?(?:(?:correct|best|right|final)\s+)?(?:answer|option|choice)\b(?:\s+is\b)?|boxed\b)?[\W_]*"
+)
+_YES_NO = re.compile(_BEFORE + r"(yes|no)(?![^\W_]|/)", re.IGNORECASE)
+# A letter ends the answer, or a mark follows it. "A" and "I" are words too; others may stand before one ("B because").
+_LETTER = re.compile(
+    rf"(?i:{_BEFORE})(?:([A-Za-z])(?=[\W_]*$|[):])|([A-Z])(?=\s*[.,:;)\]}}*_<]|\s*\n)|([B-HJ-Z])(?=\s+(?!(?:or|and)\b)))"
+)
+
+
+def letter_place(answer: str, count: int) -> "tuple[str, int] | None":
+    """The first letter that an answer such as "**B**", "(B) because" or "The answer is B." gives, and where it stands.
+
+    None where it gives none of the first `count` letters, or a sentence begins with it.
+    """
+    said = THOUGHTS.match(answer)
+    match = _LETTER.match(answer, said.end() if said else 0)
+    letter = match[match.lastindex or 0].upper() if match else ""
+    return (letter, match.start(match.lastindex or 0)) if match and letter in LETTERS[:count] else None
+
+
+def letter_of(answer: str, options: "list[str]") -> str:
+    """The letter of an answer, or of the option that it repeats word for word; "" if it is neither.
+
+    >>> [letter_of(text, ["x", "y"]) for text in ("(B) because", "B. a man", "y.", "A man runs", "")]
+    ['B', 'B', 'B', '', '']
+    """
+    place = letter_place(answer, len(options))
+    if place:
+        return place[0]
+    text = THOUGHTS.sub("", answer).strip().rstrip(".").lower()
+    said = [LETTERS[n] for n, option in enumerate(options) if text == option.strip().rstrip(".").lower()]
+    return said[0] if said else ""
+
+
+def yes_no_place(answer: str) -> "tuple[str, int] | None":
+    """ "yes" or "no", with which an answer begins, and where it stands; None where it begins with neither."""
+    said = THOUGHTS.match(answer)
+    match = _YES_NO.match(answer, said.end() if said else 0)
+    return (match[1].lower(), match.start(1)) if match else None
