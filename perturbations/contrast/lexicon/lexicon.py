@@ -1,4 +1,4 @@
-"""The action lexicon: nouns with their classes, verb units with what they select, and which units exclude each other.
+"""The action lexicon: nouns with their classes, verb units with what they take, and which units exclude each other.
 
 `README.md` beside this file says what the tables hold, how they were written and how a row is corrected.
 """
@@ -33,28 +33,13 @@ class Selection:
     nouns: frozenset[str]
     excepted: frozenset[str]
 
-    @classmethod
-    def parse(cls, text: str) -> "Selection":
-        """Reads "class,class:noun,-excepted noun"; "-" selects nothing.
-
-        >>> Selection.parse("fruit:potato,-grape").excepted
-        frozenset({'grape'})
-        """
-        classes, _, nouns = text.partition(":")
-        listed = [noun for noun in nouns.split(",") if noun]
-        return cls(
-            frozenset(name for name in classes.split(",") if name not in ("", "-")),
-            frozenset(noun for noun in listed if not noun.startswith("-")),
-            frozenset(noun[1:] for noun in listed if noun.startswith("-")),
-        )
-
 
 @dataclass(frozen=True)
 class Action:
     """A verb unit in one meaning and frame: "i" (no object), "t" (object) or "p" (object of the unit's preposition).
 
-    `subject` and `object` say who does it to what; `seen` whether it shows without sound; exclusion is derived from
-    `posture`, `hands` ("busy", "free", "any"), `motion`, `result`, `span` ("s" or "m") and `scenes`.
+    `seen`: whether it shows without sound. Exclusion is derived from `posture`, `hands`, `motion`, `result`, `span`
+    ("s" or "m") and `scenes`; their values are those of the table.
     """
 
     unit: str
@@ -79,23 +64,18 @@ class Lexicon:
         self._things: dict[str, tuple[Thing, ...]] = {}
         self._uses: dict[str, tuple[str, ...]] = {}
         self._actions: dict[str, tuple[Action, ...]] = {}
-        for part in "ab":
-            for noun, category, size, looks in _rows(f"things_{part}.tsv"):
-                self._things[noun] = (*self._things.get(noun, ()), Thing(noun, category, size, looks))
-            for noun, units in _rows(f"uses_{part}.tsv"):
-                self._uses[noun] = tuple(dict.fromkeys((*self._uses.get(noun, ()), *units.split(", "))))
+        for row in (*_rows("things_a.tsv"), *_rows("things_b.tsv")):
+            self._things[row[0]] = (*self.things(row[0]), Thing(*row))
+        for noun, units in (*_rows("uses_a.tsv"), *_rows("uses_b.tsv")):
+            self._uses[noun] = tuple(dict.fromkeys((*self.uses(noun), *units.split(", "))))
         for row in _rows("actions.tsv"):
-            self._actions[row[0]] = (*self._actions.get(row[0], ()), _action(row))
+            self._actions[row[0]] = (*self.actions(row[0]), _action(row))
         self._mixes = {scene: frozenset(mixes.split(",")) for scene, mixes, _ in _rows("scenes.tsv")}
         unlike = _rows("unlike.tsv")
-        self._unlike = {
-            column: both_ways((value, other) for name, value, other in unlike if name == column)
-            for column in ("motion", "posture", "result")
-        }
-        self._pairs = {
-            name: both_ways(tuple(row) for row in _rows(f"{name}.tsv"))
-            for name in ("opposites", "together", "excludes")
-        }
+        columns = {column for column, _, _ in unlike}
+        self._unlike = {name: both_ways((a, b) for column, a, b in unlike if column == name) for name in columns}
+        tables = ("opposites", "together", "excludes")
+        self._pairs = {name: both_ways(tuple(row) for row in _rows(f"{name}.tsv")) for name in tables}
 
     def things(self, noun: str) -> tuple[Thing, ...]:
         """The meanings of a noun, commonest first; none of an unknown noun."""
@@ -125,10 +105,7 @@ class Lexicon:
     def fits(self, unit: str, subject: str, noun: str = "") -> bool:
         """Whether "subject unit noun" reads naturally.
 
-        Args:
-            unit: a verb unit.
-            subject: a class ("person") or a noun ("dog").
-            noun: the object; empty for a unit without one.
+        `subject` is a class ("person") or a noun ("dog"); `noun` is the object, empty for a unit without one.
 
         >>> lexicon = load_lexicon()
         >>> lexicon.fits("peel", "person", "potato"), lexicon.fits("peel", "person", "rice")
@@ -145,11 +122,8 @@ class Lexicon:
     def excludes(self, first: str, second: str, noun: str = "") -> str | None:
         """Why two units cannot both be true of one doer (and object) in a clip; None where they may be.
 
-        Every meaning of one has to exclude every meaning of the other that, like it, has an object or has none.
-
-        Args:
-            first, second: verb units.
-            noun: the object of both; meanings that do not take it are passed over.
+        Every meaning of one has to exclude every meaning of the other that, like it, has an object or has none;
+        of `noun`, where it is given, only the meanings that take it as their object.
 
         >>> lexicon = load_lexicon()
         >>> lexicon.excludes("open", "close"), lexicon.excludes("wakeboard", "sew")
@@ -158,13 +132,14 @@ class Lexicon:
         (None, None)
         """
         pairs = list(product(self._meanings(first, noun), self._meanings(second, noun)))
-        if any(a.group == b.group for a, b in pairs):
+        if any(a.group == b.group or not (a.seen and b.seen) for a, b in pairs):
             return None
         alike = [(a, b) for a, b in pairs if (a.frame == "i") == (b.frame == "i")]
         reasons = [self._reason(a, b) for a, b in alike or pairs]
-        return reasons[0] if reasons and all(reasons) else None
+        return reasons[0] if all(reasons) and reasons else None
 
     def _meanings(self, unit: str, noun: str) -> tuple[Action, ...]:
+        """Those that take the noun; of a unit that the table lacks ("stir with"), those of its verb."""
         verb, _, preposition = unit.rpartition(" ")
         actions = self.actions(unit) or (self.actions(verb) if preposition in _PREPOSITIONS else ())
         return tuple(action for action in actions if noun and self._admits(action.object, noun)) or actions
@@ -180,33 +155,23 @@ class Lexicon:
         return any(self.is_a(category, wide) for category in categories for wide in selection.classes)
 
     def _reason(self, a: Action, b: Action) -> str | None:
-        if not (a.seen and b.seen):
-            return None
         names = list(product({a.unit, a.group}, {b.unit, b.group}))
         for table, reason in (("opposites", "opposites"), ("together", None), ("excludes", "listed")):
             if any(y in self._pairs[table].get(x, ()) for x, y in names):
                 return reason
-        return self._of_columns(a, b) or self._of_scenes(a, b)
-
-    def _of_columns(self, a: Action, b: Action) -> str | None:
-        """The first of motion, result and posture that keeps two meanings apart."""
         if a.posture == b.posture != "jump" and b.motion in self._unlike["motion"].get(a.motion, ()):
             return f"opposite directions: {a.motion}, {b.motion}"
         if a.frame == b.frame == "t" and b.result in self._unlike["result"].get(a.result, ()):
             return f"different results: {a.result}, {b.result}"
         if b.posture in self._unlike["posture"].get(a.posture, ()):
             return f"different postures: {a.posture}, {b.posture}"
-        return None
-
-    def _of_scenes(self, a: Action, b: Action) -> str | None:
-        """Scenes that do not mix in one clip; or that mix, but each keeps both hands busy for minutes."""
         if "any" in a.scenes | b.scenes or a.scenes & b.scenes:
             return None
-        names = f"{min(a.scenes)}, {min(b.scenes)}"
+        scenes = f"{min(a.scenes)}, {min(b.scenes)}"
         if not any(scene in self._mixes[other] for scene, other in product(a.scenes, b.scenes)):
-            return f"different activities: {names}"
+            return f"different activities: {scenes}"
         if a.hands == b.hands == "busy" and a.span == b.span == "m" and "i" not in a.frame + b.frame:
-            return f"hands are busy with different things: {names}"
+            return f"hands are busy with different things: {scenes}"
         return None
 
 
@@ -215,12 +180,18 @@ def _rows(name: str) -> list[list[str]]:
     return [line.split("\t") for line in text.splitlines()[1:]]
 
 
+def _selection(text: str) -> Selection:
+    """Reads "class,class:noun,-excepted noun"; "-" selects nothing."""
+    classes, _, nouns = text.removeprefix("-").partition(":")
+    listed = frozenset(nouns.split(",")) - {""}
+    excepted = frozenset(noun for noun in listed if noun.startswith("-"))
+    return Selection(frozenset(classes.split(",")) - {""}, listed - excepted, frozenset(noun[1:] for noun in excepted))
+
+
 def _action(row: list[str]) -> Action:
     unit, group, frame, subject, target, seen, posture, hands, motion, result, span, scenes = row
-    sides = Selection.parse(subject), Selection.parse(target)
-    return Action(
-        unit, group, frame, *sides, seen == "1", posture, hands, motion, result, span, frozenset(scenes.split(","))
-    )
+    sides, listed = (_selection(subject), _selection(target)), frozenset(scenes.split(","))
+    return Action(unit, group, frame, *sides, seen == "1", posture, hands, motion, result, span, listed)
 
 
 @cache
