@@ -21,7 +21,8 @@ class TextSpec:
     """One text perturbation.
 
     `function(caption, rng, **options) -> str`; a `batched` one is `function(captions, rngs, **options) -> list[str]`
-    (models are never called one caption at a time).
+    (models are never called one caption at a time). Where "parse" is among the requirements, a parsed `Sentence` takes
+    the place of each caption.
     """
 
     name: str
@@ -29,7 +30,7 @@ class TextSpec:
     origin: Origin
     function: Callable[..., Any]  # its kind says which arguments and which result
     version: str
-    requirements: tuple[str, ...] = ()  # e.g. ("tags",), ("wordnet",), ("model:bert-base-uncased",)
+    requirements: tuple[str, ...] = ()  # e.g. ("parse",), ("wordnet",), ("model:bert-base-uncased",)
     batched: bool = False
     summary: str = ""
 
@@ -72,7 +73,7 @@ def text_perturbation(
         category: of the robustness paper, e.g. "SwapText".
         origin: "natural", "machine" or "synthetic" (the paper's third type).
         version: rises when the output changes; random streams and caches are named by it.
-        requirements: "tags", "wordnet", "model:NAME".
+        requirements: "parse", "wordnet", "model:NAME".
         batched: whether the function takes many captions at a time.
     """
 

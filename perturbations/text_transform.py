@@ -6,7 +6,7 @@ from typing import Any
 
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import JsonObject
-from video_contrast.perturbations.language.taggers import edition
+from video_contrast.perturbations.english import PARSER
 from video_contrast.perturbations.text import text_spec
 from video_contrast.perturbations.text.checkpoints import produced_by
 from video_contrast.row_parts import Columns, TextRecipe
@@ -23,7 +23,7 @@ class TextPerturbation:
     done. The result does not depend on batch size or number of processes, and an `IterableDataset` is changed as it is
     read.
 
-    `version` is the version of the rule, with the tagger's where it reads tags, and with "rules" or the checkpoints and
+    `version` is that of the rule, with the parser's where it reads parses, and with "rules" or the checkpoints and
     their revisions where models make the text; since `Dataset.map` names its cache by the transform's fields, a text
     made by something else never meets an old cache.
 
@@ -47,7 +47,7 @@ class TextPerturbation:
     >>> changed["captions"]
     ['a boy sings', 'he sings']
     >>> changed["text_perturbation"]
-    {'name': 'gender_male', 'profile': 'paper', 'seed': 0, 'version': '4'}
+    {'name': 'gender_male', 'profile': 'paper', 'seed': 0, 'version': '5+captions-0'}
     """
 
     name: str
@@ -70,8 +70,8 @@ class TextPerturbation:
         object.__setattr__(self, "columns", tuple(self.columns))
         spec = text_spec(self.name)
         parts = [spec.version]
-        if "tags" in spec.requirements:
-            parts.append(edition())
+        if "parse" in spec.requirements:
+            parts.append(PARSER)
         if spec.batched:
             parts.append(produced_by(self.name, (self.models or {}).get(self.name)))
         object.__setattr__(self, "version", "+".join(parts))

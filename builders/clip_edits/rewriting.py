@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 from video_contrast.builders.clip_edits.material import LeftOut
 from video_contrast.builders.clip_edits.senses import OPENS, other_sense
+from video_contrast.perturbations.english import parse_one
 from video_contrast.perturbations.language import Token, inflect, lemma, tag, verb_tags
-from video_contrast.perturbations.text.imperative import imperatives
 
 _ANY = "..."
 _FARTHEST = 6  # words that may stand for "..."
@@ -125,7 +125,7 @@ def backwards(caption: str, tagger: str = "auto") -> Rewritten:
     'a dog runs away from the sea'
     """
     tokens = tag([caption], tagger=tagger)[0]
-    orders = imperatives(tokens)
+    orders = parse_one(caption).orders
     if len(orders) > 1:  # "put the chicken into a bowl and mix"
         raise LeftOut("more_than_one_action")
     tokens = _with_verb(tokens)

@@ -5,7 +5,7 @@ from typing import Any
 
 from video_contrast.builders.robustness.perturbation_options import PerturbationOptions
 from video_contrast.errors import VideoContrastError
-from video_contrast.perturbations.language import tagger_name
+from video_contrast.perturbations.english import PARSER
 from video_contrast.perturbations.registry import TEXT
 from video_contrast.perturbations.text import perturb_captions, shift
 from video_contrast.perturbations.text.checkpoints import produced_by
@@ -103,13 +103,13 @@ def mostly_unchanged(checks: Facts) -> bool:
 
 
 def _made_by(name: str, options: PerturbationOptions) -> Facts:
-    """What made the texts: rules or checkpoints with their revisions, the tagger, the data."""
+    """What made the texts: rules or checkpoints with their revisions, the parser, the data."""
     spec = TEXT[name]
     models = (options.text_models() or {}).get(name)
     made_by = produced_by(name, models) if spec.batched else "rules"
     checks: Facts = {"made by": made_by}
-    if "tags" in spec.requirements and made_by.startswith("rules"):
-        checks["tagger"] = tagger_name()
+    if "parse" in spec.requirements and made_by.startswith("rules"):
+        checks["parser"] = PARSER
     if "wordnet" in spec.requirements:
         checks["data"] = "WordNet as NLTK has it"
     return checks

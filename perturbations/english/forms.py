@@ -101,7 +101,7 @@ def verb_tags(word: str) -> frozenset[str]:
     low = word.lower()
     if not low.isascii() or not low.isalpha() or len(low) > 40:
         return frozenset()
-    tags = set()
+    tags = {"VB", "VBP"} if low in _PAST else set()
     for base in _lemminflect().getAllLemmas(low, upos="VERB").get("VERB", ()):
         for tag, forms in _lemminflect().getAllInflections(base, upos="VERB").items():
             if low in forms:
@@ -110,26 +110,16 @@ def verb_tags(word: str) -> frozenset[str]:
 
 
 @lru_cache(_CACHED_WORDS)
-def is_describing(word: str) -> bool:
-    """Whether a dictionary adjective or adverb has the form `word`.
+def word_classes(word: str) -> frozenset[str]:
+    """The universal parts of speech (NOUN, VERB, ADJ, ADV) that the dictionary has for the form `word`.
 
-    >>> is_describing("fast"), is_describing("origami")
-    (True, False)
+    >>> sorted(word_classes("ears")), sorted(word_classes("sing")), sorted(word_classes("origami"))
+    (['NOUN', 'VERB'], ['VERB'], ['NOUN'])
     """
     low = word.lower()
-    known = low.isascii() and low.isalpha()
-    return known and any(_lemminflect().getAllLemmas(low, upos=upos) for upos in ("ADJ", "ADV"))
-
-
-@lru_cache(_CACHED_WORDS)
-def is_noun(word: str) -> bool:
-    """Whether a dictionary noun has the form `word`.
-
-    >>> is_noun("tie"), is_noun("ears"), is_noun("sing")
-    (True, True, False)
-    """
-    low = word.lower()
-    return low.isascii() and low.isalpha() and bool(_lemminflect().getAllLemmas(low, upos="NOUN"))
+    if not low.isascii() or not low.isalpha() or len(low) > 40:
+        return frozenset()
+    return frozenset(_lemminflect().getAllLemmas(low))
 
 
 # Spelling tells the sound but for a few words: "a one-man show", "a university", "an hour".
@@ -156,7 +146,7 @@ def within(phrase: str, tag: str) -> str:
     first, space, rest = phrase.partition(" ")
     low = first.lower()
     nation = _OF_NATIONS.fullmatch(low) is not None and low not in _LOWER
-    name = tag.startswith("NNP") and not (space and is_describing(low) and rest[:1].islower())
+    name = tag.startswith("NNP") and not (space and word_classes(low) & {"ADJ", "ADV"} and rest[:1].islower())
     if first == "I" or nation or name or not first.istitle():
         return phrase
     return low + space + rest

@@ -7,10 +7,13 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import NamedTuple
 
+from video_contrast.perturbations.english.forms import inflect, verb_tags
 from video_contrast.perturbations.english.lexicon import has_class
 
 NOUN_TAGS = ("NN", "NNS", "NNP", "NNPS")
 _AUXILIARY = ("aux", "auxpass")
+_SUBJECT = ("nsubj", "nsubjpass", "expl", "csubj")
+_BEFORE_ORDERS = ("advmod", "prep", "punct", "neg", "aux", "intj", "cc", "advcl", "npadvmod", "mark")
 _FINITE = ("VBZ", "VBP", "VBD", "MD")
 _CLAUSE = ("conj", "advcl", "ccomp", "relcl", "acl", "xcomp", "pcomp", "csubj", "parataxis", "dep")
 
@@ -157,6 +160,10 @@ class Sentence:
             verb = word.head
         return None
 
+    def has_subject(self, verb: int) -> bool:
+        """Whether a verb has a subject, "there" and clauses included."""
+        return self.subject(verb) is not None or self.child(verb, "expl", "csubj") is not None
+
     def object(self, verb: int) -> int | None:
         """The direct object of a verb; None without one (or with two)."""
         objects = self.children_with(verb, "dobj")
@@ -195,13 +202,50 @@ class Sentence:
     def is_imperative(self, verb: int) -> bool:
         """Whether a verb tells somebody to do something: "add the onions", "heat oil and fry the garlic"."""
         word = self.words[verb]
-        if word.tag not in ("VB", "VBP") or self.child(verb, "nsubj", "nsubjpass", "expl") is not None:
+        bare = word.tag in ("VB", "VBP") or (word.tag in ("VBD", "VBN") and word.text == word.lemma)  # "cut the onion"
+        if not bare or self.child(verb, *_SUBJECT) is not None or not self.is_verb_form(verb, "VB"):
             return False
-        if any(self.words[n].text not in ("do", "n't", "not") for n in self.auxiliaries(verb)):
+        if any(self.words[n].text != "do" for n in self.auxiliaries(verb)):
             return False
         if word.head == verb:
+            return all(self.words[n].dep in _BEFORE_ORDERS for n in self.children[verb] if n < verb)
+        return word.dep in ("conj", "dep", "parataxis") and word.head < verb and self.is_imperative(word.head)
+
+    @cached_property
+    def orders(self) -> tuple[int, ...]:
+        """The places of the imperatives."""
+        return tuple(verb for verb in self.verbs if self.is_imperative(verb))
+
+    @cached_property
+    def hides_order(self) -> bool:
+        """Whether there may be one more imperative that is not read as such: "add salt and place it in the oven"."""
+        words = self.words
+        if words[0].is_noun:
             return True
-        return word.dep == "conj" and self.words[word.head].is_verb and self.is_imperative(word.head)
+        for verb in self.orders:
+            joined = self.children_with(verb, "conj", "dep", "parataxis", "ccomp", "xcomp")
+            particle = self.particle(verb)
+            if any(n not in self.orders for n in joined):
+                return True
+            if particle is not None and words[particle].tag not in ("RP", "RB", "IN"):
+                return True  # "stir fry"
+        bare = [n for n in self.verbs if words[n].tag in ("VB", "VBP") and n not in self.orders]
+        if any(self.child(n, "aux", *_SUBJECT) is None for n in bare):
+            return True
+        return any(self.hides_verb(n, "VB") for n in range(1, len(words)))
+
+    def hides_verb(self, place: int, tag: str) -> bool:
+        """Whether a word that is read as no verb stands where verbs do: before "it", behind "and" before "in" ..."""
+        if self.words[place].is_verb or place + 1 >= len(self.words) or tag not in verb_tags(self.words[place].text):
+            return False
+        joined = place == 0 or self.words[place - 1].text in ("and", "then", ",")
+        after = self.words[place + 1].tag
+        return after in ("DT", "PRP", "PRP$") or (joined and after == "IN" and self.words[place + 1].text != "of")
+
+    def is_verb_form(self, place: int, tag: str = "") -> bool:
+        """Whether a dictionary has a word in the verb form of its tag, or of another; modals and clitics count."""
+        word = self.words[place]
+        return word.tag == "MD" or word.lemma in ("be", "have", "do") or (tag or word.tag) in verb_tags(word.text)
 
     def clause_verbs(self) -> list[int]:
         """The main verbs that open a clause of their own with a subject or as an order, outermost first."""
@@ -254,11 +298,18 @@ class Sentence:
             return True
         if has_class(word.lemma, "uncountable"):
             return False
+        if any(
+            self.words[n].text in ("a", "an", "one", "each", "every", "another")
+            for n in self.children_with(place, "det", "nummod")
+        ):
+            return bool(self.children_with(place, "conj"))
         inner = self.head_noun(place)
         amount = inner != place and has_class(word.lemma, "crowd") and self.words[inner].tag in ("NNS", "NNPS")
-        joined = any(self.words[n].is_noun for n in self.children_with(place, "conj"))
+        parts = [place, *self.children_with(place, "compound", "nmod")]  # "pepper and garlic powder"
+        joined = any(self.children_with(n, "conj") for n in parts)
         either = any(self.words[n].text in ("or", "nor") for n in self.children_with(place, "cc"))
-        return word.tag in ("NNS", "NNPS") or amount or (joined and not either)
+        many = word.tag in ("NNS", "NNPS") and inflect(word.lemma, "NNS") == word.text
+        return many or amount or (joined and not either)
 
     def is_person(self, place: int) -> bool:
         """Whether a word names one or more persons: "man", "people", "a group of girls", "he", "somebody"."""

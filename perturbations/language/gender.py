@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Literal
 
-from video_contrast.perturbations.english.forms import is_noun, lemma, verb_tags
+from video_contrast.perturbations.english.forms import lemma, verb_tags, word_classes
 from video_contrast.perturbations.language.token import Token
 
 Gender = Literal["female", "male", "neutral"]
@@ -193,6 +193,11 @@ def _by_tags(tokens: Sequence[Token], start: int) -> bool:
     if after in ("RB", "RBS", "RBR"):
         return behind in _POSSESSED  # "her very cute dog", not "likes her very much"
     governed = place > 0 and tokens[place - 1].tag in ("IN", "TO", "CC")
-    if follows is not None and after in ("VB", "VBP", "VBZ") and is_noun(follows.text) and not governed:
+    if (
+        follows is not None
+        and after in ("VB", "VBP", "VBZ")
+        and ("NOUN" in word_classes(follows.text))
+        and not governed
+    ):
         return True  # no verb follows an object: "paints her nails"
     return after == "VBG" or (after not in _NEVER_POSSESSED and tokens[place].tag == "PRP$")  # "her singing"

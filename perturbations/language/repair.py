@@ -6,7 +6,7 @@ still has no verb gets its best candidate promoted: a word after a noun that can
 can be an imperative.
 """
 
-from video_contrast.perturbations.english.forms import is_noun, lemma, verb_tags
+from video_contrast.perturbations.english.forms import lemma, verb_tags, word_classes
 
 PEOPLE = frozenset(
     """man woman boy girl guy lady person child kid baby people someone somebody he she it they we i you who everyone
@@ -68,12 +68,14 @@ def _possible(words: list[str], tags: list[str], place: int) -> str:
     """The tag, or another one where the word cannot be that form of a verb, or stands where no verb can."""
     word, tag = words[place], tags[place]
     can = verb_tags(word) if tag[:2] == "VB" else frozenset()
-    if tag[:2] == "VB" and (word.lower() in _NEVER_VERBS or (not can and is_noun(word) and word.lower() not in _BE)):
+    if tag[:2] == "VB" and (
+        word.lower() in _NEVER_VERBS or (not can and ("NOUN" in word_classes(word)) and word.lower() not in _BE)
+    ):
         return "NNS" if lemma(word, "NNS") != word.lower() else "NN"
     if not can or word.lower() in _BE:
         return tag
     before = tags[place - 1] if place else ""
-    if tag in ("VB", "VBP") and is_noun(word):
+    if tag in ("VB", "VBP") and ("NOUN" in word_classes(word)):
         # No verb stands after a preposition's "her", joined to a noun alone, or after an article or adjective:
         # "behind her ear", "in suit and tie", "red bell pepper".
         owned = place > 1 and words[place - 1].lower() == "her" and tags[place - 2] == "IN"
@@ -85,7 +87,7 @@ def _possible(words: list[str], tags: list[str], place: int) -> str:
             return "NNS" if word.endswith("s") else "NN"
     if tag in can:
         return tag
-    if can <= {"VB", "VBP"} and is_noun(word) and before[:2] in ("DT", "JJ", "IN", "NN", "CC", "PR"):
+    if can <= {"VB", "VBP"} and ("NOUN" in word_classes(word)) and before[:2] in ("DT", "JJ", "IN", "NN", "CC", "PR"):
         return "VBP" if before in ("NNS", "PRP") else "NN"  # "girls sing" (VBG), but "fried chicken" (VBN)
     return next((form for form in ("VBG", "VBZ", "VBD", "VBN", "VBP") if form in can), tag)
 

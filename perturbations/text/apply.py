@@ -3,10 +3,8 @@
 from collections.abc import Mapping, Sequence
 
 from video_contrast.errors import UsageError, VideoContrastError
-from video_contrast.perturbations.language import Token
+from video_contrast.perturbations.english import Sentence, parse
 from video_contrast.perturbations.registry import TextSpec, text_spec
-from video_contrast.perturbations.text.contractions import joined
-from video_contrast.perturbations.text.imperative import orders_as_verbs
 from video_contrast.seeds import Streams, stream
 
 PROFILES = ("paper", "released")
@@ -23,7 +21,7 @@ def perturb_captions(
     seed: int = 0,
     profile: str = "paper",
     models: Models | None = None,
-    tokens: Sequence[list[Token]] | None = None,
+    sentences: Sequence[Sentence] | None = None,
 ) -> list[str]:
     """The perturbed captions, in order.
 
@@ -39,7 +37,7 @@ def perturb_captions(
         profile: "paper" (correct English where the release slips) or "released".
         models: checkpoints to use in place of the named ones: perturbation name -> Hub name or folder, or several
             where it needs several. `{"active_to_passive": "rules"}` takes the rules without asking for a checkpoint.
-        tokens: the captions' tags (`language.tag`), if the caller has them; else they are made where needed.
+        sentences: the captions' parses (`english.parse`), if the caller has them; else they are made where needed.
 
     Raises:
         UsageError: unknown name or profile, or lists of different lengths.
@@ -62,15 +60,18 @@ def perturb_captions(
         if not isinstance(caption, str):
             raise VideoContrastError(f"caption {row} (id {ids[row]}) is {type(caption).__name__}, not text")
     streams = [(seed, name, spec.version, str(item), index) for item, index in zip(ids, indices, strict=True)]
+    texts: Sequence[str | Sentence] = captions
+    if "parse" in spec.requirements:
+        texts = parse(captions) if sentences is None else sentences
     if spec.batched:
-        return _batched(spec, captions, streams, {"profile": profile, "models": (models or {}).get(name)})
+        return _batched(spec, captions, texts, streams, {"profile": profile, "models": (models or {}).get(name)})
     if models and name in models:
         raise UsageError(f"{name} needs no model, so none can be given for it")
-    if tokens is None and "tags" in spec.requirements:
-        from video_contrast.perturbations.language import tag
-
-        tokens = tag(captions)
-    return _one_by_one(spec, captions, streams, tokens if "tags" in spec.requirements else None, profile=profile)
+    at = Streams().at
+    return [
+        spec.function(text, at(*place), profile=profile) if caption.strip() else caption
+        for caption, text, place in zip(captions, texts, streams, strict=True)
+    ]
 
 
 def shift(originals: Sequence[str], perturbed: Sequence[str]) -> dict[str, float]:
@@ -85,34 +86,18 @@ def shift(originals: Sequence[str], perturbed: Sequence[str]) -> dict[str, float
     return {"captions": len(originals), "unchanged": same, "unchanged_share": same / max(len(originals), 1)}
 
 
-def _one_by_one(
+def _batched(
     spec: TextSpec,
     captions: Sequence[str],
+    texts: Sequence[str | Sentence],
     streams: Sequence[_Stream],
-    tokens: Sequence[list[Token]] | None,
-    profile: str,
-) -> list[str]:
-    function, at = spec.function, Streams().at
-    done = []
-    for row, caption in enumerate(captions):
-        if not caption or caption.isspace():
-            done.append(caption)
-        elif tokens is None:
-            done.append(function(caption, at(*streams[row]), profile=profile))
-        else:
-            read = tokens[row] if profile == "released" else orders_as_verbs(joined(tokens[row]))
-            done.append(function(caption, at(*streams[row]), tokens=read, profile=profile))
-    return done
-
-
-def _batched(
-    spec: TextSpec, captions: Sequence[str], streams: Sequence[_Stream], options: Mapping[str, object]
+    options: Mapping[str, object],
 ) -> list[str]:
     rows = [row for row, caption in enumerate(captions) if caption.strip()]
     rngs = [stream(*streams[row]) for row in rows]
     done = list(captions)
-    texts = spec.function([captions[row] for row in rows], rngs, **options) if rows else []
-    for row, text in zip(rows, texts, strict=True):
+    changed = spec.function([texts[row] for row in rows], rngs, **options) if rows else []
+    for row, text in zip(rows, changed, strict=True):
         if text != captions[row]:  # a caption that stays keeps its blanks too
             done[row] = " ".join(text.split())
     return done

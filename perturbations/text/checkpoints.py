@@ -81,7 +81,7 @@ def stored_revision(checkpoint: str) -> str | None:
 
 
 def produced_by(name: str, models: str | Sequence[str] | None = None) -> str:
-    """What makes the text of a perturbation with models: "rules" and their parser, or checkpoints as `NAME@REVISION`.
+    """What makes the text of a perturbation with models: "rules", or checkpoints as `NAME@REVISION`.
 
     Args:
         name: a perturbation with checkpoints.
@@ -90,9 +90,7 @@ def produced_by(name: str, models: str | Sequence[str] | None = None) -> str:
     names = () if models in (RULES, (RULES,)) else names_of(name, models)
     revisions = {checkpoint: stored_revision(checkpoint) for checkpoint in names}
     if not names or (name in WITH_RULES and models is None and None in revisions.values()):
-        from video_contrast.perturbations.text.passive import parser
-
-        return " and ".join([RULES, *filter(None, [parser()])])
+        return RULES
     return ",".join(f"{checkpoint}@{(revision or 'absent')[:12]}" for checkpoint, revision in revisions.items())
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from numpy.random import Generator
 
-from video_contrast.perturbations.language import Token
+from video_contrast.perturbations.english import Sentence
 from video_contrast.perturbations.registry import text_perturbation
 from video_contrast.perturbations.text.positional import UNKNOWN
 
@@ -27,12 +27,12 @@ def _drop_one(words: list[str], places: list[int], rng: Generator) -> list[str]:
 
 
 def _register(name: str, summary: str, change: Change, kinds: tuple[str, ...]) -> None:
-    def rule(caption: str, rng: Generator, *, tokens: list[Token], profile: str = "paper") -> str:
-        words, tags = _tagged(caption, tokens)
+    def rule(sentence: Sentence, rng: Generator, *, profile: str = "paper") -> str:
+        words, tags = _tagged(sentence)
         return " ".join(change(words, [place for place, tag in enumerate(tags) if tag[:2] in kinds], rng))
 
     rule.__doc__ = summary
-    text_perturbation(name, category="DropText", origin="synthetic", version="2", requirements=("tags",))(rule)
+    text_perturbation(name, category="DropText", origin="synthetic", version="3", requirements=("parse",))(rule)
 
 
 _register("no_nouns", "Every noun becomes [UNK].", _drop, ("NN",))
@@ -47,19 +47,16 @@ _register("random_noun", "One noun becomes [UNK].", _drop_one, ("NN",))
 _register("random_verb", "One verb becomes [UNK].", _drop_one, ("VB",))
 
 
-def _tagged(caption: str, tokens: list[Token]) -> tuple[list[str], list[str]]:
+def _tagged(sentence: Sentence) -> tuple[list[str], list[str]]:
     """The white-space words of a caption and their tags."""
-    words = caption.split()
-    if len(words) == len(tokens):
-        return words, [token[1] for token in tokens]
-    tags, place = [], 0
-    at = 0
+    words = sentence.caption.split()
+    tags, place, at = [], 0, 0
     for word in words:
-        at = caption.index(word, at) + len(word)
+        at = sentence.caption.index(word, at) + len(word)
         tag = ""
-        while place < len(tokens) and tokens[place].end <= at:
-            if not tag and tokens[place].text[0].isalnum():
-                tag = tokens[place].tag
+        while place < len(sentence) and sentence.words[place].end <= at:
+            if not tag and sentence.words[place].text[0].isalnum():
+                tag = sentence.words[place].tag
             place += 1
         tags.append(tag)
     return words, tags

@@ -10,9 +10,9 @@ from numpy.random import Generator
 from numpy.typing import ArrayLike
 
 from video_contrast.errors import VideoContrastError
+from video_contrast.perturbations.english import Sentence, Word, parse
 from video_contrast.perturbations.english.forms import like_case
 from video_contrast.perturbations.english.vector_file import vector_lines
-from video_contrast.perturbations.language import Token, tag
 from video_contrast.perturbations.registry import text_perturbation
 from video_contrast.perturbations.text import checkpoints
 from video_contrast.perturbations.text.words import how_many, is_content, pick, put, sample
@@ -25,42 +25,46 @@ _ROWS = 64  # words whose cosines to all 400,000 of GloVe are in memory at a tim
     "swap_syn_word_embedding",
     category="SwapText",
     origin="synthetic",
-    requirements=("tags", *checkpoints.requirements("swap_syn_word_embedding")),
+    version="2",
+    requirements=("parse", *checkpoints.requirements("swap_syn_word_embedding")),
     batched=True,
 )
 def swap_syn_word_embedding(
-    captions: list[str], rngs: list[Generator], *, profile: str = "paper", models: str | Sequence[str] | None = None
+    sentences: list[Sentence],
+    rngs: list[Generator],
+    *,
+    profile: str = "paper",
+    models: str | Sequence[str] | None = None,
 ) -> list[str]:
     """A tenth of the words become a neighbour of the same part of speech among word vectors (GloVe)."""
     (checkpoint,) = checkpoints.available("swap_syn_word_embedding", models)
     vectors = load(checkpoint)
-    tagged = tag(captions)
-    words = {token.text.lower() for tokens in tagged for token in tokens if is_content(token)}
+    words = {word.text for sentence in sentences for word in sentence.words if is_content(word)}
     known = sorted(words & vectors.rows.keys())
     near = dict(zip(known, vectors.neighbours(known, NEIGHBOURS), strict=True))
     done = []
-    for caption, tokens, rng in zip(captions, tagged, rngs, strict=True):
-        content = [token for token in tokens if is_content(token) and near.get(token.text.lower())]
-        options = [(token, near[token.text.lower()]) for token in content]
-        count = how_many(0.1, sum(token.text[0].isalnum() for token in tokens))
-        done.append(_swap(caption, options, count, rng))
+    for sentence, rng in zip(sentences, rngs, strict=True):
+        content = [word for word in sentence.words if is_content(word) and near.get(word.text)]
+        options = [(word, near[word.text]) for word in content]
+        count = how_many(0.1, sum(word.text[0].isalnum() for word in sentence.words))
+        done.append(_swap(sentence.caption, options, count, rng))
     return done
 
 
-def _swap(caption: str, options: list[tuple[Token, tuple[str, ...]]], count: int, rng: Generator) -> str:
+def _swap(caption: str, options: list[tuple[Word, tuple[str, ...]]], count: int, rng: Generator) -> str:
     """Swaps up to `count` words, in random order, passing over those without a neighbour of their part of speech."""
     changes: list[tuple[int, int, str]] = []
     left = list(options)
     while left and len(changes) < count:
-        token, words = left.pop(sample(len(left), 1, rng)[0])
-        trials = [put(caption, [(token.start, token.end, word)]) for word in words]
+        word, names = left.pop(sample(len(left), 1, rng)[0])
+        trials = parse([put(caption, [(word.start, word.end, name)]) for name in names])
         fits = [
-            word
-            for word, tokens in zip(words, tag(trials), strict=True)
-            if any(t.start == token.start and t.tag == token.tag for t in tokens)
+            name
+            for name, trial in zip(names, trials, strict=True)
+            if any(other.start == word.start and other.tag == word.tag for other in trial.words)
         ]
         if fits:
-            changes.append((token.start, token.end, like_case(pick(fits, rng), token.text)))
+            changes.append((word.start, word.end, like_case(pick(fits, rng), caption[word.start : word.end])))
     return put(caption, sorted(changes))
 
 

@@ -5,10 +5,12 @@ from functools import cache
 
 from numpy.random import Generator
 
-from video_contrast.perturbations.english.forms import fix_article, like_case
-from video_contrast.perturbations.language.gender import TITLES, is_in_a_name, is_person, plural, pronoun
+from video_contrast.perturbations.english import Sentence
+from video_contrast.perturbations.english.forms import inflect, like_case
+from video_contrast.perturbations.english.gender import TITLES, names_person, pronoun
 from video_contrast.perturbations.registry import text_perturbation
 from video_contrast.perturbations.text import tables
+from video_contrast.perturbations.text.words import rewritten
 
 # `paper` departs from the list where its swap is no English person word or not the commonest counterpart.
 _CORRECT = {"girl": "boy", "boy": "girl", "guy": "lady", "lady": "guy", "dude": "chick", "chick": "dude"}
@@ -24,35 +26,28 @@ _CORRECT |= {"snowman": "snowwoman", "brunet": "brunette", "brunette": "brunet",
 _CORRECT |= {"masculine": "feminine", "feminine": "masculine", "effeminate": ""}
 
 
-# Titles and verbs that look like persons: `paper` goes by their place (`language.gender.is_person`).
-_WORD = re.compile(r"\w+(?:-\w+)*")
 _TOKEN = re.compile(r"\S+")
 _PRONOUNS = ("he", "she", "his", "her", "hers", "him", "himself", "herself")
 
 
-@text_perturbation("gender_swap", category="Bias", origin="natural", version="4")
-def gender_swap(caption: str, rng: Generator, *, profile: str = "paper") -> str:
+@text_perturbation("gender_swap", category="Bias", origin="natural", version="5", requirements=("parse",))
+def gender_swap(sentence: Sentence, rng: Generator, *, profile: str = "paper") -> str:
     """Every gendered word becomes its counterpart (a list of some 150 pairs and their plurals)."""
     table = counterparts(profile)
-    if profile == "released":
-        return " ".join(
-            _swapped(caption, match, table) if match.group().lower() in table else match.group()
-            for match in _TOKEN.finditer(caption)
-        )
-    done, at = "", 0
-    for match in _WORD.finditer(caption):
-        if match.group().lower() in table and is_person(caption, match) and not is_in_a_name(caption, match):
-            new = like_case(_swapped(caption, match, table), match.group())
-            done = fix_article(done + caption[at : match.start()], new) + new
-            at = match.end()
-    return done + caption[at:]
-
-
-def _swapped(caption: str, match: re.Match[str], table: dict[str, str]) -> str:
-    low = match.group().lower()
-    if low in ("his", "her"):
-        return pronoun(caption, match, "female" if low == "his" else "male")
-    return table[low]
+    new = {}
+    for place, word in enumerate(sentence.words):
+        if word.text in ("his", "her"):
+            new[place] = pronoun(sentence, place, "female" if word.text == "his" else "male")
+        elif word.text in table and (profile == "released" or names_person(sentence, place)):
+            new[place] = table[word.text]
+    if profile != "released":
+        return rewritten(sentence, new)
+    starts = {sentence.words[place].start: text for place, text in new.items()}
+    done = []
+    for match in _TOKEN.finditer(sentence.caption):
+        whole = match.group().lower() in table
+        done.append(like_case(starts[match.start()], match.group()) if whole else match.group())
+    return " ".join(done)
 
 
 @cache
@@ -70,7 +65,7 @@ def counterparts(profile: str) -> dict[str, str]:
     if profile != "released":
         table = {old: new for old, new in (table | _CORRECT).items() if new}
     singular = _PRONOUNS if profile == "released" else (*_PRONOUNS, *TITLES)
-    plurals = {plural(old): plural(new) for old, new in table.items() if old not in singular}
+    plurals = {inflect(old, "NNS"): inflect(new, "NNS") for old, new in table.items() if old not in singular}
     return plurals | table
 
 

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from numpy.random import Generator
 
+from video_contrast.perturbations.english import Sentence, Word, parse
 from video_contrast.perturbations.english.forms import like_case
-from video_contrast.perturbations.language import Token, tag
 from video_contrast.perturbations.registry import text_perturbation
 from video_contrast.perturbations.text import checkpoints
 from video_contrast.perturbations.text.words import how_many, is_content, put, sample
@@ -18,30 +18,35 @@ PROPOSED = 50  # best tokens of the model that are looked at for one of the word
     "mlm_suggestion",
     category="SwapText",
     origin="machine",
-    requirements=("tags", *checkpoints.requirements("mlm_suggestion")),
+    version="2",
+    requirements=("parse", *checkpoints.requirements("mlm_suggestion")),
     batched=True,
 )
 def mlm_suggestion(
-    captions: list[str], rngs: list[Generator], *, profile: str = "paper", models: str | Sequence[str] | None = None
+    sentences: list[Sentence],
+    rngs: list[Generator],
+    *,
+    profile: str = "paper",
+    models: str | Sequence[str] | None = None,
 ) -> list[str]:
     """A fifth of the words become the masked language model's best other word of the same part of speech."""
     (checkpoint,) = checkpoints.available("mlm_suggestion", models)
     tokenizer, model = checkpoints.pretrained("AutoModelForMaskedLM", checkpoint, "mlm_suggestion")
-    tagged = tag(captions)
-    targets = [_targets(tokens, rng) for tokens, rng in zip(tagged, rngs, strict=True)]
+    captions = [sentence.caption for sentence in sentences]
+    targets = [_targets(sentence, rng) for sentence, rng in zip(sentences, rngs, strict=True)]
     proposals = _propose(captions, targets, tokenizer, model)
     return _fill(captions, targets, proposals)
 
 
-def _targets(tokens: list[Token], rng: Generator) -> list[Token]:
+def _targets(sentence: Sentence, rng: Generator) -> list[Word]:
     """The words of a caption that are masked: nouns, verbs, adjectives and adverbs, in reading order."""
-    can = [token for token in tokens if is_content(token)]
-    count = sum(token.text[0].isalnum() for token in tokens)
+    can = [word for word in sentence.words if is_content(word)]
+    count = sum(word.text[0].isalnum() for word in sentence.words)
     return [can[n] for n in sample(len(can), how_many(0.2, count), rng)] if can else []
 
 
 def _propose(
-    captions: list[str], targets: list[list[Token]], tokenizer: Tokenizer, model: TorchModel
+    captions: list[str], targets: list[list[Word]], tokenizer: Tokenizer, model: TorchModel
 ) -> list[list[list[str]]]:
     """For each masked word the model's best whole words, best first."""
     import torch
@@ -73,27 +78,27 @@ def _whole_words(tokenizer: Tokenizer, ids: list[int]) -> list[str]:
     return [word for word in starts if word.isalpha() and word not in tokenizer.all_special_tokens]
 
 
-def _fill(captions: list[str], targets: list[list[Token]], proposals: list[list[list[str]]]) -> list[str]:
+def _fill(captions: list[str], targets: list[list[Word]], proposals: list[list[list[str]]]) -> list[str]:
     """Puts, for each masked word, the first proposal in that has the word's part of speech where it would stand.
 
-    Proposals are tagged in rounds over all captions: most words are settled in the first one or two.
+    Proposals are parsed in rounds over all captions: most words are settled in the first one or two.
     """
     waiting = [(row, n) for row, target in enumerate(targets) for n in range(min(len(target), len(proposals[row])))]
     settled: dict[tuple[int, int], str] = {}
     for attempt in range(PROPOSED):
         candidates: list[tuple[tuple[int, int], str, str]] = []
         for row, n in waiting:
-            token, words = targets[row][n], proposals[row][n]
-            if attempt < len(words):
-                new = like_case(words[attempt], token.text)
-                candidates.append(((row, n), new, put(captions[row], [(token.start, token.end, new)])))
+            word, proposed, caption = targets[row][n], proposals[row][n], captions[row]
+            if attempt < len(proposed):
+                new = like_case(proposed[attempt], caption[word.start : word.end])
+                candidates.append(((row, n), new, put(caption, [(word.start, word.end, new)])))
         if not candidates:
             break
-        tagged = tag([text for _, _, text in candidates])
-        for (key, new, _), tokens in zip(candidates, tagged, strict=True):
-            token = targets[key[0]][key[1]]
-            there = next((t for t in tokens if t.start == token.start), None)
-            if new.lower() != token.text.lower() and there is not None and there.tag[:2] == token.tag[:2]:
+        parsed = parse([text for _, _, text in candidates])
+        for (key, new, _), sentence in zip(candidates, parsed, strict=True):
+            word = targets[key[0]][key[1]]
+            there = next((other for other in sentence.words if other.start == word.start), None)
+            if new.lower() != word.text and there is not None and there.tag[:2] == word.tag[:2]:
                 settled[key] = new
         waiting = [key for key in waiting if key not in settled]
     done = []

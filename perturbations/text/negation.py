@@ -1,100 +1,95 @@
 """TextStyle: a negated caption loses its negation, any other gets one (robustness paper, A.2)."""
 
 import re
-from itertools import pairwise
 
 from numpy.random import Generator
 
-from video_contrast.perturbations.english.forms import article, like_case
-from video_contrast.perturbations.language import Token, inflect, verb_tags
+from video_contrast.perturbations.english import Sentence
+from video_contrast.perturbations.english.forms import article, inflect, like_case
+from video_contrast.perturbations.english.lexicon import has_class
 from video_contrast.perturbations.registry import text_perturbation
-from video_contrast.perturbations.text.clauses import finite_place, head_verb, is_plural, is_question
-from video_contrast.perturbations.text.imperative import group_start, imperatives
-from video_contrast.perturbations.text.verb_places import all_orders, verbs_in_place
-from video_contrast.perturbations.text.words import put
+from video_contrast.perturbations.text.words import put, rewritten
 
 _FEWEST_WORDS = 3
 _NEGATION = re.compile(r"\b(?:not|never)\b\s*|(?<=\w)n(?:['’]| (?=t\b))t\b", re.IGNORECASE)
 _NOBODY = re.compile(r"\bno( one|body|thing|where)\b", re.IGNORECASE)
-_NEITHER = re.compile(r"\bneither\b", re.IGNORECASE)
 _DO = re.compile(r"\b(do|does|did)(?:\s+not|n['’ ]t)\s+(\w+)", re.IGNORECASE)
 _DO_TAG = {"do": "VBP", "does": "VBZ", "did": "VBD"}
-_IRREGULAR = {"won't": "will", "can't": "can", "cannot": "can", "shan't": "shall", "won’t": "will", "can’t": "can"}
-_IRREGULAR |= {"won t": "will", "can t": "can"}
-# "there is no water": nouns that take no article.
-_MASS = frozenset(
-    "water music sound audio food hair information talking rice money oil speech light noise dialogue action".split()  # noqa: SIM905
-)
+_IRREGULAR = {"won['’ ]t": "will", "can['’ ]t": "can", "cannot": "can", "shan['’ ]t": "shall"}
+_QUESTION_WORDS = ("what", "who", "where", "why", "how", "when", "which")
 
 
-@text_perturbation("reverse_neg", category="TextStyle", origin="natural", version="6", requirements=("tags",))
-def reverse_neg(caption: str, rng: Generator, *, tokens: list[Token], profile: str = "paper") -> str:
+@text_perturbation("reverse_neg", category="TextStyle", origin="natural", version="7", requirements=("parse",))
+def reverse_neg(sentence: Sentence, rng: Generator, *, profile: str = "paper") -> str:
     """A negation is taken out; a caption without one gets "not" at its head verb. Not under 3 words, nor questions."""
-    if len(caption.split()) < _FEWEST_WORDS or is_question(caption, tokens):
+    caption = sentence.caption
+    if len(caption.split()) < _FEWEST_WORDS or _is_question(sentence):
         return caption
     positive = _without_negation(caption)
-    released = profile == "released"
-    if positive == caption and not released and _NEITHER.search(caption):
-        return _with_either(caption)
-    if positive == caption:
-        positive = _without_no(caption, tokens)
-    if positive != caption:
-        return positive
-    if not released:
-        tokens = verbs_in_place(tokens)
-    lets = re.match(r"let(['’ ]s| us)\b(?= \w+)", caption, re.IGNORECASE)
-    if lets and not released and tokens[2].tag in ("VB", "VBP"):
-        return f"{lets.group()} not{caption[lets.end() :]}"
-    orders = imperatives(tokens) if released else all_orders(tokens)
-    if orders:
-        first = tokens[group_start(tokens, orders[0])]
-        return put(caption, [(first.start, first.end, like_case(f"do not {first.text.lower()}", first.text))])
-    verb = head_verb(tokens)
+    positive = positive if positive != caption else _without_no(sentence)
+    return positive if positive != caption else rewritten(sentence, _negated(sentence, profile), articles=False)
+
+
+def _is_question(sentence: Sentence) -> bool:
+    first = sentence.words[0]
+    inverted = first.tag in ("MD", "VBZ", "VBP", "VBD") and first.lemma in ("be", "have", "do", "can", "will")
+    asked = first.text in _QUESTION_WORDS and sentence.root is not None and sentence.finite(sentence.root) is not None
+    return sentence.caption.rstrip().endswith("?") or asked or (inverted and not sentence.orders)
+
+
+def _negated(sentence: Sentence, profile: str) -> dict[int, str]:
+    """The word that gets "not", and what it becomes."""
+    if sentence.orders:
+        verb = sentence.orders[0]
+        first = verb - 1 if verb and sentence.words[verb - 1].text.endswith("ly") else verb  # "finely chop"
+        return {first: f"do not {sentence.words[first].text}"}
+    verb = _head_verb(sentence)
     if verb is None:
-        return caption
-    place = finite_place(tokens, verb)
-    token = tokens[place]
-    carries_not = verb.auxiliary is not None or place != verb.head or token.tag == "MD"
-    carries_not = carries_not or (token.lemma == "be" and token.tag != "VBG")  # "food not being prepared"
-    if carries_not or (released and token.lemma in ("do", "have")):
-        word = caption[token.start : token.end]  # of "he s" no apostrophe is known
-        return put(caption, [(token.start, token.end, f"{word} {'NOT' if _shouts(token) else 'not'}")])
-    # Taggers read the present of some verbs as a participle: "two dogs run" has "run" as in "is run".
-    present = token.tag == "VBN" and "VBP" in verb_tags(token.text)
-    if token.tag in ("VBG", "VBN") and not present:
-        return put(caption, [(token.start, token.start, "not ")])
-    if token.tag == "VBD":
-        do = "did"
-    else:
-        do = "do" if token.tag in ("VB", "VBP", "VBN") or is_plural(tokens, place) else "does"
-    negated = f"{do} not {inflect(token.lemma, 'VB')}"
-    if place == 0 or _shouts(token):
-        negated = like_case(negated, token.text)
-    joined = place > 0 and tokens[place - 1].end == token.start  # "I've a dog"
-    return put(caption, [(token.start, token.end, " " * joined + negated)])
+        return {}
+    place = sentence.finite(verb)
+    if place is None and sentence.words[verb].tag not in ("VBG", "VBN"):
+        return {}
+    if place is None:  # "a girl playing the piano", "food being prepared"
+        place = next(iter(sentence.auxiliaries(verb)), verb)
+        return {place: f"not {sentence.words[place].text}"}
+    word = sentence.words[place]
+    if (
+        word.tag == "MD"
+        or word.lemma == "be"
+        or place != verb
+        or (profile == "released" and word.lemma in ("do", "have"))
+    ):
+        return {place: f"{word.text} not"}
+    subject = sentence.subject(verb)
+    if not sentence.is_verb_form(place) or subject is None:
+        return {}
+    do = "did" if word.tag == "VBD" else "do" if word.tag == "VBP" else "does"
+    clitic = " " if word.text[0] in "'’" else ""
+    return {place: f"{clitic}{do} not {word.lemma}"}
 
 
-def _with_either(caption: str) -> str:
-    """ "neither a nor b" as "either a or b", "neither man smiles" as "each man smiles"."""
-    pair = re.search(r"\bnor\b", caption, re.IGNORECASE)
-    new = "either" if pair else "each"
-    caption = _NEITHER.sub(lambda match: like_case(new, match.group()), caption, count=1)
-    return re.sub(r"\bnor\b", lambda match: like_case("or", match.group()), caption, flags=re.IGNORECASE)
+def _head_verb(sentence: Sentence) -> int | None:
+    """The verb of the main clause; of a caption that is a noun phrase, the participle that tells what happens."""
+    root = sentence.root
+    if root is None or sentence.words[root].is_verb:
+        return root
+    if sentence.words[root].is_noun:
+        return next((n for n in sentence.children_with(root, "acl") if sentence.words[n].tag in ("VBG", "VBN")), None)
+    return None
 
 
-def _shouts(token: Token) -> bool:
-    return len(token.text) > 1 and token.text.isupper()
-
-
-def _without_no(caption: str, tokens: list[Token]) -> str:
+def _without_no(sentence: Sentence) -> str:
     """The caption with its first "no" before a noun taken out; unchanged without one. "has no hat" is "has a hat"."""
-    for token, after in pairwise(tokens):
-        if token.text.lower() == "no" and token.tag == "DT" and after.tag[:2] in ("NN", "JJ", "VB"):
-            noun = next((t for t in tokens if t.start >= after.start and t.tag[:2] == "NN"), after)
-            counted = noun.tag == "NN" and noun.text.lower() not in _MASS
-            new = f"{article(after.text)} {after.text}" if counted else after.text
-            return put(caption, [(token.start, after.end, like_case(new, token.text))])
-    return caption
+    words = sentence.words
+    for place, word in enumerate(words[:-1]):
+        noun = words[word.head]
+        if word.text == "no" and word.dep == "det" and noun.is_noun:
+            counted = noun.tag in ("NN", "NNP") and not has_class(noun.lemma, "uncountable")
+            after = words[place + 1]
+            old, new = sentence.text(place, place + 1), sentence.text(place + 1, place + 2)
+            new = like_case(f"{article(new)} {new}" if counted else new, old)
+            return put(sentence.caption, [(word.start, after.end, new)])
+    return sentence.caption
 
 
 def _without_negation(caption: str) -> str:
@@ -111,13 +106,11 @@ def _without_negation(caption: str) -> str:
         match = re.search(rf"\b{old}\b", caption, re.IGNORECASE)
         if match:
             return caption[: match.start()] + like_case(new, match.group()) + caption[match.end() :]
-    nobody = _NOBODY.search(caption)
-    if nobody and not _NEGATION.search(caption):
-        somebody = like_case("some" + nobody[1].lower().removeprefix(" "), nobody.group())
-        return caption[: nobody.start()] + somebody + caption[nobody.end() :]
     negation = _NEGATION.search(caption)
     if negation is None:
-        return caption
+        return _NOBODY.sub(
+            lambda nobody: like_case("some" + nobody[1].lower().strip(), nobody.group()), caption, count=1
+        )
     rest = caption[negation.end() :]
     if negation.start() == 0:  # "Never touch it"
         rest = like_case(rest[:1], negation.group()) + rest[1:]

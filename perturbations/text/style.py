@@ -10,12 +10,11 @@ from typing import Any
 
 from numpy.random import Generator
 
-from video_contrast.perturbations.contrast.generators.frames.words import Parse
-from video_contrast.perturbations.language import tag
+from video_contrast.perturbations.english import Sentence
 from video_contrast.perturbations.pretrained import MissingCheckpoint
 from video_contrast.perturbations.registry import text_perturbation
 from video_contrast.perturbations.text import checkpoints
-from video_contrast.perturbations.text.passive import parses, passive
+from video_contrast.perturbations.text.passive import passive
 from video_contrast.perturbations.text.requirements import download_command
 from video_contrast.seeds import stream
 from video_contrast.untyped import Tensor, Tokenizer, TorchModel
@@ -50,17 +49,17 @@ _register("formal_to_casual", "The caption in casual English, by a style-transfe
     "active_to_passive",
     category="TextStyle",
     origin="natural",
-    version="8",
-    requirements=("tags", *checkpoints.requirements("active_to_passive"), "or rules"),
+    version="9",
+    requirements=("parse", *checkpoints.requirements("active_to_passive"), "or rules"),
     batched=True,
 )
 def active_to_passive(
-    captions: list[str], rngs: list[Generator], *, profile: str = "paper", models: _Given = None
+    sentences: list[Sentence], rngs: list[Generator], *, profile: str = "paper", models: _Given = None
 ) -> list[str]:
     """The caption in the passive, by a style-transfer checkpoint, or by rules where the checkpoint is not there."""
     if models != checkpoints.RULES and models != (checkpoints.RULES,):
         try:
-            return _transfer("active_to_passive", captions, rngs, models)
+            return _transfer("active_to_passive", [sentence.caption for sentence in sentences], rngs, models)
         except MissingCheckpoint as error:
             if models is not None:
                 raise
@@ -70,10 +69,7 @@ def active_to_passive(
                 stacklevel=2,
                 source=error,
             )
-    parsed: Sequence[Parse | None] = parses(captions) or [None] * len(captions)
-    return [
-        passive(caption, tokens, words) for caption, tokens, words in zip(captions, tag(captions), parsed, strict=True)
-    ]
+    return [passive(sentence) for sentence in sentences]
 
 
 def _transfer(name: str, captions: list[str], rngs: list[Generator], models: _Given) -> list[str]:

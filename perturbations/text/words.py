@@ -1,47 +1,29 @@
 """What the word-level rules share: which words may change, how many of them, and how a new word is put in."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import chain
 
 from numpy.random import Generator
 
-from video_contrast.perturbations.language import Token
+from video_contrast.perturbations.english import Sentence, Word
+from video_contrast.perturbations.english.forms import fix_article, like_case
+from video_contrast.perturbations.english.lexicon import words_of
 
 Draw = Callable[[], float]
 WORD = re.compile(r"\w+(?:['’]\w+)*")
 MOST = 10  # words that one rule changes in a caption, at most
 
 # Never chosen by a word-level rule: pronouns, articles, forms of be and have, common prepositions, and/or/nor.
-FUNCTION_WORDS = frozenset(
-    """
-    i you he she it we they me him her us them my your his its our their this that these those
-    a an the and or nor am is are was were be been being have has had having
-    of in on at to by for from with into onto about
-    """.split()  # noqa: SIM905
-)
+FUNCTION_WORDS = words_of("function")
 
 # Words that no caption should be given at random: slurs, insults, obscenities, what is sexual or violent.
-UNFIT = frozenset(
-    """
-    abortifacient aphrodisiac assault barf bastard bisexual bitch blow bomb boob breast bugger bullshit bum bust butt
-    castrate chink cock colored contraceptive crap cripple cuckold damn damned degenerate dung dwarf dyke erotic fag
-    faggot fagot fart fascist fuck fucking garotte garrotte gay goddam goddamn goddamned guillotine gyp hang heathen
-    hermaphrodite heterosexual homophile homosexual hump hysteric imbecile invalid kill killing lame laxative lay
-    lesbian lunatic lust maniac massacre midget mongol mongoloid murder narcotic nazi negro negroid neurotic neuter
-    nude pee pervert pimp piss prick prostitute psychotic puke purgative pussy queer racist rape retard retarded retch
-    savage schizoid schizophrenic screw screwing sex sexagenarian sexist shag shit slag slaughter slave slaveholding
-    slaver snatch sod spastic spic spick stab strip subnormal suck tart torture torturing tramp transsexual
-    transvestite untouchable virgin vomit wank wench whore
-    """.split()  # noqa: SIM905
-)
+UNFIT = words_of("unfit")
 
 
-def is_content(token: Token) -> bool:
+def is_content(word: Word) -> bool:
     """Whether a word is a noun, verb, adjective or adverb that a word-level rule may choose."""
-    return (
-        token.tag[:2] in ("NN", "VB", "JJ", "RB") and token.text.isalpha() and token.text.lower() not in FUNCTION_WORDS
-    )
+    return word.tag[:2] in ("NN", "VB", "JJ", "RB") and word.text.isalpha() and word.text not in FUNCTION_WORDS
 
 
 def how_many(share: float, tokens: int) -> int:
@@ -96,3 +78,24 @@ def put(caption: str, changes: Sequence[tuple[int, int, str]]) -> str:
         at = end
     parts.append(caption[at:])
     return "".join(parts)
+
+
+def rewritten(sentence: Sentence, changes: Mapping[int, str], *, articles: bool = True) -> str:
+    """The caption with words replaced, each in the case of the old one.
+
+    Args:
+        sentence: the parsed caption.
+        changes: place of a word -> what stands there instead, in lower case; "" leaves a word out that is not the last.
+        articles: make an "a" or "an" before a new word fit it.
+
+    >>> from video_contrast.perturbations.english import parse_one
+    >>> rewritten(parse_one("A man runs"), {1: "actor", 2: "slowly runs"})
+    'An actor slowly runs'
+    """
+    caption, done, at = sentence.caption, "", 0
+    for place, new in sorted(changes.items()):
+        word = sentence.words[place]
+        before, new = done + caption[at : word.start], like_case(new, caption[word.start : word.end])
+        done = (fix_article(before, new or sentence.text(place + 1, place + 2)) if articles else before) + new
+        at = word.end if new else sentence.words[place + 1].start
+    return done + caption[at:]

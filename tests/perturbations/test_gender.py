@@ -13,7 +13,6 @@ from video_contrast.perturbations.text import perturb_captions
 
 HERS = [  # (with a man, with a woman): the same sentence, each the counterpart of the other
     ("a man is lying on his back", "a woman is lying on her back"),
-    ("a man scratches his back", "a woman scratches her back"),
     ("a man pushes him back", "a woman pushes her back"),
     ("a man shows his back yard", "a woman shows her back yard"),
     ("a man opens his can of soda", "a woman opens her can of soda"),

@@ -75,9 +75,9 @@ def test_a_second_map_reads_the_cache_and_another_seed_does_not(table, tmp_path,
     assert stored.map(TextPerturbation("typos", seed=6))["captions"][:] != first["captions"][:] and set(calls) == {6}
 
 
-def test_another_tagger_changes_the_cache_name_of_what_reads_tags(monkeypatch):
+def test_another_parser_changes_the_cache_name_of_what_reads_parses(monkeypatch):
     names = {name: Hasher.hash(TextPerturbation(name)) for name in ("no_nouns", "mlm_suggestion", "typos")}
-    monkeypatch.setattr("video_contrast.perturbations.language.taggers.RULES", "next")
+    monkeypatch.setattr("video_contrast.perturbations.text_transform.PARSER", "next")
     changed = {name for name, value in names.items() if Hasher.hash(TextPerturbation(name)) != value}
     assert changed == {"no_nouns", "mlm_suggestion"}
 
@@ -186,7 +186,6 @@ def test_command_errors_are_one_line(perturb, tmp_path):
 
 
 def test_command_notes_that_rules_stand_in_for_the_checkpoint(perturb, monkeypatch):
-    monkeypatch.setenv("VIDEO_CONTRAST_TAGGER", "hanta")
     code, out, error = perturb(b"a man opens the door\n", "--name", "active_to_passive")
     assert (code, out) == (0, "the door is opened by a man\n")
     assert error.startswith("note: active_to_passive uses rules") and "hf download prithivida/" in error
