@@ -112,6 +112,22 @@ def notes_of(tables: Mapping[str, LogMetrics]) -> list[str]:
     return lines
 
 
+def harness_notes(logs: Sequence[ForeignLog], *, beside_own: bool) -> list[str]:
+    """What stands below a table of figures of several harnesses; [] for one.
+
+    Args:
+        logs: of other harnesses.
+        beside_own: whether runs of `score` stand in the table, too.
+    """
+    names = sorted({log.harness for log in logs}) + (["video-contrast"] if beside_own else [])
+    if not logs or len(names) < 2:
+        return []
+    return [
+        f"figures of {', '.join(names)}: each asks and reads answers by rules of its own, so they are not of one measure "
+        "(docs/xray.md, logs of other harnesses)"
+    ]
+
+
 def _span(numbers: Numbers, key: str) -> str:
     return f"[{numbers[f'{key}_low']:.3f}, {numbers[f'{key}_high']:.3f}]"
 

@@ -180,6 +180,14 @@ def test_a_figure_in_percent_is_no_conflict_with_its_samples(tmp_path, capsys):
     assert f"its own interval is [{low:.3f}, {high:.3f}]" in printed
 
 
+def test_figures_of_two_harnesses_side_by_side_are_said_to_be_of_two_measures(tmp_path, capsys):
+    first = str(lmms(tmp_path, "qwen", hits(0.5, 3)))
+    second = str(workbook(tmp_path / "m" / "m_Video-MME_score.xlsx", judged(hits(0.7, 4))))
+    for logs, several in (([first], False), ([first, second], True)):
+        assert main(["table", *logs]) == 0
+        assert ("figures of VLMEvalKit, lmms-eval: each asks" in capsys.readouterr().out) == several
+
+
 def test_compare_pairs_logs_of_two_harnesses(tmp_path, capsys):
     first, second = hits(0.5, 3), hits(0.7, 4)
     a = lmms(tmp_path, "qwen", first)

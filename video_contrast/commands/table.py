@@ -22,7 +22,7 @@ def table(
     """Print the numbers of several runs in one table, with 95 % intervals and chance."""
     from video_contrast.reports import terminal
     from video_contrast.reports.foreign_logs import is_foreign, read_logs
-    from video_contrast.reports.foreign_logs.statistics import best_logs, log_metrics, notes_of
+    from video_contrast.reports.foreign_logs.statistics import best_logs, harness_notes, log_metrics, notes_of
     from video_contrast.reports.table_formats import FORMATS
 
     own = [folder for run in runs if not is_foreign(run) for folder in run_folders(run)]
@@ -44,7 +44,7 @@ def table(
         terminal.show(lines, columns, title)
     else:
         print(FORMATS[format_](lines, columns, title))
-    for note in notes_of(foreign):
+    for note in [*notes_of(foreign), *harness_notes(logs, beside_own=bool(own))]:
         print(note, file=sys.stdout if format_ == "text" else sys.stderr)
 
 
