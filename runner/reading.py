@@ -57,7 +57,7 @@ class ClipReader:
                 )  # fmt: skip
                 for view in shown:
                     if view.frames is not previous:
-                        ready = prepare(ClipFrames(view.frames, view.times, clip))
+                        ready = prepare(ClipFrames(view.frames, view.times, clip, view.seconds))
                     previous = view.frames
                     yield view, ready
             finally:

@@ -108,7 +108,10 @@ def shown_input(job: Job) -> JsonObject:
     probe = make_probe(run)
     if not probe.clips:
         raise VideoContrastError(f"no clip of {job.loaded.name} could be read, so there is no input to show")
-    item = {"video_id": probe.clips[0].video_id, "captions": probe.captions_of(0)}
+    item = {
+        "video_id": probe.clips[0].video_id,
+        "captions": list(probe.item[0] if probe.item else probe.captions_of(0)),
+    }
     return shown | {"item": item, "input": probe.rendered}
 
 

@@ -49,6 +49,7 @@ class View:
     frames: np.ndarray  # uint8[T, H, W, 3]; the view's before where both show the same (codecs)
     numbers: np.ndarray  # int64[T], the frame of the file behind each; -1 where there is none (blind)
     times: tuple[float, ...]  # seconds from the clip's beginning, of the sampled positions
+    seconds: float  # how long the clip lasts
 
 
 @dataclass(frozen=True)
@@ -101,7 +102,7 @@ def views_of(
         if coding is None or coding != former:
             frames = _frames(need, clip, pictures, numbers, footage=footage, perturb_on=perturb_on)
         former = coding
-        yield View(need.visual, frames, need.numbers, times)
+        yield View(need.visual, frames, need.numbers, times, _seconds(footage))
 
 
 def shown_numbers(visual: Visual, clip: Clip, footage: AnyFootage, sampling: Sampling) -> np.ndarray:

@@ -123,8 +123,8 @@ def harness_notes(logs: Sequence[ForeignLog], *, beside_own: bool) -> list[str]:
     if not logs or len(names) < 2:
         return []
     return [
-        f"figures of {', '.join(names)}: each asks and reads answers by rules of its own, so they are not of one measure "
-        "(docs/xray.md, logs of other harnesses)"
+        f"figures of {', '.join(names)}: each asks and reads answers by rules of its own, so they are not of one "
+        "measure (docs/xray.md, logs of other harnesses)"
     ]
 
 

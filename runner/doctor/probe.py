@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from video_contrast.runner.counts import RunCounts
 from video_contrast.runner.doctor.result import State
 from video_contrast.runner.kinds.base import ClipFrames, Encoder, PairScorer
 from video_contrast.runner.memory import Batcher, halved, unless_out_of_memory
-from video_contrast.runner.plan import Plan
+from video_contrast.runner.plan import Plan, PlannedTable
 from video_contrast.runner.views import views_of
 from video_contrast.video import Clip
 
@@ -39,6 +39,8 @@ class Probe:
     half: bool = False  # whether the model computes in half precision
     batch_size: int = 32
     counts: RunCounts = field(default_factory=RunCounts)
+    # Of the first clip, where a model is asked about all candidates at once: these, and what else decides the prompt.
+    item: tuple[Sequence[str], dict[str, Any]] | None = None
     computed: dict[tuple[object, ...], np.ndarray] = field(default_factory=dict)  # what the model said of them
 
     def scores(
@@ -159,7 +161,8 @@ class Probe:
     @cached_property
     def rendered(self) -> JsonObject:
         """What the model is given for the first item."""
-        return self.model.rendered_input(self.clips[0], self.captions_of(0))
+        texts, asked = self.item or (self.captions_of(0), {})
+        return self.model.rendered_input(self.clips[0], texts, **asked)
 
     def other(self, n: int) -> ClipFrames:
         """A clip of other pictures, not these in another order (its reversal); this one's negative if there is none."""
@@ -224,12 +227,14 @@ def make_probe(run: Run, *, scored: bool = False) -> Probe:
     job = run.job
     probe = Probe(run.model, [], [], half=run.dtype != "float32", batch_size=job.options.batch_size)
     used_files: set[str] = set()  # files of edited clips: two edits of one file may show the same frames
-    for clip, caption in _candidates(run.plan):
+    for clip, table, place in _candidates(run.plan):
+        item = table.group.items[place]
+        caption = item.texts[item.label]
         if caption in probe.captions or used_files.intersection(clip.paths):
             continue
         try:
             view = next(views_of(run.video_root, clip, (Visual(),), job.sampling, store=job.frames))
-            frames = ClipFrames(view.frames, view.times, clip)
+            frames = ClipFrames(view.frames, view.times, clip, view.seconds)
         except (VideoContrastError, OSError):
             continue
         try:
@@ -237,6 +242,9 @@ def make_probe(run: Run, *, scored: bool = False) -> Probe:
                 probe.scores([frames], [caption])
         except ValueError:  # pictures that a processor does not take: this clip's affair
             continue
+        question = item.question if table.group.questions == "asked" else None
+        if job.kind.asks and not probe.clips and (question or probe.together):
+            probe.item = table.texts[place], {"position": place, "question": question}
         probe.clips.append(frames)
         probe.captions.append(caption)
         used_files.update(clip.paths if clip.segments else ())
@@ -245,13 +253,13 @@ def make_probe(run: Run, *, scored: bool = False) -> Probe:
     return probe
 
 
-def _candidates(plan: Plan) -> Iterator[tuple[Clip, str]]:
-    """Clips of a plan with a true caption each, evenly spread over it, at most `TRIED`."""
-    true: dict[Clip, str] = {}
+def _candidates(plan: Plan) -> Iterator[tuple[Clip, PlannedTable, int]]:
+    """Clips of a plan with the place of an item each, evenly spread over it, at most `TRIED`."""
+    first: dict[Clip, tuple[PlannedTable, int]] = {}
     for table in plan.tables:
-        for item in table.group.items:
-            true.setdefault(item.clip, item.texts[item.label])
-    pairs = list(true.items())
+        for place, item in enumerate(table.group.items):
+            first.setdefault(item.clip, (table, place))
+    clips = list(first)
     # First the places of `ITEMS` items, then those between them.
-    places = [int(n) for count in (ITEMS, TRIED) for n in np.linspace(0, len(pairs) - 1, min(count, len(pairs)))]
-    yield from (pairs[n] for n in dict.fromkeys(places))
+    places = [int(n) for count in (ITEMS, TRIED) for n in np.linspace(0, len(clips) - 1, min(count, len(clips)))]
+    yield from ((clips[n], *first[clips[n]]) for n in dict.fromkeys(places))

@@ -60,7 +60,7 @@ def _times(probe: Probe) -> Outcome:
     span = max(clip.times[-1] - clip.times[0], 0.1)
     factor = max(4.0, SLOW / span)
     slower = tuple(factor * (time - clip.times[0]) + clip.times[0] for time in clip.times)
-    change = probe.reaction(replace(clip, times=slower))
+    change = probe.reaction(replace(clip, times=slower, seconds=factor * clip.seconds))
     numbers = probe.numbers(change)
     reads = probe.model.reads_times
     if reads is None and "times_told" in probe.rendered:  # of an embedder or reranker, whatever the model inside

@@ -48,11 +48,13 @@ class ClipFrames:
         frames: uint8[T, H, W, 3], RGB, as sampled (and perturbed).
         times: seconds of each frame from the beginning of the clip, in the order of `frames`.
         source: the clip that they were sampled from; None where there is none (grey frames).
+        seconds: how long the clip lasts, its last frame included; 0 where that is not known.
     """
 
     frames: np.ndarray
     times: tuple[float, ...] = ()
     source: Clip | None = None
+    seconds: float = 0.0
 
     @property
     def video_id(self) -> str:
@@ -244,6 +246,12 @@ class PairScorer(Model):
     batch_size: int = 1
     parallel: int = 1
     in_steps: bool = False
+
+    def rendered_input(
+        self, clip: ClipFrames, captions: Sequence[str], *, position: int = 0, question: Question | None = None
+    ) -> JsonObject:
+        """What the model itself is given for an item; the prompt of a kind that asks depends on all four."""
+        return super().rendered_input(clip, captions)
 
     @abstractmethod
     def score(self, clip: ClipFrames | None, captions: Sequence[str], *, position: int = 0) -> ScoreResult:

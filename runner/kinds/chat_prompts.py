@@ -14,7 +14,7 @@ from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.runner.kinds.base import ClipFrames
 from video_contrast.runner.kinds.loading import Tensors, tokenizer_of
 from video_contrast.runner.kinds.video_metadata import metadata_of, takes_rate
-from video_contrast.untyped import Processor, TorchModel
+from video_contrast.untyped import Processor, Tokenizer, TorchModel
 
 SWITCH = "enable_thinking"  # the name that templates give it
 THINK = "<think>"
@@ -70,6 +70,22 @@ def template_of(processor: Processor) -> object:
             "use an instruction-tuned checkpoint, or add chat_template.jinja to its folder"
         )
     return template
+
+
+def continuations(tokenizer: Tokenizer, context: str, texts: Sequence[str]) -> list[list[int]]:
+    """Token ids of each text where it follows a context: both are encoded together, and those of the context cut off.
+
+    Alone, a text would get what some tokenizers put before a beginning: a space, or a piece of its own for one. Where
+    the context's last token would be another one before the text, no such tokens follow the context, and the text is
+    encoded alone.
+    """
+    before = tokenizer.encode(context, add_special_tokens=False)
+    rows = []
+    for text in texts:
+        whole = tokenizer.encode(context + text, add_special_tokens=False)
+        joined = whole[: len(before)] != before
+        rows.append(tokenizer.encode(text, add_special_tokens=False) if joined else whole[len(before) :])
+    return rows
 
 
 class ChatPrompts:

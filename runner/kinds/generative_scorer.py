@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from typing import Annotated, Literal, TypeVar
 
 import numpy as np
@@ -22,7 +23,7 @@ from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import JsonObject
 from video_contrast.runner.kinds import prompts
 from video_contrast.runner.kinds.base import ClipFrames, PairScorer, Question, ScoreResult
-from video_contrast.runner.kinds.chat_prompts import ChatPrompts, Prompt
+from video_contrast.runner.kinds.chat_prompts import ChatPrompts, Prompt, continuations
 from video_contrast.runner.kinds.prefix import (
     ENDINGS_AT_ONCE,
     CannotShare,
@@ -67,7 +68,7 @@ class GenerativeScorer(PairScorer):
         rendered: the first rendered prompt, for the record.
 
     Raises:
-        VideoContrastError: the processor has no chat template, or Yes and No are no single tokens.
+        VideoContrastError: the processor has no chat template.
     """
 
     def __init__(self, model: TorchModel, processor: Processor, options: ScoringOptions | None = None) -> None:
@@ -77,10 +78,6 @@ class GenerativeScorer(PairScorer):
             raise UsageError("--thinking goes with --scoring yesno or letter: a caption is no answer to think about")
         self.chat = ChatPrompts(model, processor, thinking=self.options.thinking)
         self.tokenizer = self.chat.tokenizer
-        self.yes = prompts.single_tokens(self.tokenizer, prompts.YES)
-        self.no = prompts.single_tokens(self.tokenizer, prompts.NO)
-        if self.options.scoring == "yesno" and not (self.yes and self.no):
-            raise VideoContrastError("the tokenizer has no single token for Yes and No; use --scoring loglik")
         self.sharing = "on" if self.options.share_prefix else "off: asked for"
         self.counters: Counter[str] = Counter()
         self.together = self.options.scoring == "letter"
@@ -107,24 +104,19 @@ class GenerativeScorer(PairScorer):
             float64[k], and k dicts of raw parts (log-probabilities in nats).
 
         Raises:
-            VideoContrastError: the prompt is longer than the model's context, or no logits came back.
+            VideoContrastError: the prompt is longer than the model's context, no logits came back, or an answer (Yes,
+                No, a letter) is no single token.
         """
         before = self.counters.copy()
         texts = [self.chat.safe(caption) for caption in captions]
         self.counters["altered_captions"] += sum(text != caption for text, caption in zip(texts, captions, strict=True))
         self.counters["items"] += 1
-        if question is not None:
-            question = replace(question, text=self.chat.safe(question.text)).of_frames(
-                0 if clip is None else len(clip.frames)
-            )
+        question = self._safe(question, clip)
         if self.options.scoring == "loglik":
-            result = self._loglik(clip, texts, prompts.DESCRIBE if question is None else question.text)
-        elif question is not None and question.is_yes_no(texts):
-            result = self._answered(clip, texts, question)
-        elif question is None and self.options.scoring == "yesno":
-            result = self._yesno(clip, texts)
+            result = self._loglik(clip, texts, prompts.questions_about(texts, self.options, question=question)[0])
         else:
-            result = self._letter(clip, texts, position, question)
+            read = partial(self._read, clip)
+            result = prompts.scores_by_answers(texts, self.options, read, position=position, question=question)
         self.counters["unparseable"] += result.counts.get("unparseable", 0)
         return replace(result, counts={name: self.counters[name] - before[name] for name in self.counters})
 
@@ -141,44 +133,10 @@ class GenerativeScorer(PairScorer):
             "shared_prefix_gap_sd": self._largest_gap,
         }
 
-    def _yesno(self, clip: ClipFrames | None, texts: list[str]) -> ScoreResult:
-        questions = [prompts.YESNO.format(caption=text) for text in texts]
-        return prompts.caption_scores(self._after_questions(clip, questions, self._yes_and_no))
-
-    def _answered(self, clip: ClipFrames | None, texts: list[str], question: Question) -> ScoreResult:
-        """One answer to a question of yes or no."""
-        if not (self.yes and self.no):
-            raise VideoContrastError("the tokenizer has no single token for Yes and No; use --scoring loglik")
-        [logs] = self._after_questions(clip, [question.prompt_for(texts)], self._yes_and_no)
-        return prompts.yes_no_scores(texts, logs)
-
-    def _yes_and_no(self, _: int, logits: Tensor) -> np.ndarray:
-        log = logits[-1].log_softmax(-1)
-        return np.array([float(log[ids].logsumexp(0)) for ids in (self.yes, self.no)])
-
-    def _letter(
-        self, clip: ClipFrames | None, texts: list[str], position: int, question: Question | None
-    ) -> ScoreResult:
-        letters = [prompts.single_tokens(self.tokenizer, (c, f" {c}")) for c in prompts.LETTERS[: len(texts)]]
-        if not all(letters):
-            raise VideoContrastError("the tokenizer splits the option letters; use --scoring yesno or loglik")
-
-        def read(_: int, logits: Tensor) -> np.ndarray | None:
-            log = logits[-1].log_softmax(-1)
-            return np.array([float(log[ids].logsumexp(0)) for ids in letters])
-
-        def log_probabilities(questions: list[str]) -> list[np.ndarray | None]:
-            return self._after_questions(clip, questions, read)
-
-        options = self.options
-        return prompts.score_letters(
-            texts,
-            log_probabilities,
-            rotations=options.rotations,
-            position=position,
-            seed=options.option_seed,
-            question=question,
-        )
+    def _safe(self, question: Question | None, clip: ClipFrames | None) -> Question | None:
+        if question is None:
+            return None
+        return replace(question, text=self.chat.safe(question.text)).of_frames(0 if clip is None else len(clip.frames))
 
     def _loglik(self, clip: ClipFrames | None, texts: list[str], question: str) -> ScoreResult:
         sums, counts = self._caption_loglik(clip, texts, question)
@@ -209,7 +167,7 @@ class GenerativeScorer(PairScorer):
 
         prompt = self._prompt(clip, question)
         gap = self.chat.answer_gap(clip, prompt)
-        endings = [self.tokenizer.encode(gap + text, add_special_tokens=False) for text in texts]
+        endings = continuations(self.tokenizer, prompt.text, [gap + text for text in texts])
         for text in texts:
             if not self.tokenizer.encode(text, add_special_tokens=False):
                 raise VideoContrastError(f"the tokenizer makes no token of the caption {text!r}, so it has no score")
@@ -226,17 +184,18 @@ class GenerativeScorer(PairScorer):
         sums = self._score_endings(prompt, shifted, len(prompt.ids) - 1, read=read, only_last=False)
         return sums, [len(ending) for ending in endings]
 
-    def _after_questions(self, clip: ClipFrames | None, questions: list[str], read: Read[T]) -> list[T]:
-        """What `read` keeps of the logits after each prompt; the prompts differ in the question only."""
+    def _read(self, clip: ClipFrames | None, questions: list[str], names: Sequence[str]) -> list[np.ndarray]:
+        """Log-probabilities of the answers `names` after each question, float64[len(names)] a question."""
         if self.options.thinking:
-            return [self._after_thinking(clip, question, number, read) for number, question in enumerate(questions)]
+            return [self._read_after_thinking(clip, question, names) for question in questions]
         prompt = self._prompt(clip, questions[0])
         sequences = [prompt.ids, *(self.chat.ids_of(prompt, clip, question) for question in questions[1:])]
         shared = common_length(sequences, self.chat.video_end(prompt.ids))
+        read = self._reader(prompt.text, names)
         return self._score_endings(prompt, [ids[shared:] for ids in sequences], shared, read=read, only_last=True)
 
-    def _after_thinking(self, clip: ClipFrames | None, question: str, number: int, read: Read[T]) -> T:
-        """What `read` keeps of the logits after the thoughts about one question."""
+    def _read_after_thinking(self, clip: ClipFrames | None, question: str, names: Sequence[str]) -> np.ndarray:
+        """The same after the thoughts about one question."""
         prompt = self._prompt(clip, question)
         self._check_length(len(prompt.ids) + self.options.thinking)
         thought = think(self.model, self.tokenizer, prompt, self.options.thinking)
@@ -244,20 +203,38 @@ class GenerativeScorer(PairScorer):
         self.counters["thoughts_cut"] += thought.cut
         self._count_passes(len(prompt.ids), 2)
         ending = [prompt.ids[-1], *thought.ids]
-        [result] = score_unshared(
-            self.model, prompt.inputs, [ending], len(prompt.ids) - 1, read=lambda _, logits: read(number, logits),
-            only_last=True,
-        )  # fmt: skip
+        read = self._reader(prompt.text + thought.text, names)
+        shared = len(prompt.ids) - 1
+        [result] = score_unshared(self.model, prompt.inputs, [ending], shared, read=read, only_last=True)
         return result
 
-    def rendered_input(self, clip: ClipFrames, captions: Sequence[str]) -> JsonObject:
-        """The prompt about the first caption with its hash and token count, and the shapes of the pixels."""
-        first = self.chat.safe(captions[0])
-        question = {"yesno": prompts.YESNO.format(caption=first), "loglik": prompts.DESCRIBE}.get(self.options.scoring)
-        if question is None:
-            lines = "\n".join(f"{letter}. {text}" for letter, text in zip(prompts.LETTERS, captions, strict=False))
-            question = prompts.LETTER.format(options=lines)
-        prompt = self.chat.prompt(clip, question)
+    def _reader(self, context: str, names: Sequence[str]) -> Read[np.ndarray]:
+        """Reads the log-probabilities of answers, each summed over its forms that are one token after the context."""
+        forms = [prompts.FORMS.get(name, (name, f" {name}")) for name in names]
+        tokens = [
+            sorted({ids[0] for ids in continuations(self.tokenizer, context, texts) if len(ids) == 1})
+            for texts in forms
+        ]
+        if not all(tokens):
+            split = names[tokens.index([])]
+            raise VideoContrastError(
+                f"the tokenizer has no single token for the answer {split!r}; use --scoring loglik"
+            )
+
+        def read(_: int, logits: Tensor) -> np.ndarray:
+            log = logits[-1].log_softmax(-1)
+            return np.array([float(log[ids].logsumexp(0)) for ids in tokens])
+
+        return read
+
+    def rendered_input(
+        self, clip: ClipFrames, captions: Sequence[str], *, position: int = 0, question: Question | None = None
+    ) -> JsonObject:
+        """The first prompt about the captions with its hash and token count, and the shapes of the pixels."""
+        texts = [self.chat.safe(caption) for caption in captions]
+        question = self._safe(question, clip)
+        asked = prompts.questions_about(texts, self.options, position=position, question=question)
+        prompt = self.chat.prompt(clip, asked[0])
         pixels = {name: list(shape) for name, shape in prompt.shapes.items()}
         end = self.chat.video_end(prompt.ids)
         shown: JsonObject = {

@@ -3,31 +3,45 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
-from typing import Literal
+from collections.abc import Callable, Mapping, Sequence
+from typing import Literal, Protocol
 
 import numpy as np
 
 from video_contrast.answer_text import LETTERS
 from video_contrast.errors import UsageError
 from video_contrast.runner.kinds.base import Question, ScoreResult
-from video_contrast.untyped import Tokenizer
 
 YESNO = 'Does this video show: "{caption}"? Answer Yes or No.'
 DESCRIBE = "Describe what happens in this video in one sentence."
 LETTER = "Which of these sentences describes the video?\n{options}\nAnswer with the letter of the one that fits."
-YES = ("Yes", " Yes", "yes", " yes", "YES", " YES")
-NO = ("No", " No", "no", " no", "NO", " NO")
+YES_NO = ("yes", "no")
+# The surface forms of an answer; those of a letter are the letter with and without a space.
+FORMS = {"yes": ("Yes", " Yes", "yes", " yes", "YES", " YES"), "no": ("No", " No", "no", " no", "NO", " NO")}
 # Where all answers together are less probable than this, the model is saying something else.
 MIN_MASS = 0.01
 
+
 Rotations = Literal["none", "rotate", "latin"]
+# Questions, and the answers that are asked for -> the log-probability of each answer, float64[n] a question, or None
+# where it was none of them.
+ReadAnswers = Callable[[list[str], Sequence[str]], Sequence[np.ndarray | None]]
 
 
-def single_tokens(tokenizer: Tokenizer, forms: Sequence[str]) -> list[int]:
-    """Ids of the forms that are one token, each once, in order of the ids."""
-    ids = [tokenizer.encode(form, add_special_tokens=False) for form in forms]
-    return sorted({tokens[0] for tokens in ids if len(tokens) == 1})
+class AskOptions(Protocol):
+    """How captions are asked about."""
+
+    @property
+    def scoring(self) -> Literal["yesno", "loglik", "letter"]:
+        """By yes or no, as a description, or by letter."""
+
+    @property
+    def rotations(self) -> Rotations:
+        """Orders of the options of `letter`: "none", "rotate" (one question each) or "latin" (balanced over items)."""
+
+    @property
+    def option_seed(self) -> int:
+        """Seed of "latin"."""
 
 
 def prompt_hash(prompt: str) -> str:
@@ -51,48 +65,89 @@ def latin_rotation(position: int, k: int, seed: int) -> int:
     return int(order[position % k])
 
 
-def score_letters(
-    captions: Sequence[str],
-    log_probabilities: Callable[[list[str]], list[np.ndarray | None]],
-    *,
-    rotations: Rotations,
-    position: int,
-    seed: int,
-    question: Question | None = None,
-) -> ScoreResult:
-    """Scores of candidates by the letters under which a model is asked about them.
+def orders_of(k: int, options: AskOptions, position: int) -> dict[int, list[int]]:
+    """Rotation -> the numbers of `k` candidates in the order in which they are lettered, for each that is asked about.
 
     Args:
-        captions: k candidates, at most 26.
-        log_probabilities: questions -> log-probabilities of the first k letters, float64[k] a question, or None where
-            the answer was no letter.
-        rotations: "none", "rotate" (a question a rotation) or "latin" (one, balanced over items).
+        k: how many candidates; 26 at most.
+        options: their rotations.
         position: the number of the item (for "latin").
-        seed: of "latin".
-        question: what the candidates answer; None asks which of them describes the video.
+    """
+    if k > len(LETTERS):
+        raise UsageError(f"--scoring letter asks about at most 26 options, not {k}; use yesno or loglik")
+    seed = options.option_seed
+    turns = {"none": [0], "rotate": list(range(k)), "latin": [latin_rotation(position, k, seed)]}[options.rotations]
+    return {turn: [(place + turn) % k for place in range(k)] for turn in turns}
+
+
+def questions_about(
+    captions: Sequence[str], options: AskOptions, *, position: int = 0, question: Question | None = None
+) -> list[str]:
+    """What a model is asked about captions: one question, or one a caption or rotation.
+
+    Args:
+        captions: k candidates.
+        options: how they are asked about.
+        position: the number of the item (for "latin").
+        question: what the captions answer; it is asked with its own prompt, by yes or no or by letter.
+    """
+    if options.scoring == "loglik":
+        return [DESCRIBE if question is None else question.text]
+    if question is None and options.scoring == "yesno":
+        return [YESNO.format(caption=caption) for caption in captions]
+    if question is not None and question.is_yes_no(captions):
+        return [question.prompt_for(captions)]
+    lettered = question or Question("", LETTER)
+    orders = orders_of(len(captions), options, position).values()
+    return [lettered.prompt_for([captions[n] for n in order]) for order in orders]
+
+
+def scores_by_answers(
+    captions: Sequence[str],
+    options: AskOptions,
+    read: ReadAnswers,
+    *,
+    position: int = 0,
+    question: Question | None = None,
+) -> ScoreResult:
+    """Scores of captions by the answers to `questions_about` them, whose arguments these are too.
+
+    Returns:
+        float64[k]: of yes and no p(yes) / (p(yes) + p(no)); of letters the mean log-probability among them, over the
+        rotations that can be read. NaN where no answer can be. The part `unparseable` says that an answer was probably
+        none of those that were asked for.
+    """
+    asked = questions_about(captions, options, position=position, question=question)
+    if question is None and options.scoring == "yesno":
+        return caption_scores(read(asked, YES_NO))
+    if question is not None and question.is_yes_no(captions):
+        return yes_no_scores(captions, read(asked, YES_NO)[0])
+    orders = orders_of(len(captions), options, position)
+    return letter_scores(orders, read(asked, tuple(LETTERS[: len(captions)])))
+
+
+def letter_scores(orders: Mapping[int, Sequence[int]], rows: Sequence[np.ndarray | None]) -> ScoreResult:
+    """Scores of candidates by the letters under which a model was asked about them.
+
+    Args:
+        orders: of `orders_of`.
+        rows: log-probabilities of the letters for each order, None where the answer was no letter.
 
     Returns:
         The mean log-probability among the letters over the rotations that can be read, float64[k], NaN where none can;
         parts `rotation0` ..., and `unparseable`, in how many rotations the answer was probably no letter.
     """
-    k = len(captions)
-    if k > len(LETTERS):
-        raise UsageError(f"--scoring letter asks about at most 26 options, not {k}; use yesno or loglik")
-    turns = {"none": [0], "rotate": list(range(k)), "latin": [latin_rotation(position, k, seed)]}[rotations]
-    orders = [[(i + turn) % k for i in range(k)] for turn in turns]  # turn r shows candidate (i + r) mod k at place i
-    question = question or Question("", LETTER)
-    rows = log_probabilities([question.prompt_for([captions[n] for n in order]) for order in orders])
-    parts: list[dict[str, float]] = [{} for _ in captions]
+    k = len(next(iter(orders.values())))
+    parts: list[dict[str, float]] = [{} for _ in range(k)]
     total = np.zeros(k)
-    unparseable = sum(not is_answer(logs) for logs in rows)
-    for turn, order, logs in zip(turns, orders, rows, strict=True):
+    for (turn, order), logs in zip(orders.items(), rows, strict=True):
         if logs is None:
             continue
         among = logs - np.logaddexp.reduce(logs)
         for place, n in enumerate(order):
             parts[n][f"rotation{turn}"] = float(among[place])
             total[n] += among[place]
-    if unparseable:
+    if unparseable := sum(not is_answer(logs) for logs in rows):
         parts = [{**part, "unparseable": float(unparseable)} for part in parts]
     read = sum(logs is not None for logs in rows)
     return ScoreResult(total / read if read else np.full(k, np.nan), parts, {"unparseable": unparseable})

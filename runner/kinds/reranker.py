@@ -63,7 +63,7 @@ class RerankerScorer(PairScorer):
             scores.append(np.asarray(of_batch, dtype=np.float64).reshape(len(batch)))
         return ScoreResult(np.concatenate(scores))
 
-    def rendered_input(self, clip: ClipFrames, captions: Sequence[str]) -> JsonObject:
+    def rendered_input(self, clip: ClipFrames, captions: Sequence[str], **_: object) -> JsonObject:
         """The first caption with the clip, as the model reads them."""
         videos = sampled(self.encoder, clip) | {"video_metadata": [metadata_of(clip)]}
         pair = ({"text": captions[0]}, {"video": clip.frames})

@@ -12,6 +12,7 @@ import re
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from typing import Annotated, Literal
 
 import numpy as np
@@ -34,7 +35,7 @@ from video_contrast.runner.kinds.registry import kind_options
 from video_contrast.runner.kinds.served_cost import estimate
 from video_contrast.runner.kinds.served_likelihood import ROUNDING, Likelihood, LogprobsBy, is_log_probability
 from video_contrast.runner.kinds.served_messages import EndpointOptions, SentClip
-from video_contrast.runner.kinds.served_reading import YES_NO, Asked, letters, read_answers
+from video_contrast.runner.kinds.served_reading import read_answers
 
 AT_ONCE = 16  # clips whose requests may be in flight together; the pace of the endpoint bounds the requests
 ANSWER_TOKENS = 16  # "**", "The answer is (" or an empty block of thoughts may stand before an answer
@@ -110,12 +111,9 @@ class ServedScorer(PairScorer):
         cost = ServedCost()
         if self.likelihood is not None:
             result = self._loglik(self.likelihood, sent, captions, question, cost=cost)
-        elif question is not None and question.is_yes_no(captions):
-            result = self._answered(sent, captions, question, cost)
-        elif question is None and self.options.scoring == "yesno":
-            result = self._yesno(sent, captions, cost)
         else:
-            result = self._letter(sent, captions, position, question, cost=cost)
+            read = partial(self._read, sent, cost)
+            result = prompts.scores_by_answers(captions, self.options, read, position=position, question=question)
         return replace(result, counts={**asdict(cost), **result.counts})
 
     @property
@@ -131,6 +129,14 @@ class ServedScorer(PairScorer):
             **({"norm": self.options.norm, "canary": self.canary or {}} if self.likelihood else {}),
         }
 
+    def rendered_input(
+        self, clip: ClipFrames, captions: Sequence[str], *, position: int = 0, question: Question | None = None
+    ) -> JsonObject:
+        """The first question about the captions; the server puts it into its chat template."""
+        question = None if question is None else question.of_frames(len(clip.frames))
+        asked = prompts.questions_about(captions, self.options, position=position, question=question)
+        return super().rendered_input(clip, captions) | {"prompt": asked[0]}
+
     def _loglik(
         self,
         likelihood: Likelihood,
@@ -143,7 +149,7 @@ class ServedScorer(PairScorer):
         with self._testing:  # once a process, before anything is scored
             if self.canary is None:
                 self.canary = likelihood.canary(sent, captions)
-        text = prompts.DESCRIBE if question is None else question.text
+        [text] = prompts.questions_about(captions, self.options, question=question)
         scored: list[tuple[float, dict[str, float]] | None] = []
         for caption, tokens in zip(captions, likelihood.log_probabilities(sent, captions, text, cost), strict=True):
             if not tokens or not all(is_log_probability(log) for _, log in tokens):
@@ -155,9 +161,9 @@ class ServedScorer(PairScorer):
         return _result(scored)
 
     def _read(
-        self, sent: SentClip, questions: Sequence[str], asked: Asked, cost: ServedCost
+        self, sent: SentClip, cost: ServedCost, questions: list[str], names: Sequence[str]
     ) -> list[np.ndarray | None]:
-        """Log-probabilities of the answers that were asked for, one array a question about a clip; None: neither."""
+        """Log-probabilities of the answers `names`, one array a question about a clip; None: neither."""
         messages = [sent.question(question) for question in questions]
         with self._testing:
             if not self._agreed:
@@ -165,7 +171,7 @@ class ServedScorer(PairScorer):
                 self._agreed = True
         answers = sent.endpoint(self.chat).ask(messages, cost)
         self.in_steps = self.in_steps or any(answer["alternatives"] is None for answer in answers)
-        read, bounded = read_answers(answers, asked)
+        read, bounded = read_answers(answers, names)
         cost.add(bounded_answers=bounded)
         return read
 
@@ -182,27 +188,6 @@ class ServedScorer(PairScorer):
                 except RefusedRequest as error:
                     refused = refused or error
         raise refused or AssertionError("each way was refused or returned")
-
-    def _yesno(self, sent: SentClip, captions: Sequence[str], cost: ServedCost) -> ScoreResult:
-        questions = [prompts.YESNO.format(caption=caption) for caption in captions]
-        return prompts.caption_scores(self._read(sent, questions, YES_NO, cost))
-
-    def _answered(self, sent: SentClip, captions: Sequence[str], question: Question, cost: ServedCost) -> ScoreResult:
-        """One answer to a question of yes or no."""
-        [logs] = self._read(sent, [question.prompt_for(captions)], YES_NO, cost)
-        return prompts.yes_no_scores(captions, logs)
-
-    def _letter(
-        self, sent: SentClip, captions: Sequence[str], position: int, question: Question | None, *, cost: ServedCost
-    ) -> ScoreResult:
-        return prompts.score_letters(
-            captions,
-            lambda questions: self._read(sent, questions, letters(len(captions)), cost),
-            rotations=self.options.rotations,
-            position=position,
-            seed=self.options.option_seed,
-            question=question,
-        )
 
 
 def _refusing(chat: ChatModel) -> Callable[[object], Answer]:

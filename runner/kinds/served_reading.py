@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 import numpy as np
 
-from video_contrast.answer_text import LETTERS, letter_place, yes_no_place
+from video_contrast.answer_text import letter_place, yes_no_place
 from video_contrast.chat_model import Answer
 from video_contrast.runner.kinds import prompts
 from video_contrast.runner.kinds.served_likelihood import CLAMPED
@@ -26,46 +25,32 @@ _MARKS = re.compile(r"[\W_ĠĊ]+")
 Alternatives = Sequence[tuple[str, float]]  # of one token, the token itself first
 
 
-@dataclass(frozen=True)
-class Asked:
-    """The answers that were asked for, in the order of the scores, and how one of them is found in a text."""
-
-    names: tuple[str, ...]
-    find: Callable[[str], tuple[str, int] | None]  # -> the name and where it stands
-    any_case: bool = False
-
-    def named(self, token: str) -> str | None:
-        """The answer that a token gives, marks and spaces around it apart."""
-        name = _MARKS.sub("", token)
-        name = name.lower() if self.any_case else name
-        return name if name in self.names else None
-
-
-YES_NO = Asked(("yes", "no"), yes_no_place, any_case=True)
-
-
-def letters(count: int) -> Asked:
-    """The first `count` letters."""
-    return Asked(tuple(LETTERS[:count]), lambda text: letter_place(text, count))
-
-
-def read_answers(answers: Sequence[Answer], asked: Asked) -> tuple[list[np.ndarray | None], int]:
+def read_answers(answers: Sequence[Answer], names: Sequence[str]) -> tuple[list[np.ndarray | None], int]:
     """Reads the answers about one item, all in one way.
+
+    Args:
+        answers: of the server.
+        names: the answers that were asked for, `prompts.YES_NO` or the first letters.
 
     Returns:
         The log-probability of each name, float64[len(names)], one array an answer, None where it says none of them;
         and of how many answers a name was not among the listed alternatives, so that its log-probability is bounded.
     """
-    places = [asked.find(answer["text"]) for answer in answers]
-    read = [_log_probabilities(answer, place, asked) for answer, place in zip(answers, places, strict=True)]
+    yes_no = names == prompts.YES_NO
+    places = [
+        yes_no_place(answer["text"]) if yes_no else letter_place(answer["text"], len(names)) for answer in answers
+    ]
+    read = [_log_probabilities(answer, place, names) for answer, place in zip(answers, places, strict=True)]
     if any(place and logs is None for logs, place in zip(read, places, strict=True)):
-        said = [place and np.where([name == place[0] for name in asked.names], 0.0, NOT_SAID) for place in places]
+        said = [place and np.where([name == place[0] for name in names], 0.0, NOT_SAID) for place in places]
         return said, 0
     bounded = sum(logs is not None and bool(np.isnan(logs[0]).any()) for logs in read)
     return [None if logs is None else np.where(np.isnan(logs[0]), logs[1], logs[0]) for logs in read], bounded
 
 
-def _log_probabilities(answer: Answer, place: tuple[str, int] | None, asked: Asked) -> tuple[np.ndarray, float] | None:
+def _log_probabilities(
+    answer: Answer, place: tuple[str, int] | None, names: Sequence[str]
+) -> tuple[np.ndarray, float] | None:
     """Log-probabilities of the names, NaN where they are not listed, and the bound of those that are not.
 
     None without log-probabilities, and where the text gives no answer and its first token almost certainly none either.
@@ -77,17 +62,24 @@ def _log_probabilities(answer: Answer, place: tuple[str, int] | None, asked: Ask
     alternatives = tokens[number]
     by_name: dict[str | None, list[float]] = {}
     for token, log in alternatives:
-        by_name.setdefault(asked.named(token), []).append(log)
-    said = asked.named(alternatives[0][0])
+        by_name.setdefault(_named(token, names), []).append(log)
+    said = _named(alternatives[0][0], names)
     if place is not None:
         by_name.setdefault(place[0], [alternatives[0][1]])  # of a word in pieces, the first
     elif said is not None:  # "A" of "A man", which is no answer
         return None
-    logs = np.array([np.logaddexp.reduce(by_name[name]) if name in by_name else np.nan for name in asked.names])
+    logs = np.array([np.logaddexp.reduce(by_name[name]) if name in by_name else np.nan for name in names])
     if not np.nansum(np.exp(logs)) >= prompts.MIN_MASS:
         return None
     rest = max(1.0 - sum(math.exp(log) for _, log in alternatives), LEAST_REST)
     return logs, min(math.log(rest), *(log for _, log in alternatives if log > CLAMPED))
+
+
+def _named(token: str, names: Sequence[str]) -> str | None:
+    """The answer that a token gives, marks and spaces around it apart; letters in capitals only."""
+    word = _MARKS.sub("", token)
+    name = word.lower() if names == prompts.YES_NO else word
+    return name if name in names else None
 
 
 def _token_at(tokens: Sequence[Alternatives], text: str, place: tuple[str, int]) -> int | None:

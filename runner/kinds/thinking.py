@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from video_contrast.runner.kinds.chat_prompts import THINK, Prompt
+from video_contrast.runner.kinds.chat_prompts import THINK, Prompt, continuations
 from video_contrast.untyped import Tokenizer, TorchModel
 
 END_OF_THINKING = "</think>"
@@ -18,6 +18,7 @@ class Thought:
     ids: list[int]  # token ids that follow the prompt, the closed block included; [] where it did not think
     tokens: int  # how many it generated
     cut: bool  # whether the budget ended it
+    text: str = ""  # of `ids`
 
 
 def think(model: TorchModel, tokenizer: Tokenizer, prompt: Prompt, budget: int) -> Thought:
@@ -49,4 +50,5 @@ def think(model: TorchModel, tokenizer: Tokenizer, prompt: Prompt, budget: int) 
         return Thought([], len(ids), cut=False)
     cut = END_OF_THINKING not in text
     inside = text.partition(END_OF_THINKING)[0] + (END_OF_THINKING if not cut else f"\n{END_OF_THINKING}")
-    return Thought(tokenizer.encode(inside + AFTER, add_special_tokens=False), len(ids), cut)
+    [after_prompt] = continuations(tokenizer, prompt.text, [inside + AFTER])
+    return Thought(after_prompt, len(ids), cut, inside + AFTER)

@@ -62,12 +62,13 @@ class VideoMetadata(TypedDict):
 def metadata_of(clip: ClipFrames) -> VideoMetadata:
     """A video of `len(frames)` frames, each at its own time.
 
-    A frame's number is its time in units of the mean spacing, so number / fps is the time (a float number where the
-    first frame is not at 0), and fps the rate at which the clip was sampled.
+    fps is the rate at which the clip was sampled: frames by the length of the clip, as in qwen-vl-utils; by their mean
+    spacing where the length is not known. A frame's number is its time in units of 1 / fps, so number / fps is the time
+    (a float number where the first frame is not at 0).
     """
     count, height, width = clip.frames.shape[:3]
     times = clip.times if len(clip.times) == count else tuple(float(n) for n in range(count))
-    spacing = float(np.mean(np.diff(times))) if count > 1 else 1.0
+    spacing = clip.seconds / count or (float(np.mean(np.diff(times))) if count > 1 else 0.0)
     fps = 1.0 / spacing if spacing > 0 else 1.0
     return {
         "total_num_frames": count,

@@ -46,6 +46,11 @@ class Answers(PairScorer):
         SEEN["asked"].append(None if question is None else question.prompt_for(captions))
         return ScoreResult(-np.arange(len(captions), dtype=np.float64))
 
+    def rendered_input(
+        self, clip: ClipFrames, captions: Sequence[str], *, position: int = 0, question: Question | None = None
+    ) -> dict[str, Any]:
+        return {} if question is None else {"prompt": question.prompt_for(captions)}
+
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Iterator[Path]:
@@ -102,6 +107,8 @@ def test_a_model_that_answers_is_asked_with_the_released_prompt(folder: Path) ->
     result = score("answers", folder)
     asked = [f"Which {n}?\nA. red\nB. dark blue\nPlease directly give the best option:" for n in range(2)]
     assert [text for text in SEEN["asked"] if text] == asked
+    shown = score("answers", folder, show_input=True).record
+    assert shown["input"] == {"prompt": asked[0]} and shown["item"]["captions"] == ["red", "dark blue"]
     assert result["colour_mc"]["conditions"]["clean"]["accuracy"] == 0.5
     assert result.record["set"]["questions"] == {"colour_mc": "asked"}
     assert result.record["set"]["prompts"] == {"colour_mc": [PROMPT]}

@@ -12,8 +12,11 @@ import tiny_late
 from video_contrast import open_run
 from video_contrast.errors import UsageError
 from video_contrast.runner import score
+from video_contrast.runner.conditions import Visual
 from video_contrast.runner.kinds.base import KINDS, ClipFrames, PairScorer, ScoreResult, kind
-from video_contrast.runner.views import Sampling
+from video_contrast.runner.kinds.video_metadata import metadata_of
+from video_contrast.runner.views import Sampling, views_of
+from video_contrast.video import Clip
 
 
 class Looks(PairScorer):
@@ -52,6 +55,18 @@ def test_clips_are_shown_at_the_rate_and_the_run_says_so(looks: str, tmp_path: P
         score(looks, tmp_path / "set", "verb_mc", fps=2.0, output=tmp_path / "run", progress=False)
     with pytest.raises(UsageError, match="--fps must be a number above 0, not nan"):
         score(looks, tmp_path / "set", "verb_mc", fps=float("nan"), progress=False)
+
+
+def test_the_rate_that_a_model_is_told_is_frames_by_the_length_of_the_clip(tmp_path: Path) -> None:
+    """As qwen-vl-utils tells it: 8 of 12 frames in 1.5 seconds are .375 seconds a pair, whichever frames they are."""
+    runner_set.write(tmp_path, n_clips=1)
+    clip = Clip("v", "clips/00.mp4")
+    for policy in ("uniform", "linspace"):
+        [view] = views_of(tmp_path, clip, (Visual(),), Sampling(8, policy))
+        told = metadata_of(ClipFrames(view.frames, view.times, clip, view.seconds))
+        assert 2 / told["fps"] == pytest.approx(0.375)
+        np.testing.assert_allclose(np.array(told["frames_indices"]) / told["fps"], view.times)
+    assert metadata_of(ClipFrames(view.frames, view.times))["fps"] == pytest.approx(7 / view.times[-1])
 
 
 def test_encoders_of_any_number_of_frames_take_a_rate(tmp_path: Path) -> None:

@@ -52,6 +52,8 @@ def test_a_question_is_asked_with_its_own_prompt(loaded: Any, clip: ClipFrames) 
     told = scorer(loaded, "qwen2_vl", scoring="loglik")
     assert len(told.score(clip, ["no", "yes"], question=question).scores) == 2
     assert "Does a man sit?" in told.rendered and "Please answer" not in told.rendered
+    for model, asked, captions in ((letters, choice, ["a cow", "a man"]), (told, question, ["no", "yes"])):
+        assert model.rendered_input(clip, captions, question=asked)["prompt"] == model.rendered
 
 
 @pytest.mark.parametrize("mode", MODES, ids=lambda m: "-".join(m.values()))

@@ -16,7 +16,7 @@ from tiny_matching import MATCHING
 from video_contrast.runner.device import recipe_of
 from video_contrast.runner.kinds import LoadOptions, choose, options_for
 from video_contrast.runner.kinds.base import ClipFrames, Encoder, PairScorer
-from video_contrast.runner.kinds.prompts import NO, YES, YESNO
+from video_contrast.runner.kinds.prompts import FORMS, YESNO
 from video_contrast.runner.kinds.video_dual import canonical
 from video_contrast.runner.locate import locate
 
@@ -68,10 +68,10 @@ def test_generative_models(name: str, tiny_vlm: Callable[[str], Path], clip: Cli
         inputs = processor(text=[text], return_tensors="pt", **given)
         with torch.no_grad():
             probabilities = model(**inputs).logits[0, -1].double().softmax(-1)
-        split = {form: processor.tokenizer.encode(form, add_special_tokens=False) for form in (*YES, *NO)}
+        split = {form: processor.tokenizer.encode(form, add_special_tokens=False) for form in sum(FORMS.values(), ())}
         yes, no = (
             sum(probabilities[token] for token in {split[form][0] for form in forms if len(split[form]) == 1})
-            for forms in (YES, NO)
+            for forms in FORMS.values()
         )
         scores.append(float(yes / (yes + no)))
     scorer = load(folder)
