@@ -1,7 +1,7 @@
 """What an X-ray reads: a folder of ours, a table of any kind, a log with the items inside, or a data set of the Hub."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
@@ -100,7 +100,7 @@ def _mark(source: XraySource, against: Against) -> None:
 def _folder(path: Path, configs: Sequence[str] | None, columns: TableColumns | None) -> list[XraySource]:
     if RunFolder(path).is_finished:
         raise UsageError(f"{path} is a run; X-ray its set, and give the run as --scores")
-    folder = SetFolder.open(path)
+    folder = replace(SetFolder.open(path), columns=columns)
     known = folder.configs
     for config in configs or ():
         if config not in known:
@@ -128,11 +128,11 @@ def _file(path: Path, columns: TableColumns | None, strict: bool) -> XraySource:
         )
     text = columns or TableColumns()
     file = read_table_file(path, encoding=text.encoding, delimiter=text.delimiter)
-    if "doc_id" in file.rows[0] and "filtered_resps" in file.rows[0]:
+    if {"doc_id", "filtered_resps"} <= next(iter(file.rows.values())).keys():
         raise UsageError(
             f"{path}: a log of lmms-eval holds no candidates; give the set itself, and the log as --scores"
         )
-    table = plain_table(dict(enumerate(file.rows, file.first)), str(path), columns=columns, strict=strict)
+    table = plain_table(file.rows, str(path), columns=columns, strict=strict)
     return _source(path.stem, table, file.notes)
 
 

@@ -1,12 +1,13 @@
 """The options of `score`, in groups; each is declared here and nowhere else (see `video_contrast.options`)."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Annotated, ClassVar, Literal
 
 from video_contrast.files import JsonObject
 from video_contrast.options import Device, Flag, GivenOptions, Precision, Seed, VideoRoot, as_record
+from video_contrast.storage.table_columns import TableColumns
 from video_contrast.video import Policy
 
 MODEL, SCORED, RUN = "Model", "What is scored", "How it runs"  # headings of the help
@@ -97,8 +98,12 @@ NOT_RECORDED = ("progress", "workers", "dry_run", "show_input", "store", "output
 
 
 @dataclass(frozen=True, kw_only=True)
-class ScoreOptions(RunOptions, DeviceOptions, SamplingOptions, SetOptions, ConditionOptions, ModelOptions):
+class ScoreOptions(
+    RunOptions, DeviceOptions, SamplingOptions, SetOptions, ConditionOptions, ModelOptions, TableColumns
+):
     """All options of `score`."""
+
+    HIDDEN: ClassVar[frozenset[str]] = frozenset(column.name for column in fields(TableColumns))  # `xray` shows them
 
     @property
     def condition_names(self) -> list[str]:
@@ -116,6 +121,7 @@ class ScoreOptions(RunOptions, DeviceOptions, SamplingOptions, SetOptions, Condi
             ("fps", None),
             ("perturb_on", "auto"),
             ("preprocess_on", "cpu"),
+            *((column.name, column.default) for column in fields(TableColumns)),
         ):
             if record[name] == usual:  # as runs of versions that did not know it
                 del record[name]

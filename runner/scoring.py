@@ -111,7 +111,13 @@ def make_job(
     source, kind = _model(str(model), options)
     kind_options = options_for(kind, options.options)
     loaded = load_set(
-        dataset, configs, options.split, limit=options.limit, folder=folder, questions=_questions(kind, options)
+        dataset,
+        configs,
+        options.split,
+        limit=options.limit,
+        folder=folder,
+        questions=_questions(kind, options),
+        columns=options,
     )
     conditions = parse(
         options.conditions, seed=options.seed, profile=options.profile, scope=options.scope, order=options.order

@@ -22,6 +22,7 @@ from video_contrast.storage import SetFolder
 from video_contrast.storage.file_set import FileSet
 from video_contrast.storage.plain_table import completed_rows
 from video_contrast.storage.set_folder import PLAYED, fingerprint
+from video_contrast.storage.table_columns import TableColumns
 from video_contrast.video import Clip
 
 
@@ -88,6 +89,7 @@ def load_set(
     limit: int | None = None,
     folder: Path | None = None,
     questions: Questions = "joined",
+    columns: TableColumns | None = None,
 ) -> LoadedSet:
     """Loads configs of a set.
 
@@ -98,6 +100,7 @@ def load_set(
         limit: keep the first `limit` clips of each config (a trial run).
         folder: where the set lies; `dataset` is then only its name.
         questions: how the questions of a set that has some are used.
+        columns: which column is what, of a table made elsewhere.
 
     Raises:
         UsageError: no such folder, config or split.
@@ -105,7 +108,7 @@ def load_set(
     """
     name = str(dataset)
     root = folder if folder is not None else _root(name)
-    table = None if root is None else FileSet.of(root) if root.is_file() else SetFolder(root)
+    table = None if root is None else FileSet.of(root, columns) if root.is_file() else SetFolder(root, columns)
     groups: list[Group] = []
     fingerprints: dict[str, str] = {}
     with nullcontext() if table is not None else _reached(name):
@@ -114,7 +117,7 @@ def load_set(
             if known and config not in known:
                 raise unknown_name(f"config of {name} with a split {split!r}:", config, known)
         for config in configs or known:
-            rows = _rows(name, table, config, split)
+            rows = table.rows(config, split) if table is not None else _hub_rows(name, config, split, columns)
             validate_rows(rows, f"{name}, config {config}, split {split}", any_path=True)
             fingerprints[config] = fingerprint(rows)
             groups.extend(_grouped(config, _first(rows, limit) if limit else rows, questions))
@@ -175,16 +178,14 @@ def _configs(name: str, folder: SetFolder | None, split: str) -> list[str]:
     return configs
 
 
-def _rows(name: str, folder: SetFolder | None, config: str, split: str) -> list[Row]:
-    if folder is not None:
-        return folder.rows(config, split)
+def _hub_rows(name: str, config: str, split: str, columns: TableColumns | None) -> list[Row]:
     import datasets
 
     try:
         rows = list(datasets.load_dataset(name, config, split=split))
     except Exception as error:
         raise VideoContrastError(_why(f"{name} ({config}, {split})", error)) from error
-    return completed_rows(rows, f"{name}, {config}, {split}")
+    return completed_rows(rows, f"{name}, {config}, {split}", columns=columns)
 
 
 def _why(name: str, error: Exception) -> str:

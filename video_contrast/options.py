@@ -6,6 +6,7 @@ An option is a keyword-only parameter, or a field of a frozen dataclass that fun
     class Sampling:
         '''Which frames of a clip the model sees.'''
         PANEL: ClassVar[str] = "How it runs"                    # heading in the help of a command; may be left out
+        HIDDEN: ClassVar[frozenset[str]] = frozenset()          # fields that the help leaves out; likewise
         frames: Annotated[int | None, "frames a clip; 8, or what the model needs"] = None
         policy: Annotated[Literal["uniform", "head"], "where the frames lie", Flag("--sampling")] = "uniform"
 
@@ -233,6 +234,8 @@ def _fields(group: type[DataclassInstance], parameter: str | None = None, start:
         default = default if start is REQUIRED else getattr(start, field.name)
         option = _option(field.name, hints[field.name], REQUIRED if default is dataclasses.MISSING else default)
         panel = option.panel or _panel(group, field.name)
+        if field.name in getattr(group, "HIDDEN", ()):
+            option = dataclasses.replace(option, flag=dataclasses.replace(option.flag, hidden=True))
         options.append(dataclasses.replace(option, group=parameter, panel=panel))
     return options
 

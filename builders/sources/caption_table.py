@@ -12,7 +12,7 @@ from typing import NamedTuple
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import Json
 from video_contrast.row_parts import AnyRow
-from video_contrast.storage.table_file import SUFFIXES, open_table_file
+from video_contrast.storage.table_file import ENCODING, SUFFIXES, read_table_file
 
 _HUB_NAME = re.compile(r"[\w.-]+(/[\w.-]+)?")
 
@@ -30,6 +30,10 @@ class TableRow(NamedTuple):
             raise UsageError(f"{self.place}: no column {column!r}; the table has {names}. Choose with {option}")
         return self.cells[column]
 
+    def usual(self, named: str | None, usual: Sequence[str]) -> str:
+        """The column that the user names; else the first of usual names that the table has, or the first of all."""
+        return named if named is not None else next((name for name in usual if name in self.cells), usual[0])
+
     def texts(self, column: str, option: str) -> list[str]:
         """The captions in a cell: one text, or a list of texts (JSON lines, parquet, Hub).
 
@@ -41,7 +45,9 @@ class TableRow(NamedTuple):
         return [text for cell in cells if cell is not None and (text := " ".join(str(cell).split()))]
 
 
-def read_table(source: str | Path, *, split: str | None = None) -> Iterator[TableRow]:
+def read_table(
+    source: str | Path, *, split: str | None = None, encoding: str = ENCODING, delimiter: str | None = None
+) -> Iterator[TableRow]:
     """Yields the rows of a table in the order of the file.
 
     Args:
@@ -49,6 +55,7 @@ def read_table(source: str | Path, *, split: str | None = None) -> Iterator[Tabl
             contrast sets), or the name of a data set of the Hub (`owner/name`, or `owner/name:config`), which
             `datasets.load_dataset` loads.
         split: the split of a Hub data set; `test` if not given.
+        encoding, delimiter: of a file, as of `read_table_file`.
 
     Raises:
         UsageError: neither a file nor the name of a data set; a suffix that is not known.
@@ -57,8 +64,8 @@ def read_table(source: str | Path, *, split: str | None = None) -> Iterator[Tabl
     """
     path = Path(source)
     if path.is_file():
-        table = open_table_file(path, marks=False)
-        for number, row in table.rows:
+        table = read_table_file(path, encoding=encoding, delimiter=delimiter, marks=False)
+        for number, row in table.numbered:
             yield TableRow(f"{path.name}, {table.unit} {number}", row)
         return
     if path.is_dir():

@@ -13,7 +13,12 @@ from video_contrast.console import counted, note
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import is_safe_relative
 from video_contrast.storage.set_records import Facts
+from video_contrast.storage.table_file import ENCODING
 from video_contrast.storage.video_names import lies_there, with_ending
+
+# Columns that are taken where none is named, the first that a table has.
+VIDEO = ("video", "video_path", "video_file", "file", "filename", "file_name", "video_name", "video_id")
+CAPTION = ("caption", "captions", "sentence", "text")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,7 +26,9 @@ class VideoTable:
     """A table of videos: where it is, and which of its columns say which clip a row is of."""
 
     captions: Annotated[str, "table of captions: .csv .tsv .xlsx .jsonl .json .parquet .zip, or a set of the Hub"]
-    video_column: Annotated[str, "column with the video file, relative to the video root"] = "video"
+    video_column: Annotated[
+        str | None, "column with the video file, relative to the video root; default: video, or another usual name"
+    ] = None
     id_column: Annotated[str | None, "column with the clip's id; default: the video file without its suffix"] = None
     start_column: Annotated[str | None, "column with the clip's start in seconds"] = None
     end_column: Annotated[str | None, "column with the clip's end in seconds"] = None
@@ -38,10 +45,17 @@ class VideoTable:
     title: Annotated[str | None, "title of the set's card"] = None
     licence: Annotated[str | None, "licence of the set: the Hub's name of one (cc-by-4.0), or in words"] = None
     language: Annotated[str, "language of the captions, as its code"] = "en"
+    encoding: Annotated[str, "encoding of a text file"] = ENCODING
+    delimiter: Annotated[str | None, "delimiter of a CSV file; default: the one that its header holds"] = None
 
     def __post_init__(self) -> None:
         if not re.fullmatch(r"[a-z]{2,3}(-[A-Za-z0-9]+)*|multilingual", self.language):  # the Hub refuses such a card
             raise UsageError(f"--language {self.language}: give the code of the language, such as en, de or zh")
+
+    def rows(self, source: str | None = None) -> Iterator[TableRow]:
+        """The rows of the table, or of another one in the same form."""
+        split = None if source else self.source_split
+        return read_table(source or self.captions, split=split, encoding=self.encoding, delimiter=self.delimiter)
 
     def card_facts(self) -> Facts:
         """What the user says of the set for its card."""
@@ -66,7 +80,8 @@ class VideoTable:
             VideoContrastError: a path that leaves the video root, or a bad time; names the line.
         """
         place = row.place
-        named = self._relative(row.value(self.video_column, "--video-column"), place)
+        column = row.usual(self.video_column, VIDEO)
+        named = self._relative(row.value(column, "--video-column"), column, place)
         path = with_ending(named, self.video_root)
         start, end = (
             seconds(row.value(name, option), name, place) if name else None
@@ -89,11 +104,13 @@ class VideoTable:
         if column is not None:
             sizes = ", ".join(f"{name} {count:,}" for name, count in rows.items())
             note(f"{self.source_name()}: rows by their column {column!r}: {sizes}")
+        if first is not None and (videos := first.usual(self.video_column, VIDEO)) not in (self.video_column, VIDEO[0]):
+            note(f"{self.source_name()}: videos by their column {videos!r}")
         if guessed:
             named = f"{counted(guessed, 'video')} {'is' if guessed == 1 else 'are'} named without an ending"
             note(f"{self.source_name()}: {named}: taken for .mp4 (--video-root finds others where they lie)")
 
-    def _relative(self, value: object, place: str) -> str:
+    def _relative(self, value: object, column: str, place: str) -> str:
         """A video's path as the tables store it: relative to the video root, POSIX."""
         text = str(value or "").strip()
         path = Path(text)
@@ -107,7 +124,7 @@ class VideoTable:
         if not is_safe_relative(text):
             hint = "; give --video-root" if path.is_absolute() else ""
             raise VideoContrastError(
-                f"{place}: column {self.video_column!r} must be a path relative to the video root, with '/' and "
+                f"{place}: column {column!r} must be a path relative to the video root, with '/' and "
                 f"without '..', not {text!r}{hint}"
             )
         return text
@@ -117,12 +134,18 @@ class VideoTable:
 class CaptionTable(VideoTable):
     """A table of videos with a caption, or several, a row."""
 
-    caption_column: Annotated[str, "column with the caption, or a list of captions"] = "caption"
+    caption_column: Annotated[
+        str | None, "column with the caption, or a list of captions; default: caption, or another usual name"
+    ] = None
     movie_column: Annotated[str | None, "column with the movie: distractors and names come from the same movie"] = None
     training: Annotated[
         str | None,
         "table of training captions (same columns) whose words are counted; default: the captions themselves",
     ] = None
+
+    def texts(self, row: TableRow) -> list[str]:
+        """The captions of a row."""
+        return row.texts(row.usual(self.caption_column, CAPTION), "--caption-column")
 
 
 @dataclass(frozen=True)
@@ -189,14 +212,14 @@ def read_splits(table: CaptionTable) -> tuple[dict[str, list[CaptionedClip]], di
     by_split: dict[str | None, _Split] = {}
     first: TableRow | None = None
     of_clip: dict[Span | str, tuple[str | None, str]] = {}  # clip -> its split, and where its first row stands
-    for row in read_table(table.captions, split=table.source_split):
+    for row in table.rows():
         first = first or row
         name = split_of(row, table.split_column)
         of_split = by_split.setdefault(name, _Split())
         of_split.rows += 1
         span = table.span(row)
         movie = str(row.value(table.movie_column, "--movie-column")) if table.movie_column else ""
-        captions = row.texts(table.caption_column, "--caption-column")
+        captions = table.texts(row)
         of_split.empty += not captions
         key = span if span.name is None else span.name
         former, place = of_clip.setdefault(key, (name, row.place))
@@ -210,7 +233,8 @@ def read_splits(table: CaptionTable) -> tuple[dict[str, list[CaptionedClip]], di
     splits = {name: [_clip(entry) for entry in part.clips.values() if entry.captions] for name, part in parts.items()}
     clips = [clip for of_split in splits.values() for clip in of_split]
     if not clips:
-        raise VideoContrastError(f"{table.captions}: every caption in column {table.caption_column!r} is empty")
+        column = first.usual(table.caption_column, CAPTION)
+        raise VideoContrastError(f"{table.captions}: every caption in column {column!r} is empty")
     check_ids(clips, table.captions)
     entries = [entry for part in parts.values() for entry in part.clips.values()]
     table.say(
@@ -231,23 +255,22 @@ def training_captions(table: CaptionTable, clips: list[CaptionedClip]) -> list[s
     """The captions whose words are counted: those of the training table, or of the clips themselves."""
     if table.training is None:
         return [text for clip in clips for text in clip.captions]
-    rows = _training_rows(table)
-    return [text for row in rows for text in row.texts(table.caption_column, "--caption-column")]
+    return [text for row in _training_rows(table) for text in table.texts(row)]
 
 
 def training_videos(table: CaptionTable) -> dict[str, list[str]]:
     """Returns the captions of the training table by video (column `--video-column`)."""
     videos: dict[str, list[str]] = {}
     for row in _training_rows(table):
-        name = str(row.value(table.video_column, "--video-column"))
-        videos.setdefault(name, []).extend(row.texts(table.caption_column, "--caption-column"))
+        name = str(row.value(row.usual(table.video_column, VIDEO), "--video-column"))
+        videos.setdefault(name, []).extend(table.texts(row))
     return videos
 
 
 def _training_rows(table: CaptionTable) -> Iterator[TableRow]:
     """The rows of the training table; what is wrong with it is said of the option."""
     try:
-        yield from read_table(str(table.training))
+        yield from table.rows(str(table.training))
     except UsageError as error:
         raise UsageError(f"--training: {error}") from error
 

@@ -12,7 +12,7 @@ from video_contrast.builders.assembly.difference import difference
 from video_contrast.builders.assembly.may_be_true import COUNT, warn, with_lifts
 from video_contrast.builders.assembly.multiple_choice import contrasts_only_row
 from video_contrast.builders.registry import BuiltSet, builder
-from video_contrast.builders.sources.caption_table import TableRow, read_table
+from video_contrast.builders.sources.caption_table import TableRow
 from video_contrast.builders.sources.clip_table import Span, VideoTable
 from video_contrast.builders.sources.split_column import check_split, chosen, split_of
 from video_contrast.errors import VideoContrastError
@@ -85,7 +85,7 @@ def _read_pairs(
     of_clip: Counter[str] = Counter()
     spans: dict[str, tuple[Span, str | None, str]] = {}
     built_texts: set[tuple[str, str, str]] = set()
-    for row in read_table(table.captions, split=table.source_split):
+    for row in table.rows():
         first = first or row
         of_split = split_of(row, table.split_column)
         pairs, counts = by_split.setdefault(of_split, ([], Counter({"rows": 0, "built": 0})))

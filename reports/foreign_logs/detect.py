@@ -87,14 +87,13 @@ def _read(path: Path, metric: str | None) -> list[ForeignLog]:
                 return [inspect_ai.read(path, value, metric)]
             if mteb.is_result(value):
                 return mteb.read(path, value, metric)
-    table = read_table_file(path)
-    if lmms_eval.is_samples(table.rows[0]):
-        return [lmms_eval.read(path, table.rows, metric)]
-    if vlmevalkit.is_table(table.rows[0]):
-        return [vlmevalkit.read(path, table.rows, table.first)]
-    raise VideoContrastError(
-        f"{path}: is no log of {HARNESSES}: its first row holds {', '.join(list(table.rows[0])[:8])}"
-    )
+    rows = read_table_file(path).rows
+    first = next(iter(rows.values()))
+    if lmms_eval.is_samples(first):
+        return [lmms_eval.read(path, list(rows.values()), metric)]
+    if vlmevalkit.is_table(first):
+        return [vlmevalkit.read(path, rows)]
+    raise VideoContrastError(f"{path}: is no log of {HARNESSES}: its first row holds {', '.join(list(first)[:8])}")
 
 
 def _own(run: RunFolder) -> list[ForeignLog]:

@@ -1,7 +1,7 @@
 """Reads what VLMEvalKit judged: `MODEL_DATASET_score.xlsx` (or tsv, json), and `..._result.xlsx` of image questions."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 
 from video_contrast.errors import VideoContrastError
@@ -16,18 +16,13 @@ def is_table(row: Mapping[str, Json]) -> bool:
     return "index" in row and "prediction" in row
 
 
-def read(path: Path, rows: Sequence[Mapping[str, Json]], first: int) -> ForeignLog:
-    """Reads a table of judged predictions.
-
-    Args:
-        path: the file.
-        rows: of the table.
-        first: number of the first row, for messages.
+def read(path: Path, rows: Mapping[int, Mapping[str, Json]]) -> ForeignLog:
+    """Reads a table of judged predictions: the rows by their number in the file.
 
     Raises:
         VideoContrastError: predictions that were not judged, or a row without a score; names file and row.
     """
-    column = next((name for name in ("score", "hit") if name in rows[0]), None)
+    column = next((name for name in ("score", "hit") if name in next(iter(rows.values()))), None)
     if column is None:
         raise VideoContrastError(
             f"{path}: holds predictions that VLMEvalKit has not judged (no column score or hit); give the file ending "
@@ -35,8 +30,8 @@ def read(path: Path, rows: Sequence[Mapping[str, Json]], first: int) -> ForeignL
         )
     items = LogItems()
     failed = 0
-    for number, row in enumerate(rows):
-        place = f"{path}: row {number + first}"
+    for number, row in rows.items():
+        place = f"{path}: row {number}"
         if "index" not in row:
             raise VideoContrastError(f"{place} has no index")
         try:

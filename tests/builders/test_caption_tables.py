@@ -4,6 +4,7 @@ import json
 import zipfile
 from pathlib import Path
 
+import openpyxl
 import pytest
 
 from video_contrast.builders.sources.caption_table import read_table
@@ -16,13 +17,10 @@ TEXTS = {"v.mp4": 'a "big" man; he sits', "w.mp4": "a dog runs"}
 
 
 def workbook(path: Path, rows: list[list[str]]) -> Path:
-    """A sheet with its texts in place."""
-    cells = "".join(
-        "<row>" + "".join(f'<c t="inlineStr"><is><t>{cell}</t></is></c>' for cell in row) + "</row>" for row in rows
-    )
-    sheet = f'<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheetData>{cells}'
-    with zipfile.ZipFile(path, "w") as book:
-        book.writestr("xl/worksheets/sheet1.xml", sheet + "</sheetData></worksheet>")
+    book = openpyxl.Workbook()
+    for row in rows:
+        book.active.append(row)
+    book.save(path)
     return path
 
 
@@ -143,3 +141,22 @@ def test_ids_without_an_ending_are_the_files_that_lie_there(tmp_path: Path, caps
     found = read_clips(CaptionTable(captions=str(table), video_root=tmp_path))[0]
     assert [clip.video_path for clip in found] == ["clips/a.webm", "clips/b.v1", "c.webm"]
     assert [clip.id for clip in found] == ["clips/a", "clips/b", "c"] and capsys.readouterr().err == ""
+
+
+def test_usual_names_of_columns_are_taken_and_said_and_the_encoding_is_an_option(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table = tmp_path / "c.csv"
+    table.write_bytes("file|sentence\nv.mp4|un café\n".encode("cp1252"))
+    with pytest.raises(VideoContrastError, match=r"line 2 is not utf-8 .* name its encoding: --encoding cp1252"):
+        read_clips(CaptionTable(captions=str(table)))
+    (clip,), _ = read_clips(CaptionTable(captions=str(table), encoding="cp1252", delimiter="|"))
+    assert (clip.video_path, clip.captions) == ("v.mp4", ("un café",))
+    assert "c.csv: videos by their column 'file'" in " ".join(capsys.readouterr().err.split())
+    with pytest.raises(UsageError, match="no column 'video'"):
+        read_clips(CaptionTable(captions=str(table), encoding="cp1252", video_column="video"))
+
+
+def test_a_workbook_keeps_the_numbers_of_its_rows_where_some_are_empty(tmp_path: Path) -> None:
+    book = workbook(tmp_path / "c.xlsx", [["video", "caption"], ["v.mp4", "a"], [], ["w.mp4", "b"]])
+    assert [row.place for row in read_table(book)] == ["c.xlsx, row 2", "c.xlsx, row 4"]

@@ -7,7 +7,7 @@ import pytest
 
 from video_contrast.cli import main
 from video_contrast.errors import UsageError, VideoContrastError
-from video_contrast.storage import open_set
+from video_contrast.storage import open_run, open_set
 from video_contrast.storage.file_set import FileSet
 from video_contrast.storage.plain_table import plain_table
 from video_contrast.storage.table_columns import TableColumns
@@ -16,9 +16,7 @@ from video_contrast.storage.table_file import read_table_file
 
 def read(path, strict=False, **columns):
     table = read_table_file(path, encoding=columns.get("encoding", "utf-8-sig"), delimiter=columns.get("delimiter"))
-    return plain_table(
-        dict(enumerate(table.rows, table.first)), str(path), columns=TableColumns(**columns), strict=strict
-    )
+    return plain_table(table.rows, str(path), columns=TableColumns(**columns), strict=strict)
 
 
 FORMATS = {
@@ -171,6 +169,21 @@ def test_a_plain_table_is_scored_and_audited_without_a_record(tmp_path, capsys):
     assert main(["audit", str(path), "--refine"]) == 2 and "has no set.json" in capsys.readouterr().err
 
 
+def test_score_takes_the_columns_that_xray_takes(tmp_path):
+    """A cp1252 table with labels from 1: the options are in the run's record, and the keys are right."""
+    path = tmp_path / "t.csv"
+    lines = [f"v{n};un café {n};un thé {n};{1 + n % 2}" for n in range(8)]
+    path.write_bytes("\n".join(["film;gut;böse;richtig", *lines]).encode("cp1252"))
+    given = {"candidates": "gut,böse", "label": "richtig", "label_is": "place1", "encoding": "cp1252", "video": "film"}
+    flags = [part for name, value in given.items() for part in (f"--{name.replace('_', '-')}", value)]
+    run = ["--model", "random", "--dataset", str(path), "--output", str(tmp_path / "run")]
+    assert main(["score", *run, *flags]) == 0
+    scored = open_run(tmp_path / "run")
+    assert [row["label"] for row in scored.score_rows()] == [n % 2 for n in range(8)]
+    assert given.items() <= scored.record["request"].items()
+    assert main(["audit", str(path), *flags]) == 0
+
+
 def test_json_lines_end_at_line_feeds_alone(tmp_path):
     path = tmp_path / "t.jsonl"
     rows = [{"candidates": ["a\u2028man", "a\x85dog"], "label": 1}] * 2
@@ -194,7 +207,7 @@ def test_what_a_plain_table_lacks_is_said_once(tmp_path, capsys):
     assert main(["score", "--model", "random", "--dataset", str(path), "--output", str(tmp_path / "run")]) == 1
     said = " ".join(capsys.readouterr().err.split())
     assert "needs the candidates of each item and which of them is true" in said
-    assert "call them candidates and label" in said and "--candidates" not in said  # score has no such option
+    assert "name them with --candidates and --label" in said
     path.write_text('{"video": "x.mp4", "caption": "x"}\n')
     assert main(["audit", str(path)]) == 1
     assert "`video-contrast build captions` makes a set" in " ".join(capsys.readouterr().err.split())

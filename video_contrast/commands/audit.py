@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 from video_contrast.commands.command import command, names_in
 from video_contrast.console import AsJson, counted, is_quiet, print_json
 from video_contrast.options import Configs, Device, Flag, Seed, SetPath
+from video_contrast.storage.table_columns import TableColumns
 
 if TYPE_CHECKING:
     from video_contrast.audit.blind_audit import PerplexityModel
@@ -18,6 +19,7 @@ def audit(
     configs: Annotated[Configs, Flag(hidden=True)] = None,
     *,
     config: Configs = None,
+    columns: TableColumns,
     split: Annotated[str | None, "split to audit; default: test, else the first"] = None,
     refine: Annotated[bool, "also write CONFIG_refined, cut until blind scores are symmetric"] = False,
     language_model: Annotated[
@@ -41,7 +43,9 @@ def audit(
         results = audit_set(dataset, names, split=split, refine=refine, language_model=model, seed=seed)
         write_card(SetFolder(dataset))
     else:
-        results = _audit_table(dataset, names, split=split, refine=refine, language_model=model, seed=seed)
+        results = _audit_table(
+            dataset, names, columns=columns, split=split, refine=refine, language_model=model, seed=seed
+        )
     if as_json:
         print_json(results)
         return
@@ -55,6 +59,7 @@ def _audit_table(
     dataset: Path,
     configs: list[str] | None,
     *,
+    columns: TableColumns,
     split: str | None,
     refine: bool,
     language_model: "PerplexityModel | None",
@@ -70,7 +75,7 @@ def _audit_table(
             f"{dataset} has no set.json to write into; `video-contrast xray {dataset} --refine` writes a new set"
         )
     results: dict[str, ConfigAudit] = {}
-    for source in open_sources(str(dataset), configs, strict=True):
+    for source in open_sources(str(dataset), configs, columns=columns, strict=True):
         record = xray(source.splits, split=split, language_model=language_model, seed=seed)
         results[source.name] = {
             "split": record["split"],

@@ -39,7 +39,9 @@ def score(
     runs: Annotated[
         Path | None, "YAML file with a list of runs: model, dataset and options of each", Flag(panel=MODEL)
     ] = None,
-    dataset: Annotated[str | None, "folder of a set, Hub id, or shapes", Flag(panel=SCORED)] = None,
+    dataset: Annotated[
+        str | None, "folder of a set, table (columns as of xray), Hub id, or shapes", Flag(panel=SCORED)
+    ] = None,
     config: Annotated[Configs, Flag(panel=SCORED)] = None,
     max_missing: Annotated[float | None, "share of clips that may be missing; if more are, exit code 3"] = None,
     request: ScoreOptions,

@@ -10,7 +10,7 @@ from video_contrast.errors import unknown_name
 from video_contrast.rows import Row
 from video_contrast.storage.plain_table import completed_rows
 from video_contrast.storage.set_folder import SetFolder
-from video_contrast.storage.table_columns import TableRow
+from video_contrast.storage.table_columns import TableColumns, TableRow
 from video_contrast.storage.table_file import TableFile, read_table_file
 
 
@@ -23,16 +23,17 @@ class FileSet(SetFolder):
         file: the file.
     """
 
-    file: Path
+    file: Path = Path()
 
     @classmethod
-    def of(cls, file: Path) -> FileSet:
-        """The set in a file."""
-        return cls(file.parent, file)
+    def of(cls, file: Path, columns: TableColumns | None = None) -> FileSet:
+        """The set in a file; `columns` says what is what, where the user does."""
+        return cls(file.parent, columns, file)
 
     @cached_property
     def _table(self) -> TableFile:
-        return read_table_file(self.file)
+        given = self.columns or TableColumns()
+        return read_table_file(self.file, encoding=given.encoding, delimiter=given.delimiter)
 
     @property
     def is_built(self) -> bool:
@@ -46,7 +47,7 @@ class FileSet(SetFolder):
 
     def splits(self, config: str) -> list[str]:
         """The values of the column `split`; "test" where there is none."""
-        return list(dict.fromkeys(self._split(row) for row in self._table.rows))
+        return list(dict.fromkeys(self._split(row) for row in self._table.rows.values()))
 
     def tables(self) -> list[tuple[str, str]]:
         """The splits of the one config."""
@@ -61,7 +62,7 @@ class FileSet(SetFolder):
         """
         if split not in self.splits(config):
             raise unknown_name(f"split of {self.file}:", split, self.splits(config))
-        return completed_rows(dict(enumerate(self._table.rows, self._table.first)), str(self.file), split=split)
+        return completed_rows(self._table.rows, str(self.file), columns=self.columns, split=split)
 
     @staticmethod
     def _split(row: TableRow) -> str:

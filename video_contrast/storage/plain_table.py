@@ -5,6 +5,7 @@ Needed are candidates and which of them is true. An id is the row's number where
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,7 +14,6 @@ from typing import cast
 
 from video_contrast.console import counted
 from video_contrast.errors import VideoContrastError
-from video_contrast.files import Json
 from video_contrast.rows import MultipleChoiceRow, Row, layout_of, multiple_choice_row, table_columns
 from video_contrast.seeds import stream
 from video_contrast.storage.table_candidates import Candidates, Fault, all_candidates
@@ -74,22 +74,19 @@ def plain_table(rows: Rows, where: str, *, columns: TableColumns | None = None, 
     table.has_kinds = all(isinstance(row.get("kinds"), list | tuple) for row in rows)
     candidates = all_candidates(rows, roles)
     labels = true_places(rows, candidates, roles, where)
-    whole = [entry for entry in candidates if isinstance(entry, Candidates)]
-    if whole and all(entry.lettered for entry in whole):
-        candidates = [entry if isinstance(entry, Fault) else entry.without_letters() for entry in candidates]
-        table.guesses.append("letters before the candidates (A. B. ...) are left out")
+    candidates = _without_letters(candidates, table)
     seen: dict[tuple[str, str], str] = {}
     in_split: Counter[str] = Counter()
     for number, row, entry, label in zip(numbers, rows, candidates, labels, strict=True):
         split, place = str(row.get("split") or SPLIT), f"row {number}"
-        given = row.get(roles.id) if roles.id is not None else None
-        item = str(given) if given not in (None, "") else str(in_split[split])
+        item = _given(row, roles.id) or str(in_split[split])
         in_split[split] += 1
         try:
             if (split, item) in seen:
                 hint = " (--id names another column)" if columns else ""
                 raise Fault("a repeated id", f"the id {item!r} was that of {seen[split, item]} already{hint}")
-            complete = _row(row, entry, label, roles=roles, item=item, own_kinds=table.has_kinds)
+            texts, key = _checked(entry, label)
+            complete = _row(row, texts, key, roles=roles, item=item, own_kinds=table.has_kinds)
         except Fault as fault:
             reason, what = fault.args
             if strict:
@@ -127,10 +124,17 @@ def completed_rows(
     return cast(list[Row], table.rows if split is None else table.splits[split])
 
 
-def _row(
-    row: TableRow, entry: Candidates | Fault, label: int | Fault, *, roles: ColumnRoles, item: str, own_kinds: bool
-) -> MultipleChoiceRow:
-    """The row of an item, complete."""
+def _without_letters(candidates: list[Candidates | Fault], table: PlainTable) -> list[Candidates | Fault]:
+    """Leaves out the letters before the candidates where all rows have them, and says so."""
+    whole = [entry for entry in candidates if isinstance(entry, Candidates)]
+    if not whole or not all(entry.lettered for entry in whole):
+        return candidates
+    table.guesses.append("letters before the candidates (A. B. ...) are left out")
+    return [entry if isinstance(entry, Fault) else entry.without_letters() for entry in candidates]
+
+
+def _checked(entry: Candidates | Fault, label: int | Fault) -> tuple[list[str], int]:
+    """The candidates of an item and the place of the true one; raises the fault of a row that is none."""
     if isinstance(entry, Fault):
         raise entry
     texts = entry.texts
@@ -145,36 +149,44 @@ def _row(
             raise Fault("identical candidates", f"candidate {n} equals candidate {first[text]}: {text!r}")
     if isinstance(label, Fault):
         raise label
+    return texts, label
+
+
+def _row(
+    row: TableRow, texts: list[str], label: int, *, roles: ColumnRoles, item: str, own_kinds: bool
+) -> MultipleChoiceRow:
+    """The row of an item, complete."""
     if roles.constant is not None:  # columns of true and false captions have no order of their own
         order = stream(0, "plain-table", item).permutation(len(texts)).tolist()
         texts, label = [texts[n] for n in order], order.index(label)
-    named = {role: row.get(getattr(roles, role) or "") for role in ("video", "cluster", "question", "task")}
-    given = {role: str(value) for role, value in named.items() if value not in (None, "")}
-    video = _path(named["video"]) or item
+    video = _given(row, roles.video) or item
     start, end = _seconds(row, roles.start), _seconds(row, roles.end)
     if end is not None and end <= (start or 0):
         raise Fault("a clip that ends before it starts", f"the clip ends at {end:g} s, not after {start or 0:g} s")
-    own = [str(kind) for kind in row["kinds"]] if own_kinds else []
+    task = _given(row, roles.task)
     result = multiple_choice_row(
         id=item,
-        video_id=str(row.get("video_id") or ENDING.sub("", PurePosixPath(video).name) or item),
-        video_path=_path(row.get("video_path")) or with_ending(video),
+        video_id=_given(row, "video_id") or ENDING.sub("", PurePosixPath(video).name) or item,
+        video_path=_given(row, "video_path") or with_ending(video),
         candidates=texts,
         label=label,
-        kinds=own or ["true" if n == label else "distractor" for n in range(len(texts))],
-        cluster=_path(named["cluster"]) or ENDING.sub("", video),
+        kinds=[str(kind) for kind in row["kinds"]]
+        if own_kinds
+        else ["true" if n == label else "distractor" for n in range(len(texts))],
+        cluster=_given(row, roles.cluster) or ENDING.sub("", video),
         start=start,
         end=end,
-        question=given.get("question"),
-        meta={"task": given["task"]} if "task" in given else None,
+        question=_given(row, roles.question) or None,
+        meta={"task": task} if task else None,
     )
     if isinstance(row.get("meta"), str) and row["meta"]:
         result["meta"] = row["meta"]
     return result
 
 
-def _path(value: Json) -> str:
-    """A path in a cell: a text, or what the datasets library makes of a video."""
+def _given(row: TableRow, column: str | None) -> str:
+    """A cell as a text, "" where there is none; the path of what the datasets library makes of a video."""
+    value = None if column is None else row.get(column)
     value = value.get("path") if isinstance(value, Mapping) else value
     return "" if value is None else str(value)
 
@@ -186,7 +198,7 @@ def _seconds(row: TableRow, column: str | None) -> float | None:
         return None
     try:
         parts = [float(part) for part in str(value).split(":")]
-        time = sum(part * 60**n for n, part in enumerate(reversed(parts)))
+        time = math.fsum(part * 60**n for n, part in enumerate(reversed(parts)))
         if len(parts) <= 3 and 0 <= time < float("inf"):
             return time
     except ValueError:

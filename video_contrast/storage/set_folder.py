@@ -25,6 +25,7 @@ from video_contrast.row_parts import AnyRow
 from video_contrast.rows import Layout, MultipleChoiceRow, RetrievalRow, Row, layout_of, validate_rows
 from video_contrast.storage.plain_table import completed_rows
 from video_contrast.storage.set_records import SetRecord
+from video_contrast.storage.table_columns import TableColumns, TableRow
 from video_contrast.storage.table_file import parquet_rows
 
 if TYPE_CHECKING:
@@ -49,9 +50,11 @@ class SetFolder:
 
     Attributes:
         path: the folder; video paths are relative to it unless a video root is given.
+        columns: which column of its tables is what, where they were made elsewhere and the user says so.
     """
 
     path: Path
+    columns: TableColumns | None = None
 
     @classmethod
     def open(cls, path: str | Path) -> SetFolder:
@@ -183,7 +186,7 @@ class SetFolder:
         files = self.files(config, split)
         if files:
             read = [row for path in files for row in parquet_rows(path)]
-            return cast(list[Row], read) if self.is_built else completed_rows(read, f"{self.path}, {config}, {split}")
+            return cast(list[Row], read) if self.is_built else self._completed(read, config, split)
         if self.is_built:
             if split not in (splits := self.splits(config)):
                 raise UsageError(f"{self.path} has no split {split!r} of {config}; it has {', '.join(splits)}")
@@ -197,7 +200,10 @@ class SetFolder:
         with _explained(self.path, config, split):
             loaded = datasets.load_dataset(self._absolute, config, split=split, streaming=True)
             rows = [dict(row) for row in loaded]
-        return completed_rows(rows, f"{self.path}, {config}, {split}")
+        return self._completed(rows, config, split)
+
+    def _completed(self, rows: list[TableRow], config: str, split: str) -> list[Row]:
+        return completed_rows(rows, f"{self.path}, {config}, {split}", columns=self.columns)
 
     def choice_rows(self, config: str, split: str) -> list[MultipleChoiceRow]:
         """The rows of a multiple-choice config, or of pairs.

@@ -16,6 +16,7 @@ from video_contrast.storage.table_columns import ColumnRoles, TableRow
 _TEXT = ("text", "choice", "option", "candidate", "caption", "content", "description", "sentence", "value", "answer")
 _NAME = ("choice_id", "option_id", "id", "key", "letter", "label", "index")
 _TRUE = ("correct", "is_correct", "is_answer", "is_true", "answer", "truth")
+_MARKS = ("true", "1", "correct", "yes")
 _LETTERED = re.compile(r"\s*\(?([A-Za-z])[).:]\s*(?=\S)")
 
 
@@ -76,29 +77,34 @@ def _of_columns(row: TableRow, columns: Sequence[str], lists: set[str]) -> Candi
 
 
 def _of_cell(value: Json, column: str) -> Candidates:
-    """Candidates of one cell: a list of texts or of objects, or an object."""
+    """Candidates of one cell: a list of texts or of objects, or an object of texts or of lists."""
     if isinstance(value, Mapping):
-        if all(isinstance(part, list | tuple) for part in value.values()) and value:  # a list for each field
-            lengths = {len(part) for part in value.values()}
-            value = [dict(zip(value, parts, strict=True)) for parts in zip(*value.values(), strict=len(lengths) == 1)]
-        else:
+        if not value or not all(isinstance(part, list | tuple) for part in value.values()):
             keys = sorted(value, key=lambda key: [(int(p), "") if p.isdigit() else (-1, p) for p in _parts(key)])
             return Candidates([as_text(value[key]) for key in keys], [str(key) for key in keys])
+        if len({len(part) for part in value.values()}) > 1:
+            raise Fault("no list of candidates", f"column {column!r} holds lists of different lengths: {value!r}")
+        value = [dict(zip(value, parts, strict=True)) for parts in zip(*value.values(), strict=True)]
     if not isinstance(value, list | tuple):
         raise Fault("no list of candidates", f"column {column!r} is no list of candidates: {value!r}")
-    parts = list(value)
-    if not (parts and all(isinstance(part, Mapping) for part in parts)):
-        return Candidates([as_text(part) for part in parts], [])
-    text = next((key for key in _TEXT if all(isinstance(part.get(key), str) for part in parts)), None)
+    if value and all(isinstance(part, Mapping) for part in value):
+        return _of_objects(value, column)
+    return Candidates([as_text(part) for part in value], [])
+
+
+def _of_objects(objects: Sequence[Mapping[str, Json]], column: str) -> Candidates:
+    """Candidates that are objects, with a text and perhaps a name and a mark of the true one."""
+    text = next((key for key in _TEXT if all(isinstance(part.get(key), str) for part in objects)), None)
     if text is None:
-        raise Fault("no list of candidates", f"column {column!r} holds objects without a text: {parts[0]!r}")
-    name = next((key for key in _NAME if key != text and all(key in part for part in parts)), None)
-    mark = next((key for key in _TRUE if key != text and all(key in part for part in parts)), None)
-    true = [n for n, part in enumerate(parts) if mark and str(part[mark]).lower() in ("true", "1", "correct", "yes")]
-    if len(true) > 1:
-        raise Fault("several true candidates", f"{len(true)} candidates are marked as true by {mark!r}")
-    names = [str(part[name]) for part in parts] if name else []
-    return Candidates([part[text] for part in parts], names, true[0] if true else None)
+        raise Fault("no list of candidates", f"column {column!r} holds objects without a text: {objects[0]!r}")
+    keys = [key for key in objects[0] if key != text and all(key in part for part in objects)]
+    name = next((key for key in _NAME if key in keys), None)
+    mark = next((key for key in _TRUE if key in keys), None)
+    marks = [] if mark is None else [str(part[mark]).lower() in _MARKS for part in objects]
+    if sum(marks) > 1:
+        raise Fault("several true candidates", f"{sum(marks)} candidates are marked as true by {mark!r}")
+    names = [] if name is None else [str(part[name]) for part in objects]
+    return Candidates([part[text] for part in objects], names, marks.index(True) if any(marks) else None)
 
 
 def _parts(key: object) -> list[str]:

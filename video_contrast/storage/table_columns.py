@@ -38,8 +38,11 @@ _QUESTION = ("question", "query", "prompt", "q")
 _TASK = ("task", "task_type", "category", "question_type", "question_category", "task_name", "qtype", "type", "ability",
          "dimension", "dim", "aspect", "reasoning", "subset", "domain")  # fmt: skip
 _TASKS = 100  # values of a column of tasks, at most
-_START = ("start", "start_time", "start_sec", "clip_start", "begin")
-_END = ("end", "end_time", "end_sec", "clip_end")
+_ROLES = {
+    "id": _ID, "video": _VIDEO, "cluster": _CLUSTER, "question": _QUESTION, "task": _TASK,
+    "start": ("start", "start_time", "start_sec", "clip_start", "begin"),
+    "end": ("end", "end_time", "end_sec", "clip_end"),
+}  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -116,33 +119,41 @@ def column_roles(rows: Sequence[TableRow], where: str, named: TableColumns | Non
 
     roles = _candidates(columns, names, by_name, given)
     if roles is None:
-        captioned = any("caption" in name.lower() or "sentence" in name.lower() for name in names)
-        built = "; of rows of a video and a caption, `video-contrast build captions` makes a set" if captioned else ""
-        raise VideoContrastError(
-            f"{where}: needs the candidates of each item and which of them is true; none of its columns "
-            f"({', '.join(names)}) looks like candidates: "
-            + ("name them with --candidates and --label" if named else f"call them candidates and label{built}")
-        )
+        raise _no_candidates(names, where, named)
+    roles.label_is = columns.label_is
     if columns.label is not None and columns.label not in names and columns.label.isdigit():
         roles.constant = int(columns.label)
     elif columns.label is not None:
         roles.labels = (given("label", columns.label),)
     elif roles.constant is None:
         roles.labels = tuple(by_name[n] for n in _LABEL if n in by_name and by_name[n] not in roles.texts)
-    roles.label_is = columns.label_is
-    taken = {*roles.texts, *roles.labels[:1]}
-    for role, known in (("id", _ID), ("video", _VIDEO), ("cluster", _CLUSTER), ("question", _QUESTION),
-                        ("task", _TASK), ("start", _START), ("end", _END)):  # fmt: skip
+    for role, usual in _ROLES.items():
         name = getattr(columns, role, None)
         if name is not None:
             given(role, name)
         else:
-            free = (by_name[n] for n in known if n in by_name and by_name[n] not in taken)
-            name = next((n for n in free if _fits(role, n, rows)), None)
-            if name not in (None, role):
-                roles.guesses.append(f"{'source video' if role == 'cluster' else role}: {name}")
+            name = _guessed(role, [by_name[n] for n in usual if n in by_name], roles, rows)
         setattr(roles, role, name)
     return roles
+
+
+def _guessed(role: str, names: Sequence[str], roles: ColumnRoles, rows: Sequence[TableRow]) -> str | None:
+    """The first of columns of usual names that can have a role, which joins the guesses unless it is called so."""
+    taken = {*roles.texts, *roles.labels[:1]}
+    name = next((name for name in names if name not in taken and _fits(role, name, rows)), None)
+    if name not in (None, role):
+        roles.guesses.append(f"{'source video' if role == 'cluster' else role}: {name}")
+    return name
+
+
+def _no_candidates(names: Sequence[str], where: str, named: TableColumns | None) -> VideoContrastError:
+    captioned = any("caption" in name.lower() or "sentence" in name.lower() for name in names)
+    return VideoContrastError(
+        f"{where}: needs the candidates of each item and which of them is true; none of its columns "
+        f"({', '.join(names)}) looks like candidates: "
+        + ("name them with --candidates and --label" if named else "call them candidates and label")
+        + ("; of rows of a video and a caption, `video-contrast build captions` makes a set" if captioned else "")
+    )
 
 
 def _plain(name: str) -> str:
@@ -169,7 +180,8 @@ def _candidates(columns: TableColumns, names: Sequence[str], by_name: dict[str, 
     for pattern in _NUMBERED:
         found = {m.group(1): name for plain, name in by_name.items() if (m := re.fullmatch(pattern, plain))}
         numbers = {int(key) if key.isdigit() else ord(key) - ord("a"): name for key, name in found.items()}
-        first, run = min(numbers, default=0), []
+        first = min(numbers, default=0)
+        run: list[str] = []
         while first + len(run) in numbers:  # in turn: a column X beside A to D is none of them
             run.append(numbers[first + len(run)])
         from_number = next(iter(found), "").isdigit()

@@ -1,134 +1,104 @@
-"""Reading a table from a file of any usual kind: JSON, JSON lines, CSV, TSV, parquet, or one of these in a zip."""
+"""Reading a table from a file: JSON, JSON lines, CSV, TSV, parquet, xlsx, or one of these in a zip."""
 
 from __future__ import annotations
 
+import csv
 import io
-import json
 import zipfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
 from video_contrast.errors import UsageError, VideoContrastError
-from video_contrast.files import is_safe_relative
+from video_contrast.files import Json, is_safe_relative, parse_json
 from video_contrast.storage.table_columns import TableRow
-from video_contrast.storage.table_text import delimited_rows, json_line_rows
-from video_contrast.storage.xlsx import read_xlsx
 
 DELIMITERS = {",": "comma", "\t": "tab", ";": "semicolon", "|": "bar"}
-_OPTION = (
-    "; save it with commas, or give `xray` --delimiter"  # of the commands that read such files only that one has it
-)
 SUFFIXES = (".json", ".jsonl", ".ndjson", ".csv", ".tsv", ".parquet", ".xlsx", ".zip")
-_MEMBER_BYTES = 1 << 31  # of a member of a zip: a larger one is not a table of captions
+ENCODING = "utf-8-sig"  # UTF-8 with or without a mark at its start
+_LARGEST = 1 << 31  # bytes of a member of a zip, or of a workbook: a larger one is not a table of captions
+_HINT = "; save it with commas, or name the delimiter: --delimiter"
+Numbered = Iterable[tuple[int, TableRow]]  # rows with their numbers as people count them
+
+csv.field_size_limit(2**31 - 1)
 
 
 @dataclass
 class TableFile:
-    """The rows of a file as they are.
+    """A table in a file.
 
     Attributes:
         path: the file.
-        rows: a dict a row, values as the format gives them (text in CSV).
+        numbered: its rows as they are read, once: values as the format gives them (text in CSV), each with the number
+            of its line in a text file, of its row in a workbook, or from 0.
+        unit: what is counted.
         notes: what was guessed of the format, a sentence each.
-        first: number of the first row as people count it: a line of a text file, 0 elsewhere.
     """
 
     path: Path
-    rows: list[TableRow]
-    notes: list[str] = field(default_factory=list)
-    first: int = 0
-
-
-@dataclass
-class TableRows:
-    """The rows of a file as they are read.
-
-    Attributes:
-        rows: with the number of each as people count it: its line in a text file, else its row.
-        unit: what is counted.
-        notes: what was guessed of the format, a sentence each.
-        first: number of the first row where all are numbered in turn.
-    """
-
-    rows: Iterator[tuple[int, TableRow]]
+    numbered: Numbered
     unit: Literal["line", "row"] = "row"
     notes: list[str] = field(default_factory=list)
-    first: int = 0
+
+    @cached_property
+    def rows(self) -> dict[int, TableRow]:
+        """All rows by their number.
+
+        Raises:
+            VideoContrastError: there are none, or they are of a single column.
+        """
+        rows = dict(self.numbered)
+        if not rows:
+            raise VideoContrastError(f"{self.path}: holds no rows")
+        first = next(iter(rows.values()))
+        if len(first) == 1 and self.path.suffix.lower() in (".csv", ".tsv"):
+            raise VideoContrastError(f"{self.path}: line 1 holds a single column {next(iter(first))[:60]!r}{_HINT}")
+        return rows
 
 
-def read_table_file(path: str | Path, *, encoding: str = "utf-8-sig", delimiter: str | None = None) -> TableFile:
-    """Reads a table.
+def read_table_file(
+    path: str | Path, *, encoding: str = ENCODING, delimiter: str | None = None, marks: bool = True
+) -> TableFile:
+    """Opens a table.
 
     Args:
         path: the file; its suffix names the format, of `SUFFIXES`.
         encoding: of text files.
         delimiter: of CSV files; the one that the header holds most of where None.
-
-    Returns:
-        The rows with notes on what was guessed.
+        marks: whether quotation marks of tab-separated files may enclose fields; else they are text.
 
     Raises:
         UsageError: no such file, another suffix, or an unknown encoding.
-        VideoContrastError: the file is damaged, empty or not in this encoding; the message names file and row.
-    """
-    source = Path(path).expanduser()
-    table = open_table_file(source, encoding=encoding, delimiter=delimiter, hint=_OPTION)
-    rows = [row for _, row in table.rows]
-    if not rows:
-        raise VideoContrastError(f"{source}: holds no rows")
-    if table.unit == "line" and len(rows[0]) == 1 and _is_csv(source):
-        single = f"{source}: line 1 holds a single column {next(iter(rows[0]))[:60]!r}"
-        raise VideoContrastError(f"{single}{_OPTION}")
-    return TableFile(source, rows, table.notes, table.first)
-
-
-def open_table_file(
-    path: str | Path, *, encoding: str = "utf-8-sig", delimiter: str | None = None, marks: bool = True, hint: str = ""
-) -> TableRows:
-    """Reads a table row by row.
-
-    Args:
-        path, encoding, delimiter: as of `read_table_file`.
-        marks: whether quotation marks of tab-separated files may enclose fields; else they are text.
-        hint: what to do where fields are missing, behind the message.
-
-    Raises:
-        UsageError, VideoContrastError: as of `read_table_file`; what is wrong with a row when it is reached.
+        VideoContrastError: the file is damaged or not in this encoding; what is wrong with a row when it is read, with
+            its number.
     """
     source = Path(path).expanduser()
     if not source.is_file():
         raise UsageError(f"no such file: {source}")
     suffix = source.suffix.lower()
-    if suffix == ".parquet":
-        return TableRows(_parquet_rows(source))
-    content = source.read_bytes()
     notes: list[str] = []
+    if suffix == ".parquet":
+        return TableFile(source, enumerate(parquet_rows(source)))
+    content = source.read_bytes()
     if suffix == ".zip":
         suffix, content, notes = _only_member(source)
-    table = _parsed(source, suffix, content, encoding=encoding, delimiter=delimiter, marks=marks, hint=hint)
+    if suffix == ".parquet":
+        return TableFile(source, enumerate(parquet_rows(source, content)), notes=notes)
+    if suffix == ".xlsx":
+        return TableFile(source, _workbook_rows(source, content), notes=notes)
+    if suffix not in SUFFIXES:
+        raise UsageError(f"{source}: unknown kind of table; known are {', '.join(SUFFIXES)}")
+    text = _text(source, content, encoding)
+    if suffix == ".json":
+        table = _json(source, text)
+    elif suffix in (".jsonl", ".ndjson"):
+        table = TableFile(source, _line_rows(source, text), "line")
+    else:
+        table = _delimited(source, text, "\t" if suffix == ".tsv" and not delimiter else delimiter, marks)
     table.notes[:0] = notes
     return table
-
-
-def zip_member(archive: zipfile.ZipFile, path: Path, name: str) -> bytes:
-    """The content of a member of a zip.
-
-    Args:
-        archive: the open zip.
-        path: of the zip, for messages.
-        name: of the member.
-
-    Raises:
-        VideoContrastError: no such member, it is damaged or too large.
-    """
-    try:
-        if archive.getinfo(name).file_size > _MEMBER_BYTES:
-            raise VideoContrastError(f"{path}: {name} holds more than 2 GB")
-        return archive.read(name)
-    except (KeyError, zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError) as error:
-        raise VideoContrastError(f"{path}: {name} cannot be read: {error}") from error
 
 
 def open_zip(path: Path) -> zipfile.ZipFile:
@@ -148,6 +118,25 @@ def open_zip(path: Path) -> zipfile.ZipFile:
     return archive
 
 
+def zip_member(archive: zipfile.ZipFile, path: Path, name: str) -> bytes:
+    """The content of a member of a zip.
+
+    Args:
+        archive: the open zip.
+        path: of the zip, for messages.
+        name: of the member.
+
+    Raises:
+        VideoContrastError: no such member, it is damaged or too large.
+    """
+    try:
+        if archive.getinfo(name).file_size > _LARGEST:
+            raise VideoContrastError(f"{path}: {name} holds more than 2 GB")
+        return archive.read(name)
+    except (KeyError, zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError) as error:
+        raise VideoContrastError(f"{path}: {name} cannot be read: {error}") from error
+
+
 def _only_member(path: Path) -> tuple[str, bytes, list[str]]:
     """The suffix and the content of the one table in a zip, and a note on it."""
     with open_zip(path) as archive:
@@ -159,25 +148,48 @@ def _only_member(path: Path) -> tuple[str, bytes, list[str]]:
         return Path(names[0]).suffix.lower(), zip_member(archive, path, names[0]), [f"read {names[0]} of the zip"]
 
 
-def _parsed(
-    path: Path, suffix: str, content: bytes, *, encoding: str, delimiter: str | None, marks: bool, hint: str
-) -> TableRows:
-    if suffix == ".parquet":
-        return TableRows(enumerate(parquet_rows(path, content)))
-    if suffix == ".xlsx":
-        return TableRows(enumerate(read_xlsx(path, content), 2), first=2)
-    if suffix not in SUFFIXES:
-        raise UsageError(f"{path}: unknown kind of table; known are {', '.join(SUFFIXES)}")
-    text = _text(path, content, encoding)
-    if suffix in (".jsonl", ".ndjson"):
-        return TableRows(json_line_rows(text.split("\n"), path), "line", first=1)
-    if suffix == ".json":
-        return _json(path, text)
-    return _delimited(path, text, "\t" if suffix == ".tsv" and not delimiter else delimiter, marks=marks, hint=hint)
+def parquet_rows(path: Path, content: bytes | None = None) -> Iterator[TableRow]:
+    """The rows of a parquet file, or of its content where it has been read, some at a time.
+
+    Raises:
+        VideoContrastError: it cannot be read.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        # The file alone: a path within a set would be read as a partitioned one, with a column more.
+        for batch in pq.ParquetFile(path if content is None else pa.BufferReader(content)).iter_batches(1000):
+            yield from batch.to_pylist()
+    except (pa.ArrowException, OSError) as error:
+        raise VideoContrastError(f"{path}: cannot be read as parquet: {error}") from error
+
+
+def _workbook_rows(path: Path, content: bytes) -> Iterator[tuple[int, TableRow]]:
+    """The rows of the first sheet below its header; empty cells are None, formulas what they last gave."""
+    from openpyxl import load_workbook
+
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            if sum(member.file_size for member in archive.infolist()) > _LARGEST:
+                raise VideoContrastError(f"{path}: holds more than 2 GB")
+        sheet = load_workbook(io.BytesIO(content), read_only=True, data_only=True).worksheets[0]
+        numbered = enumerate(sheet.iter_rows(values_only=True), 1)
+        lines = [(number, cells) for number, cells in numbered if set(cells) != {None}]
+    except VideoContrastError:
+        raise
+    except Exception as error:  # of the library, of many classes
+        raise VideoContrastError(f"{path}: cannot be read as an xlsx workbook: {error}") from error
+    if not lines:
+        return
+    places = [place for place, name in enumerate(lines[0][1]) if name is not None]
+    names = _header(path, [str(lines[0][1][place]) for place in places])
+    for number, cells in lines[1:]:
+        yield number, {name: cells[place] for name, place in zip(names, places, strict=True)}
 
 
 def _text(path: Path, content: bytes, encoding: str) -> str:
-    if content[:2] in (b"\xff\xfe", b"\xfe\xff") and encoding == "utf-8-sig":
+    if content[:2] in (b"\xff\xfe", b"\xfe\xff") and encoding == ENCODING:
         encoding = "utf-16"
     try:
         return content.decode(encoding)
@@ -187,35 +199,30 @@ def _text(path: Path, content: bytes, encoding: str) -> str:
         line = content[: error.start].count(b"\n") + 1
         raise VideoContrastError(
             f"{path}: line {line} is not {encoding.removesuffix('-sig')} (byte {content[error.start]:#04x}); save it "
-            "as UTF-8 (`xray` also takes its encoding, as in --encoding cp1252)"
+            "as UTF-8, or name its encoding: --encoding cp1252"
         ) from error
 
 
-def _delimited(path: Path, text: str, delimiter: str | None, *, marks: bool, hint: str) -> TableRows:
-    header = text.partition("\n")[0]
-    notes = []
-    if delimiter is None:
-        delimiter = max(DELIMITERS, key=header.count)
-        if delimiter != ",":
-            notes.append(f"delimiter: {DELIMITERS[delimiter]}")
-    parted = f" (fields are parted by a {DELIMITERS.get(delimiter, repr(delimiter))}){hint}"
-    # Captions of tab-separated files hold quotation marks of their own.
-    quoted = delimiter != "\t" or (marks and '\t"' in text)
-    lines = io.StringIO(text, newline="" if quoted else "\n")
-    rows = delimited_rows(lines, path, delimiter, quoted=quoted, hint=parted)
-    return TableRows(rows, "line", notes, first=2)
+def _line_rows(path: Path, text: str) -> Iterator[tuple[int, TableRow]]:
+    """The objects of JSON lines."""
+    for number, line in enumerate(text.split("\n"), 1):
+        if not line.strip():
+            continue
+        try:
+            row = parse_json(line)
+        except ValueError as error:
+            raise VideoContrastError(f"{path}: line {number} is not JSON: {error}") from error
+        if not isinstance(row, dict):
+            raise VideoContrastError(f"{path}: line {number} is no object of columns but {type(row).__name__}")
+        yield number, row
 
 
-def _is_csv(path: Path) -> bool:
-    return path.suffix.lower() in (".csv", ".tsv")
-
-
-def _json(path: Path, text: str) -> TableRows:
+def _json(path: Path, text: str) -> TableFile:
     try:
-        value = json.loads(text)
+        value = parse_json(text)
     except ValueError as error:
         if text.lstrip().startswith("{") and "\n{" in text:
-            return TableRows(json_line_rows(text.split("\n"), path), "line", ["JSON lines"], first=1)
+            return TableFile(path, _line_rows(path, text), "line", ["JSON lines"])
         raise VideoContrastError(f"{path}: is not JSON: {error}") from error
     notes = []
     if isinstance(value, Mapping):
@@ -228,33 +235,59 @@ def _json(path: Path, text: str) -> TableRows:
             value = [{"id": name, **row} for name, row in value.items()]
     if not _is_table(value):
         raise VideoContrastError(f"{path}: holds no list of rows (objects with columns)")
-    return TableRows(enumerate(dict(row) for row in value), notes=notes)
+    return TableFile(path, enumerate(dict(row) for row in value), notes=notes)
 
 
-def _is_table(value: object) -> bool:
+def _is_table(value: Json) -> bool:
     return isinstance(value, Sequence) and bool(value) and all(isinstance(row, Mapping) for row in value)
 
 
-def _parquet_rows(path: Path) -> Iterator[tuple[int, TableRow]]:
-    """The rows of a parquet file with their numbers, some at a time."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
+def _delimited(path: Path, text: str, delimiter: str | None, marks: bool) -> TableFile:
+    notes = []
+    if delimiter is None:
+        delimiter = max(DELIMITERS, key=text.partition("\n")[0].count)
+        if delimiter != ",":
+            notes.append(f"delimiter: {DELIMITERS[delimiter]}")
+    # Captions of tab-separated files hold quotation marks of their own.
+    quoted = delimiter != "\t" or (marks and '\t"' in text)
+    return TableFile(path, _delimited_rows(path, text, delimiter, quoted), "line", notes)
 
+
+def _delimited_rows(path: Path, text: str, delimiter: str, quoted: bool) -> Iterator[tuple[int, TableRow]]:
+    """The rows below the header, by the last line of each."""
+    # strict: a mark that is never closed would swallow the rows after it in silence
+    # without marks a line is a line, whatever else would end one
+    lines = io.StringIO(text, newline="") if quoted else (line.rstrip("\r") for line in text.split("\n"))
+    quoting: Literal[0, 3] = csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE
+    reader = csv.reader(lines, delimiter=delimiter, strict=True, quoting=quoting)
+    names, first = None, 1
     try:
-        batches = pq.ParquetFile(path).iter_batches(1000)
-        yield from enumerate(row for batch in batches for row in batch.to_pylist())
-    except (pa.ArrowException, OSError) as error:
-        raise VideoContrastError(f"{path}: cannot be read as parquet: {error}") from error
+        for cells in reader:
+            if names is None and cells:
+                names = _header(path, cells)
+            elif cells and names is not None:
+                if len(cells) != len(names):
+                    what = f"{len(cells)} fields, but the header names {len(names)}"
+                    parted = f"fields are parted by a {DELIMITERS.get(delimiter, repr(delimiter))}"
+                    raise VideoContrastError(f"{path}: line {reader.line_num}: {what} ({parted})")
+                yield reader.line_num, dict(zip(names, cells, strict=True))
+            first = reader.line_num + 1
+    except csv.Error as error:
+        raise VideoContrastError(
+            f"{path}: line {first}: a quotation mark that is not closed, or text after one ({error})"
+        ) from error
+    if names is None:
+        _header(path, [])
 
 
-def parquet_rows(path: Path, content: bytes | None = None) -> list[TableRow]:
-    """The rows of a parquet file, or of its content where it has been read."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    try:
-        # The file alone: a path within a set would be read as a partitioned one, with a column more.
-        source = path if content is None else pa.BufferReader(content)
-        return pq.ParquetFile(source).read().to_pylist()  # type: ignore[no-any-return]
-    except (pa.ArrowException, OSError) as error:
-        raise VideoContrastError(f"{path}: cannot be read as parquet: {error}") from error
+def _header(path: Path, cells: Sequence[str]) -> list[str]:
+    names = [cell.strip() for cell in cells]
+    if not any(names):
+        raise VideoContrastError(f"{path}: empty; the first line must name the columns")
+    if len(names) == 1 and any(mark in names[0] for mark in "\t;"):
+        raise VideoContrastError(
+            f"{path}: the columns are not separated by commas; save it with commas, or, if they are tabs, name it .tsv"
+        )
+    if twice := sorted(name for name in set(names) if name and names.count(name) > 1):
+        raise VideoContrastError(f"{path}: the first line names the column {twice[0]!r} twice")
+    return names

@@ -49,82 +49,97 @@ def true_places(
             outside if isinstance(entry, Fault) or roles.constant >= len(entry.texts) else roles.constant
             for entry in candidates
         ]
-    if not roles.labels:
-        marked = [None if isinstance(entry, Fault) else entry.true for entry in candidates]
-        if any(place is not None for place in marked):
-            return [Fault("no true candidate", "none is marked as true") if n is None else n for n in marked]
-        raise VideoContrastError(
-            f"{where}: needs which candidate is true; none of its columns ({', '.join(rows[0])}) looks like it: "
-            "name it with --label, or call it label"
-        )
-    read = {name: _Column([row.get(name) for row in rows], candidates, roles) for name in roles.labels}
-    name = max(roles.labels, key=lambda name: sum(bool(ways) for ways in read[name].ways))  # the first of equal ones
-    column = read[name]
-    way = max(column.order, key=lambda way: column.fits[way])
-    words = _BY_WORD if way in _BY_WORD and roles.label_is is None else ()
+    if roles.labels:
+        return _read_labels(rows, candidates, roles)
+    marked = [None if isinstance(entry, Fault) else entry.true for entry in candidates]
+    if any(place is not None for place in marked):
+        return [Fault("no true candidate", "none is marked as true") if n is None else n for n in marked]
+    raise VideoContrastError(
+        f"{where}: needs which candidate is true; none of its columns ({', '.join(rows[0])}) looks like it: "
+        "name it with --label, or call it label"
+    )
+
+
+def _read_labels(
+    rows: Sequence[TableRow], candidates: Sequence[Candidates | Fault], roles: ColumnRoles
+) -> list[int | Fault]:
+    """The labels of the column that fits most rows; others that say something else join the guesses."""
+    columns = {name: _Column([row.get(name) for row in rows], candidates, roles) for name in roles.labels}
+    name = max(roles.labels, key=lambda name: sum(map(bool, columns[name].ways)))  # the first of equal ones
+    column = columns[name]
     labels: list[int | Fault] = []
-    for row, entry, ways in zip(rows, candidates, column.ways, strict=True):
-        place = next((ways[w] for w in (way, *words) if w in ways), None)
+    for row, entry, place in zip(rows, candidates, column.places, strict=True):
         among = "" if isinstance(entry, Fault) else f"{len(entry.texts)} "
-        what = f"the label {row.get(name)!r} is outside the {among}candidates ({name} holds {_WAYS[way]})"
+        what = f"the label {row.get(name)!r} is outside the {among}candidates ({name} holds {_WAYS[column.way]})"
         labels.append(Fault("a label outside the candidates", what) if place is None else place)
     if name != "label":
         roles.guesses.append(f"label: {name}")
-    roles.guesses.append(f"labels of {name}: {_WAYS[way]}{column.doubt(way)}")
+    roles.guesses.append(f"labels of {name}: {_WAYS[column.way]}{column.doubt()}")
     for other in roles.labels:
-        places = [ways.get(max(read[other].order, key=lambda way: read[other].fits[way])) for ways in read[other].ways]
-        differ = [n for n, place in enumerate(places) if None not in (place, labels[n]) and place != labels[n]]
-        if sum(place is not None for place in places) > len(rows) / 2 > len(differ) > 0:
-            roles.guesses.append(f"{other} names another candidate than {name} in {len(differ):,} rows")
+        pairs = zip(columns[other].places, column.places, strict=True)
+        known = [(first, second) for first, second in pairs if first is not None and second is not None]
+        differ = sum(first != second for first, second in known)
+        if len(known) > len(rows) / 2 > differ > 0:
+            roles.guesses.append(f"{other} names another candidate than {name} in {differ:,} rows")
     return labels
 
 
 class _Column:
-    """The ways in which a column of labels can be read.
+    """A column of labels, and the way in which it is read.
 
     Attributes:
         ways: of each row: way -> place of the candidate that the label then names.
         fits: way -> rows in which it names one.
-        order: the ways that count, the preferred first.
-        why: what the base of places was told from, where the labels do not settle it.
+        way: that is taken.
+        places: that the labels name, None where they name none.
     """
 
     def __init__(self, values: Sequence[Json], candidates: Sequence[Candidates | Fault], roles: ColumnRoles) -> None:
-        texts = [as_text(value).strip() for value in values]
-        pairs = [(text, e) for text, e in zip(texts, candidates, strict=True) if isinstance(e, Candidates)]
-        self.ways = [{} if isinstance(e, Fault) else _ways(text, e) for text, e in zip(texts, candidates, strict=True)]
+        pairs = list(zip((as_text(value).strip() for value in values), candidates, strict=True))
+        self.ways = [{} if isinstance(entry, Fault) else _ways(text, entry) for text, entry in pairs]
         self.fits = Counter(way for ways in self.ways for way in ways)
-        self.order: tuple[str, ...] = (roles.label_is,) if roles.label_is is not None else ()
-        self.why = ""
-        if self.order:
-            return
-        numbers = [(int(float(text)), len(entry.texts)) for text, entry in pairs if _NUMBER.fullmatch(text)]
-        last = sum(number == size for number, size in numbers)
-        base = "place0"
-        if numbers and all(number for number, _ in numbers):
-            accident = prod(1 - 1 / size for _, size in numbers if size)  # that no label is 0, if they counted from 0
-            if last > 1 or roles.first == 1 or accident < _SURE:
-                base = "place1"
-                self.why = (
-                    ""
-                    if last
-                    else "neither 0 nor the last place ever stands there; --label-is place0 if they count from 0"
-                )
-        typed = any(isinstance(value, int | float) for value in values)
+        numbers = [
+            (int(float(text)), len(entry.texts))
+            for text, entry in pairs
+            if isinstance(entry, Candidates) and _NUMBER.fullmatch(text)
+        ]
+        base, self.why = _base(numbers, roles.first)
         # A number in JSON is a place rather than a text; "3" may be either.
-        self.order = ("name", base, "text", "letter") if typed else ("text", "name", "letter", base)
+        typed = any(isinstance(value, int | float) for value in values)
+        order = ("name", base, "text", "letter") if typed else ("text", "name", "letter", base)
+        self.order = order if roles.label_is is None else (roles.label_is,)
+        self.way = max(self.order, key=lambda way: self.fits[way])
+        words = _BY_WORD if self.way in _BY_WORD and roles.label_is is None else ()
+        self.places = [next((ways[w] for w in (self.way, *words) if w in ways), None) for ways in self.ways]
 
-    def doubt(self, way: str) -> str:
-        """What speaks against a way of reading the column, in brackets."""
-        doubts = [self.why] if self.why and way == "place1" else []
+    def doubt(self) -> str:
+        """What speaks against the way that is taken, in brackets."""
+        doubts = [self.why] if self.why and self.way == "place1" and len(self.order) > 1 else []
         for other in self.order:
-            differ = sum(way in ways and other in ways and ways[way] != ways[other] for ways in self.ways)
+            differ = sum(other in ways and ways[other] != ways.get(self.way, ways[other]) for ways in self.ways)
             if differ:
                 doubts.append(
-                    f"they fit {self.fits[way]:,} of {len(self.ways):,} rows; {_WAYS[other]} fit {self.fits[other]:,} "
-                    f"and would give {differ:,} another key: --label-is decides"
+                    f"they fit {self.fits[self.way]:,} of {len(self.ways):,} rows; {_WAYS[other]} fit "
+                    f"{self.fits[other]:,} and would give {differ:,} another key: --label-is decides"
                 )
         return f" ({'; '.join(doubts)})" if doubts else ""
+
+
+def _base(numbers: Sequence[tuple[int, int]], first: int | None) -> tuple[str, str]:
+    """Whether places count from 0 or from 1, and what that was told from where the labels do not settle it.
+
+    Args:
+        numbers: label and number of candidates of each row whose label is a number.
+        first: the number of the first of numbered columns of candidates.
+    """
+    if not numbers or any(number == 0 for number, _ in numbers):
+        return "place0", ""
+    last = sum(number == size for number, size in numbers)
+    accident = prod(1 - 1 / size for _, size in numbers if size)  # that no label is 0, if they counted from 0
+    if last <= 1 and first != 1 and accident >= _SURE:
+        return "place0", ""
+    ends = "neither 0 nor the last place ever stands there"
+    return "place1", "" if last else f"{ends}; --label-is place0 if they count from 0"
 
 
 def _ways(text: str, entry: Candidates) -> dict[str, int]:
