@@ -44,7 +44,9 @@ def insert_adv(sentence: Sentence, rng: Generator, *, profile: str = "paper") ->
 
 def _takes_adverb(sentence: Sentence, verb: int) -> bool:
     """Whether a verb surely opens a clause: an order, a participle of a noun, or a verb with a subject."""
-    word = sentence.words[verb]
+    word, before = sentence.words[verb], sentence.words[max(verb - 1, 0)]
+    if before.is_noun and before.head == verb and not before.dep.startswith("nsubj"):
+        return False  # "are sword fighting"
     if word.lemma == "be" or word.dep in ("xcomp", "pcomp", "csubj", "dep") or not sentence.is_verb_form(verb):
         return False
     if sentence.finite(verb) is None:

@@ -30,8 +30,10 @@ def swap_syn_wordnet(sentence: Sentence, rng: Generator, *, profile: str = "pape
         if word.text in FUNCTION_WORDS or not word.text.isalpha() or len(word.text) == 1:
             continue
         names = synonyms(word, any_sense=profile == "released")
-        if profile != "released":  # no "mix to mix"
-            names = tuple(name for name in names if name not in lemmas) if _stands_alone(sentence, place) else ()
+        if profile != "released":  # no "mix to mix", no "frying cooking pan"
+            single = place > 0 and words[place - 1].tag == "VBG"
+            names = tuple(name for name in names if name not in lemmas and not (single and " " in name))
+            names = names if _stands_alone(sentence, place) else ()
         if names:
             options.append((place, names))
     count = how_many(0.1, sum(word.text[0].isalnum() for word in words))
