@@ -23,7 +23,8 @@ def prefix_swap(sentence: Sentence, rng: Generator, *, profile: str = "paper") -
     for place, word in enumerate(sentence.words):
         swapped = swaps(word.text, word.tag)
         if profile != "released":
-            stands = sentence.object(place) is not None if word.is_verb else not sentence.hides_verb(place, "VB")
+            maybe_order = (sentence.orders or not place) and "VB" in verb_tags(word.text)  # "season the meat"
+            stands = sentence.object(place) is not None if word.is_verb else not maybe_order
             swapped = fitting(word.text, word.tag, swapped) if stands else ()
         if swapped:
             options.append((place, swapped))
