@@ -71,8 +71,8 @@ typecheck: $(DEVELOP)
 	@rm -rf build/types && mkdir -p build/types/video_contrast
 	@for path in video_contrast/*; do ln -s "$(CURDIR)/$$path" build/types/video_contrast/; done
 	@for room in $(ROOMS); do ln -s "$(CURDIR)/$$room" build/types/video_contrast/$$room; done
-	cd build/types && MYPYPATH=.:$(CURDIR)/benchmarks $(abspath $(BIN))/mypy --config-file ../../pyproject.toml \
-		--cache-dir ../../.mypy_cache -p video_contrast -p parts $(BENCHMARKS:%=-m %)
+	cd build/types && MYPYPATH=.:$(CURDIR)/benchmarks:$(CURDIR)/tools $(abspath $(BIN))/mypy --config-file ../../pyproject.toml \
+		--cache-dir ../../.mypy_cache -p video_contrast -p parts -m shapes_training $(BENCHMARKS:%=-m %)
 
 # `make test ROOM=metrics` runs the tests of one room alone.
 test: lint typecheck $(DEVELOP) $(VLM)/.installed

@@ -13,9 +13,9 @@ dataset_builder.py    every builder as a class of `datasets`
 
 from pathlib import Path
 
-from video_contrast.builders.registry import BuiltSet, all_builders, builder, get_builder
+from video_contrast.builders.registry import BuiltSet, all_builders, builder, get_builder, names
 
-__all__ = ["BuiltSet", "all_builders", "build", "builder", "dataset_dir", "get_builder"]
+__all__ = ["BuiltSet", "all_builders", "build", "builder", "dataset_dir", "get_builder", "names"]
 
 
 def build(name: str, configs: str | list[str] | None = None, *, output: str | Path, **options: object) -> Path:

@@ -11,6 +11,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import ClassVar
 
@@ -19,7 +20,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from datasets.builder import Key
 
-from video_contrast.builders.registry import Builder, all_builders, get_builder
+from video_contrast.builders.registry import Builder, get_builder, names
 from video_contrast.options import options_of
 from video_contrast.storage.set_folder import SetFolder
 from video_contrast.version import __version__
@@ -72,8 +73,7 @@ class ContrastSet(datasets.ArrowBasedBuilder):
         return root
 
 
-def _class(builder: Builder) -> type[ContrastSet]:
-    name = NAMES.get(builder.name) or "".join(part.capitalize() for part in builder.name.split("_"))
+def _class(name: str, builder: Builder) -> type[ContrastSet]:
     configs = [ContrastSetConfig(name=config) for config in builder.configs]
     body = {"SET": builder.name, "BUILDER_CONFIGS": configs, "__doc__": builder.summary, "__module__": __name__}
     return type(name, (ContrastSet,), body)
@@ -86,6 +86,13 @@ NAMES = {
     "youcook2": "YouCook2",
     "youcook2_p": "YouCook2P",
 }
-CLASSES: dict[str, type[ContrastSet]] = {name: _class(builder) for name, builder in all_builders().items()}
-globals().update({cls.__name__: cls for cls in CLASSES.values()})
-__all__ = ["CLASSES", "ContrastSet", "ContrastSetConfig", *(cls.__name__ for cls in CLASSES.values())]
+CLASSES = {NAMES.get(name) or "".join(part.capitalize() for part in name.split("_")): name for name in names()}
+__all__ = ["CLASSES", "ContrastSet", "ContrastSetConfig", *CLASSES]  # noqa: PLE0604  made by `__getattr__`
+
+
+@cache
+def __getattr__(name: str) -> type[ContrastSet]:
+    """Makes the class of one builder when it is asked for; the other builders are not imported."""
+    if name not in CLASSES:
+        raise AttributeError(f"module {__name__!r} has no class {name!r}: there are {', '.join(CLASSES)}")
+    return _class(name, get_builder(CLASSES[name]))

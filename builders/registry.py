@@ -136,17 +136,27 @@ def builder(
 
 
 def all_builders() -> dict[str, Builder]:
-    """Every builder by name, in the order of `MODULES`."""
-    here = Path(__file__).parent
+    """Every builder by name, in the order of `MODULES`; imports them all (`names` imports none)."""
     for module in MODULES:
-        folder = next(folder for folder in FOLDERS if (here / folder / f"{module}.py").is_file())
-        import_module(f"video_contrast.builders.{folder}.{module}")
+        _import(module)
     return BUILDERS
+
+
+def names() -> list[str]:
+    """The names of all builders, those that others registered included."""
+    return list(dict.fromkeys((*MODULES, *BUILDERS)))
 
 
 def get_builder(name: str) -> Builder:
     """The builder called `name`; an unknown name is an error that suggests the nearest."""
-    known = all_builders()
-    if name not in known:
-        raise unknown_name("builder", name, list(known))
-    return known[name]
+    if name not in names():
+        raise unknown_name("builder", name, names())
+    if name not in BUILDERS:
+        _import(name)
+    return BUILDERS[name]
+
+
+def _import(module: str) -> None:
+    here = Path(__file__).parent
+    folder = next(folder for folder in FOLDERS if (here / folder / f"{module}.py").is_file())
+    import_module(f"video_contrast.builders.{folder}.{module}")

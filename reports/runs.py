@@ -263,9 +263,9 @@ def set_on_disk(name: str) -> SetFolder | None:
     if path.is_dir():
         return SetFolder(path)
     if "/" not in name:
-        from video_contrast.builders import all_builders, dataset_dir
+        from video_contrast.builders import dataset_dir, names
 
-        if name in all_builders():
+        if name in names():
             return SetFolder(dataset_dir(name))
     return None
 

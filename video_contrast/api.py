@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from video_contrast.builders import all_builders, build, dataset_dir
+from video_contrast.builders import build, dataset_dir, names
 from video_contrast.builders.registry import get_builder
 from video_contrast.errors import UsageError
 from video_contrast.options import GivenOptions, with_options
@@ -159,7 +159,7 @@ def named_set(name: str, configs: Sequence[str] | None = None) -> Path | None:
     Raises:
         UsageError: a builder of this name needs data.
     """
-    if "/" in name or Path(name).expanduser().exists() or name not in all_builders():
+    if "/" in name or Path(name).expanduser().exists() or name not in names():
         return None
     return built(name, configs)
 

@@ -41,11 +41,16 @@ INTERRUPTED = 130
 READER_LEFT = 141  # as the shell counts SIGPIPE
 
 
-def commands(module: str) -> Iterator[Command | CommandGroup]:
-    """The commands of one module of `video_contrast.commands`; a group comes before its subcommands."""
+def commands(module: str, subcommand: str = "") -> Iterator[Command | CommandGroup]:
+    """The commands of one module of `video_contrast.commands`; a group comes before its subcommands.
+
+    Args:
+        module: its name.
+        subcommand: the one that is asked for, where the module makes its subcommands one by one; "" for all.
+    """
     from video_contrast.commands.command import declared_in
 
-    return declared_in(import_module(f"video_contrast.commands.{module}"))
+    return declared_in(import_module(f"video_contrast.commands.{module}"), subcommand)
 
 
 def make_app(words: Sequence[str] = ()) -> cyclopts.App:
@@ -75,7 +80,7 @@ def make_app(words: Sequence[str] = ()) -> cyclopts.App:
         for order, name in enumerate(modules):
             if only is None:
                 add_to(app, next(commands(name)), heading=group, order=order, listed=True)
-            for command in commands(name) if only == name else ():
+            for command in commands(name, "".join(words[1:2])) if only == name else ():
                 add_to(app, command, heading=group, order=order, listed=" " in command.name and no_subcommand)
     return app
 

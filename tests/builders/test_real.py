@@ -400,7 +400,7 @@ def test_builders_are_datasets_classes(tmp_path):
 
     table = tmp_path / "c.csv"
     table.write_text("video,caption\n" + "\n".join(f"v{n}.mp4,a man does thing {n}" for n in range(8)))
-    maker = hf.CLASSES["captions"](config_name="gender_mc", cache_dir=str(tmp_path), options={"captions": str(table)})
+    maker = hf.Captions(config_name="gender_mc", cache_dir=str(tmp_path), options={"captions": str(table)})
     assert isinstance(maker, datasets.ArrowBasedBuilder) and type(maker).__name__ == "Captions"
     maker.download_and_prepare()
     made = maker.as_dataset(split="test")

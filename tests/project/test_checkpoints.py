@@ -1,5 +1,6 @@
 """The packaged checkpoints: standard folders, small, and as good as their card says."""
 
+import importlib
 import json
 from pathlib import Path
 from typing import Any
@@ -83,14 +84,15 @@ def test_the_script_makes_each_from_what_it_says(tmp_path: Path, monkeypatch: py
 
     from safetensors.torch import load_file
 
-    from video_contrast.teacher import shapes_training as script
+    monkeypatch.syspath_prepend(str(Path(__file__).resolve().parents[2] / "tools"))
+    script = importlib.import_module("shapes_training")
 
     recipes = {name: replace(recipe, steps=1) for name, recipe in script.RECIPES.items()}
     monkeypatch.setattr(script, "RECIPES", recipes)
     monkeypatch.setattr(script, "CLIPS", script.CLIPS | {"train": 6, "validation": 3})
     small = {"epochs": 1, "batch_size": 8, "evaluate_every": 1}
     monkeypatch.setattr(script, "TAUGHT", tuple((clips, stage | small) for clips, stage in script.TAUGHT))
-    monkeypatch.setattr(script, "warm_up", lambda words, seed: script.tiny_models.clip(words, seed))
+    monkeypatch.setattr(script, "warm_up", lambda words, seed: script.shapes_models.clip(words, seed))
     shutil.copytree(video_contrast.checkpoint_path("temporal-plain"), tmp_path / "out" / "temporal-plain")
     arguments = ["--output", str(tmp_path / "out"), "--work", str(tmp_path / "work"), "--only"]
     for name in ("bag-of-frames", "temporal"):  # temporal-plain goes the way of the first

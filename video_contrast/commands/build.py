@@ -27,11 +27,12 @@ group(
 )
 
 
-def commands() -> Iterator[Command]:
-    """One command a builder; these are imported when they are asked for."""
-    from video_contrast.builders.registry import all_builders
+def commands(subcommand: str) -> Iterator[Command]:
+    """One command a builder; only the one that is asked for is imported, all where it is none of them."""
+    from video_contrast.builders import all_builders, get_builder, names
 
-    yield from map(_command, all_builders().values())
+    builders = [get_builder(subcommand)] if subcommand in names() else all_builders().values()
+    yield from map(_command, builders)
 
 
 def _command(builder: Builder) -> Command:

@@ -109,10 +109,11 @@ def group(name: str, help: str, example: str) -> None:
     _OF_MODULE.setdefault(f"{__package__}.{name}", []).append(CommandGroup(name, help, example))
 
 
-def declared_in(module: ModuleType) -> Iterator[Command | CommandGroup]:
-    """The commands of a file, a group before its subcommands; those that its `commands()` makes come last."""
+def declared_in(module: ModuleType, subcommand: str = "") -> Iterator[Command | CommandGroup]:
+    """The commands of a file, a group before its subcommands; those that its `commands(subcommand)` makes come last."""
     yield from _OF_MODULE.get(module.__name__, ())
-    yield from getattr(module, "commands", tuple)()
+    if hasattr(module, "commands"):
+        yield from module.commands(subcommand)
 
 
 def names_in(*lists: Sequence[str] | None) -> list[str] | None:

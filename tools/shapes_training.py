@@ -1,6 +1,6 @@
 """Makes the three checkpoints of the shapes world from nothing, out of freshly drawn clips.
 
-    python -m video_contrast.teacher.shapes_training --output video_contrast/checkpoints
+    python tools/shapes_training.py --output video_contrast/checkpoints
 
 1. Contrast in the batch, from one image-text model (`shapes_warm_up`). Every batch holds scenes that were never drawn
    before; none of a test set is among them (`held_out`).
@@ -32,13 +32,13 @@ from video_contrast.builders.shapes.world import Scene, scenes
 from video_contrast.files import atomic_path
 from video_contrast.seeds import digest, stream
 from video_contrast.storage import SetFolder
-from video_contrast.teacher import tiny_models
+import shapes_models
 from video_contrast.teacher.checkpoint import load_checkpoint
 from video_contrast.teacher.losses import contrast_loss, label_loss
 from video_contrast.teacher.parameter_groups import parameter_groups
 from video_contrast.teacher.run import teach
-from video_contrast.teacher.shapes_warm_up import warm_up
-from video_contrast.teacher.tiny_models import embed_clips, embed_texts
+from shapes_warm_up import warm_up
+from shapes_models import embed_clips, embed_texts
 from video_contrast.untyped import Tokenizer, TorchModel
 from video_contrast.video import frame_indices
 
@@ -121,7 +121,7 @@ def _hard(by_kind: dict[str, list[str]], rng: np.random.Generator, count: int) -
 
 def vocabulary(seed: int = SEED) -> Tokenizer:
     """The tokenizer of all three checkpoints, fitted on training captions."""
-    return tiny_models.tokenizer(
+    return shapes_models.tokenizer(
         write(claim(scene), names=names, phrase=phrase)
         for scene in scenes(seed, "train", 3000)
         for names in (False, True)
@@ -139,15 +139,15 @@ def train(name: str, start: TorchModel, words: Tokenizer, *, seed: int = SEED) -
         seed: of weights and scenes.
     """
     recipe = RECIPES[name]
-    make = tiny_models.clip if recipe.kind == "clip" else tiny_models.xclip
-    model = tiny_models.with_towers_of(make(words, seed), start)
+    make = shapes_models.clip if recipe.kind == "clip" else shapes_models.xclip
+    model = shapes_models.with_towers_of(make(words, seed), start)
     torch.manual_seed(int.from_bytes(digest("shapes training", seed)[:4], "little"))
     model.train()
     optimizer = torch.optim.AdamW(parameter_groups(model, 0.05), lr=recipe.peak, betas=(0.9, 0.98), eps=1e-6)
     schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: _rate(step, recipe.steps))
     started = time.process_time()
     running: dict[str, float] = {}
-    for step, batch in zip(range(recipe.steps), batches(recipe, seed, tiny_models.FRAMES), strict=False):
+    for step, batch in zip(range(recipe.steps), batches(recipe, seed, shapes_models.FRAMES), strict=False):
         parts = losses(model, words, batch)
         loss = sum(parts.values())
         optimizer.zero_grad(set_to_none=True)
@@ -235,13 +235,13 @@ def main() -> None:
                 model = taught(arguments.output / "temporal-plain", work / name, seed=arguments.seed)
             else:
                 model = train(name, _start(words, arguments.seed, work / "start.pt"), words, seed=arguments.seed)
-            tiny_models.save(model, words, arguments.output / name)
+            shapes_models.save(model, words, arguments.output / name)
             print(f"written to {arguments.output / name}", flush=True)
 
 
 def _start(words: Tokenizer, seed: int, stored: Path) -> TorchModel:
     """The warmed-up start, made once."""
-    model = tiny_models.clip(words, seed)
+    model = shapes_models.clip(words, seed)
     if stored.exists():
         model.load_state_dict(torch.load(stored, weights_only=True))
         return model

@@ -28,8 +28,8 @@ from video_contrast.builders.shapes.world import (
     scenes,
 )
 from video_contrast.seeds import stream
-from video_contrast.teacher import tiny_models
-from video_contrast.teacher.tiny_models import embed_clips, embed_texts
+import shapes_models
+from shapes_models import embed_clips, embed_texts
 from video_contrast.untyped import Tokenizer, TorchModel
 
 STEPS = 1100
@@ -50,10 +50,10 @@ _SHOWN = ("slides_right", "rises", "grows", "turns_clockwise", "approaches", "pu
 
 def warm_up(words: Tokenizer, seed: int) -> TorchModel:
     """Returns a CLIP with warmed-up towers; the seed is of weights and scenes."""
-    model = tiny_models.clip(words, seed)
+    model = shapes_models.clip(words, seed)
     some = np.concatenate([[draw(s, 0.0), draw(s, 1.0)] for s in scenes(seed, "train", 600) if s.action in _SHOWN])
-    tiny_models.start_from_pictures(model, some)
-    width = tiny_models.PROJECTED
+    shapes_models.start_from_pictures(model, some)
+    width = shapes_models.PROJECTED
     heads = nn.ModuleDict({name: nn.Linear(width, len(classes)) for name, classes in CLASSES.items()})
     position_head = nn.Linear(width, 7)
     parameters = [*model.parameters(), *heads.parameters(), *position_head.parameters()]
