@@ -87,7 +87,7 @@ NAMES = {
     "youcook2_p": "YouCook2P",
 }
 CLASSES = {NAMES.get(name) or "".join(part.capitalize() for part in name.split("_")): name for name in names()}
-__all__ = ["CLASSES", "ContrastSet", "ContrastSetConfig", *CLASSES]  # noqa: PLE0604  made by `__getattr__`
+__all__ = ["CLASSES", "ContrastSet", "ContrastSetConfig", *CLASSES]
 
 
 @cache

@@ -21,7 +21,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+import shapes_models
 import torch
+from shapes_models import embed_clips, embed_texts
+from shapes_warm_up import warm_up
 from torch.nn import functional
 
 from video_contrast.builders import build
@@ -32,13 +35,10 @@ from video_contrast.builders.shapes.world import Scene, scenes
 from video_contrast.files import atomic_path
 from video_contrast.seeds import digest, stream
 from video_contrast.storage import SetFolder
-import shapes_models
 from video_contrast.teacher.checkpoint import load_checkpoint
 from video_contrast.teacher.losses import contrast_loss, label_loss
 from video_contrast.teacher.parameter_groups import parameter_groups
 from video_contrast.teacher.run import teach
-from shapes_warm_up import warm_up
-from shapes_models import embed_clips, embed_texts
 from video_contrast.untyped import Tokenizer, TorchModel
 from video_contrast.video import frame_indices
 

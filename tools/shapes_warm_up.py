@@ -8,7 +8,9 @@ towers learn through one shared set of class vectors, so that they meet in one s
 import time
 
 import numpy as np
+import shapes_models
 import torch
+from shapes_models import embed_clips, embed_texts
 from torch import nn
 from torch.nn import functional
 
@@ -28,8 +30,6 @@ from video_contrast.builders.shapes.world import (
     scenes,
 )
 from video_contrast.seeds import stream
-import shapes_models
-from shapes_models import embed_clips, embed_texts
 from video_contrast.untyped import Tokenizer, TorchModel
 
 STEPS = 1100

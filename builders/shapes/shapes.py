@@ -57,10 +57,14 @@ def shapes(
 ) -> BuiltSet:
     """Short clips of shapes and people in motion, made on the spot, with captions whose truth is known."""
     count = max(2 * options.gallery, 2 * options.items + 80)
-    pool = [SceneClip(scene, seed, "test", number) for number, scene in enumerate(scenes(seed, "test", count))]
+    # Every eighth scene has two shapes that could swap their roles; the other configs look at the first `count` alone.
+    drawn = 8 * options.items + 80 if "role_mc" in configs else count
+    scenes_of = enumerate(scenes(seed, "test", max(count, drawn)))
+    clips = [SceneClip(scene, seed, "test", number) for number, scene in scenes_of]
     built = BuiltSet("shapes", {}, _facts(seed, options))
     used: dict[str, SceneClip] = {}
     for config in configs:
+        pool = clips if config == "role_mc" else clips[:count]
         splits, counts = _config(config, pool, seed, options)
         built.tables[config] = {split: [row for _, row in rows] for split, rows in splits.items()}
         built.facts["configs"][config] = {"negatives": NEGATIVES[config], "counts": dict(sorted(counts.items()))}
