@@ -6,6 +6,7 @@ models has seen them. Where the disk is short of room, further clips are decoded
 
 from __future__ import annotations
 
+import hashlib
 import shutil
 from collections.abc import Sequence
 from contextlib import suppress
@@ -21,6 +22,7 @@ from video_contrast.video import Clip, Counter, EditedFootage, Footage
 
 AnyFootage = Footage | EditedFootage
 _SHAPE = "<i8"
+_HEAD = 4 * 8 + hashlib.sha256().digest_size  # bytes before the pixels
 KEPT_FREE = 0.5  # of the room that the disk has in the beginning
 
 
@@ -64,7 +66,7 @@ def decoded(
             every run records the damage.
 
     Returns:
-        uint8[len(numbers), H, W, 3].
+        uint8[len(numbers), H, W, 3]. Stored frames that are not those that were stored are decoded again.
 
     Raises:
         BrokenVideo: as `Footage.decode`.
@@ -72,7 +74,7 @@ def decoded(
     if store is None:
         return footage.decode(numbers, counter, accept_damaged=accept_damaged)
     path = store.folder / f"{_key(store.root, clip, numbers, accept_damaged)}.rgb"
-    with suppress(FileNotFoundError):
+    with suppress(FileNotFoundError, ValueError):
         return _read(path)
     mine = Counter()
     try:
@@ -84,16 +86,32 @@ def decoded(
         store.folder.mkdir(parents=True, exist_ok=True)
         if not mine.damaged and shutil.disk_usage(store.folder).free - frames.nbytes > store.reserve:
             with atomic_path(path) as part, open(part, "wb") as handle:
-                handle.write(np.array(frames.shape, _SHAPE).tobytes())
+                handle.write(_head(frames))
                 handle.write(np.ascontiguousarray(frames).data)
     return frames
 
 
+def _head(frames: np.ndarray) -> bytes:
+    """The shape, and the sha256 of shape and pixels."""
+    shape = np.array(frames.shape, _SHAPE).tobytes()
+    digest = hashlib.sha256(shape)
+    digest.update(np.ascontiguousarray(frames).data)
+    return shape + digest.digest()
+
+
 def _read(path: Path) -> np.ndarray:
-    """The shape, then the pixels. `np.load` parses a header, which Python 3.11 does not bear in several threads."""
+    """The pixels. `np.load` parses a header, which Python 3.11 does not bear in several threads.
+
+    Raises:
+        ValueError: they are not those that were written.
+    """
     with open(path, "rb") as handle:
-        shape = np.frombuffer(handle.read(4 * np.dtype(_SHAPE).itemsize), _SHAPE)
-        return np.fromfile(handle, np.uint8).reshape(tuple(map(int, shape)))
+        head = handle.read(_HEAD)
+        shape = np.frombuffer(head[: 4 * np.dtype(_SHAPE).itemsize], _SHAPE)
+        frames = np.fromfile(handle, np.uint8).reshape(tuple(map(int, shape)))
+    if _head(frames) != head:
+        raise ValueError(f"{path} is damaged")
+    return frames
 
 
 def _key(root: Path, clip: Clip, numbers: Sequence[int], accept_damaged: bool) -> str:

@@ -6,7 +6,6 @@ was killed goes on with what all files of the directory hold; a torn last line i
 
 from __future__ import annotations
 
-import json
 import math
 import os
 from collections import deque
@@ -28,6 +27,7 @@ from video_contrast.runner.kinds.base import ClipFrames, Encoder, PairScorer, Qu
 from video_contrast.runner.memory import halved, unless_out_of_memory
 from video_contrast.runner.plan import Plan, PlannedTable
 from video_contrast.runner.reading import ClipReader
+from video_contrast.stored import sealed_line, sealed_records
 from video_contrast.video import Clip
 
 
@@ -89,16 +89,12 @@ class PairResults:
         self.refresh()
 
     def refresh(self) -> None:
-        """Reads all files; the last line of a killed process may be torn and is left out."""
+        """Reads all files."""
         for path in sorted(self.folder.glob("answers-*.jsonl")):
-            with open(path, encoding="utf-8") as handle:
-                for line in handle:
-                    if not line.endswith("\n"):
-                        break
-                    row = json.loads(line)
-                    self._results[row["key"]] = ScoreResult(
-                        np.array(row["scores"], np.float64), row["parts"], row.get("counts", {}), tuple(row["frames"])
-                    )
+            for row in sealed_records(path):
+                self._results[row["key"]] = ScoreResult(
+                    np.array(row["scores"], np.float64), row["parts"], row.get("counts", {}), tuple(row["frames"])
+                )
 
     def __contains__(self, key: str) -> bool:
         return key in self._results
@@ -116,7 +112,7 @@ class PairResults:
             "key": key, "scores": result.scores.tolist(), "parts": result.parts, "frames": result.frame_numbers,
             "counts": dict(result.counts),
         }  # fmt: skip
-        self._handle.write(json.dumps(row) + "\n")
+        self._handle.write(sealed_line(row))
         self._handle.flush()
         self._results[key] = result
 

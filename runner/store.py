@@ -1,15 +1,17 @@
 """The embedding store: rows by the digest of what they were made from, in safetensors files that appear whole.
 
 A shard is written once and never changed: `<space>/<digest of its keys>.safetensors` holds `rows` float32[n, D], for
-videos `numbers` int64[n, T] (the frames that were looked at), and the keys in its header, which is the index. So a
-killed run leaves whole shards and nothing else, any number of processes may write at the same time, and another run
-or another set that asks for the same thing finds it.
+videos `numbers` int64[n, T] (the frames that were looked at), and in its header the keys, which are the index, and a
+digest of all of it. So a killed run leaves whole shards and nothing else, any number of processes may write at the same
+time, and another run or another set that asks for the same thing finds it. A shard that is not what was written is
+named and set aside, and its rows are made anew.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +19,7 @@ import numpy as np
 from video_contrast import seeds
 from video_contrast.errors import VideoContrastError
 from video_contrast.files import atomic_path
+from video_contrast.stored import set_aside
 
 NO_FRAME = -2  # in the place of a frame, of clips with fewer of them; -1 is a frame that no file holds
 
@@ -35,7 +38,8 @@ class Store:
         self.folder = Path(root) / space
         self.folder.mkdir(parents=True, exist_ok=True)
         self._where: dict[str, tuple[str, int]] = {}
-        self._read: set[str] = set()
+        self._read: set[str] = set()  # shards whose header was read
+        self._checked: set[str] = set()  # shards whose digest was found right
         self.refresh()
 
     def refresh(self) -> None:
@@ -44,11 +48,40 @@ class Store:
             if path.name in self._read:
                 continue
             self._read.add(path.name)
-            for row, key in enumerate(_keys(path)):
+            try:
+                keys = _keys(path)
+            except (ValueError, KeyError, TypeError, AttributeError) as error:
+                set_aside(path, f"a damaged shard of the store ({error})")
+                continue
+            for row, key in enumerate(keys):
                 self._where.setdefault(key, (path.name, row))
 
     def __contains__(self, key: str) -> bool:
-        return key in self._where
+        """Whether a row is there and its shard is what was written."""
+        return key in self._where and self._is_sound(self._where[key][0])
+
+    def _is_sound(self, name: str) -> bool:
+        """Whether a shard has its digest; one that has not is set aside, and none of its rows is there any more."""
+        from safetensors import SafetensorError, safe_open
+
+        if name in self._checked:
+            return True
+        try:
+            with safe_open(self.folder / name, framework="numpy") as shard:
+                names, metadata = shard.keys(), shard.metadata()
+                tensors = {tensor: shard.get_tensor(tensor) for tensor in names}
+            sound = metadata["digest"] == _digest(metadata["keys"], tensors)
+        except FileNotFoundError:  # another process set it aside
+            sound = False
+        except (SafetensorError, KeyError, TypeError, ValueError):
+            sound = False
+        if sound:
+            self._checked.add(name)
+            return True
+        set_aside(self.folder / name, "a damaged shard of the store")
+        self._where = {key: place for key, place in self._where.items() if place[0] != name}
+        self._read.discard(name)
+        return False
 
     def __len__(self) -> int:
         return len(self._where)
@@ -72,9 +105,11 @@ class Store:
             for place, of_clip in zip(padded, numbers, strict=True):
                 place[: len(of_clip)] = of_clip
             tensors["numbers"] = padded
+        listed = json.dumps(list(keys))
         with atomic_path(self.folder / name) as temporary:
-            save_file(tensors, temporary, metadata={"keys": json.dumps(list(keys))})
+            save_file(tensors, temporary, metadata={"keys": listed, "digest": _digest(listed, tensors)})
         self._read.add(name)
+        self._checked.add(name)
         for row, key in enumerate(keys):
             self._where.setdefault(key, (name, row))
 
@@ -92,6 +127,8 @@ class Store:
 
         by_file: dict[str, list[tuple[int, int]]] = {}
         for position, key in enumerate(keys):
+            if key not in self:
+                raise VideoContrastError(f"a row of the store {self.folder} was lost while it was used; run again")
             name, row = self._where[key]
             by_file.setdefault(name, []).append((position, row))
         out: np.ndarray | None = None
@@ -115,14 +152,26 @@ class Store:
 
 
 def _keys(path: Path) -> list[str]:
-    """The keys in a shard's header (8 bytes of length, then JSON), without the library's start-up cost."""
+    """The keys in a shard's header (8 bytes of length, then JSON), without the library's start-up cost.
+
+    None of a shard without a digest, as former versions wrote it: what it holds cannot be checked.
+    """
     try:
         with open(path, "rb") as handle:
             length = int.from_bytes(handle.read(8), "little")
-            header = json.loads(handle.read(length))
-        keys = list(json.loads(header.pop("__metadata__")["keys"]))
-        if path.stat().st_size != 8 + length + max(entry["data_offsets"][1] for entry in header.values()):
-            raise ValueError("its rows are cut off")
-        return keys
-    except (OSError, ValueError, KeyError) as error:
-        raise VideoContrastError(f"{path} is not a shard of a store ({error}); remove it and run again") from error
+            header = json.loads(handle.read(min(length, path.stat().st_size)))
+    except FileNotFoundError:  # another process set it aside
+        return []
+    except OSError as error:
+        raise VideoContrastError(f"{path} cannot be read ({error.strerror or error})") from error
+    metadata = header["__metadata__"]
+    return list(json.loads(metadata["keys"])) if "digest" in metadata else []
+
+
+def _digest(keys: str, tensors: Mapping[str, np.ndarray]) -> str:
+    """The sha256 of all that a shard holds."""
+    whole = hashlib.sha256(keys.encode())
+    for name, tensor in sorted(tensors.items()):
+        whole.update(f"{name} {tensor.dtype.str} {tensor.shape}".encode())
+        whole.update(np.ascontiguousarray(tensor).data)
+    return whole.hexdigest()

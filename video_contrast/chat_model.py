@@ -23,6 +23,7 @@ from typing import Any, Literal, NotRequired, TypedDict, TypeVar
 from video_contrast.errors import VideoContrastError
 from video_contrast.hub import of_the_connection
 from video_contrast.pace import Pace
+from video_contrast.stored import sealed_line, sealed_records
 
 T = TypeVar("T")
 
@@ -80,18 +81,10 @@ class AnswerStore:
         self._answers: dict[str, Answer] = {}
         self._lock = threading.Lock()
         if self.path is not None and self.path.exists():
-            content = self.path.read_bytes()
-            for line in content.split(b"\n"):
-                if not line:
-                    continue
-                try:
-                    record = json.loads(line)
-                    self._answers[record["key"]] = record["answer"]
-                except (ValueError, KeyError, TypeError):
-                    continue  # a line torn by a kill: its question is asked again
-            if content and not content.endswith(b"\n"):
+            self._answers = {record["key"]: record["answer"] for record in sealed_records(self.path)}
+            if not self.path.read_bytes().endswith(b"\n"):
                 with self.path.open("ab") as handle:
-                    handle.write(b"\n")  # the next answer must not be glued to the torn line
+                    handle.write(b"\n")  # the next answer must not be glued to a line torn by a kill
 
     def __len__(self) -> int:
         return len(self._answers)
@@ -102,7 +95,7 @@ class AnswerStore:
 
     def put(self, key: str, answer: Answer) -> None:
         """Keeps an answer; it is on disk when this returns."""
-        line = json.dumps({"key": key, "answer": answer}, ensure_ascii=False) + "\n"
+        line = sealed_line({"key": key, "answer": answer})
         with self._lock:
             self._answers[key] = answer
             if self.path is not None:

@@ -8,12 +8,14 @@ from hashlib import blake2b
 from pathlib import Path
 
 from video_contrast.files import cache_dir
+from video_contrast.stored import set_aside
 
+_TABLE = "texts (key BLOB PRIMARY KEY, text BLOB, digest BLOB) WITHOUT ROWID"
 _BATCH = 500  # SQLite allows some 1,000 parameters in one statement
 
 
 class CaptionStore:
-    """A text a caption, such as its tags or its parse. Losing the file costs time, never correctness.
+    """A text a caption, such as its tags or its parse, with a digest. Losing the file costs time, never correctness.
 
     Args:
         path: the file; made if absent. Several producers may share it. None: nothing is kept.
@@ -29,17 +31,23 @@ class CaptionStore:
         if self.path is None or not self.path.is_file():
             return {}
         keys = {self._key(caption): caption for caption in captions}
-        stored: dict[str, str] = {}
         pending = list(keys)
-        connection = self._connect(self.path)
-        try:
+        stored: dict[str, str] = {}
+
+        def look_up(connection: sqlite3.Connection) -> None:
             for first in range(0, len(pending), _BATCH):
                 part = pending[first : first + _BATCH]
                 marks = ",".join("?" * len(part))
-                for key, text in connection.execute(f"SELECT key, text FROM captions WHERE key IN ({marks})", part):
-                    stored[keys[key]] = text
-        finally:
-            connection.close()
+                rows = connection.execute(f"SELECT key, text, digest FROM texts WHERE key IN ({marks})", part)
+                stored.update(
+                    {
+                        keys[key]: text.decode("utf-8", "surrogatepass")
+                        for key, text, digest in rows
+                        if digest == _digest(key, text)
+                    }
+                )
+
+        self._connected(self.path, look_up)
         return stored
 
     def completed(self, captions: Sequence[str], make: Callable[[list[str]], Iterable[str]]) -> dict[str, str]:
@@ -56,22 +64,35 @@ class CaptionStore:
         if self.path is None:
             return
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        connection = self._connect(self.path)
-        try:
+        keyed = [(self._key(caption), text.encode("utf-8", "surrogatepass")) for caption, text in texts.items()]
+        rows = [(key, text, _digest(key, text)) for key, text in keyed]
+
+        def insert(connection: sqlite3.Connection) -> None:
             with connection:
-                rows = ((self._key(caption), text) for caption, text in texts.items())
-                connection.executemany("INSERT OR REPLACE INTO captions VALUES (?, ?)", rows)
+                connection.executemany("INSERT OR REPLACE INTO texts VALUES (?, ?, ?)", rows)
+
+        self._connected(self.path, insert)
+
+    @staticmethod
+    def _connected(path: Path, work: Callable[[sqlite3.Connection], None]) -> None:
+        """Works with the file as far as SQLite can read it; a damaged one is set aside."""
+        connection = sqlite3.connect(path, timeout=60)
+        try:
+            connection.execute(f"CREATE TABLE IF NOT EXISTS {_TABLE}")
+            work(connection)
+        except sqlite3.DatabaseError as error:
+            if error.sqlite_errorcode & 0xFF not in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+                raise
+            set_aside(path, f"damaged ({error})")
         finally:
             connection.close()
 
-    @staticmethod
-    def _connect(path: Path) -> sqlite3.Connection:
-        connection = sqlite3.connect(path, timeout=60)
-        connection.execute("CREATE TABLE IF NOT EXISTS captions (key BLOB PRIMARY KEY, text TEXT) WITHOUT ROWID")
-        return connection
-
     def _key(self, caption: str) -> bytes:
         return blake2b(f"{self._producer}\0{caption}".encode("utf-8", "surrogatepass"), digest_size=16).digest()
+
+
+def _digest(key: bytes, text: bytes) -> bytes:
+    return blake2b(key + text, digest_size=16).digest()
 
 
 def user_store() -> Path:

@@ -94,7 +94,7 @@ def test_tags_are_kept_between_runs_in_a_file(tmp_path, monkeypatch):
     monkeypatch.setattr(tagging, "_tags", type(tagging._tags)())
     monkeypatch.setattr(tagging, "_run", lambda captions, *_: [] if not captions else pytest.fail("tagged again"))
     assert tag(captions, tagger="hanta", cache=tmp_path / "captions.sqlite") == first
-    rows = sqlite3.connect(tmp_path / "captions.sqlite").execute("SELECT count(*) FROM captions").fetchone()
+    rows = sqlite3.connect(tmp_path / "captions.sqlite").execute("SELECT count(*) FROM texts").fetchone()
     assert rows == (3,)
 
 

@@ -266,7 +266,7 @@ def test_a_consumer_that_stops_leaves_no_thread_running() -> None:
     assert threading.active_count() <= before
 
 
-def test_the_store_refuses_a_foreign_file_and_finds_rows_in_any_order(tmp_path: Path) -> None:
+def test_the_store_finds_rows_in_any_order(tmp_path: Path) -> None:
     from video_contrast.runner.store import Store
 
     store = Store(tmp_path, "space")
@@ -276,8 +276,3 @@ def test_the_store_refuses_a_foreign_file_and_finds_rows_in_any_order(tmp_path: 
     np.testing.assert_array_equal(again.get(["c", "a"]), [[7, 7], [1, 0]])
     np.testing.assert_array_equal(again.numbers(["b", "c"]), [[2, 3], [4, 5]])
     assert "a" in again and "z" not in again and len(again) == 3
-    whole = next((tmp_path / "space").glob("*.safetensors")).read_bytes()
-    for content in (b"torn", whole[:-4]):
-        (tmp_path / "space" / "x.safetensors").write_bytes(content)
-        with pytest.raises(VideoContrastError, match=r"x.safetensors is not a shard of a store .*remove it"):
-            Store(tmp_path, "space")

@@ -1,0 +1,52 @@
+"""What is kept between runs, and checked when it is read: what was damaged since is named and made anew."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from hashlib import blake2b
+from pathlib import Path
+
+from video_contrast.console import counted, note
+from video_contrast.files import Json, JsonObject
+
+
+def set_aside(path: Path, what: str) -> None:
+    """Renames a damaged file to `NAME.damaged` and says so; nothing where another process did it before."""
+    aside = path.with_name(f"{path.name}.damaged")
+    try:
+        path.replace(aside)
+    except FileNotFoundError:
+        return
+    note(f"{path}: {what}; it was set aside as {aside.name}, and what it held is made anew")
+
+
+def sealed_line(record: JsonObject) -> str:
+    """A record as a line of JSON that begins with a digest of the rest."""
+    return json.dumps({"digest": _digest(record), **record}) + "\n"
+
+
+def sealed_records(path: str | os.PathLike[str]) -> Iterator[Json]:
+    """Yields the records of a file of `sealed_line` that are as they were written, and says how many are not.
+
+    A line that begins with its key was written without a digest by a former version and is read as it is. A last line
+    without an end was torn by a kill and is left out.
+    """
+    damaged = 0
+    for line in Path(path).read_bytes().split(b"\n")[:-1]:
+        try:
+            record = json.loads(line)
+            sound = record.pop("digest") == _digest(record) if not line.startswith(b'{"key"') else True
+        except (ValueError, KeyError, TypeError, AttributeError):
+            sound = False
+        if sound:
+            yield record
+        else:
+            damaged += bool(line)
+    if damaged:
+        note(f"{path}: {counted(damaged, 'damaged line')} left out, and made anew")
+
+
+def _digest(record: JsonObject) -> str:
+    return blake2b(json.dumps(record, sort_keys=True).encode(), digest_size=16).hexdigest()
