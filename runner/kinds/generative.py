@@ -59,7 +59,7 @@ THINKERS = {
         "Lfm2VlForConditionalGeneration",
         "Qwen2_5OmniThinkerForConditionalGeneration",
     ),
-    version="2",
+    version="3",
 )
 def load(source: ModelSource, settings: LoadOptions) -> GenerativeScorer:
     """Loads the model as `AutoModelForMultimodalLM`; of a speaking model its thinker."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import re
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -38,6 +39,7 @@ def load_model(source: ModelSource, settings: LoadOptions, class_name: str | Non
         class_name: the transformers class; AutoModel where not given.
 
     Raises:
+        UsageError: the library has no such class.
         VideoContrastError: the checkpoint lacks weights of its class. The library would draw them at random, and the
             scores would say nothing.
     """
@@ -45,7 +47,12 @@ def load_model(source: ModelSource, settings: LoadOptions, class_name: str | Non
     import transformers
 
     transformers.utils.logging.disable_progress_bar()  # ours says what takes long
-    loader = getattr(transformers, class_name) if class_name else transformers.AutoModel
+    loader = getattr(transformers, class_name or "AutoModel", None)
+    if loader is None:
+        raise UsageError(
+            f"{source.name} is of the class {class_name}, which transformers {transformers.__version__} does not have; "
+            "leave --kind out, or install a release that has it"
+        )
     placed = {"device_map": settings.device_map} if settings.device_map else {}
     with explained(source):
         loaded = loader.from_pretrained(
@@ -121,6 +128,11 @@ def explained(source: ModelSource) -> Iterator[None]:
     except ImportError as error:
         hint = "`pip install video-contrast[vlm]`" if "orchvision" in str(error) else "the package that it names"
         raise VideoContrastError(f"{source.name} needs a package that is not installed: {error}; get {hint}") from error
+    except pickle.UnpicklingError as error:
+        raise VideoContrastError(
+            f"{source.name} holds weights that only running code from the file would read (a pickle); save it as "
+            "safetensors where you trust it: model.save_pretrained(folder)"
+        ) from error
     except (OSError, ValueError, KeyError, AttributeError, RuntimeError) as error:
         if "trust_remote_code" in str(error):
             raise UsageError(

@@ -84,7 +84,7 @@ class RerankerScorer(PairScorer):
     model_types=("modules.json of a CrossEncoder",),
     tested=("CrossEncoder",),
     options=(PROMPT_TEXT,),
-    version="3",
+    version="4",
 )
 def load(source: ModelSource, settings: LoadOptions) -> RerankerScorer:
     """Loads a saved `CrossEncoder`."""

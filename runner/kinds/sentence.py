@@ -213,7 +213,7 @@ def loading_arguments(settings: LoadOptions) -> JsonObject:
     model_types=("modules.json",),
     tested=("SentenceTransformer of CLIPModel",),
     options=(PROMPT_TEXT, PROMPT_VIDEO),
-    version="3",
+    version="4",
 )
 def load(source: ModelSource, settings: LoadOptions) -> SentenceEncoder:
     """Loads a `SentenceTransformer`."""

@@ -227,6 +227,7 @@ def _result(scored: Sequence[tuple[float, dict[str, float]] | None]) -> ScoreRes
     options=kind_options(ServedOptions),
     tested=("an OpenAI-compatible endpoint",),
     estimate=estimate,
+    version="2",
 )
 def load(source: ModelSource, settings: LoadOptions) -> ServedScorer:
     """Makes the client; the endpoint is first asked when the first item is scored."""

@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 import remote_code
 import runner_set
+import tiny_models
+import torch
 
 from video_contrast.cli import main
 from video_contrast.runner import read_result
@@ -31,6 +33,29 @@ def test_without_the_flag_nothing_of_the_models_code_runs(
     error = capsys.readouterr().err
     assert error.count("\n") == 1
     assert "runs code from its own repository; read that code, then give --trust-remote-code" in error
+    assert not (tmp_path / "mark").exists()
+
+
+def test_a_kind_of_the_librarys_classes_does_not_take_it(call: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*call, "--trust-remote-code", "--kind", "matching"]) == 2
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1 and "is of the class MeanModel, which transformers" in error
+
+
+def test_weights_that_are_a_pickle_are_not_run_and_the_message_says_so(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model, dataset = tiny_models.clip(tmp_path / "model"), runner_set.write(tmp_path / "set", n_clips=2)
+    (model / "model.safetensors").unlink()
+
+    class Writes:
+        def __reduce__(self) -> tuple[object, ...]:
+            return Path.touch, (tmp_path / "mark",)
+
+    torch.save({"weight": Writes()}, model / "pytorch_model.bin")
+    assert main(["score", "--model", str(model), "--dataset", str(dataset), "--output", str(tmp_path / "run")]) == 1
+    error = capsys.readouterr().err
+    assert "only running code from the file would read (a pickle)" in error and "unexpected" not in error
     assert not (tmp_path / "mark").exists()
 
 
