@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from video_contrast.audit.blind_models import (
     BLIND_MODELS,
     FOLDS,
-    ScorerKey,
     Scores,
     audited_negatives,
     blind_scores,
@@ -29,19 +28,11 @@ from video_contrast.audit.text_features import SUMMARY, common_position_scores, 
 from video_contrast.console import counted
 from video_contrast.errors import UsageError
 from video_contrast.metrics import share_interval
+from video_contrast.metrics.ranks import first_chance
 from video_contrast.rows import MultipleChoiceRow, Row
 from video_contrast.seeds import digest
+from video_contrast.storage.set_records import BLIND_NAMES, ScorerKey
 
-# How the blind models of an audit are called.
-SCORERS: dict[ScorerKey, str] = {
-    "blind": "blind classifier",
-    "language_model": "trigram model",
-    "text_features": "form of candidates",
-    "common_position": "common position",
-    "large_language_model": "language model",
-    "shorter_wins": "shorter wins",
-    "longer_wins": "longer wins",
-}
 GRID = 10  # cells a side of zero and score
 
 
@@ -163,7 +154,7 @@ def audit_facts(items: Sequence[AuditedItem], results: Sequence[BlindResult]) ->
         facts["note"] = f"{_size(items, clusters)}: too few to cross-validate a classifier"
     else:
         facts["folds"] = FOLDS
-    return cast(AuditFacts, {**facts, **scorers})  # the keys of blind models are those of `SCORERS`
+    return cast(AuditFacts, {**facts, **scorers})  # the keys of blind models are those of `BLIND_NAMES`
 
 
 def best_of(results: Sequence[BlindResult], clusters: Sequence[str]) -> tuple[BlindResult, AccuracyFacts]:
@@ -196,7 +187,7 @@ def strongest_first(facts: AuditFacts) -> list[tuple[str, ScorerFacts]]:
     >>> [name for name, _ in strongest_first({"blind": {"accuracy": 0.5}, "shorter_wins": {"accuracy": 0.6}})]
     ['shorter wins', 'blind classifier']
     """
-    results = [(name, facts[key]) for key, name in SCORERS.items() if key in facts]
+    results = [(name, facts[key]) for key, name in BLIND_NAMES.items() if key in facts]
     return sorted(results, key=lambda result: -result[1]["accuracy"])
 
 
@@ -286,7 +277,7 @@ def _likelihoods(items: Sequence[AuditedItem], model: PerplexityModel) -> Scores
 
 def wins(scores: Scores) -> NDArray[np.float64]:
     """Returns float64[n]: 1 where the first candidate scores highest, a fair share on a tie, else 0."""
-    return np.array([float(s[0] == s.max()) / np.count_nonzero(s == s.max()) for s in scores])
+    return np.array([first_chance(of_item.tolist()) for of_item in scores])
 
 
 def accuracy_facts(won: NDArray[np.float64], clusters: Sequence[str], *, level: float = 0.95) -> AccuracyFacts:

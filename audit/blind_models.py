@@ -11,21 +11,18 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain, pairwise
 from math import log
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from video_contrast.errors import UsageError
+from video_contrast.metrics.ranks import first_chance
 from video_contrast.seeds import stream
+from video_contrast.storage.set_records import ScorerKey
 
 Scores = list[NDArray[np.float64]]  # one array an item, one number a candidate
 TextScorer = Callable[[Sequence[str]], NDArray[np.float64]]  # float64[n] for n texts
 Fit = Callable[[Sequence[Sequence[str]]], TextScorer]  # items, true candidate first; texts not to be learned are ""
-# Keys of an audit that hold the accuracy of a blind model.
-ScorerKey = Literal[
-    "blind", "language_model", "text_features", "common_position", "large_language_model", "shorter_wins", "longer_wins"
-]
 FOLDS = 5
 LEAST_ITEMS = 20  # below, cross-validation says nothing
 NGRAMS = (1, 3)
@@ -277,8 +274,7 @@ def strongest_blind_scores(
         rules: dict[str, Scores] = {"fewest words": [-of_item for of_item in lengths], "most words": lengths}
 
         def right(rule: str) -> float:
-            audited = (s[[label, *others]] for s, label, others in zip(rules[rule], labels, against, strict=True))
-            return sum(float(s[0] == s.max()) / np.count_nonzero(s == s.max()) for s in audited)
+            return sum(_wins(rules[rule], labels, against))
 
         best = max(rules, key=right)
         return best, rules[best]
@@ -288,10 +284,14 @@ def strongest_blind_scores(
     results = []
     for name, model in BLIND_MODELS.items():
         scores = blind_scores(learned, clusters, name, scored=candidates)
-        won = [
-            of_item[label] > of_item[others].max()
-            for of_item, label, others in zip(scores, labels, against, strict=True)
-        ]
-        results.append((float(np.mean(won)), model.summary, scores))
+        results.append((float(np.mean(_wins(scores, labels, against))), model.summary, scores))
     _, summary, scores = max(results, key=lambda result: result[0])
     return summary, scores
+
+
+def _wins(scores: Scores, labels: Sequence[int], against: Sequence[Sequence[int]]) -> list[float]:
+    """Of each item, the chance that its true candidate is first among those that are audited."""
+    return [
+        first_chance(of_item[[label, *others]].tolist())
+        for of_item, label, others in zip(scores, labels, against, strict=True)
+    ]

@@ -9,10 +9,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from video_contrast.audit.blind_audit import SCORERS, BlindResult, accuracy_facts, wins
+from video_contrast.audit.blind_audit import BlindResult, accuracy_facts, wins
 from video_contrast.audit.records import PairFacts
 from video_contrast.metrics.group_score import group_chance
 from video_contrast.rows import MultipleChoiceRow
+from video_contrast.storage.set_records import BLIND_NAMES
 
 
 def whole_groups(rows: Sequence[MultipleChoiceRow]) -> list[MultipleChoiceRow]:
@@ -37,7 +38,7 @@ def pair_facts(rows: Sequence[MultipleChoiceRow], results: Sequence[BlindResult]
     for result in results:
         won = wins(result.scores)
         shares = np.array([np.prod(won[places]) for places in groups])
-        scored[SCORERS[result.key]] = accuracy_facts(shares, clusters, level=level)
+        scored[BLIND_NAMES[result.key]] = accuracy_facts(shares, clusters, level=level)
     name, best = max(scored.items(), key=lambda model: model[1]["accuracy"])
     chance = float(np.mean([group_chance(len(places))["text_score"] for places in groups]))
     same = sum(len({rows[n].get("question") for n in places}) == 1 for places in groups)

@@ -5,7 +5,7 @@ None stands for what was not given, or where a set is too small to tell.
 
 from typing import NotRequired, Required, TypedDict
 
-from video_contrast.audit.blind_models import ScorerKey
+from video_contrast.storage.set_records import ScorerKey
 
 
 class AccuracyFacts(TypedDict):

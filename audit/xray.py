@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from video_contrast.audit.blind_audit import (
-    SCORERS,
     AuditedItem,
     BlindResult,
     PerplexityModel,
@@ -25,6 +24,7 @@ from video_contrast.audit.pair_groups import pair_facts
 from video_contrast.audit.records import BlindFacts, Certificate, NamedScorer, XrayRecord
 from video_contrast.errors import unknown_name
 from video_contrast.rows import MultipleChoiceRow
+from video_contrast.storage.set_records import BLIND_NAMES
 from video_contrast.version import __version__
 
 POINTS = 5.0  # the difference of two models that a set should show, percentage points
@@ -91,7 +91,7 @@ def xray(
 def _blind(items: Sequence[AuditedItem], results: Sequence[BlindResult]) -> BlindFacts:
     clusters = [item.cluster for item in items]
     facts = audit_facts(items, results)
-    models: list[NamedScorer] = [{"key": r.key, "name": SCORERS[r.key], **facts[r.key]} for r in results]
+    models: list[NamedScorer] = [{"key": r.key, "name": BLIND_NAMES[r.key], **facts[r.key]} for r in results]
     models.sort(key=lambda model: -model["accuracy"])
     _, corrected = best_of(results, clusters)
     return {

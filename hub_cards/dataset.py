@@ -9,20 +9,10 @@ from video_contrast.hub_cards.markdown import render
 from video_contrast.rows import table_features
 from video_contrast.seeds import digest
 from video_contrast.storage import SetFolder
-from video_contrast.storage.set_records import ConfigRecord, SetRecord
+from video_contrast.storage.set_records import BLIND_NAMES, ConfigRecord, SetRecord
 from video_contrast.version import __version__
 
 EXAMPLES = 2  # rows a config
-# What a blind scorer of the audit is called on the card, in order.
-BLIND = {
-    "blind": "text-only classifier",
-    "language_model": "trigram model",
-    "text_features": "form of candidates",
-    "common_position": "common position",
-    "large_language_model": "language model",
-    "shorter_wins": "shorter wins",
-    "longer_wins": "longer wins",
-}
 # Shown in places of their own; everything else a builder says of a config is listed as it is.
 _SHOWN = {"negatives", "splits", "counts", "audit", "pipeline", "kind", "options", "caption", "paper", "checks"}
 _SHOWN_TOP = {
@@ -47,7 +37,7 @@ def dataset_card(record: SetRecord, folder: SetFolder) -> str:
         configs={name: _config(name, entry, folder) for name, entry in record["configs"].items()},
         layouts={entry["layout"]: True for entry in record["configs"].values()},
         questions=any(entry.get("questions") for entry in record["configs"].values()),
-        blind=BLIND,
+        blind=BLIND_NAMES,
         canary=canary(record, folder),
         differing=[name for name, entry in record["configs"].items() if "built_with" in entry.get("facts", {})],
         other={key: value for key, value in facts.items() if key not in _SHOWN_TOP},

@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from video_contrast.metrics import sign_flip
+from video_contrast.metrics.ranks import first_chance
 from video_contrast.metrics.retrieval_counts import matrix_ranks
 from video_contrast.storage.run_records import ScoreRow, SimilarityMatrix
 
@@ -14,13 +15,8 @@ Hits = dict[str, tuple[float, str]]  # item -> hit in 0..1, cluster
 
 
 def hit(row: ScoreRow) -> float:
-    """1 if the true candidate scores highest, its share on a tie, else 0.
-
-    >>> hit({"scores": [0.5, 0.5, 0.1], "label": 0})
-    0.5
-    """
-    scores, true = row["scores"], row["scores"][row["label"]]
-    return 0.0 if max(scores) > true else 1 / sum(score == true for score in scores)
+    """1 if the true candidate scores highest, its share on a tie, else 0."""
+    return first_chance(row["scores"], row["label"])
 
 
 def choice_hits(rows: Mapping[str, ScoreRow]) -> Hits:

@@ -5,11 +5,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from video_contrast.hub_cards.dataset import BLIND
 from video_contrast.reports.figures import drawing, finish, shaded, tidy
 from video_contrast.reports.layout import Cell, Column, Plot, Section, Table
 from video_contrast.reports.reference import config_facts
 from video_contrast.reports.runs import ConfigRun
+from video_contrast.storage.set_records import BLIND_NAMES
 
 _SHOWN = 60  # clips of a similarity matrix, at most
 _POINTS = 400  # of the map of embeddings
@@ -27,10 +27,12 @@ def audits(runs: Sequence[ConfigRun]) -> Section:
     for key in dict.fromkeys(run.key for run in runs if run.layout != "retrieval"):
         audit = config_facts(key).get("audit")
         if not audit:
-            rows.append([Cell(key.name), Cell("not audited", tone="quiet"), *[Cell("–", tone="quiet")] * len(BLIND)])
+            rows.append(
+                [Cell(key.name), Cell("not audited", tone="quiet"), *[Cell("–", tone="quiet")] * len(BLIND_NAMES)]
+            )
             continue
         cells = [Cell(key.name), Cell(f"{100 * audit['chance']:.1f}", 100 * audit["chance"])]
-        for name in BLIND:
+        for name in BLIND_NAMES:
             scorer = audit.get(name)
             if not scorer:
                 cells.append(Cell("–", tone="quiet"))
@@ -41,7 +43,7 @@ def audits(runs: Sequence[ConfigRun]) -> Section:
             cells.append(Cell(f"{value:.1f}", value, low=low, high=high, chance=100 * audit["chance"]))
         rows.append(cells)
     if rows:
-        columns = [Column("set", numeric=False), Column("chance"), *[Column(label) for label in BLIND.values()]]
+        columns = [Column("set", numeric=False), Column("chance"), *[Column(label) for label in BLIND_NAMES.values()]]
         note = "Small: the 95 % interval over videos; none below five videos."
         section.parts.append(Table("audit", "Accuracy without the video, %", columns, rows, note=note))
     return section

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from video_contrast import metrics
-from video_contrast.metrics.ranks import Ranks
+from video_contrast.metrics.ranks import Ranks, choice_ranks, first_chance
 
 # Few distinct values, so that ties are common.
 SCORES = st.integers(1, 6).flatmap(
@@ -37,6 +37,14 @@ def blocks(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[int, int], Non
 
 def labels_for(scores: np.ndarray, seed: int = 0) -> np.ndarray:
     return np.random.default_rng(seed).integers(0, scores.shape[1], len(scores))
+
+
+@given(SCORES, st.integers(0, 2**32))
+@quick
+def test_one_item_has_the_tie_rule_of_many(scores: np.ndarray, seed: int) -> None:
+    labels = labels_for(scores, seed)
+    alone = [first_chance(row, label) for row, label in zip(scores.tolist(), labels.tolist(), strict=True)]
+    assert alone == choice_ranks(scores, labels).hit(1).tolist()
 
 
 @pytest.mark.parametrize("k", [2, 3, 5, 6])

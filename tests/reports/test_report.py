@@ -421,7 +421,7 @@ def test_blind_accuracies_have_their_interval_where_there_is_one(small: Path, mo
     monkeypatch.setattr(sets, "config_facts", lambda key: {"audit": facts})
     (table,) = audits(load_runs([small])).parts
     cells = {column.name: cell for column, cell in zip(table.columns, table.rows[0], strict=True)}  # type: ignore[union-attr]
-    assert (cells["text-only classifier"].low, cells["text-only classifier"].high) == pytest.approx((65.8, 69.4))
+    assert (cells["blind classifier"].low, cells["blind classifier"].high) == pytest.approx((65.8, 69.4))
     assert cells["shorter wins"].low is cells["longer wins"].low is None and cells["longer wins"].text == "50.0"
 
 
