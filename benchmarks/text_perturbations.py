@@ -2,7 +2,7 @@
 
     python benchmarks/text_perturbations.py [--captions FILE] [--rounds N]
 
-FILE holds one caption a line; without it, sentences made here are used. Tags are made once, before the clock starts
+FILE holds one caption a line; without it, sentences made here are used. They are parsed once, before the clock starts
 (their own speed is printed first). The rounds of all perturbations are interleaved and the median is printed, so a
 busy machine slows all of them alike. WordNet swaps are left out where NLTK has no WordNet.
 """
@@ -17,7 +17,7 @@ from parts.clock import in_turn
 from parts.command_line import parser_of
 
 from video_contrast.errors import VideoContrastError
-from video_contrast.perturbations.language import tag, tagger_name
+from video_contrast.perturbations.english import PARSER, parse
 from video_contrast.perturbations.registry import TEXT
 from video_contrast.perturbations.text import names, perturb_captions, shift
 from video_contrast.seeds import Streams
@@ -37,16 +37,16 @@ def main() -> None:
     ids = [f"clip{n}" for n in range(len(captions))]
 
     started = time.process_time()
-    tokens = tag(captions)
+    sentences = parse(captions)
     unique = len(set(captions))
     print(f"{platform.processor() or platform.machine()}, Python {platform.python_version()}")
-    print(f"{len(captions)} captions, {unique} different; tagger {tagger_name()}")
+    print(f"{len(captions)} captions, {unique} different; parser {PARSER}")
     print(
-        f"tagging: {unique / (time.process_time() - started):,.0f} captions a CPU-second, once a caption (with loading)"
+        f"parsing: {unique / (time.process_time() - started):,.0f} captions a CPU-second, once a caption (with loading)"
     )
 
     def run(name: str) -> list[str]:
-        return perturb_captions(captions, name, ids=ids, tokens=tokens)
+        return perturb_captions(captions, name, ids=ids, sentences=sentences)
 
     free = [name for name in names() if not TEXT[name].batched]
     unchanged = {}

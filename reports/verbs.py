@@ -61,7 +61,7 @@ def _most_common(counts: Sequence[Counter[str]]) -> list[str]:
 @cache
 def _verb(phrase: str) -> str:
     """The lemma of a phrase's main verb: the first word that is no auxiliary."""
-    from video_contrast.perturbations.language import lemma
+    from video_contrast.perturbations.english.forms import lemma
 
     words = without_auxiliaries(phrase.lower())
     return lemma(words[0], "VB") if words else ""

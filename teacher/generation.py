@@ -301,7 +301,7 @@ class _Maker:
 
     def part(self, rows: Sequence[RetrievalRow]) -> CorpusPart:
         """Returns the edits of some clips' captions, and what was rejected."""
-        from video_contrast.perturbations.english.caption_store import tag_cache
+        from video_contrast.perturbations.english.caption_store import parse_cache
 
         attempts = attempts_of(rows)
         captions: list[GeneratedCaption] = [
@@ -309,7 +309,7 @@ class _Maker:
             for attempt in attempts
         ]
         self._rejected.clear()
-        with tag_cache():
+        with parse_cache():
             for source, count in self._sources:
                 for caption, edits in zip(captions, edits_of(source, attempts, count), strict=True):
                     caption["edits"] += [{**edit.row(), "text": edit.text} for edit in edits]

@@ -212,7 +212,7 @@ def _of_captions(
     rows: Sequence[RetrievalRow], recipe: NegativeRecipe, corpus: Mapping[str, Sequence[str]], reasons: Counter[str]
 ) -> list[CaptionNegatives]:
     """From the generators of the contrast sets: edits of one phrase a pass, until a caption has enough."""
-    from video_contrast.perturbations.english.caption_store import tag_cache
+    from video_contrast.perturbations.english.caption_store import parse_cache
 
     attempts = attempts_of(rows)
     captions = [_with_negatives(attempt.clip.id, attempt.caption, [], []) for attempt in attempts]
@@ -220,7 +220,7 @@ def _of_captions(
         ("verb", "action", recipe.actions),
         ("object", "object", recipe.objects),
     )
-    with tag_cache():
+    with parse_cache():
         for target, kind, count in targets:
             edits = edits_of(recipe.source(target, corpus), attempts, count, reasons) if count else []
             for row, of_caption in zip(captions, edits, strict=bool(count)):

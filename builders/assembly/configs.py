@@ -24,7 +24,7 @@ from video_contrast.builders.registry import BuiltSet
 from video_contrast.console import note
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.perturbations.contrast.generators.frames.english import NotEnglish
-from video_contrast.perturbations.english.caption_store import tag_cache
+from video_contrast.perturbations.english.caption_store import parse_cache
 from video_contrast.rows import Row
 from video_contrast.storage.set_records import Facts
 
@@ -53,7 +53,7 @@ class ContrastPlan:
     missing: Mapping[str, str] = field(default_factory=dict)  # config -> what must be given before it can be built
 
 
-@tag_cache()
+@parse_cache()
 def build_configs(
     name: str,
     configs: Sequence[str],

@@ -21,7 +21,7 @@ from video_contrast.builders.sources.feint6k import CITATION
 from video_contrast.builders.sources.msrvtt import MsrVttFolder
 from video_contrast.builders.sources.split_column import DEFAULT
 from video_contrast.errors import UsageError
-from video_contrast.perturbations.english.caption_store import tag_cache
+from video_contrast.perturbations.english.caption_store import parse_cache
 from video_contrast.rows import MultipleChoiceRow
 from video_contrast.storage.set_records import Facts
 
@@ -88,7 +88,7 @@ def counterfactual(
     return built
 
 
-@tag_cache()
+@parse_cache()
 def _rcad(
     splits: Mapping[str, Sequence[CaptionedClip]], training: list[str], negatives: int, options: ContrastOptions
 ) -> tuple[Tables, Facts]:

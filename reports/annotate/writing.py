@@ -30,11 +30,11 @@ def phrase_of(row: MultipleChoiceRow) -> tuple[int, int] | None:
     for edit in row["edits"]:
         if edit and edit["old"] and caption[edit["start"] : edit["start"] + len(edit["old"])] == edit["old"]:
             return edit["start"], edit["start"] + len(edit["old"])
-    from video_contrast.perturbations.contrast.phrases import phrases
-    from video_contrast.perturbations.language import tag
+    from video_contrast.perturbations.english import parse_one
 
-    verb_phrases = phrases(tag([caption])[0])
-    return (verb_phrases[0].start, verb_phrases[0].end) if verb_phrases else None
+    sentence = parse_one(caption)
+    verbs = [sentence.words[n] for n in sentence.verbs if sentence.words[n].lemma not in ("be", "have")]
+    return (verbs[0].start, verbs[0].end) if verbs else None
 
 
 def problem_with(sentence: str, row: MultipleChoiceRow) -> str:
@@ -106,7 +106,7 @@ def written_rows(rows: Iterable[MultipleChoiceRow], votes: Mapping[str, Sequence
 def _means_the_same(old: str, new: str) -> bool:
     """Another form of the same verb, or a synonym by a first sense of WordNet where NLTK has it."""
     from video_contrast.perturbations.english import wordnet
-    from video_contrast.perturbations.language import lemma
+    from video_contrast.perturbations.english.forms import lemma
 
     first, second = without_auxiliaries(old), without_auxiliaries(new)
     old_lemma, new_lemma = lemma(first[0], "VB"), lemma(second[0], "VB")

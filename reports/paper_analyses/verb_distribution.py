@@ -15,16 +15,16 @@ from video_contrast.rows import MultipleChoiceRow
 _SHOWN = 30  # verbs of the plot
 
 
-def verb_counts(rows: Sequence[MultipleChoiceRow], *, tagger: str = "auto") -> Counter[str]:
+def verb_counts(rows: Sequence[MultipleChoiceRow]) -> Counter[str]:
     """Lemmas of the verbs that a set's contrasts put in, with how often each occurs."""
-    from video_contrast.perturbations.language import tag
+    from video_contrast.perturbations.english import parse
 
     pairs = contrasts_of(rows)
     counts: Counter[str] = Counter()
-    for (row, n), tokens in zip(pairs, tag([row["candidates"][n] for row, n in pairs], tagger=tagger), strict=True):
+    for (row, n), sentence in zip(pairs, parse([row["candidates"][n] for row, n in pairs]), strict=True):
         edit = row["edits"][n]
-        inside = [token for token in tokens if edit and token.end > edit["start"] and token.start < edit["end"]]
-        counts.update(token.lemma for token in inside if token.tag.startswith("VB"))
+        inside = [word for word in sentence.words if edit and word.end > edit["start"] and word.start < edit["end"]]
+        counts.update(word.lemma for word in inside if word.is_verb)
     return counts
 
 

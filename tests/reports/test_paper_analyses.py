@@ -65,7 +65,7 @@ def test_verb_distributions_have_known_distances():
 def test_verbs_of_a_set_are_counted_by_lemma_and_drawn(tmp_path):
     rows = [item(n, f"a man is sitting {n}", f"a man is {verb} {n}", "sitting", verb) for n, verb in enumerate(
         ["running", "running", "singing"])]  # fmt: skip
-    counts = analyses.verb_counts(rows, tagger="hanta")
+    counts = analyses.verb_counts(rows)
     assert counts == Counter({"run": 2, "sing": 1})
     path = analyses.plot_verbs(counts, {"run": 1}, ("ours", "theirs"), tmp_path / "verbs.png")
     first = path.read_bytes()
@@ -135,7 +135,7 @@ def test_the_commands_print_json(world, capsys, tmp_path):
     votes.write_text("\n".join(json.dumps({"item": r["id"], "annotator": "a", "answer": r["label"]}) for r in rows))
     assert main(["analyse", "judges", folder, "--votes", str(votes)]) == 0
     assert json.loads(capsys.readouterr().out)["accuracy"] == 1.0
-    command = ["analyse", "verbs", folder, folder, "--other-config", "verb_mc", "--tagger", "hanta"]
+    command = ["analyse", "verbs", folder, folder, "--other-config", "verb_mc"]
     assert main([*command, "--plot", str(tmp_path / "v.png")]) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["total_variation"] == 0 and found["agreement"]["same_contrast"] == 1 and (tmp_path / "v.png").exists()

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Annotated
 
 from video_contrast.commands.command import command, group
-from video_contrast.options import Config, Device, SetPath, Split, Tagger
+from video_contrast.options import Config, Device, SetPath, Split
 
 Run = Annotated[Path, "folder that `video-contrast score` wrote"]
 Condition = Annotated[str, "condition of the run"]
@@ -74,7 +74,6 @@ def verbs(
     other_config: Annotated[str, "config of the second set"] = "verb_human_mc",
     split: Split = "test",
     plot: Annotated[Path | None, "write the figure, a .png"] = None,
-    tagger: Tagger = "auto",
 ) -> None:
     """Verb distributions of two sets: distances, and the plot (figure 3); agreement of their edits by clip."""
     from video_contrast.reports import paper_analyses as analyses
@@ -82,7 +81,7 @@ def verbs(
     from video_contrast.storage import open_set
 
     rows = open_set(dataset).choice_rows(config, split), open_set(other).choice_rows(other_config, split)
-    counts = [analyses.verb_counts(part, tagger=tagger) for part in rows]
+    counts = [analyses.verb_counts(part) for part in rows]
     result = analyses.compare_verbs(*counts) | {"agreement": edit_agreement(*rows)}
     if plot is not None:
         result["plot"] = str(analyses.plot_verbs(counts[0], counts[1], (config, other_config), plot))
