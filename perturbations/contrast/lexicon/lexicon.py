@@ -1,7 +1,6 @@
 """The action lexicon: nouns with their classes, verb units with what they take, and which units exclude each other.
 
-`README.md` beside this file says what the tables hold, how they were written and how a row is corrected.
-"""
+`README.md` says what the tables hold and how a row is corrected."""
 
 from dataclasses import dataclass
 from functools import cache
@@ -119,11 +118,11 @@ class Lexicon:
             for action in self.actions(unit)
         )
 
-    def excludes(self, first: str, second: str, noun: str = "") -> str | None:
+    def excludes(self, first: str, second: str, noun: str = "", subject: str = "person") -> str | None:
         """Why two units cannot both be true of one doer (and object) in a clip; None where they may be.
 
         Every meaning of one has to exclude every meaning of the other that, like it, has an object or has none;
-        of `noun`, where it is given, only the meanings that take it as their object.
+        only the meanings that take `noun` as their object and `subject` as who does it, where there are any.
 
         >>> lexicon = load_lexicon()
         >>> lexicon.excludes("open", "close"), lexicon.excludes("wakeboard", "sew")
@@ -131,18 +130,19 @@ class Lexicon:
         >>> lexicon.excludes("chop", "slice"), lexicon.excludes("sing", "dance")
         (None, None)
         """
-        pairs = list(product(self._meanings(first, noun), self._meanings(second, noun)))
+        pairs = list(product(*(self._meanings(unit, noun, subject) for unit in (first, second))))
         if any(a.group == b.group or not (a.seen and b.seen) for a, b in pairs):
             return None
         alike = [(a, b) for a, b in pairs if (a.frame == "i") == (b.frame == "i")]
         reasons = [self._reason(a, b) for a, b in alike or pairs]
         return reasons[0] if all(reasons) and reasons else None
 
-    def _meanings(self, unit: str, noun: str) -> tuple[Action, ...]:
-        """Those that take the noun; of a unit that the table lacks ("stir with"), those of its verb."""
+    def _meanings(self, unit: str, noun: str, subject: str) -> list[Action]:
+        """Those that take subject and noun; of a unit that the table lacks ("stir with"), those of its verb."""
         verb, _, preposition = unit.rpartition(" ")
-        actions = self.actions(unit) or (self.actions(verb) if preposition in _PREPOSITIONS else ())
-        return tuple(action for action in actions if noun and self._admits(action.object, noun)) or actions
+        actions = list(self.actions(unit) or (self.actions(verb) if preposition in _PREPOSITIONS else ()))
+        actions = [action for action in actions if self._admits(action.subject, subject)] or actions
+        return [action for action in actions if noun and self._admits(action.object, noun)] or actions
 
     def _admits(self, selection: Selection, name: str) -> bool:
         """By the noun, then what it ends in or looks like within its class ("police car" as "car"), then its class."""
