@@ -12,7 +12,6 @@ from typing import Annotated, Any, NotRequired, TypedDict, cast
 
 from video_contrast.builders.sources import feint6k
 from video_contrast.errors import UsageError, VideoContrastError, unknown_name
-from video_contrast.options import Flag
 from video_contrast.reports.released_rcad import released_rcad
 from video_contrast.reports.reproduce_set import FEINT6K, MSRVTT, Annotations, find_set
 from video_contrast.runner.job import RunResult
@@ -184,11 +183,7 @@ def reproduce(
     dataset: Annotated[str | Path | None, "a built set; default: sets/BUILDER, built if absent"] = None,
     *,
     output: str | Path | None = None,
-    folder: Annotated[
-        str | Path | None,
-        "folder of the annotations; default: looked for beside the videos",
-        Flag(former=("data_dir",)),
-    ] = None,
+    folder: Annotated[str | Path | None, "folder of the annotations; default: looked for beside the videos"] = None,
     video_root: Annotated[str | Path | None, "where the videos lie"] = None,
     parts: Sequence[str] | None = None,
     splits: dict[str, str] | None = None,

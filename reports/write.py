@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Annotated
 from video_contrast.console import counted
 from video_contrast.errors import UsageError
 from video_contrast.files import Json, write_bytes, write_text
-from video_contrast.options import Flag
 from video_contrast.reports.behaviour import behaviour
 from video_contrast.reports.controls import controls
 from video_contrast.reports.finding import finding
@@ -64,7 +63,7 @@ def write_report(
     title: Annotated[str, "the heading"] = "Contrast sets and robustness",
     max_failures: Annotated[int, "how many items show frames in a single file"] = 200,
     video_root: Annotated[str | Path | None, "where the clips lie, if they were moved"] = None,
-    dataset: Annotated[str | Path | None, "the set's folder, if it was moved", Flag(former=("set",))] = None,
+    dataset: Annotated[str | Path | None, "the set's folder, if it was moved"] = None,
     assets: Annotated[str | Path | None, "also write every plot and table here"] = None,
     progress: bool = False,
 ) -> Path:

@@ -70,7 +70,7 @@ class DeviceOptions:
     PANEL: ClassVar[str] = RUN
     batch_size: Annotated[int, "clips in a batch; halved where memory runs out"] = 32
     device: Device = "auto"
-    dtype: Annotated[Precision, "of the model", Flag(former=("precision",))] = "auto"
+    dtype: Annotated[Precision, "of the model"] = "auto"
     device_map: Annotated[str | None, "auto: spread a large model over devices"] = None
     preprocess_on: Annotated[Literal["cpu", "device"], "where dual encoders resize frames"] = "cpu"
     perturb_on: Annotated[

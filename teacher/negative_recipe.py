@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from video_contrast.builders.assembly.frame_contrasts import FramesOptions
 from video_contrast.builders.assembly.verb_contrasts import EditOptions
 from video_contrast.errors import UsageError, unknown_name
-from video_contrast.options import Flag
 from video_contrast.perturbations.contrast.generators.frames.quality import Quality
 from video_contrast.storage import SetFolder
 
@@ -26,7 +25,7 @@ UNTAGGED = ("shapes", "set")  # without words that are counted or captions that 
 class CaptionEdits(FramesOptions, EditOptions):
     """How many negatives, and how they are made."""
 
-    negatives: Annotated[str, "10-action, 5-action, 5-action-5-object", Flag(former=("kinds",))] = "10-action"
+    negatives: Annotated[str, "10-action, 5-action, 5-action-5-object"] = "10-action"
 
 
 @dataclass(frozen=True)

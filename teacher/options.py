@@ -89,9 +89,7 @@ class TrainingOptions:
     epochs: Annotated[int, "passes over the captions"] = 5
     batch_size: Annotated[int, "clips a batch, all processes"] = 32
     accumulate: Annotated[int, "batches a step", Flag(hidden=True)] = 1
-    learning_rate: Annotated[
-        float | None, "peak learning rate; default: 1e-5, or 2e-4 (LoRA)", Flag(former=("rate",))
-    ] = None
+    learning_rate: Annotated[float | None, "peak learning rate; default: 1e-5, or 2e-4 (LoRA)"] = None
     text_learning_rate: Annotated[float | None, "of the text tower; default: the same", Flag(hidden=True)] = None
     head_learning_rate: Annotated[float | None, "of layers over frames; default: ten times", Flag(hidden=True)] = None
     warm_up: Annotated[float, "share of the steps until it is reached", Flag(hidden=True)] = 0.1
@@ -99,11 +97,7 @@ class TrainingOptions:
     gradient_checkpointing: Annotated[bool, "less memory, more time", Flag(hidden=True)] = False
     evaluate_every: Annotated[int, "steps between saved validations; 0: one at the end"] = 100
     patience: Annotated[int, "validations without gain before it stops; 0: never stop"] = 5
-    dtype: Annotated[
-        Literal["float32", "float16", "bfloat16"],
-        "mixed precision",
-        Flag(former=("precision",), former_values=PRECISIONS),
-    ] = "float32"
+    dtype: Annotated[Literal["float32", "float16", "bfloat16"], "mixed precision"] = "float32"
     seed: Seed = 0
 
     def check(self) -> None:

@@ -63,8 +63,6 @@ class Flag:
     Attributes:
         name: the flag, where it is not the option's name ("--format" of `format_`), or the word for an argument.
         short: its short form ("-q").
-        former: names that the option had before, as in Python ("rate"): still taken by both, not shown.
-        former_values: values that it had before -> present ones.
         hidden: taken, but not in the help.
         python_only: an option of the function that is no flag.
         panel: heading under which the help shows it, where no dataclass says so.
@@ -72,8 +70,6 @@ class Flag:
 
     name: str = ""
     short: str = ""
-    former: tuple[str, ...] = ()
-    former_values: Mapping[str, str] = dataclasses.field(default_factory=dict)
     hidden: bool = False
     python_only: bool = False
     panel: str = ""
@@ -140,7 +136,7 @@ def bind(function: Callable[..., object], given: GivenOptions, where: str = "") 
 
     Args:
         function: its options are its parameters, and the fields of parameters that are dataclasses.
-        given: option name (or a former one) -> value; or parameter name -> a whole dataclass.
+        given: option name -> value; or parameter name -> a whole dataclass.
         where: what the options belong to, for messages ("build captions"); the function's name by default.
 
     Returns:
@@ -151,7 +147,6 @@ def bind(function: Callable[..., object], given: GivenOptions, where: str = "") 
     """
     function, where = inspect.unwrap(function), where or getattr(function, "__name__", "")
     known = options_of(function)
-    former = {old: option.name for option in known.values() for old in option.flag.former}
     parameters = {} if dataclasses.is_dataclass(function) else inspect.signature(function).parameters
     hints: dict[str, type] = get_type_hints(function)
     groups: dict[str, type] = {name: hint for name, hint in hints.items() if dataclasses.is_dataclass(hint)}
@@ -161,11 +156,10 @@ def bind(function: Callable[..., object], given: GivenOptions, where: str = "") 
         if given_name in fields and isinstance(value, groups[given_name]):
             values[given_name] = value
             continue
-        name = given_name if given_name in known else former.get(given_name, given_name)
-        if name not in known:
+        if given_name not in known:
             raise unknown_name(f"option of {where}", given_name, list(known))
-        option = known[name]
-        (values if option.group is None else fields[option.group])[name] = _converted(option, value)
+        option = known[given_name]
+        (values if option.group is None else fields[option.group])[given_name] = _converted(option, value)
     for option in known.values():
         holder = values if option.group is None else fields[option.group]
         if option.default is REQUIRED and option.name not in holder and option.group not in values:
@@ -260,8 +254,6 @@ def _members(hint: object) -> tuple[object, ...]:
 
 
 def _converted(option: Option, value: object) -> object:
-    if isinstance(value, str):
-        value = option.flag.former_values.get(value, value)
     if isinstance(value, str) and Path in _members(option.type) and str not in _members(option.type):
         return Path(value)
     if option.choices and value is not None and value not in option.choices:

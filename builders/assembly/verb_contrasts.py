@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from video_contrast.builders.assembly.clip_contrasts import Attempt, TrainingCaptions, TrainingVideos
 from video_contrast.builders.assembly.sharding import spread, world_size
 from video_contrast.errors import UsageError
-from video_contrast.options import Flag, Tagger
+from video_contrast.options import Tagger
 from video_contrast.perturbations.contrast import Edit
 from video_contrast.perturbations.english.caption_store import user_store
 from video_contrast.storage.set_records import Facts
@@ -29,16 +29,10 @@ KINDS = {"lexical": "verb_lexical", "t5": "verb_lm", "mlm": "verb_mlm", "llm": "
 class EditOptions:
     """The model behind a generator of edits, and the constraints on what it proposes."""
 
-    generator_model: Annotated[
-        str | None, "checkpoint of the generator, or its server's model", Flag(former=("model",))
-    ] = None
+    generator_model: Annotated[str | None, "checkpoint of the generator, or its server's model"] = None
     generator_options: Annotated[str | None, "its further options: name=value,... (endpoint=, store=, k= ...)"] = None
     constraints: Annotated[str | None, "checks of contrasts, comma-separated; default: the generator's"] = None
-    constraint_options: Annotated[
-        str | None,
-        "their thresholds and models: name=value,...",
-        Flag(former=("settings", "constraint_settings")),
-    ] = None
+    constraint_options: Annotated[str | None, "their thresholds and models: name=value,..."] = None
     tagger: Tagger = "auto"
 
 

@@ -22,7 +22,7 @@ from video_contrast.builders.registry import BuiltSet, builder
 from video_contrast.builders.sources.clip_table import CaptionTable, read_splits
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import resolve_under
-from video_contrast.options import Flag, as_record
+from video_contrast.options import as_record
 from video_contrast.rows import MultipleChoiceRow
 from video_contrast.seeds import digest
 from video_contrast.storage.set_records import Facts
@@ -38,9 +38,7 @@ class ClipTable(CaptionTable):
     """A table of videos and captions whose videos are there."""
 
     captions: Annotated[
-        str,
-        "table of clips and captions: .csv .tsv .xlsx .jsonl .json .parquet .zip, or a set of the Hub",
-        Flag(former=("clips",)),
+        str, "table of clips and captions: .csv .tsv .xlsx .jsonl .json .parquet .zip, or a set of the Hub"
     ]
     video_root: Annotated[Path, "folder of the videos"] = field()
 

@@ -9,18 +9,13 @@ from video_contrast.builders.registry import BuiltSet, builder
 from video_contrast.builders.robustness.perturbation_options import CITATION, CONFIGS, PerturbationOptions
 from video_contrast.builders.robustness.perturbed_set import perturbed_set
 from video_contrast.builders.sources import msrvtt
-from video_contrast.options import Flag
 
 
 @builder("msrvtt_p", configs=CONFIGS, requirements=msrvtt.REQUIREMENTS)
 def msrvtt_p(
     configs: list[str],
     *,
-    folder: Annotated[
-        Path,
-        "folder with the annotations; the 1k-A list MSRVTT_JSFUSION_test.csv if it is used",
-        Flag(former=("data_dir",)),
-    ],
+    folder: Annotated[Path, "folder with the annotations; the 1k-A list MSRVTT_JSFUSION_test.csv if it is used"],
     splits: Annotated[
         str | None, "splits to perturb, comma-separated; default: test_1k_a where its list is there, else test"
     ] = None,

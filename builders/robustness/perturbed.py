@@ -9,7 +9,6 @@ from video_contrast.builders.registry import BuiltSet, builder
 from video_contrast.builders.robustness.perturbation_options import CITATION, CONFIGS, PerturbationOptions
 from video_contrast.builders.robustness.perturbed_set import perturbed_set
 from video_contrast.errors import UsageError, unknown_name
-from video_contrast.options import Flag
 from video_contrast.rows import validate_rows
 from video_contrast.storage.set_folder import SetFolder
 from video_contrast.storage.set_records import Facts
@@ -19,10 +18,8 @@ from video_contrast.storage.set_records import Facts
 def perturbed(
     configs: list[str],
     *,
-    dataset: Annotated[Path, "folder of the set (as `build` writes it)", Flag(former=("from_",))],
-    dataset_config: Annotated[
-        str | None, "which of its configs; default the only one, or retrieval", Flag(former=("config",))
-    ] = None,
+    dataset: Annotated[Path, "folder of the set (as `build` writes it)"],
+    dataset_config: Annotated[str | None, "which of its configs; default the only one, or retrieval"] = None,
     splits: Annotated[str | None, "splits to perturb, comma-separated; default: all of the config"] = None,
     options: PerturbationOptions = PerturbationOptions(),  # noqa: B008  frozen
 ) -> BuiltSet:

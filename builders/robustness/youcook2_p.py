@@ -15,7 +15,6 @@ from video_contrast.builders.registry import BuiltSet, builder
 from video_contrast.builders.robustness.perturbation_options import CITATION, TEXTS_WITHOUT_BIAS, PerturbationOptions
 from video_contrast.builders.robustness.perturbed_set import perturbed_set
 from video_contrast.builders.sources import youcook2
-from video_contrast.options import Flag
 
 CONFIGS = ("clean", *TEXTS_WITHOUT_BIAS, "visual", "pairs")
 
@@ -28,7 +27,7 @@ CONFIGS = ("clean", *TEXTS_WITHOUT_BIAS, "visual", "pairs")
 def youcook2_p(
     configs: list[str],
     *,
-    folder: Annotated[Path, "folder with the annotations", Flag(former=("data_dir",))],
+    folder: Annotated[Path, "folder with the annotations"],
     splits: Annotated[str, "splits to perturb, comma-separated"] = "validation",
     video_pattern: Annotated[str, "path of a video under the video root"] = "{video_id}.mp4",
     options: PerturbationOptions = PerturbationOptions(scope="video"),  # noqa: B008  frozen

@@ -18,7 +18,6 @@ from video_contrast.builders.registry import BuiltSet, builder
 from video_contrast.builders.sources.released import is_released, released_config
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import Json, read_json
-from video_contrast.options import Flag
 
 RELEASED = {"verb_lm_mc": "msrvtt_lm_contrast_set.tsv", "verb_human_mc": "msrvtt_human_contrast_set.tsv"}
 CONFIGS = ("retrieval", "random_mc", "gender_mc", "verb_mc", "object_mc", *RELEASED)
@@ -45,9 +44,7 @@ REQUIREMENTS = "the folder of MSR-VTT's annotations (test_videodatainfo.json ...
 def msrvtt(
     configs: list[str],
     *,
-    folder: Annotated[
-        Path, "folder with the annotations, the split lists and the released contrast sets", Flag(former=("data_dir",))
-    ],
+    folder: Annotated[Path, "folder with the annotations, the split lists and the released contrast sets"],
     splits: Annotated[str | None, "splits of the contrast configs, comma-separated"] = None,
     video_pattern: Annotated[str, "path of a video under the video root"] = "{video_id}.mp4",
     human: Annotated[Path | None, "human negatives for verb_human_mc: five-option TSV or JSON lines"] = None,

@@ -11,7 +11,6 @@ from video_contrast.builders.registry import BuiltSet, builder
 from video_contrast.builders.sources.caption_table import read_table, seconds
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import Json, read_json
-from video_contrast.options import Flag
 from video_contrast.storage.set_records import Facts
 
 CONFIGS = ("retrieval", "random_mc", "verb_mc", "object_mc")
@@ -31,7 +30,7 @@ Segments = dict[tuple[str, float, float], list[str]]  # (video, start, end) -> c
 def youcook2(
     configs: list[str],
     *,
-    folder: Annotated[Path, "folder with the annotations", Flag(former=("data_dir",))],
+    folder: Annotated[Path, "folder with the annotations"],
     splits: Annotated[str, "splits of the contrast configs, comma-separated"] = "validation",
     video_pattern: Annotated[str, "path of a video under the video root"] = "{video_id}.mp4",
     contrasts: ContrastSetOptions = ContrastSetOptions(),  # noqa: B008  frozen

@@ -350,8 +350,8 @@ def test_the_real_clips_become_sets(tmp_path, shared_data):
     [
         ({"generator": "lexcal"}, "unknown value of --generator 'lexcal': did you mean 'lexical'"),
         ({"constraints": "has_verb,nothing"}, "unknown verb constraint 'nothing'"),
-        ({"settings": "frequency_limit"}, "--constraint-options: 'frequency_limit' must be name=value"),
-        ({"settings": "frequency=3"}, "frequency"),
+        ({"constraint_options": "frequency_limit"}, "--constraint-options: 'frequency_limit' must be name=value"),
+        ({"constraint_options": "frequency=3"}, "frequency"),
         ({"caption": "first"}, "unknown value of --caption 'first'"),
     ],
 )

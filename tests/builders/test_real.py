@@ -54,7 +54,7 @@ def msrvtt_folder(shared_data, tmp_path_factory) -> Path:
 def msrvtt_set(msrvtt_folder, tmp_path_factory) -> Path:
     configs = ["retrieval", "random_mc", "gender_mc", "verb_mc", "verb_lm_mc"]
     output = tmp_path_factory.mktemp("sets") / "msrvtt"
-    return build("msrvtt", configs, output=output, data_dir=msrvtt_folder, tagger="hanta")
+    return build("msrvtt", configs, output=output, folder=msrvtt_folder, tagger="hanta")
 
 
 def test_msrvtt_has_the_official_splits_and_warns_of_leaks(msrvtt_set):
@@ -107,7 +107,7 @@ def test_msrvtt_cards_tell_coverage_beside_the_papers_and_how_verbs_were_contras
 
 def test_lexical_contrasts_record_constraints_that_were_not_applied(msrvtt_folder, tmp_path):
     options = {"splits": "test", "generator": "lexical", "tagger": "hanta"}
-    root = build("msrvtt", ["verb_mc"], output=tmp_path / "set", data_dir=msrvtt_folder, **options)
+    root = build("msrvtt", ["verb_mc"], output=tmp_path / "set", folder=msrvtt_folder, **options)
     verb = facts_of(root, "verb_mc")
     assert verb["pipeline"]["not_applied"] and verb["pipeline"]["generator"] == "lexical"
     assert verb["splits"]["test"]["counts"]["candidates"]["rejected:siblings"] > 0
@@ -135,15 +135,15 @@ def test_the_released_sets_blind_accuracy_is_what_others_measured(msrvtt_set):
 
 def test_msrvtt_says_what_is_missing(msrvtt_folder, tmp_path):
     with pytest.raises(UsageError, match=r"no msrvtt_human_contrast_set\.tsv"):
-        build("msrvtt", ["verb_human_mc"], output=tmp_path / "a", data_dir=msrvtt_folder)
+        build("msrvtt", ["verb_human_mc"], output=tmp_path / "a", folder=msrvtt_folder)
     with pytest.raises(UsageError, match=r"--folder \S+ holds none of test_videodatainfo\.json"):
-        build("msrvtt", ["retrieval"], output=tmp_path / "b", data_dir=tmp_path)
+        build("msrvtt", ["retrieval"], output=tmp_path / "b", folder=tmp_path)
     with pytest.raises(UsageError, match="no split 'dev'; there are train"):
-        build("msrvtt", ["random_mc"], output=tmp_path / "c", data_dir=msrvtt_folder, splits="dev")
+        build("msrvtt", ["random_mc"], output=tmp_path / "c", folder=msrvtt_folder, splits="dev")
     (tmp_path / "test_videodatainfo.json").write_bytes((msrvtt_folder / "test_videodatainfo.json").read_bytes())
     (tmp_path / "MSRVTT_train.7k.csv").write_text("video_id\nvideo1\n")
     with pytest.raises(VideoContrastError, match="names 'video1', which has no caption"):
-        build("msrvtt", ["retrieval"], output=tmp_path / "d", data_dir=tmp_path)
+        build("msrvtt", ["retrieval"], output=tmp_path / "d", folder=tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -205,14 +205,14 @@ def test_youcook2_builds_from_the_list_alone(tmp_path):
     lines = [f"{10 * k + 9},{10 * k},1,{verb} the {thing},vid{k}" for k, (verb, thing) in
              enumerate([(v, t) for v in ("cut", "mix", "boil", "fry") for t in ("onion", "egg", "rice")])]  # fmt: skip
     (tmp_path / "validation_youcook.csv").write_text("end,start,task,text,video_id\n" + "\n".join(lines))
-    root = build("youcook2", ["retrieval", "random_mc", "verb_mc"], output=tmp_path / "set", data_dir=tmp_path,
+    root = build("youcook2", ["retrieval", "random_mc", "verb_mc"], output=tmp_path / "set", folder=tmp_path,
                  tagger="hanta")  # fmt: skip
     assert len(open_set(root).rows("random_mc", "validation")) == 12 and open_set(root).rows("verb_mc", "validation")
     with pytest.raises(UsageError, match="no split 'test'"):
-        build("youcook2", ["random_mc"], output=tmp_path / "x", data_dir=tmp_path, splits="test")
+        build("youcook2", ["random_mc"], output=tmp_path / "x", folder=tmp_path, splits="test")
     (tmp_path / "validation_youcook.csv").write_text("end,start,task,text,video_id\n1,2,1,a,v\n")
     with pytest.raises(VideoContrastError, match=r"line 2: segment '2' to '1' is not a time span"):
-        build("youcook2", ["random_mc"], output=tmp_path / "y", data_dir=tmp_path)
+        build("youcook2", ["random_mc"], output=tmp_path / "y", folder=tmp_path)
 
 
 def lsmdc_file(folder: Path, movies: int = 3, n: int = 40) -> Path:

@@ -91,7 +91,7 @@ def test_the_card_shows_damage_and_what_is_equal(clean: Path, videos: Path, tmp_
 
 
 def test_youcook2_p_counts_are_those_of_the_paper(shared_data: Path) -> None:
-    built = youcook2_p(["clean", "shuffle_order", "visual"], data_dir=shared_data / "youcook2")
+    built = youcook2_p(["clean", "shuffle_order", "visual"], folder=shared_data / "youcook2")
     assert len(built.tables["clean"]["validation"]) == 3350
     assert len(built.tables["shuffle_order"]["validation"]) == 3350
     assert len(built.tables["visual"]["validation"]) == 90 * 3350
@@ -100,12 +100,12 @@ def test_youcook2_p_counts_are_those_of_the_paper(shared_data: Path) -> None:
     assert len({row["video_id"] for row in built.tables["clean"]["validation"]}) == 436
     assert len(TEXTS) == 35 and len(TEXTS_WITHOUT_BIAS) == 31
     with pytest.raises(UsageError, match="gender_swap"):
-        build("youcook2_p", ["gender_swap"], output="unused", data_dir=shared_data / "youcook2")
+        build("youcook2_p", ["gender_swap"], output="unused", folder=shared_data / "youcook2")
 
 
 def test_msrvtt_p_is_the_1k_a_test_under_the_paper_conditions(shared_data: Path, tmp_path: Path) -> None:
     root = build(
-        "msrvtt_p", ["clean", "gender_male", "shuffle_order"], output=tmp_path, data_dir=shared_data / "msrvtt"
+        "msrvtt_p", ["clean", "gender_male", "shuffle_order"], output=tmp_path, folder=shared_data / "msrvtt"
     )
     clean = rows_of(root, "clean")
     assert len(clean) == 1000 and all(len(row["captions"]) == 1 for row in clean)
@@ -165,11 +165,11 @@ def test_checks_say_what_made_the_texts_and_warn_where_most_stayed() -> None:
     assert "parser" not in checks and not mostly_unchanged(checks)
 
 
-def test_one_word_names_the_folder_of_every_release_and_its_former_name_is_taken():
+def test_one_word_names_the_folder_of_every_release():
     from video_contrast.builders.registry import all_builders
     from video_contrast.options import options_of
 
     options = {name: options_of(builder.function) for name, builder in all_builders().items()}
     assert not [name for name, declared in options.items() if "data_dir" in declared]
     for name in ("msrvtt", "youcook2", "msrvtt_p", "youcook2_p"):
-        assert options[name]["folder"].flag.former == ("data_dir",)
+        assert "folder" in options[name]

@@ -68,30 +68,6 @@ def test_every_command_can_be_quiet(name: str, monkeypatch: pytest.MonkeyPatch) 
     assert hushed == [name, name]
 
 
-# Flags that had another name: the command, what it needs besides, and the pairs of former and present flags.
-FORMER = {
-    "report": (["run"], {"--set": "--dataset"}),
-    "build clip_edits": (["--video-root", "videos", "--output", "out"], {"--clips": "--captions"}),
-    "xray": (["table"], {"--id-column": "--id", "--video-column": "--video"}),
-    "export": (["set", "--format", "lmms-eval", "--output", "out"], {"--dataset": "--repo"}),
-    "reproduce": (["rcad"], {"--data-dir": "--folder"}),
-    "teach": (["--output", "out"], {"--rate": "--learning-rate", "--constraint-settings": "--constraint-options"}),
-}
-
-
-@pytest.mark.parametrize("name", FORMER)
-def test_a_former_flag_does_what_the_present_one_does(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    needed, flags = FORMER[name]
-    results: list[Any] = []
-    monkeypatch.setattr(Command, "run", lambda self, given: results.append(self.arguments(given)))
-    for pair in flags.items():
-        for flag in pair:
-            words = [*name.split(), *needed, flag, "1"]
-            parsed(words)()
-        former, present = results[-2:]
-        assert former == present
-
-
 def test_configs_are_flags_everywhere_and_positional_ones_are_still_taken(shapes: Path) -> None:
     calls: list[Any] = []
     for configs in (["verb_mc", "gender_mc"], ["--config", "verb_mc,gender_mc"],

@@ -183,7 +183,7 @@ def former(place: Path) -> str:
     [
         ({"generator_model": "org/other"}, r"generator_model \(None then, 'org/other' now\)"),
         ({"validation": "train"}, r"validation data \('\w+' then, '\w+' now\)"),
-        ({"kinds": "4-action"}, r"actions \(5 then, 4 now\)"),
+        ({"negatives": "4-action"}, r"actions \(5 then, 4 now\)"),
     ],
 )
 def test_another_configuration_is_refused_before_anything_is_made(

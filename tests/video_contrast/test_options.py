@@ -8,14 +8,14 @@ from typing import Annotated, Any, ClassVar, Literal
 import pytest
 
 from video_contrast.errors import UsageError
-from video_contrast.options import Flag, Seed, as_record, bind, options_of, with_options
+from video_contrast.options import Seed, as_record, bind, options_of, with_options
 
 
 @dataclass(frozen=True, kw_only=True)
 class Sampling:
     PANEL: ClassVar[str] = "How"
     frames: Annotated[int | None, "frames a clip"] = None
-    policy: Annotated[Literal["uniform", "head"], "where they lie", Flag(former=("sampling",))] = "uniform"
+    policy: Annotated[Literal["uniform", "head"], "where they lie"] = "uniform"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,10 +41,6 @@ def test_fields_of_a_group_are_keyword_arguments_and_texts_become_paths() -> Non
     assert run("m", frames=4, root="videos", seed=2) == ("m", Request(frames=4, root=Path("videos")), 2)
     assert run("m", request=Request(frames=4), policy="head") == ("m", Request(frames=4, policy="head"), 0)
     assert run(model="m")[1] == Request(root=Path("here"))
-
-
-def test_a_former_name_is_still_taken() -> None:
-    assert run("m", sampling="head")[1].policy == "head"
 
 
 def test_an_unknown_option_suggests_the_nearest() -> None:

@@ -13,7 +13,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_args
 
 from video_contrast.console import hush
-from video_contrast.options import REQUIRED, Flag, GivenOptions, Option, OptionValues, bind, options_of
+from video_contrast.options import Flag, GivenOptions, Option, OptionValues, bind, options_of
 
 if TYPE_CHECKING:
     import cyclopts
@@ -69,15 +69,9 @@ class Command:
         self.function(**self.arguments(given))
 
     def arguments(self, given: GivenOptions) -> OptionValues:
-        """The arguments of the function: options by their present names, those of `more` together."""
-        own = options_of(self.function)  # its flags come first: `build perturbed --config` chooses what is built
-        more = {
-            name: option.name
-            for option in self.more()
-            for name in (option.name, *option.flag.former)
-            if name == option.name or name not in own
-        }
-        extra = {more[name]: value for name, value in given.items() if name in more}
+        """The arguments of the function: options by name, those of `more` together."""
+        more = {option.name for option in self.more()}
+        extra = {name: value for name, value in given.items() if name in more}
         values = {name: value for name, value in given.items() if name not in more}
         return bind(self.function, values | ({"options": extra} if extra else {}), self.name)
 
@@ -172,9 +166,7 @@ def _call(command: Command) -> Callable[..., None]:
     shown = [option for option in declared if not option.flag.hidden]
     panel = shown[0].panel if shown and all(option.panel for option in shown) else ""
     options = [*declared, replace(QUIET, panel=panel), *command.more()]
-    names = {option.name for option in options}
-    former = [_former(option, old) for option in options for old in option.flag.former if old not in names]
-    options = sorted([*options, *former], key=lambda option: not option.positional)
+    options = sorted(options, key=lambda option: not option.positional)
     panels = list(dict.fromkeys(option.panel for option in options if option.panel))
 
     def call(*arguments: object, **given: object) -> None:
@@ -187,15 +179,6 @@ def _call(command: Command) -> Callable[..., None]:
         [_parameter(option, panels) for option in options]
     )
     return call
-
-
-def _former(option: Option, name: str) -> Option:
-    """The option under a name that it had before: taken, not shown, never required."""
-    default = None if option.default is REQUIRED else option.default
-    kind = str if option.flag.former_values else option.type
-    if option.default is REQUIRED:
-        kind = kind | None
-    return replace(option, name=name, type=kind, default=default, flag=Flag(hidden=True), positional=False)
 
 
 def _given_type(kind: Any) -> Any:  # annotations, as `Option.type`
@@ -219,9 +202,6 @@ def _whole(_kind: type[int], tokens: Sequence[cyclopts.Token]) -> int:
 def _parameter(option: Option, panels: Sequence[str]) -> inspect.Parameter:
     import cyclopts
 
-    required = option.default is REQUIRED
-    # An option that may be given under a former name is looked for by `bind`, which knows that name.
-    elsewhere = required and not option.positional and bool(option.flag.former)
     panel: dict[str, Any] = (  # arguments of cyclopts, each of its own type
         {"group": cyclopts.Group(option.panel, sort_key=panels.index(option.panel))} if option.panel else {}
     )
@@ -231,7 +211,7 @@ def _parameter(option: Option, panels: Sequence[str]) -> inspect.Parameter:
     flag = cyclopts.Parameter(
         **panel,
         name=(option.flag.name or None) if option.positional else list(option.names),
-        help=option.help + (" [required]" if elsewhere else ""),
+        help=option.help,
         show=False if option.flag.hidden else None,
         show_default=False if option.default is False or option.default in ((), "") else None,
         negative=f"--no-{option.names[0][2:]}" if option.default is True else (),
@@ -240,6 +220,6 @@ def _parameter(option: Option, panels: Sequence[str]) -> inspect.Parameter:
     return inspect.Parameter(
         option.name,
         kinds.POSITIONAL_ONLY if option.positional else kinds.KEYWORD_ONLY,
-        default=None if elsewhere else option.default,
-        annotation=Annotated[given_type | None if elsewhere else given_type, flag],
+        default=option.default,
+        annotation=Annotated[given_type, flag],
     )

@@ -17,11 +17,7 @@ def export(
     *,
     output: Annotated[Path, "folder to write into"],
     format_: Annotated[Literal["lmms-eval", "vlmevalkit"], "whose format", Flag("--format")],
-    repo: Annotated[
-        str | None,
-        "for lmms-eval: the set's name on the Hub, so that others can run the task",
-        Flag(former=("dataset",)),
-    ] = None,
+    repo: Annotated[str | None, "for lmms-eval: the set's name on the Hub, so that others can run the task"] = None,
     video_root: VideoRoot = None,
     as_json: AsJson = False,
 ) -> None:

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from typing import Annotated, Any, ClassVar, Literal
 
 from video_contrast.errors import UsageError, VideoContrastError
-from video_contrast.options import Flag
 
 TableRow = dict[str, Any]  # of a table of any format: column -> value as the format has it (text, number, list, None)
 LabelIs = Literal["text", "letter", "place0", "place1"]
@@ -59,8 +58,8 @@ class TableColumns:
     label_is: Annotated[
         LabelIs | None, "what a label is: the text of a candidate, its letter, or its place from 0 or from 1"
     ] = None
-    id: Annotated[str | None, "the item's id", Flag(former=("id_column",))] = None  # as the builders call them
-    video: Annotated[str | None, "the clip: a path or an id", Flag(former=("video_column",))] = None
+    id: Annotated[str | None, "the item's id"] = None  # as the builders call them
+    video: Annotated[str | None, "the clip: a path or an id"] = None
     cluster: Annotated[str | None, "the source video"] = None
     question: Annotated[str | None, "what the candidates answer"] = None
     task: Annotated[str | None, "the task or category"] = None
