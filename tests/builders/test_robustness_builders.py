@@ -104,9 +104,7 @@ def test_youcook2_p_counts_are_those_of_the_paper(shared_data: Path) -> None:
 
 
 def test_msrvtt_p_is_the_1k_a_test_under_the_paper_conditions(shared_data: Path, tmp_path: Path) -> None:
-    root = build(
-        "msrvtt_p", ["clean", "gender_male", "shuffle_order"], output=tmp_path, folder=shared_data / "msrvtt"
-    )
+    root = build("msrvtt_p", ["clean", "gender_male", "shuffle_order"], output=tmp_path, folder=shared_data / "msrvtt")
     clean = rows_of(root, "clean")
     assert len(clean) == 1000 and all(len(row["captions"]) == 1 for row in clean)
     changed = rows_of(root, "gender_male")
