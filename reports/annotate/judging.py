@@ -1,6 +1,5 @@
 """What judges' answers say: the human line, how far people agree, and how many negatives are true after all."""
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypedDict
 
@@ -16,8 +15,8 @@ class JudgedFigures(TypedDict):
     n_votes: int
     n_people: int
     accuracy: float  # of the majority; a tie counts its share
-    low: float  # Wilson
-    high: float
+    low: float | None  # over videos; None below five
+    high: float | None
     individual_accuracy: float
     pairwise: float | None  # agreement; None with one vote an item
     fleiss_kappa: float | None
@@ -25,8 +24,8 @@ class JudgedFigures(TypedDict):
     seconds_median: float
     not_clear: float  # of the votes
     false_negative_rate: float  # items whose negative cannot be told from the truth: a contrast or "not clear" won
-    false_negative_rate_low: float  # Wilson
-    false_negative_rate_high: float
+    false_negative_rate_low: float | None
+    false_negative_rate_high: float | None
     ceiling: float  # the accuracy that it leaves for pairs (1 - rate / 2)
 
 
@@ -40,7 +39,7 @@ def judged(rows: Iterable[MultipleChoiceRow], votes: Mapping[str, Sequence[Vote]
     Raises:
         VideoContrastError: no item was judged.
     """
-    from video_contrast.metrics import agreement, majority_vote
+    from video_contrast.metrics import agreement, majority_vote, share_interval
 
     shown = [row for row in rows if votes.get(str(row["id"]))]
     if not shown:
@@ -50,50 +49,32 @@ def judged(rows: Iterable[MultipleChoiceRow], votes: Mapping[str, Sequence[Vote]
         [next((v.answer for v in votes[str(row["id"])] if v.annotator == name), None) for name in people]
         for row in shown
     ]
-    majority = majority_vote(table, [row["label"] for row in shown])
-    wrong = sum(_is_false_negative(row, choice) for row, choice in zip(shown, majority["majority"], strict=True))
+    videos = [row["cluster"] for row in shown]
+    majority = majority_vote(table, [row["label"] for row in shown], clusters=videos, interval=True)
+    false = [_is_false_negative(row, choice) for row, choice in zip(shown, majority["majority"], strict=True)]
+    wrong = share_interval(false, videos)
     every = [vote for row in shown for vote in votes[str(row["id"])]]
     several = any(len(votes[str(row["id"])]) > 1 for row in shown)
     agreed = agreement(table) if several else {}
-    low, high = wilson(majority["accuracy"] * len(shown), len(shown))
-    wrong_low, wrong_high = wilson(wrong, len(shown))
-    rate = wrong / len(shown)
+    wrong_low, wrong_high = wrong.bounds
     return {
         "n_items": len(shown),
         "n_votes": len(every),
         "n_people": len(people),
         "accuracy": majority["accuracy"],
-        "low": low,
-        "high": high,
+        "low": majority["accuracy_low"],
+        "high": majority["accuracy_high"],
         "individual_accuracy": majority["individual_accuracy"],
         "pairwise": agreed.get("pairwise"),
         "fleiss_kappa": agreed.get("fleiss_kappa"),
         "krippendorff_alpha": agreed.get("krippendorff_alpha"),
         "seconds_median": sorted(vote.seconds for vote in every)[len(every) // 2],
         "not_clear": sum(vote.answer == UNCLEAR for vote in every) / len(every),
-        "false_negative_rate": rate,
+        "false_negative_rate": wrong.estimate,
         "false_negative_rate_low": wrong_low,
         "false_negative_rate_high": wrong_high,
-        "ceiling": 1 - rate / 2,
+        "ceiling": 1 - wrong.estimate / 2,
     }
-
-
-def wilson(successes: float, n: int) -> tuple[float, float]:
-    """The 95 % Wilson score interval of a share: it stays inside of 0..1, also for none or all of few.
-
-    Raises:
-        ValueError: n below 1, or successes out of range.
-
-    >>> low, high = wilson(0, 10)
-    >>> round(low, 3), round(high, 3)
-    (0.0, 0.278)
-    """
-    if n < 1 or not 0 <= successes <= n:
-        raise ValueError(f"successes must be from 0 to n, and n at least 1, not {successes} of {n}")
-    share, z = successes / n, 1.959964  # the quantile of the normal distribution
-    centre = (share + z * z / (2 * n)) / (1 + z * z / n)
-    half = z * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n)) / (1 + z * z / n)
-    return max(0.0, centre - half), min(1.0, centre + half)
 
 
 def valid_items(rows: Iterable[MultipleChoiceRow], votes: Mapping[str, Sequence[Vote]]) -> list[MultipleChoiceRow]:

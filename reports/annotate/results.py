@@ -130,13 +130,12 @@ def _single(figures: JudgedFigures) -> bool:
 def _sentence(figures: JudgedFigures) -> str:
     alpha = figures["krippendorff_alpha"]
     agreed = "" if alpha is None else f", Krippendorff's alpha {alpha:.2f}"
-    rate, low, high = (
-        100 * figures[key] for key in ("false_negative_rate", "false_negative_rate_low", "false_negative_rate_high")
-    )
+    low, high = figures["false_negative_rate_low"], figures["false_negative_rate_high"]
+    interval = "" if low is None or high is None else f" (95 % interval {100 * low:.1f} to {100 * high:.1f})"
     people = f"{figures['n_people']} {'person' if figures['n_people'] == 1 else 'people'}"
     vote = "single answers" if _single(figures) else "majority"
     return (
         f"{people} judged {counted(figures['n_items'], 'item')}: "
         f"{vote} right in {100 * figures['accuracy']:.1f} %{agreed}; negatives that cannot be told from the truth "
-        f"{rate:.1f} % (95 % Wilson interval {low:.1f} to {high:.1f})"
+        f"{100 * figures['false_negative_rate']:.1f} %{interval}"
     )

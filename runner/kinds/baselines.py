@@ -21,6 +21,7 @@ from video_contrast.audit.blind_models import (
     folds_of,
     strongest_blind_scores,
 )
+from video_contrast.causal_lm import log_probabilities, token_rows
 from video_contrast.files import JsonObject
 from video_contrast.runner.kinds.base import (
     KindOption,
@@ -131,24 +132,11 @@ class CausalLM:
         with explained(source):
             self.tokenizer = transformers.AutoTokenizer.from_pretrained(source.path, local_files_only=True)
         self.model = load_model(source, settings, "AutoModelForCausalLM")
-        self.start = next(
-            token
-            for token in (self.tokenizer.bos_token_id, self.tokenizer.eos_token_id, self.tokenizer.pad_token_id, 0)
-            if token is not None
-        )
 
     def score(self, texts: Sequence[str]) -> list[float]:
         """One number a text; texts go one by one, so a score never depends on its neighbours."""
-        import torch
-
-        scores = []
-        with torch.inference_mode():
-            for text in texts:
-                ids = [self.start, *self.tokenizer.encode(text, add_special_tokens=False)]
-                row = torch.tensor([ids], device=self.model.device)
-                logits = self.model(input_ids=row).logits[0, :-1].float().log_softmax(-1)
-                scores.append(float(logits.gather(1, row[0, 1:, None]).mean()))
-        return scores
+        rows = token_rows(self.tokenizer, texts)
+        return [float(log_probabilities(self.model, [row])[0].mean()) for row in rows]
 
 
 @kind("random", family="text", summary="a random number for every pair: the line of chance", names=("random",),

@@ -23,9 +23,7 @@ def test_perplexity_is_that_of_the_model_whatever_the_batch(gpt2_folder):
     tokenizer = AutoTokenizer.from_pretrained(gpt2_folder)
     model = AutoModelForCausalLM.from_pretrained(gpt2_folder).eval()
     for text, value in zip(texts, batched, strict=True):
-        ids = tokenizer(text, return_tensors="pt")["input_ids"]
-        if ids.shape[1] == 1:
-            ids = torch.cat([torch.tensor([[tokenizer.bos_token_id]]), ids], 1)
+        ids = torch.tensor([[tokenizer.bos_token_id, *tokenizer.encode(text, add_special_tokens=False)]])
         with torch.no_grad():
             loss = model(input_ids=ids, labels=ids).loss
         assert value == pytest.approx(math.exp(float(loss)), rel=1e-4)

@@ -12,12 +12,10 @@ from typing import Any
 import fabricate
 import pytest
 from annotations import CAPTIONS, made, rows  # noqa: F401  fixtures
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from video_contrast.cli import main
 from video_contrast.errors import UsageError, VideoContrastError
-from video_contrast.reports.annotate import Desk, Vote, Votes, judged, problem_with, wilson
+from video_contrast.reports.annotate import Desk, Vote, Votes, judged, problem_with
 from video_contrast.reports.annotate.results import export_set, record_in_card
 from video_contrast.reports.annotate.votes import UNCLEAR
 from video_contrast.storage import open_set
@@ -202,15 +200,6 @@ def test_figures_of_judges_by_hand(rows: list[dict[str, Any]]) -> None:
     assert found["ceiling"] == 0.875
     # Krippendorff, nominal, by hand: disagreement observed 4/12, expected 90/132
     assert found["krippendorff_alpha"] == pytest.approx(1 - (4 / 12) / (90 / 132))
-
-
-@settings(max_examples=60, deadline=None)
-@given(st.integers(1, 400), st.data())
-def test_wilson_is_the_inversion_of_the_score_test(n: int, data: st.DataObject) -> None:
-    from statsmodels.stats.proportion import proportion_confint
-
-    k = data.draw(st.integers(0, n))
-    assert wilson(k, n) == pytest.approx(proportion_confint(k, n, method="wilson"), abs=1e-6)
 
 
 def test_written_answers_come_out_as_a_set(made: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -4,23 +4,22 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
+from video_contrast.causal_lm import log_probabilities, perplexity_of, token_rows
 from video_contrast.errors import UsageError
 from video_contrast.perturbations.contrast.batches import in_batches, tokens_a_batch
 from video_contrast.perturbations.contrast.candidate import Candidate, Original
 from video_contrast.perturbations.contrast.constraints.base import Constraint, Verdict
 from video_contrast.perturbations.pretrained import device_of, load, placed
-from video_contrast.untyped import Tensor, Tokenizer, TorchModel
+from video_contrast.untyped import Tokenizer, TorchModel
 
 _KEPT = 500_000  # perplexities that stay in memory
 FORMS = ("rise", "printed")
 
 
 class LanguageModel:
-    """Perplexities of texts under a causal model: exp of the mean negative log-likelihood of tokens 2, 3 ...
-
-    The beginning-of-text token is put before a text of a single token only, which would have no perplexity without.
-    """
+    """Perplexities of texts under a causal model: exp of the mean negative log-likelihood of their tokens."""
 
     def __init__(self, model: str, *, device: str = "auto", batch_tokens: int | None = None) -> None:
         from transformers import AutoModelForCausalLM, AutoTokenizer
@@ -45,35 +44,15 @@ class LanguageModel:
 
     def _compute(self, texts: list[str]) -> list[float]:
         limit = int(getattr(self._model.config, "max_position_embeddings", 1024) or 1024)
-        start = self._tokenizer.bos_token_id
-        if start is None:
-            start = self._tokenizer.eos_token_id
-        encoded = [self._tokenizer(text)["input_ids"][:limit] for text in texts]
-        rows = [ids if len(ids) > 1 else [start or 0, *(ids or [start or 0])] for ids in encoded]
-        perplexities = np.empty(len(rows))
-        lengths = [len(row) for row in rows]
-        for batch, values in in_batches(lengths, self._budget, lambda batch: self._batch([rows[n] for n in batch])):
-            perplexities[batch] = values
-        return [float(value) for value in perplexities]
+        rows = token_rows(self._tokenizer, texts, limit)
+        perplexities: dict[int, float] = {}
 
-    def _batch(self, rows: list[list[int]]) -> Tensor:
-        import torch
+        def run(batch: list[int]) -> list[NDArray[np.float64]]:
+            return log_probabilities(self._model, [rows[n] for n in batch])
 
-        width = max(map(len, rows))
-        ids = torch.zeros((len(rows), width), dtype=torch.long)
-        mask = torch.zeros((len(rows), width), dtype=torch.long)
-        for place, row in enumerate(rows):
-            ids[place, : len(row)] = torch.tensor(row)
-            mask[place, : len(row)] = 1
-        ids, mask = ids.to(self._device), mask.to(self._device)
-        with torch.inference_mode():
-            logits = self._model(input_ids=ids, attention_mask=mask).logits[:, :-1].float()
-            flat = torch.nn.functional.cross_entropy(
-                logits.reshape(-1, logits.shape[-1]), ids[:, 1:].reshape(-1), reduction="none"
-            )
-        losses, counted = flat.view(len(rows), width - 1), mask[:, 1:].double()
-        mean = (losses.double() * counted).sum(1) / counted.sum(1)
-        return mean.exp().cpu().numpy()
+        for batch, logs in in_batches([len(row) for row in rows], self._budget, run):
+            perplexities.update(zip(batch, map(perplexity_of, logs), strict=True))
+        return [perplexities[n] for n in range(len(rows))]
 
 
 def is_fluent(
