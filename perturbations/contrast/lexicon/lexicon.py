@@ -94,25 +94,22 @@ class Lexicon:
         return self._uses.get(noun, ())
 
     def is_a(self, category: str, parent: str) -> bool:
-        """Whether a class is another one, or lies below it.
-
-        >>> load_lexicon().is_a("vegetable", "food"), load_lexicon().is_a("food", "vegetable")
-        (True, False)
-        """
+        """Whether a class is another one, or lies below it ("vegetable" below "food")."""
         return category == parent or self._parents.get(category) == parent
 
     def fits(self, unit: str, subject: str, noun: str = "") -> bool:
         """Whether "subject unit noun" reads naturally.
 
-        `subject` is a class ("person") or a noun ("dog"); `noun` is the object, empty for a unit without one.
+        Args:
+            unit, subject: a verb unit and who does it, a class ("person") or a noun ("dog").
+            noun: the object; empty for a unit without one.
 
         >>> lexicon = load_lexicon()
         >>> lexicon.fits("peel", "person", "potato"), lexicon.fits("peel", "person", "rice")
         (True, False)
         """
-        if noun and self.is_a(subject, "people") and unit in self.uses(noun):
-            return True
-        return any(
+        used = self.is_a(subject, "people") and unit in self.uses(noun)
+        return used or any(
             self._admits(action.subject, subject)
             and (self._admits(action.object, noun) if noun else action.frame == "i")
             for action in self.actions(unit)
@@ -121,8 +118,11 @@ class Lexicon:
     def excludes(self, first: str, second: str, noun: str = "", subject: str = "person") -> str | None:
         """Why two units cannot both be true of one doer (and object) in a clip; None where they may be.
 
-        Every meaning of one has to exclude every meaning of the other that, like it, has an object or has none;
-        only the meanings that take `noun` as their object and `subject` as who does it, where there are any.
+        Every meaning of one has to exclude every meaning of the other that, like it, has an object or has none.
+
+        Args:
+            first, second: verb units.
+            noun, subject: only the meanings that take this object and this doer count, where there are any.
 
         >>> lexicon = load_lexicon()
         >>> lexicon.excludes("open", "close"), lexicon.excludes("wakeboard", "sew")
