@@ -122,6 +122,15 @@ def word_classes(word: str) -> frozenset[str]:
     return frozenset(_lemminflect().getAllLemmas(low))
 
 
+def is_noun(word: str) -> bool:
+    """Whether a dictionary noun has the form `word`.
+
+    >>> is_noun("tie"), is_noun("ears"), is_noun("sing")
+    (True, True, False)
+    """
+    return "NOUN" in word_classes(word)
+
+
 # Spelling tells the sound but for a few words: "a one-man show", "a university", "an hour".
 _VOWEL_SOUND = re.compile(
     r"(?!uni(?!n)|us[eiu]|ut[ei]|ubiq|ukul|one|once|eu)[aeiou]|hour|honest|hono|heir", re.IGNORECASE

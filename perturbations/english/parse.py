@@ -112,8 +112,10 @@ def _codes_of_part(captions: Sequence[str]) -> list[str]:
     from spacy.tokens import Doc
 
     pipeline = _pipeline()
-    words = ([caption[start:end] for start, end in word_spans(caption)] for caption in captions)
-    documents = (Doc(pipeline.vocab, words=texts) for texts in words)
+    # A lone surrogate has no UTF-8; "?" stands for it, so places stay.
+    texts = ((caption, caption.encode("utf-8", "replace").decode()) for caption in captions)
+    words = ([text[start:end] for start, end in word_spans(caption)] for caption, text in texts)
+    documents = (Doc(pipeline.vocab, words=cut) for cut in words)
     return [
         " ".join(f"{token.tag_ or 'NN'}|{token.dep_}|{token.head.i}" for token in document)
         for document in pipeline.pipe(documents, batch_size=_BATCH)

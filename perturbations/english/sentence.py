@@ -12,6 +12,7 @@ from video_contrast.perturbations.english.lexicon import has_class
 
 NOUN_TAGS = ("NN", "NNS", "NNP", "NNPS")
 _AUXILIARY = ("aux", "auxpass")
+_SINGULAR = ("a", "an", "one", "each", "every", "another")
 _SUBJECT = ("nsubj", "nsubjpass", "expl", "csubj")
 _BEFORE_ORDERS = ("advmod", "prep", "punct", "neg", "aux", "intj", "cc", "advcl", "npadvmod", "mark")
 _FINITE = ("VBZ", "VBP", "VBD", "MD")
@@ -296,19 +297,14 @@ class Sentence:
         word = self.words[place]
         if word.text in ("they", "we", "you", "i", "these", "those") or has_class(word.text, "plural"):
             return True
-        if has_class(word.lemma, "uncountable"):
-            return False
-        if any(
-            self.words[n].text in ("a", "an", "one", "each", "every", "another")
-            for n in self.children_with(place, "det", "nummod")
-        ):
-            return bool(self.children_with(place, "conj"))
+        introduced = [self.words[n].text for n in self.children_with(place, "det", "nummod")]
+        countless = has_class(word.lemma, "uncountable") or any(text in _SINGULAR for text in introduced)
+        many = word.tag in ("NNS", "NNPS") and inflect(word.lemma, "NNS") == word.text and not countless
         inner = self.head_noun(place)
         amount = inner != place and has_class(word.lemma, "crowd") and self.words[inner].tag in ("NNS", "NNPS")
         parts = [place, *self.children_with(place, "compound", "nmod")]  # "pepper and garlic powder"
         joined = any(self.children_with(n, "conj") for n in parts)
         either = any(self.words[n].text in ("or", "nor") for n in self.children_with(place, "cc"))
-        many = word.tag in ("NNS", "NNPS") and inflect(word.lemma, "NNS") == word.text
         return many or amount or (joined and not either)
 
     def is_person(self, place: int) -> bool:
