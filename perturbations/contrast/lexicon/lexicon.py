@@ -55,6 +55,29 @@ class Action:
     scenes: frozenset[str]
 
 
+@dataclass(frozen=True)
+class Attribute:
+    """An adjective that a viewer can check.
+
+    `dimension` is "colour", "size" ...; `group` names near synonyms; `classes` (or parents) are of what it describes.
+    """
+
+    adjective: str
+    dimension: str
+    group: str
+    opposites: frozenset[str]
+    classes: frozenset[str]
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where something happens: its setting ("indoor", "outdoor", "either") and the preposition that it takes."""
+
+    noun: str
+    setting: str
+    preposition: str
+
+
 class Lexicon:
     """The tables of this package; `load_lexicon` reads them once."""
 
@@ -69,6 +92,11 @@ class Lexicon:
             self._uses[noun] = tuple(dict.fromkeys((*self.uses(noun), *units.split(", "))))
         for row in _rows("actions.tsv"):
             self._actions[row[0]] = (*self.actions(row[0]), _action(row))
+        self.attributes = {
+            row[0]: Attribute(*row[:3], frozenset(filter(None, row[3].split(","))), frozenset(row[4].split(",")))
+            for row in _rows("attributes.tsv")
+        }
+        self.places = {row[0]: Place(*row) for row in _rows("places.tsv")}
         self._mixes = {scene: frozenset(mixes.split(",")) for scene, mixes, _ in _rows("scenes.tsv")}
         unlike = _rows("unlike.tsv")
         columns = {column for column, _, _ in unlike}

@@ -1,0 +1,85 @@
+"""Bindings: who has what, who does what. "a man sings and a woman dances" -> "a woman sings and a man dances"."""
+
+from itertools import combinations
+
+from video_contrast.perturbations.contrast.kinds.attribute import alternatives, described
+from video_contrast.perturbations.contrast.kinds.contrast import Contrast, change, core, exchange, has_pronoun, living
+from video_contrast.perturbations.contrast.lexicon import Lexicon
+from video_contrast.perturbations.english import Sentence
+
+_CROWDS = frozenset(
+    "crowd audience group public band fan one other people person someone character couple family team".split()  # noqa: SIM905
+)
+
+
+def contrasts(sentence: Sentence, lexicon: Lexicon) -> list[Contrast]:
+    """Two people change their actions, or two things their attributes."""
+    return _actions(sentence, lexicon) + _attributes(sentence, lexicon)
+
+
+def _actions(sentence: Sentence, lexicon: Lexicon) -> list[Contrast]:
+    out = []
+    own = [(verb, sentence.child(verb, "nsubj", "nsubjpass")) for verb in sentence.verbs]
+    doers = [(verb, noun) for verb, noun in own if noun is not None and noun < verb]
+    doers += [
+        (verb, word.head)
+        for verb in sentence.verbs
+        if (word := sentence.words[verb]).dep == "acl" and word.tag == "VBG" and sentence.words[word.head].dep != "pobj"
+    ]
+    if has_pronoun(sentence) or any(word.text in ("how", "why", "that") for word in sentence.words):
+        return []
+    for (verb, doer), (other_verb, other) in combinations(sorted(doers, key=lambda pair: pair[1]), 2):
+        same = sentence.words[verb].lemma == sentence.words[other_verb].lemma
+        names = sentence.noun_key(doer), sentence.noun_key(other)
+        sides = living(sentence, doer, lexicon), living(sentence, other, lexicon)
+        if same or names[0] == names[1] or not sides[0] or sides[0] != sides[1]:
+            continue
+        if any(_repeats(sentence, noun) or sentence.words[noun].lemma in _CROWDS for noun in (doer, other)):
+            continue
+        if "ccomp" in (sentence.words[verb].dep, sentence.words[other_verb].dep):
+            continue
+        if sentence.is_plural(doer) != sentence.is_plural(other) or sentence.object(verb) == other:
+            continue
+        spans = core(sentence, doer), core(sentence, other)
+        if spans[0] is None or spans[1] is None or spans[0][1] > spans[1][0]:
+            continue
+        units = f"{sentence.words[verb].lemma}", f"{sentence.words[other_verb].lemma}"
+        claims = [f"{a} {units[0]} {b} {units[1]}" for a, b in (names, names[::-1])]
+        contrast = exchange(sentence, spans[0], spans[1], unit=claims[0], other=claims[1])
+        out += [contrast] if contrast is not None else []
+    return out
+
+
+def _repeats(sentence: Sentence, noun: int) -> bool:
+    return sum(word.lemma == sentence.words[noun].lemma for word in sentence.words) > 1
+
+
+def _attributes(sentence: Sentence, lexicon: Lexicon) -> list[Contrast]:
+    out = []
+    places = [(place, at) for place in range(len(sentence)) if (at := described(sentence, place, lexicon))]
+    for (first, (noun, one)), (second, (other, two)) in combinations(places, 2):
+        if one.group == two.group or noun == other:
+            continue
+        if two not in alternatives(sentence, noun, one, lexicon) or one not in alternatives(
+            sentence, other, two, lexicon
+        ):
+            continue
+        names = _holder(sentence, noun), _holder(sentence, other)
+        if names[0] == names[1] or (other in sentence.joined(noun) and names[0].split()[0] == names[1].split()[0]):
+            continue
+        claims = [f"{a} {names[0]} {b} {names[1]}" for a, b in ((one.group, two.group), (two.group, one.group))]
+        changes = [(first, first + 1, two.adjective), (second, second + 1, one.adjective)]
+        out.append(change(sentence, changes, unit=claims[0], other=claims[1]))
+    return out
+
+
+def _holder(sentence: Sentence, noun: int) -> str:
+    """A thing with who has it: "dress woman" of a woman in a dress."""
+    names = [sentence.noun_key(noun)]
+    for place in sentence.ancestors(noun):
+        if sentence.words[place].is_noun:
+            names.append(sentence.noun_key(place))
+            break
+        if sentence.words[place].dep not in ("prep",):
+            break
+    return " ".join(names)

@@ -1,0 +1,135 @@
+"""What a kind of contrast proposes of a caption, and the edits that all kinds share."""
+
+from dataclasses import dataclass
+
+from video_contrast.perturbations.contrast.lexicon import Lexicon, Thing
+from video_contrast.perturbations.english import Sentence
+from video_contrast.perturbations.english.forms import article, inflect, like_case, replaced, within
+from video_contrast.perturbations.english.lexicon import has_class
+
+Span = tuple[int, int]  # first word, and behind the last
+Change = tuple[int, int, str]  # first word, behind the last, what stands there instead
+_BEFORE_NOUN = ("det", "amod", "compound", "nummod", "poss", "nmod", "predet", "quantmod", "advmod")
+_PRONOUNS = frozenset("he she his her hers him himself herself it its itself they their theirs them themselves".split())  # noqa: SIM905
+
+
+@dataclass(frozen=True, slots=True)
+class Contrast:
+    """One false caption.
+
+    Attributes:
+        text, start, old, new: `text[start : start + len(new)] == new`, which stands where `old` stood.
+        unit, other: what the caption says, and what the contrast says instead, in dictionary form ("red", "blue";
+            "dog chase cat", "cat chase dog"): a set is balanced over them, and a caption that says `other` of the same
+            clip speaks against the contrast.
+    """
+
+    text: str
+    start: int
+    old: str
+    new: str
+    unit: str
+    other: str
+
+
+def replace_words(sentence: Sentence, first: int, last: int, new: str, *, unit: str, other: str) -> Contrast:
+    """The words `first` to `last` (behind the last) replaced; "a" or "an" before them fits the new ones."""
+    start, end = sentence.words[first].start, sentence.words[last - 1].end
+    text, start, old, shown = replaced(sentence.caption, start, end, new)
+    return Contrast(text, start, old, shown, unit, other)
+
+
+def change(sentence: Sentence, changes: list[Change], *, unit: str, other: str) -> Contrast:
+    """Several spans replaced, in any order; the contrast's `old` and `new` run from the first to the last of them.
+
+    "a" or "an" before a span fits what stands there afterwards.
+    """
+    words, caption = sentence.words, sentence.caption
+    taken = {place for first, last, _ in changes for place in range(first, last)}
+    changes = sorted(
+        (first - 1, last, f"{article(new)} {new}")
+        if first and words[first - 1].text in ("a", "an") and first - 1 not in taken
+        else (first, last, new)
+        for first, last, new in changes
+    )
+    at = start = words[changes[0][0]].start
+    parts: list[str] = []
+    for first, last, new in changes:
+        here = words[first].start
+        parts += [caption[at:here], like_case(new, caption[here]) if not parts else new]
+        at = words[last - 1].end
+    new = "".join(parts)
+    return Contrast(caption[:start] + new + caption[at:], start, caption[start:at], new, unit, other)
+
+
+def exchange(sentence: Sentence, first: Span, second: Span, *, unit: str, other: str) -> Contrast | None:
+    """Two spans that change places; None where that changes nothing."""
+    (a, b), (c, d) = sorted((first, second))
+    left = within(sentence.text(a, b), sentence.words[a].tag) if sentence.words[a].start == 0 else sentence.text(a, b)
+    right = sentence.text(c, d)
+    if b > c or left.lower() == right.lower():
+        return None
+    return change(sentence, [(a, b, right), (c, d, left)], unit=unit, other=other)
+
+
+def core(sentence: Sentence, noun: int) -> Span | None:
+    """A noun with what stands before it, and with "of ..." behind a word of amount; None where "and" joins it."""
+    if sentence.child(noun, "conj", "cc", "preconj") is not None or sentence.words[noun].dep == "conj":
+        return None
+    left = [place for child in sentence.children_with(noun, *_BEFORE_NOUN) for place in sentence.subtree(child)]
+    first = min([place for place in left if place < noun], default=noun)
+    if any(sentence.words[place].dep in ("prep", "acl", "relcl", "punct") for place in range(first, noun)):
+        return None
+    inner = sentence.head_noun(noun)
+    return first, inner + 1
+
+
+def has_pronoun(sentence: Sentence, first: int = 0, last: int | None = None) -> bool:
+    """Whether a pronoun of the third person stands among the words `first` to `last` (default: anywhere)."""
+    return any(word.text in _PRONOUNS for word in sentence.words[first:last])
+
+
+def agreement(sentence: Sentence, subject: int, *, plural: bool) -> list[Change] | None:
+    """The changes that make the verbs of a subject plural or singular; None where the parse does not tell how."""
+    changes: list[Change] = []
+    for verb in sentence.verbs:
+        own = sentence.child(verb, "nsubj", "nsubjpass")
+        if sentence.subject(verb) != subject or (own is None and sentence.words[verb].dep not in ("conj", "relcl")):
+            continue
+        finite = sentence.finite(verb)
+        if finite is None or sentence.words[finite].tag == "MD":
+            continue
+        word = sentence.words[finite]
+        if word.tag == "VBD":
+            if word.lemma == "be":
+                changes.append((finite, finite + 1, "were" if plural else "was"))
+            continue
+        shown = inflect(word.lemma, "VBP" if plural else "VBZ")
+        if inflect(word.lemma, word.tag) != word.text:
+            return None
+        changes.append((finite, finite + 1, shown))
+    return changes
+
+
+def thing(sentence: Sentence, noun: int, lexicon: Lexicon) -> Thing | None:
+    """The commonest meaning of a noun in the lexicon, by its name with the compound, else by its head; else None."""
+    if not sentence.words[noun].is_noun:
+        return None
+    meanings = lexicon.things(sentence.noun_key(noun)) or lexicon.things(sentence.words[sentence.head_noun(noun)].lemma)
+    return meanings[0] if meanings else None
+
+
+def living(sentence: Sentence, noun: int, lexicon: Lexicon) -> str:
+    """The word "people" or "animal" for a noun that names some; "" for others."""
+    meaning = thing(sentence, noun, lexicon)
+    if sentence.words[noun].is_noun and sentence.is_person(noun):
+        return "people"
+    kinds = [kind for kind in ("people", "animal") if meaning is not None and lexicon.is_a(meaning.category, kind)]
+    return kinds[0] if kinds else ""
+
+
+def is_amount(sentence: Sentence, noun: int) -> bool:
+    """Whether a noun counts others: "a piece of", "a group of"."""
+    return has_class(sentence.words[noun].lemma, "quantity") and any(
+        sentence.words[child].text == "of" for child in sentence.children[noun]
+    )

@@ -1,0 +1,107 @@
+"""Directions and sides: "walks into a shop" -> "walks out of a shop", "in front of a car" -> "behind a car"."""
+
+from dataclasses import dataclass
+from functools import cache
+
+from video_contrast.perturbations.contrast.kinds.contrast import Contrast, living, replace_words, thing
+from video_contrast.perturbations.contrast.lexicon import Lexicon
+from video_contrast.perturbations.english import Sentence
+from video_contrast.perturbations.english.tables import lines
+
+_LONGEST = 4  # words of a direction
+_FAR = 4  # words from a verb to its direction
+_UNSEEN = frozenset("audience crowd people group public fan judge mirror camera desk counter background".split())  # noqa: SIM905
+_JOINED = frozenset("and or the out in up down off over".split())  # "walks out onto": both say where  # noqa: SIM905
+_SETTINGS = ("inside", "outside", "indoors", "outdoors")
+_NO_NOUN = frozenset(("and", "then", ",", ".", "while", "with", "as", "slowly", "quickly"))
+
+
+@dataclass(frozen=True)
+class Way:
+    """A counterpart of some words that say where.
+
+    Attributes:
+        other: the counterpart.
+        verbs: that the words need before them; None for any.
+        before: classes, parents or nouns, one of which must follow; None for any, empty where no noun may follow.
+    """
+
+    other: str
+    verbs: frozenset[str] | None
+    before: frozenset[str] | None
+
+
+@cache
+def ways() -> dict[str, list[Way]]:
+    """Words that say where -> their counterparts, of the lexicon's `ways.tsv`."""
+    table: dict[str, list[Way]] = {}
+    for line in lines("video_contrast.perturbations.contrast.lexicon", "ways.tsv")[1:]:
+        old, new, *needs = line.split("\t")
+        verbs, before = (None if need == "any" else frozenset(need.split(",")) - {"-"} for need in needs)
+        table.setdefault(old, []).append(Way(new, verbs, before))
+        table.setdefault(new, []).append(Way(old, verbs, before))
+    return table
+
+
+def contrasts(sentence: Sentence, lexicon: Lexicon) -> list[Contrast]:
+    """The words that say which way, or on which side, exchanged for their counterpart."""
+    out: list[list[Contrast]] = []
+    texts = [word.text for word in sentence.words]
+    at = 0
+    while at < len(texts):
+        size = next(
+            (n for n in range(min(_LONGEST, len(texts) - at), 0, -1) if " ".join(texts[at : at + n]) in ways()), 1
+        )
+        old = " ".join(texts[at : at + size])
+        here = [way.other for way in ways().get(old, ()) if _is_said(sentence, at, size, way, lexicon)]
+        if here:
+            out.append([replace_words(sentence, at, at + size, new, unit=old, other=new) for new in here])
+        at += size
+    return out[0] if len(out) == 1 else []  # of two, one may follow from the other
+
+
+def _is_said(sentence: Sentence, at: int, size: int, way: Way, lexicon: Lexicon) -> bool:
+    """Whether the words stand as a direction: behind one of the verbs and before one of the nouns that they need."""
+    words, end = sentence.words, at + size
+    following = words[end].text if end < len(words) else ""
+    if at == 0 or words[at - 1].text in _JOINED or following in ("and", "or", "of"):
+        return False
+    if words[at].text in _SETTINGS and way.before == frozenset() and _tells_setting(sentence, lexicon):
+        return False
+    if way.verbs is not None:
+        verb = _verb_before(sentence, at)
+        if verb is None or words[verb].lemma not in way.verbs:
+            return False
+    if way.before is None:
+        return True
+    if not way.before:
+        return end == len(words) or words[end].text in _NO_NOUN
+    noun = next((n for n in range(end, len(words)) if words[n].is_noun or words[n].tag == "PRP"), None)
+    if noun is None or noun - end > 3 or words[noun].lemma in _UNSEEN:
+        return False
+    while noun + 1 < len(words) and words[noun].dep == "compound" and words[noun].head == noun + 1:
+        noun += 1
+    if words[noun].text in ("him", "her", "them", "me", "it"):
+        return "people" in way.before
+    meaning = thing(sentence, noun, lexicon)
+    named = words[noun].lemma in way.before or living(sentence, noun, lexicon) in way.before
+    return named or (meaning is not None and any(lexicon.is_a(meaning.category, kind) for kind in way.before))
+
+
+def _tells_setting(sentence: Sentence, lexicon: Lexicon) -> bool:
+    """Whether a noun tells what is indoors and what outdoors: it would have to change as well."""
+    for noun in sentence.noun_phrases():
+        place, meaning = lexicon.places.get(sentence.noun_key(noun)), thing(sentence, noun, lexicon)
+        parents = ("nature", "vehicle", "place") if meaning is not None else ()
+        if (place is not None and place.setting != "either") or any(lexicon.is_a(meaning.category, p) for p in parents):
+            return True
+    return False
+
+
+def _verb_before(sentence: Sentence, at: int) -> int | None:
+    """The verb that a direction hangs on, or the nearest one before it."""
+    head = sentence.words[at].head
+    if head in sentence.verbs and head < at:
+        return head
+    near = [n for n in sentence.verbs if 0 < at - n <= _FAR]
+    return near[-1] if near else None

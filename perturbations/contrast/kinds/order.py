@@ -1,0 +1,68 @@
+"""Order: what happens first. "walks in and then sits down" -> "sits down and then walks in"; before, after, while."""
+
+from video_contrast.perturbations.contrast.kinds.contrast import Contrast, exchange, has_pronoun, replace_words
+from video_contrast.perturbations.contrast.lexicon import Lexicon
+from video_contrast.perturbations.english import Sentence
+
+_TIMES = ("before", "after", "while")
+_STATES = frozenset("stand lie lay wear be have hold look watch listen hang stay remain".split())  # last on  # noqa: SIM905
+_BETWEEN = frozenset((",", "and", "then", "but", "."))
+
+
+def contrasts(sentence: Sentence, lexicon: Lexicon) -> list[Contrast]:
+    """Two actions around "then" change places; "before", "after" and "while" are exchanged for each other."""
+    places = [at for at, word in enumerate(sentence.words) if word.text in (*_TIMES, "then")]
+    if len(places) != 1:
+        return []
+    if sentence.words[places[0]].text != "then":
+        return _other_time(sentence, places[0])
+    swapped = _swapped(sentence, places[0])
+    return [swapped] if swapped is not None else []
+
+
+def _other_time(sentence: Sentence, at: int) -> list[Contrast]:
+    """ "before cooking" -> "after cooking", "while cooking"."""
+    words = sentence.words
+    following = words[at + 1] if at + 1 < len(words) else None
+    if following is None or at == 0:
+        return []
+    head = words[at].head
+    participle = following.tag == "VBG" and following.lemma not in _STATES and sentence.child(at + 1, "nsubj") is None
+    clause = words[at].dep == "mark" and head > at and sentence.child(head, "nsubj", "nsubjpass") is not None
+    if not participle and not (clause and words[at].text != "while"):
+        return []
+    others = [other for other in _TIMES if other != words[at].text and (participle or other != "while")]
+    return [replace_words(sentence, at, at + 1, other, unit=words[at].text, other=other) for other in others]
+
+
+def _swapped(sentence: Sentence, then: int) -> Contrast | None:
+    """The actions before and behind "then" change places, if both have one form and the second needs no first."""
+    words = sentence.words
+    second = next((n for n in range(then + 1, len(words)) if n in sentence.verbs), None)
+    if second is None or any(words[n].is_noun for n in range(then + 1, second)):
+        return None
+    end = len(words) - (words[-1].text == ".")
+    stop = then
+    while stop > 0 and words[stop - 1].text in _BETWEEN:
+        stop -= 1
+    before = [n for n in sentence.verbs if n < stop and words[n].tag == words[second].tag and words[n].dep != "amod"]
+    first = next((n for n in reversed(before) if words[second].head == n), before[0] if len(before) == 1 else None)
+    if first is None or has_pronoun(sentence, second, end) or not _equal(sentence, first, second):
+        return None
+    if any(n > second for n in sentence.verbs if sentence.subject(n) not in (None, sentence.subject(second))):
+        return None
+    objects = [{words[n].lemma for n in range(*span) if words[n].is_noun} for span in ((first, stop), (second, end))]
+    if objects[0] & objects[1] and not sentence.is_imperative(first):
+        return None
+    names = words[first].lemma, words[second].lemma
+    if names[0] == names[1]:
+        return None
+    claims = [f"{a} then {b}" for a, b in (names, names[::-1])]
+    return exchange(sentence, (first, stop), (second, end), unit=claims[0], other=claims[1])
+
+
+def _equal(sentence: Sentence, first: int, second: int) -> bool:
+    """Whether two verbs stand in one form, with the same auxiliaries before them or none."""
+    words = sentence.words
+    behind = [words[n].text for n in sentence.auxiliaries(second)]
+    return words[first].tag == words[second].tag and not behind and sentence.child(second, "neg") is None

@@ -1,0 +1,85 @@
+"""Places: room, terrain, indoors or outdoors, weather. "in a kitchen" -> "in a garden"."""
+
+from itertools import chain
+
+from video_contrast.perturbations.contrast.kinds.contrast import Contrast, replace_words, thing
+from video_contrast.perturbations.contrast.lexicon import Lexicon
+from video_contrast.perturbations.english import Sentence
+
+# (preposition, places): of each set only one is where something happens; "/" joins names that viewers mix up. The first
+# name stands in contrasts.
+_SETS = tuple(
+    (preposition, tuple(tuple(names.strip().split("/")) for names in line.split(",")))
+    for preposition, line in (
+        ("in", "kitchen, bedroom, bathroom, living room, classroom, office, gym, garage, restaurant, church, hospital, "
+               "library, store/shop/supermarket, park/garden/yard/backyard, forest/wood/woods/jungle, field/meadow, "
+               "desert, street, parking lot, studio"),
+        ("in", "room, park/garden/yard, forest/wood/woods/jungle, field/meadow, desert, street, parking lot"),
+        ("in", "rain, snow, sunshine"),
+        ("on", "stage, beach, street/road, roof/rooftop, boat"),
+        ("on", "couch/sofa, bed, bench, floor"),
+        ("at", "beach, park, zoo, playground, airport, school, restaurant, market"),
+    )
+)  # fmt: skip
+_WITH_ANIMALS = frozenset(
+    "kitchen bathroom garage park forest field desert street room bed couch floor bench rain snow".split()  # noqa: SIM905
+)
+_WITH_FOOD = frozenset("kitchen park garage classroom restaurant forest rain snow sunshine".split())  # noqa: SIM905
+# Scenes of the lexicon: an action that is of nothing else belongs to a kind of place.
+_BOUND = frozenset(
+    "water drive hunt farm garden sport fight animal nature fire ceremony shop office stage care groom".split()  # noqa: SIM905
+)
+
+
+def contrasts(sentence: Sentence, lexicon: Lexicon) -> list[Contrast]:
+    """The noun behind "in", "on" or "at" exchanged for another place of its set, where what is done fits there."""
+    if any(lexicon.is_a(category, "vehicle") for category in _categories(sentence, lexicon)):
+        return []
+    return list(chain.from_iterable(_of_noun(sentence, noun, lexicon) for noun in sentence.noun_phrases()))
+
+
+def _of_noun(sentence: Sentence, noun: int, lexicon: Lexicon) -> list[Contrast]:
+    words = sentence.words
+    if words[noun].dep != "pobj" or words[noun].tag != "NN" or _says_more(sentence, noun):
+        return []
+    preposition, old = words[words[noun].head].text, sentence.noun_key(noun)
+    first = noun - len(old.split()) + 1
+    if words[first - 1].text not in ("a", "an", "the") or words[noun].head != first - 2:
+        return []
+    sets = [places for name, places in _SETS if name == preposition and any(old in names for names in places)]
+    if not sets or (_is_bound(sentence, lexicon) and "rain" not in chain(*sets[0])):
+        return []
+    mine = next(names for names in sets[0] if old in names)
+    fitting = _fitting(sentence, lexicon)
+    others = [names[0] for names in sets[0] if names is not mine and (not fitting or names[0] in fitting)]
+    others = [new for new in others if new != "floor" or words[first - 1].text == "the"]
+    return [replace_words(sentence, first, noun + 1, new, unit=mine[0], other=new) for new in others]
+
+
+def _fitting(sentence: Sentence, lexicon: Lexicon) -> frozenset[str]:
+    """The places that go with food and animals, if there are any in the caption; empty: any place."""
+    parents = _categories(sentence, lexicon)
+    if any(lexicon.is_a(category, "animal") for category in parents):
+        return _WITH_ANIMALS
+    cooked = any(lexicon.is_a(category, name) for category in parents for name in ("food", "cookware", "tableware"))
+    cooks = any(word.lemma in ("cook", "fry", "bake", "boil", "chef", "recipe") for word in sentence.words)
+    return _WITH_FOOD if cooked or cooks else frozenset()
+
+
+def _categories(sentence: Sentence, lexicon: Lexicon) -> set[str]:
+    meanings = (thing(sentence, noun, lexicon) for noun in sentence.noun_phrases())
+    return {meaning.category for meaning in meanings if meaning is not None}
+
+
+def _says_more(sentence: Sentence, noun: int) -> bool:
+    """Whether more is said of the place than its name: it would have to change as well."""
+    return sentence.child(noun, "amod", "nummod", "prep", "relcl", "acl", "conj", "appos", "cc", "poss") is not None
+
+
+def _is_bound(sentence: Sentence, lexicon: Lexicon) -> bool:
+    """Whether an action belongs to a kind of place, so that it would be odd elsewhere."""
+    for verb in sentence.verbs:
+        actions = lexicon.actions(sentence.words[verb].lemma)
+        if actions and all(action.scenes & _BOUND and "any" not in action.scenes for action in actions):
+            return True
+    return False
