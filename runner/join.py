@@ -137,7 +137,7 @@ def text_tables(model: TextScorer, plan: Plan) -> TableScorer:
     return TableScorer(scores)
 
 
-def _readable(scores: np.ndarray, true: Sequence[int]) -> np.ndarray:
+def _readable(scores: np.ndarray, true: Sequence[int] | np.ndarray) -> np.ndarray:
     """Scores with those of unparseable answers (NaN) below all others, and of the true texts below these: a guess
     would be right by chance.
 

@@ -141,7 +141,7 @@ class _Listener:
         """Empty answers."""
         for messages in conversations:
             self.questions.setdefault(json.dumps(list(messages), sort_keys=True), list(messages))
-        return [{"text": '{"replacements": []}', "logprobs": None} for _ in conversations]
+        return [{"text": '{"replacements": []}', "alternatives": None} for _ in conversations]
 
 
 @with_options

@@ -17,6 +17,7 @@ from typing import Annotated, Any, Literal, NamedTuple, NotRequired, TypedDict
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from video_contrast.answer_text import LETTERS
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import atomic_path, resolve_under, write_json, write_text
 from video_contrast.options import Configs, Flag, Seed, VideoRoot, as_record, with_options
@@ -265,7 +266,7 @@ def _letters(
     """An item as a question by letter; of k following items the true caption stands once at each place."""
     candidates = row["candidates"]
     k = len(candidates)
-    if k > len(prompts.LETTERS):
+    if k > len(LETTERS):
         raise UsageError(f"{row['id']}: {k} candidates are more than letters; give --scoring yesno or loglik")
     question = question_of(row)
     if question is not None and question.is_yes_no(candidates):
@@ -281,7 +282,7 @@ def _letters(
         (question or Question("", prompts.LETTER)).of_frames(request.frames).prompt_for([candidates[n] for n in order])
     )
     for n in wrong if request.format_ == "dpo" else wrong[:1]:
-        yield Preference(prompt, prompts.LETTERS[place], prompts.LETTERS[order.index(n)], row["kinds"][n])
+        yield Preference(prompt, LETTERS[place], LETTERS[order.index(n)], row["kinds"][n])
 
 
 def _row(row_id: str, preference: Preference, clip: PreferenceClip, request: PreferenceOptions) -> PreferenceRow:

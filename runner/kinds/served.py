@@ -41,7 +41,9 @@ AT_ONCE = 16  # clips whose requests may be in flight together; the pace of the 
 ANSWER_TOKENS = 16  # "**", "The answer is (" or an empty block of thoughts may stand before an answer
 # What is asked for with the tokens of an answer. A server that refuses one is asked for the next.
 LOG_PROBABILITIES: tuple[JsonObject, ...] = (
-    *({"logprobs": True, "top_logprobs": count} for count in (20, 10, 5)),
+    {"logprobs": True, "top_logprobs": 20},
+    {"logprobs": True, "top_logprobs": 10},
+    {"logprobs": True, "top_logprobs": 5},
     {"logprobs": True},
     {},
 )
