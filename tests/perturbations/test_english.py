@@ -71,7 +71,7 @@ def test_parses_are_kept_between_runs_in_a_file(nothing_remembered, tmp_path, mo
     parse_module._sentences.clear()
     monkeypatch.setattr(parse_module, "_codes", lambda captions, *_: pytest.fail("parsed again") if captions else [])
     assert [words(sentence) for sentence in parse(captions, cache=file)] == first
-    assert sqlite3.connect(file).execute("SELECT count(*) FROM captions").fetchone() == (3,)
+    assert sqlite3.connect(file).execute("SELECT count(*) FROM texts").fetchone() == (3,)
 
 
 def test_memory_of_sentences_is_bounded(nothing_remembered, monkeypatch):
