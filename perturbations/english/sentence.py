@@ -217,6 +217,11 @@ class Sentence:
         """The places of the imperatives."""
         return tuple(verb for verb in self.verbs if self.is_imperative(verb))
 
+    def order_start(self, verb: int) -> int:
+        """The place of the first word of an imperative: an adverb of manner right before it belongs to it."""
+        before = self.words[verb - 1].text if verb else ""
+        return verb - 1 if before.endswith("ly") or before == "deep" else verb
+
     @cached_property
     def hides_order(self) -> bool:
         """Whether there may be one more imperative that is not read as such: "add salt and place it in the oven"."""
@@ -299,11 +304,12 @@ class Sentence:
             return True
         introduced = [self.words[n].text for n in self.children_with(place, "det", "nummod")]
         countless = has_class(word.lemma, "uncountable") or any(text in _SINGULAR for text in introduced)
-        many = word.tag in ("NNS", "NNPS") and inflect(word.lemma, "NNS") == word.text and not countless
+        form = inflect(word.lemma, "NNS") == word.text and (word.text != word.lemma or word.tag == "NNS")
+        many = word.is_noun and form and not countless
         inner = self.head_noun(place)
         amount = inner != place and has_class(word.lemma, "crowd") and self.words[inner].tag in ("NNS", "NNPS")
         parts = [place, *self.children_with(place, "compound", "nmod")]  # "pepper and garlic powder"
-        joined = any(self.children_with(n, "conj") for n in parts)
+        joined = any(self.children_with(n, "conj", "cc") for n in parts)
         either = any(self.words[n].text in ("or", "nor") for n in self.children_with(place, "cc"))
         return many or amount or (joined and not either)
 

@@ -41,7 +41,7 @@ def _negated(sentence: Sentence, profile: str) -> dict[int, str]:
     """The word that gets "not", and what it becomes."""
     if sentence.orders:
         verb = sentence.orders[0]
-        first = verb - 1 if verb and sentence.words[verb - 1].text.endswith("ly") else verb  # "finely chop"
+        first = sentence.order_start(verb)
         return {first: f"do not {sentence.words[first].text}"}
     verb = _head_verb(sentence)
     if verb is None:

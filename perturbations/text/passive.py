@@ -15,7 +15,7 @@ _PARTS = ("nsubj", "dobj", "aux", "prt", "prep", "dative", "advmod", "punct")
 _CLAUSE_TAGS = ("VB", "VBZ", "VBP", "VBD", "MD", "TO", "WDT", "WP", "WRB")
 _NO_PLACE = ("as", "like", "of", "by", "than")  # prepositions that tell nothing of where, when or how
 _WAYS = ("down", "over", "around", "through", "along")  # "rides down the street": no particle
-_MOST_COMPOUNDS = 3  # a longer chain of nouns is most often a list without commas, of unknown number
+_MOST_COMPOUNDS = 2  # a longer chain of nouns is most often a list without commas, of unknown number
 
 
 def passive(sentence: Sentence) -> str:
@@ -144,7 +144,7 @@ def _of_order(s: Sentence, verb: int, at: int) -> tuple[int, int, str] | None:
     pronoun, them = s.words[obj].tag == "PRP", s.words[obj].text == "them"
     if s.span(obj)[0] != after or s.words[end - 1].tag == "CC" or not (pronoun or _is_movable(s, obj)):
         return None
-    lead = verb - 1 if verb > at and s.words[verb - 1].text.endswith("ly") else verb  # "finely chop"
+    lead = max(s.order_start(verb), at)
     subject, be = "they" if them else s.text(after, end), "are" if them or s.is_plural(obj) else "is"
     return lead, end, _spaced([subject, be, s.text(lead, verb), past, s.text(verb + 1, after)])
 
