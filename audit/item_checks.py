@@ -99,7 +99,8 @@ def copy_facts(rows: Rows) -> CopyFacts:
         key = (_clip(row), plain(question), tuple(sorted(map(plain, row["candidates"]))))
         known = first.setdefault(key, row)
         if known is not row and not row.get("group"):
-            copies.append(f"{row['id']} and {known['id']}")
+            text = f"{question} {_true(row)!r}".lstrip()
+            copies.append(f"{row['id']} and {known['id']}: {text}")
             if plain(_true(known)) != plain(_true(row)):
                 differs.append(f"{row['id']}: {_true(row)!r}, {known['id']}: {_true(known)!r}")
     for row in captions:

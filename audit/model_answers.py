@@ -112,7 +112,7 @@ def power(
 
     With the scores of at least two models their paired differences are the pilot (of all pairs the one that needs
     most). Without, two models that err independently of each other are assumed, which is the worst case of unrelated
-    models, and items of one video count once as all alike (`worst`) or each for itself (`best`).
+    models, and the items of one video count as all alike; `..._at_best` are those of unrelated items.
 
     Args:
         items: the audited candidates.
@@ -138,17 +138,17 @@ def power(
     variance = 2 * rate * (1 - rate)
     sizes = np.array(list(Counter(clusters[item.id] for item in items).values()))
     effective = float(n**2 / (sizes**2).sum())  # items, where those of one video are all alike
-    needed, worst = (clusters_for(variance * n_clusters / size, difference=difference) for size in (n, effective))
+    best, worst = (clusters_for(variance * n_clusters / size, difference=difference) for size in (n, effective))
     return {
         "points": points,
         "difference": difference,
         "from": f"no scores: two models that are right on {rate:.0%} of the items, independently of each other",
-        "items_needed": math.ceil(needed * n / n_clusters),
-        "clusters_needed": needed,
-        "clusters_needed_at_worst": worst,
+        "items_needed": math.ceil(worst * n / n_clusters),
+        "clusters_needed": worst,
+        "clusters_needed_at_best": best,
         "n_items": n,
         "n_clusters": n_clusters,
-        "detectable": detectable(variance / n, n_clusters),
-        "detectable_at_worst": detectable(variance / effective, n_clusters),
+        "detectable": detectable(variance / effective, n_clusters),
+        "detectable_at_best": detectable(variance / n, n_clusters),
         "enough": n_clusters >= worst,
     }

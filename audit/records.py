@@ -61,6 +61,45 @@ class BlindFacts(TypedDict):
     audit: AuditFacts
 
 
+class Tell(TypedDict):
+    """A word, or a feature of form, that sets the true candidates apart."""
+
+    what: str
+    items: int  # of which some candidates have it and others not
+    true: float  # of these, those whose true candidate has it
+    expected: float  # by chance
+    score: float  # the difference in standard deviations, below 0 for what false candidates have
+
+
+class BlindWin(TypedDict):
+    """An item that a blind model wins."""
+
+    id: str
+    question: str
+    true: str
+    next: str  # the candidate that it takes for the second
+
+
+class TaskFacts(AccuracyFacts):
+    """What the best blind model wins of a task."""
+
+    task: str
+    items: int
+    chance: float
+
+
+class SampleItem(TypedDict):
+    """An item as it was read."""
+
+    id: str
+    video: str
+    start: float | None
+    end: float | None
+    question: str
+    candidates: list[str]
+    label: int  # from 0
+
+
 class PairFacts(TypedDict):
     """What is won of pairs without the videos: the text score of the strongest blind model."""
 
@@ -176,8 +215,8 @@ PowerFacts = TypedDict(
         "n_items": Required[int],
         "detectable": Required[float],  # the least difference that the set shows
         "detectable_with_more_items": float | None,  # of a pilot: on the same videos
-        "clusters_needed_at_worst": int,  # without scores: where the items of a video are all alike
-        "detectable_at_worst": float,
+        "clusters_needed_at_best": int,  # without scores: where the items of a video are unrelated
+        "detectable_at_best": float,
         "enough": Required[bool],
     },
     total=False,
@@ -202,7 +241,11 @@ class XrayRecord(TypedDict):
     groups: int
     candidates: dict[str, int]  # number of candidates -> items
     chance: float  # of all candidates
+    sample: SampleItem  # the first item
     blind: BlindFacts
+    tells: list[Tell]
+    blind_wins: list[BlindWin]
+    tasks: list[TaskFacts] | None
     pairs: PairFacts | None
     explained: list[ExplainedFacts] | None
     position: PositionFacts
@@ -241,6 +284,7 @@ class Certificate(TypedDict):
     equal_candidates: int
     leaked_videos: int | None
     points: float
+    videos_needed: int  # to tell two models so many points apart
     enough_items: bool
     version: str
 

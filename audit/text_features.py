@@ -14,6 +14,13 @@ Floats = NDArray[np.float64]
 _NEGATED = re.compile(r"\b(no|not|never|without|nobody|nothing|none|n't)\b", re.I)
 _WORD = re.compile(r"[\w']+")
 SUMMARY = "form of the candidates (length, overlap with the others and the question ...), logistic regression"
+# What each column of `features` is, of the candidate that has most of it.
+FEATURES = (
+    "most words", "most characters", "the longest (in words)", "the shortest (in words)", "most words of the others",
+    "most words of one other", "most words of all others", "most words of its own", "most words of the question",
+    "a negation", "a digit", "a full stop at its end", "a capital at its start", "most commas",
+    "most different words", "longest words",
+)  # fmt: skip
 
 
 def features(texts: Sequence[str], question: str = "") -> Floats:

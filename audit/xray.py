@@ -21,7 +21,8 @@ from video_contrast.audit.exchangeability import exchangeability
 from video_contrast.audit.item_checks import TokenCount, copy_facts, leak_facts, position_facts, text_facts
 from video_contrast.audit.model_answers import ModelAnswers, explained, power, suspects
 from video_contrast.audit.pair_groups import pair_facts
-from video_contrast.audit.records import BlindFacts, Certificate, NamedScorer, XrayRecord
+from video_contrast.audit.records import BlindFacts, Certificate, NamedScorer, SampleItem, XrayRecord
+from video_contrast.audit.tells import blind_wins, task_facts, tells
 from video_contrast.errors import unknown_name
 from video_contrast.rows import MultipleChoiceRow
 from video_contrast.storage.set_records import BLIND_NAMES
@@ -65,6 +66,7 @@ def xray(
     pairs = pair_facts(rows, results)
     if pairs and pairs["solvable"]:
         blind["solvable"] = True
+    best, _ = best_of(results, [item.cluster for item in items])
     whole = sum(1 / len(row["candidates"]) for row in rows) / len(rows)
     rate = None if not answers else sum(answers[0].hits.values()) / max(1, len(answers[0].hits))
     return {
@@ -75,7 +77,11 @@ def xray(
         "groups": len({row["group"] for row in rows if "group" in row}),
         "candidates": {str(size): n for size, n in sorted(Counter(len(row["candidates"]) for row in rows).items())},
         "chance": round(whole, 4),
+        "sample": _sample(rows[0]),
         "blind": blind,
+        "tells": tells(items),
+        "blind_wins": blind_wins(items, best),
+        "tasks": task_facts(rows, items, best),
         "pairs": pairs,
         "explained": explained(items, results, blind["best"]["key"], answers) if answers else None,
         "position": position_facts(rows),
@@ -85,6 +91,18 @@ def xray(
         "suspects": suspects(rows, answers),
         "order": exchangeability(rows, language_model, seed=seed) if language_model is not None else None,
         "power": power(items, answers, points=points, accuracy=rate),
+    }
+
+
+def _sample(row: MultipleChoiceRow) -> SampleItem:
+    return {
+        "id": row["id"],
+        "video": row["video_path"],
+        "start": row["start"],
+        "end": row["end"],
+        "question": row.get("question", ""),
+        "candidates": row["candidates"],
+        "label": row["label"],
     }
 
 
@@ -120,6 +138,7 @@ def certificate(record: XrayRecord) -> Certificate:
         "equal_candidates": record["texts"]["equal_candidates"]["count"],
         "leaked_videos": record["leaks"]["videos"]["count"] if record["leaks"] else None,
         "points": record["power"]["points"],
+        "videos_needed": record["power"]["clusters_needed"],
         "enough_items": record["power"]["enough"],
         "version": record["version"],
     }
@@ -143,7 +162,8 @@ def certificate_text(record: XrayRecord) -> str:
 | best blind model ({facts["best_blind"]}) | {accuracy:.1f} %{interval}, chance {chance:.1f} % |
 | copies of items; with another key | {facts["copies"]}; {facts["key_differs"]} |
 | candidates equal up to case and punctuation | {facts["equal_candidates"]} |
-| tells two models {facts["points"]:g} points apart | {"yes" if facts["enough_items"] else "no"} |
+| source videos that tell two models {facts["points"]:g} points apart | {facts["videos_needed"]:,}: \
+{"enough" if facts["enough_items"] else "too few"} |
 
-{made}; the interval is corrected for the choice among {len(record["blind"]["models"])} blind models.
+{made}. The interval is over source videos, 95 % for all {len(record["blind"]["models"])} blind models at once.
 """

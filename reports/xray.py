@@ -1,43 +1,43 @@
-"""The X-rays of sets: one screen, one page, JSON; several sets stand side by side."""
+"""The page of the X-rays of sets, with their JSON and a certificate each."""
 
 import json
-from collections.abc import Mapping
+from importlib.resources import files
 from pathlib import Path
-from typing import Literal, cast
+from typing import TypedDict, cast
 
-from video_contrast.audit.records import (
-    AccuracyFacts,
-    ExplainedFacts,
-    Finding,
-    NamedScorer,
-    OrderFacts,
-    PairFacts,
-    PowerFacts,
-    XrayRecord,
-)
+from video_contrast.audit.records import AccuracyFacts, Finding, NamedScorer
 from video_contrast.audit.xray import certificate_text
 from video_contrast.console import counted
 from video_contrast.files import write_json, write_text
-from video_contrast.reports.layout import Cell, Column, Section, Table, percent
-from video_contrast.reports.power import shown
+from video_contrast.reports.layout import Cell, Column, Section, Table
 from video_contrast.reports.write import Page, render_page
-
-Records = Mapping[str, XrayRecord]  # name of a set -> its X-ray
-# Findings of an X-ray: part, key, and what is counted.
-FINDINGS = (
-    ("copies", "copies", "items that stand twice (same clip, question and candidates)"),
-    ("copies", "key_differs", "of them, another candidate is the true one"),
-    ("copies", "true_elsewhere", "negatives that are a true caption of their clip in another item"),
-    ("copies", "shared_captions", "true captions that also belong to another video"),
-    ("copies", "near_captions", "pairs of true captions of different videos that share nearly all words"),
-    ("texts", "equal_candidates", "candidates equal up to case and punctuation"),
-    ("texts", "near_candidates", "candidates of an item that share nearly all words"),
-    ("texts", "long_candidates", "candidates longer than models read"),
-    ("leaks", "videos", "source videos in several splits"),
-    ("leaks", "captions", "true captions in several splits"),
+from video_contrast.reports.xray_text import (
+    FINDINGS,
+    OVER,
+    Records,
+    blind_models,
+    counters,
+    file_name,
+    finding_of,
+    findings,
+    headline,
+    left_out,
+    next_steps,
+    order_line,
+    sample_lines,
 )
 
 _ERRORS = ("key_differs", "true_elsewhere", "videos")  # findings that are errors of a set
+
+
+class ReferenceSet(TypedDict):
+    """A published set and the best of its blind models."""
+
+    name: str
+    items: int
+    clusters: int
+    chance: float
+    best: NamedScorer
 
 
 def write_xray(records: Records, output: Path) -> Path:
@@ -64,159 +64,10 @@ def write_xray(records: Records, output: Path) -> Path:
         title="X-ray" if len(records) > 1 else f"X-ray of {next(iter(records))}",
         counts=f"{counted(len(records), 'set')}, {counted(n_items, 'item')}",
         finding=headline(records),
-        warnings=[f"{name}: {text}" for name, record in records.items() for text in _left_out(record)],
+        warnings=[f"{name}: {text}" for name, record in records.items() for text in left_out(record)],
         record=entries,
     )
     return write_text(output / "index.html", render_page(page, sections))
-
-
-def file_name(name: str) -> str:
-    """The name of a set as that of a file."""
-    return "".join(letter if letter.isalnum() or letter in "-_." else "_" for letter in name)
-
-
-def headline(records: Records) -> str:
-    """What the sets show together: those that can be won without the video first, the rest in a count."""
-    if len(records) == 1:
-        return " ".join(verdict(name, record) for name, record in records.items())
-    solvable = {name: record for name, record in records.items() if record["blind"]["solvable"]}
-    few = sum(record["blind"]["solvable"] is None for record in records.values())
-    counts = [f"{len(solvable)} of {len(records)} are solvable blind"]
-    counts += [f"{few} have too few source videos to tell"] if few else []
-    strongest = sorted(
-        solvable.items(), key=lambda item: item[1]["blind"]["chance"] - item[1]["blind"]["best"]["accuracy"]
-    )
-    return " ".join([", ".join(counts) + ".", *(verdict(name, record) for name, record in strongest[:3])])
-
-
-def verdict(name: str, record: XrayRecord) -> str:
-    """The first sentence on a set: whether it can be won without the video."""
-    blind = record["blind"]
-    best, chance = blind["best"], percent(blind["chance"])
-    share = percent(best["accuracy"]) + _interval(best, " ({:.1f} to {:.1f})")
-    figure = f"{best['name']} {share} where chance is {chance}"
-    if pairs := record.get("pairs"):
-        among = _interval(pairs, " ({:.1f} to {:.1f})")
-        figure += (
-            f"; all clips of a group right {percent(pairs['accuracy'])}{among} ({pairs['name']}) where chance is "
-            f"{percent(pairs['chance'])}"
-        )
-    if blind["solvable"] is None:
-        return f"{name} has too few source videos to tell whether it is solvable blind: {figure}."
-    if blind["solvable"]:
-        return f"{name} is solvable blind: {figure}."
-    return f"{name} is not shown to be solvable blind: {figure}."
-
-
-def screen(name: str, record: XrayRecord, *, brief: bool = False) -> list[str]:
-    """The X-ray of a set as text, one screen.
-
-    Args:
-        name: of the set.
-        record: its X-ray.
-        brief: leaves out what nothing was found of, where a table of several sets follows.
-    """
-    lines = [f"guessed: {guess}" for guess in record["source"]["guesses"]] if "source" in record else []
-    lines += [f"left out: {text}" for text in _left_out(record)]
-    sizes = ", ".join(f"{n:,} of {size} candidates" for size, n in record["candidates"].items())
-    lines.append(
-        f"{name} ({record['split']}): {counted(record['items'], 'item')} ({sizes}), "
-        f"{counted(record['clusters'], 'source video')}, "
-        f"against {', '.join(record['blind']['against'])}"
-    )
-    lines.append(verdict(name, record))
-    for model in record["blind"]["models"]:
-        lines.append(f"  {model['name']:20} {100 * model['accuracy']:5.1f} %{_interval(model)}")
-    if record["blind"]["note"]:
-        lines.append(f"  {record['blind']['note']}")
-    lines += [_explained_line(row) for row in record["explained"] or ()]
-    place = record["position"]
-    counts = " ".join(map(str, place["counts"]))
-    lines.append(f"places of the true candidate: {counts} (p {place['p_value']:.2g} if all are alike)")
-    for text, finding in _findings(record):
-        if finding["count"]:
-            lines.append(f"{finding['count']:,} {text}, as {finding['examples'][0]}")
-    if not brief:
-        none = [text for text, finding in _findings(record) if not finding["count"]]
-        lines.append(f"none: {'; '.join(none)}")
-        most = record["texts"]["long_candidates"]["most"]
-        lines.append(f"the longest candidate has {most} tokens ({record['texts']['counter']})")
-    if record["suspects"]:
-        facts = record["suspects"]
-        lines.append(
-            f"{facts['count']:,} of {facts['of']:,} items where {len(facts['models'])} models agree against the key "
-            f"({facts['expected']:g} if they erred by themselves)"
-            + "".join(f"\n  {text}" for text in facts["examples"])
-        )
-    if record["order"]:
-        lines += [_order_line(record["order"], what) for what in ("items", "candidates")]
-    return [*lines, power_line(record["power"])]
-
-
-def power_line(facts: PowerFacts) -> str:
-    """What a set of this size can show."""
-    at_worst = facts.get("clusters_needed_at_worst")
-    more = ""
-    if at_worst and at_worst != facts["clusters_needed"]:
-        more = f" ({at_worst:,} if all items of a video were alike)"
-    return (
-        f"to tell two models {facts['points']:g} points apart (80 % power) it takes {facts['clusters_needed']:,} "
-        f"source videos{more}; there are {facts['n_clusters']:,}, {shown(facts['detectable'])} "
-        f"(variance from {facts['from']})"
-    )
-
-
-def _explained_line(row: ExplainedFacts) -> str:
-    lead = "no lead over chance"
-    if row["explained"] is not None:
-        lead = f"{100 * row['explained']:.0f} % of its lead over chance is there without the video"
-    text = f"{row['model']}: {percent(row['accuracy'])}; {lead}"
-    if rest := row["on_rest"]:
-        text += f"; {percent(rest['accuracy'])} on the {row['n_rest']:,} items that no blind model wins"
-    return text
-
-
-def _order_line(order: OrderFacts, what: Literal["items", "candidates"]) -> str:
-    p_value = order[what]["p_value"]
-    if p_value is None:
-        return f"order of {what}: too few to test"
-    known = "not likelier than shuffled ones"
-    if p_value < 0.05:
-        known = "likelier than shuffled ones: the model may know the set"
-    return f"order of {what} under {order['model']}: {known} (p {p_value:.2g})"
-
-
-def side_by_side(records: Records) -> str:
-    """The X-rays as a table of Markdown, a column a set."""
-    rows: dict[str, list[str]] = {}
-    rows["items, source videos"] = [f"{r['items']:,}, {r['clusters']:,}" for r in records.values()]
-    rows["chance, %"] = [f"{100 * r['blind']['chance']:.1f}" for r in records.values()]
-    models = {model["key"]: model["name"] for record in records.values() for model in record["blind"]["models"]}
-    for key, label in models.items():
-        rows[f"{label}, %"] = [_blind_cell(record, key) for record in records.values()]
-    verdicts = {True: "yes", False: "not shown", None: "too small to tell"}
-    rows["solvable blind"] = [verdicts[record["blind"]["solvable"]] for record in records.values()]
-    rows["fullest place of the key, %"] = [f"{100 * r['position']['most_common']:.1f}" for r in records.values()]
-    for part, name, text in FINDINGS:
-        findings = [_finding(record, part, name) for record in records.values()]
-        if any(findings):
-            rows[text] = [f"{finding['count']:,}" if finding else "–" for finding in findings]
-    points = next(iter(records.values()))["power"]["points"]
-    rows[f"source videos for {points:g} points"] = [f"{r['power']['clusters_needed']:,}" for r in records.values()]
-    lines = [f"| | {' | '.join(records)} |", "|---|" + "---|" * len(records)]
-    return "\n".join([*lines, *(f"| {name} | {' | '.join(cells)} |" for name, cells in rows.items())])
-
-
-def _blind_models(record: XrayRecord) -> dict[str, NamedScorer]:
-    return {model["key"]: model for model in record["blind"]["models"]}
-
-
-def _blind_cell(record: XrayRecord, key: str) -> str:
-    model = _blind_models(record).get(key)
-    if model is None:
-        return "–"
-    text = f"{100 * model['accuracy']:.1f}{_interval(model)}"
-    return f"**{text}**" if key == record["blind"]["best"]["key"] else text
 
 
 def _blind_section(records: Records) -> Section:
@@ -226,14 +77,90 @@ def _blind_section(records: Records) -> Section:
     for name, record in records.items():
         chance = 100 * record["blind"]["chance"]
         cells = [Cell(name), Cell(f"{record['items']:,}"), Cell(f"{chance:.1f}", chance)]
-        own, best = _blind_models(record), record["blind"]["best"]["key"]
+        own, best = blind_models(record), record["blind"]["best"]["key"]
         cells += [_share(own[key], chance, key == best) if key in own else Cell("–", tone="quiet") for key in models]
         rows.append(cells)
-    note = "95 % intervals over source videos. Models that learn are cross-validated, grouped by source video."
+    scorers = {model["name"]: model["scorer"] for record in records.values() for model in record["blind"]["models"]}
+    known = "; ".join(f"{name}: {scorer}" for name, scorer in scorers.items())
+    note = f"{OVER}. Models that learn are cross-validated, grouped by source video. {known}."
     lead = "Models that never see a video. What they win, a model can win without looking."
-    return Section(
+    section = Section(
         "blind", "Without the video", lead, [Table("blind", "Accuracy without the video, %", columns, rows, note=note)]
     )
+    section.parts.append(_beside_others(records))
+    for name, record in records.items():
+        if record["tasks"]:
+            columns = [Column("task", numeric=False), Column("items"), Column(record["blind"]["best"]["name"])]
+            rows = [
+                [Cell(task["task"]), Cell(f"{task['items']:,}"), _share(task, 100 * task["chance"])]
+                for task in record["tasks"]
+            ]
+            stem, note = f"tasks-{file_name(name)}", f"{OVER}."
+            section.parts.append(Table(stem, f"By task, %, {name}", columns, rows, note=note))
+    return section
+
+
+def _beside_others(records: Records) -> Table:
+    """The best blind models of these sets beside those of published ones."""
+    rows = [
+        [Cell(name), Cell(f"{record['items']:,}"), Cell(record["blind"]["best"]["name"]),
+         _share(record["blind"]["best"], 100 * record["blind"]["chance"])]
+        for name, record in records.items()
+    ]  # fmt: skip
+    for other in reference_sets():
+        share = _share(other["best"], 100 * other["chance"])
+        rows.append(
+            [Cell(other["name"], tone="quiet"), Cell(f"{other['items']:,}"), Cell(other["best"]["name"]), share]
+        )
+    columns = [Column("set", numeric=False), Column("items"), Column("best blind model", numeric=False),
+               Column("accuracy")]  # fmt: skip
+    note = (
+        "Intervals are 95 % for all blind models of a set at once; the tick is chance. The whole table: docs/xray.md."
+    )
+    return Table("beside", "Best blind model beside those of published sets, %", columns, rows, note=note)
+
+
+def reference_sets() -> list[ReferenceSet]:
+    """The best blind models of published sets, as `video-contrast xray` prints them of the released files."""
+    text = (files("video_contrast.reports") / "published" / "xray.json").read_text(encoding="utf-8")
+    return cast(list[ReferenceSet], json.loads(text)["sets"])
+
+
+def _tells_section(records: Records) -> Section:
+    lead = "What tells the true candidate without the video, and items that are won that way."
+    section = Section("tells", "What gives the answers away", lead)
+    for name, record in records.items():
+        stem = file_name(name)
+        if record["tells"]:
+            rows = [
+                [Cell(tell["what"]), Cell(f"{tell['items']:,}"), Cell(f"{tell['true']:g}"),
+                 Cell(f"{tell['expected']:g}"), Cell(f"{tell['score']:+.1f}")]
+                for tell in record["tells"]
+            ]  # fmt: skip
+            columns = [Column("word or feature of form", numeric=False), Column("items it sets apart"),
+                       Column("the true one has it"), Column("by chance"), Column("standard score")]  # fmt: skip
+            section.parts.append(Table(f"tells-{stem}", f"Words and features of form, {name}", columns, rows))
+        if record["blind_wins"]:
+            rows = [
+                [Cell(won["id"]), Cell(won["question"] or "–"), Cell(won["true"]), Cell(won["next"])]
+                for won in record["blind_wins"]
+            ]
+            columns = [Column(head, numeric=False) for head in ("item", "question", "true candidate", "next to it")]
+            caption = f"Items won by the widest margin, {record['blind']['best']['name']}, {name}"
+            section.parts.append(Table(f"won-{stem}", caption, columns, rows))
+    return section
+
+
+def _read_section(records: Records) -> Section:
+    section = Section("read", "As it was read", "The first item of each set, and what to do next.")
+    rows = [[Cell(name), Cell("\n".join(sample_lines(record["sample"])))] for name, record in records.items()]
+    columns = [Column("set", numeric=False), Column("item", numeric=False)]
+    section.parts.append(Table("sample", "One item as it was read", columns, rows))
+    steps = [[Cell(name), Cell(step)] for name, record in records.items() for step in next_steps(record)]
+    if steps:
+        columns = [Column("set", numeric=False), Column("step", numeric=False)]
+        section.parts.append(Table("next", "What to do next", columns, steps))
+    return section
 
 
 def _models_section(records: Records) -> Section:
@@ -258,26 +185,30 @@ def _models_section(records: Records) -> Section:
 
 def _items_section(records: Records) -> Section:
     columns = [Column("finding", numeric=False), *map(Column, records)]
-    rows = []
+    rows, none = [], []
     for part, key, text in FINDINGS:
-        findings = [_finding(record, part, key) for record in records.values()]
-        if any(findings):
-            rows.append([Cell(text), *[_count(finding, key in _ERRORS) for finding in findings]])
+        counted_here = [finding_of(record, part, key) for record in records.values()]
+        if any(finding and finding["count"] for finding in counted_here):
+            rows.append([Cell(text), *[_count(finding, key in _ERRORS) for finding in counted_here]])
+        elif any(counted_here):
+            none.append(text)
+    width = max(len(record["position"]["counts"]) for record in records.values())
     counts = [
-        [Cell(name), *[Cell(f"{place:,}") for place in record["position"]["counts"]]]
-        for name, record in records.items()
-    ]
-    width = max(map(len, counts))
-    counts = [row + [Cell("–", tone="quiet")] * (width - len(row)) for row in counts]
+        [Cell(name), *[Cell(f"{place:,}") for place in place["counts"]],
+         *[Cell("–", tone="quiet")] * (width - len(place["counts"])), Cell(f"{place['p_value']:.2g}")]
+        for name, place in ((name, record["position"]) for name, record in records.items())
+    ]  # fmt: skip
     examples = [
         [Cell(text, note=name if len(records) > 1 else ""), Cell(example)]
         for name, record in records.items()
-        for text, finding in _findings(record)
+        for text, finding in findings(record)
         for example in finding["examples"]
     ]
-    places = [Column("set", numeric=False), *[Column(f"place {n + 1}") for n in range(width - 1)]]
+    places = [Column("set", numeric=False), *[Column(f"place {n}") for n in range(width)],
+              Column("p", hint="if all places held as many keys")]  # fmt: skip
     section = Section("items", "Items", "Copies, leaks and texts. A finding is a place to look at, not yet an error.")
-    section.parts.append(Table("findings", "Findings", columns, rows, note=_counters(records)))
+    note = f"None: {'; '.join(none)}. {counters(records)}"
+    section.parts.append(Table("findings", "Findings", columns, rows, note=note))
     section.parts.append(Table("places", "Where the true candidate stands", places, counts))
     if examples:
         columns = [Column("finding", numeric=False), Column("example", numeric=False)]
@@ -304,7 +235,8 @@ def _labels_section(records: Records) -> Section:
 
 
 def _power_section(records: Records) -> Section:
-    columns = [Column("set", numeric=False), Column("source videos"), Column("needed"), Column("shows, points")]
+    heads = ("source videos", "source videos needed", "shows, points")
+    columns = [Column("set", numeric=False), *map(Column, heads)]
     rows = [
         [Cell(name), Cell(f"{facts['n_clusters']:,}"),
          Cell(f"{facts['clusters_needed']:,}", tone="good" if facts["enough"] else "bad"),
@@ -318,7 +250,7 @@ def _power_section(records: Records) -> Section:
     known = [(name, record["order"]) for name, record in records.items() if record["order"]]
     if known:
         rows = [
-            [Cell(name), *[Cell(_order_line(order, what)) for what in ("items", "candidates")]] for name, order in known
+            [Cell(name), *[Cell(order_line(order, what)) for what in ("items", "candidates")]] for name, order in known
         ]
         columns = [
             Column("set", numeric=False),
@@ -329,32 +261,12 @@ def _power_section(records: Records) -> Section:
     return section
 
 
-SECTIONS = (_blind_section, _models_section, _items_section, _labels_section, _power_section)
+SECTIONS = (
+    _read_section, _blind_section, _tells_section, _models_section, _items_section, _labels_section, _power_section,
+)  # fmt: skip
 
 
 def _share(facts: AccuracyFacts, chance: float | None = None, best: bool = False) -> Cell:
     value = 100 * facts["accuracy"]
     low, high = (None if end is None else 100 * end for end in (facts["low"], facts["high"]))
     return Cell(f"{value:.1f}", value, low=low, high=high, chance=chance, tone="best" if best else "")
-
-
-def _findings(record: XrayRecord) -> list[tuple[str, Finding]]:
-    return [(text, finding) for part, key, text in FINDINGS if (finding := _finding(record, part, key))]
-
-
-def _finding(record: XrayRecord, part: str, key: str) -> Finding | None:
-    return cast(Mapping[str, Mapping[str, Finding]], record)[part].get(key)
-
-
-def _counters(records: Records) -> str:
-    return " ".join(dict.fromkeys(f"Tokens: {record['texts']['counter']}." for record in records.values()))
-
-
-def _left_out(record: XrayRecord) -> list[str]:
-    reasons = record["source"]["left_out"] if "source" in record else {}
-    return [f"{counted(len(places), 'row')} with {reason}, first {places[0]}" for reason, places in reasons.items()]
-
-
-def _interval(facts: AccuracyFacts | PairFacts, form: str = " [{:.1f}, {:.1f}]") -> str:
-    low, high = facts["low"], facts["high"]
-    return "" if low is None or high is None else form.format(100 * low, 100 * high)

@@ -216,7 +216,7 @@ def test_the_blind_classifier_is_that_of_scikit_learn_on_its_own_count_of_n_gram
     def with_lengths(counts, of):
         return sparse.hstack([counts, [[len(text.split()) / 10, len(text) / 50] for text in of]])
 
-    model = LogisticRegression(C=1.0, solver="liblinear", tol=1e-3)
+    model = LogisticRegression(C=1.0, solver="newton-cg", tol=1e-3)
     weights = [1.0, 0.5, 0.5] * len(items)
     model.fit(with_lengths(counted, texts), [True, False, False] * len(items), sample_weight=weights)
     expected = model.decision_function(with_lengths(words.transform(unknown), unknown))

@@ -8,6 +8,8 @@ from fake_hub import FakeHub, Repo, point_at
 from tiny_models import gpt2
 
 from video_contrast import build
+from video_contrast.audit.blind_audit import wins
+from video_contrast.audit.blind_models import blind_scores
 from video_contrast.audit.exchangeability import exchangeability
 from video_contrast.audit.model_answers import ModelAnswers
 from video_contrast.audit.near_duplicates import near_duplicates
@@ -105,6 +107,64 @@ def test_copies_keys_leaks_and_texts_are_counted():
     assert texts["long_candidates"]["most"] == 82
     assert record["leaks"]["videos"] == {"count": 1, "examples": ["'v3': test, train"]}
     assert certificate(record)["key_differs"] == 1
+
+
+def test_words_and_form_that_give_answers_away_are_named_with_their_counts():
+    """'never' stands in half of the false candidates and in no true one."""
+    rng = np.random.default_rng(7)
+    rows = []
+    for n in range(200):
+        texts = [" ".join(rng.choice(WORDS, 5)) for _ in range(2)]
+        texts[1] += " never" if n % 2 else ""
+        order = [0, 1] if n % 4 < 2 else [1, 0]
+        rows.append(row(n, [texts[m] for m in order], order.index(0)) | {"meta": json.dumps({"task": f"task {n % 2}"})})
+    record = xray({"test": rows})
+    never = next(tell for tell in record["tells"] if tell["what"] == "'never'")
+    assert (never["items"], never["true"], never["expected"]) == (100, 0, 50) and never["score"] == -10
+    assert len(record["tells"]) <= 10 and not any(t["what"] == "'never never'" for t in record["tells"])
+    tasks = {task["task"]: task["accuracy"] for task in record["tasks"]}
+    assert tasks["task 1"] > 0.9 > tasks["task 0"] and record["tasks"][0]["task"] == "task 1"
+    assert len(record["blind_wins"]) == 10 and all(won["next"].endswith(" never") for won in record["blind_wins"])
+    assert record["sample"]["candidates"] == rows[0]["candidates"] and record["sample"]["label"] == rows[0]["label"]
+
+
+def test_a_large_set_weakens_no_blind_model():
+    """Words that three of 4,800 items hold tell their true candidates; they were dropped from sets of this size."""
+    rng = np.random.default_rng(8)
+    items = []
+    for n in range(4800):
+        texts = [" ".join(rng.choice(WORDS, 4)) + f" {mark}{n // 3}" for mark in ("good", "bad")]
+        items.append(texts)
+    scores = blind_scores(items, [f"v{n}" for n in range(4800)], "classifier")
+    assert wins(scores).mean() > 0.75
+
+
+def test_screen_page_and_certificate_state_one_number_of_videos(tmp_path, capsys):
+    """Five items a video: what is needed counts them as alike."""
+    path = tmp_path / "t.jsonl"
+    rows = [r | {"video": f"v{n // 5}"} for n, r in enumerate(random_rows(100))]
+    path.write_text("\n".join(json.dumps({k: r[k] for k in ("candidates", "label", "video")}) for r in rows))
+    assert main(["xray", str(path), "--output", str(tmp_path / "x")]) == 0
+    screen = capsys.readouterr().out
+    (record,) = json.loads((tmp_path / "x" / "xray.json").read_text()).values()
+    needed = f"{record['power']['clusters_needed']:,}"
+    assert record["power"]["clusters_needed"] > record["power"]["clusters_needed_at_best"]
+    assert f"it takes {needed} source videos" in screen and "next: add source videos" in screen
+    assert f"| {needed}: too few |" in (tmp_path / "x" / "t.certificate.md").read_text()
+    page = (tmp_path / "x" / "index.html").read_text()
+    assert needed in page and "One item as it was read" in page and "VITATECS, Direction" in page
+    assert "item 0 as it was read: v0.mp4" in screen and "(key)" in screen and "counted from 0" in screen
+
+
+def test_rows_that_are_no_items_are_a_finding_and_a_table_without_videos_says_so(tmp_path, capsys):
+    path = tmp_path / "t.jsonl"
+    lines = [{"candidates": r["candidates"], "label": r["label"]} for r in random_rows(30)]
+    path.write_text("\n".join(json.dumps(line) for line in [*lines, {"candidates": ["x", "y"], "label": 9}]))
+    assert main(["xray", str(path), "--output", str(tmp_path / "x")]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "left out: 1 row with a label outside the candidates, first row 31 (id '30'): the label 9" in said
+    assert "each row counts as a video of its own" in said and "next: mend or take out 1 row" in said
+    assert main(["xray", str(path), "--strict", "--output", str(tmp_path / "y")]) == 1 and not (tmp_path / "y").exists()
 
 
 def test_near_duplicates_are_those_of_a_full_comparison():
