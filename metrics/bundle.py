@@ -55,7 +55,11 @@ def written_out(path: Path, *, body: bool = True) -> str:
     for source in [path] if body else [_needed(node, path) for node in _own_imports(path)]:
         _collect(source, parts, libraries=libraries, defined=defined, seen=seen)
     head = '"""Written out from the sources of the package video-contrast. Do not edit it here."""'
-    imports = "\n".join(sorted(libraries, key=lambda line: (not line.startswith("import"), line)))
+    imports = "\n".join(
+        sorted(
+            libraries, key=lambda line: (not line.startswith("from __future__"), not line.startswith("import"), line)
+        )
+    )
     return "\n\n\n".join([head + "\n\n" + imports, *parts]) + "\n"
 
 

@@ -1,7 +1,7 @@
 """Robustness over many perturbations: gammas, averaged over severities, sub-types, categories and modalities."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -105,31 +105,44 @@ def robustness(
             (before, after), condition, len(conditions), clusters, chance=chance, percent=percent, seed=seed
         )
 
-    def figures(inside: list[NDArray[np.int64]]) -> Figures:
-        """Figures over perturbations, or over the severities of a single one."""
-        result: Figures = {}
-        for gamma, values in gammas.items():
-            each = [_mean(values[j]) for j in inside]
-            result[gamma] = _number(_mean(np.array(each)))
-            spread = np.array(each) if len(inside) > 1 else values[inside[0]]
-            result[f"{gamma}_std"] = _number(_std(spread, ddof))
-        result["clean"], result["perturbed"] = (_mean(np.array([mean[j].mean() for j in inside])) for mean in means)
-        for name, values in samples.items():
-            aggregated = _means(np.stack([_means(values[:, j]) for j in inside], axis=1))
-            estimate = float("nan") if result[name] is None else result[name]
-            bounds = (-np.inf if name == "gamma_c" else 0.0, np.inf)
-            result |= interval_keys(name, interval_of_samples(estimate, aggregated, n_clusters, bounds=bounds))
-        result["n_conditions"] = int(sum(len(j) for j in inside))
-        result["n_missing"] = int(sum(np.isnan(gammas["gamma_r"][j]).all() for j in inside))
-        return result
-
-    result = {"by_perturbation": {name: figures([members[i]]) for i, name in enumerate(names)}}
+    measured = _Measured((means[0], means[1]), gammas, samples, n_clusters, ddof)
+    result = {"by_perturbation": {name: _figures(measured, [members[i]]) for i, name in enumerate(names)}}
     for table, grouped in groups.items():
         grouped_figures = {
-            group: figures([members[i] for i in inside]) | {"n_perturbations": len(inside)}
+            group: _figures(measured, [members[i] for i in inside]) | {"n_perturbations": len(inside)}
             for group, inside in grouped.items()
         }
         result.update(grouped_figures[""] if table == "" else {table: grouped_figures})
+    return result
+
+
+class _Measured(NamedTuple):
+    """What was measured of each condition: mean scores (clean, perturbed), gammas, and their bootstrap samples."""
+
+    means: tuple[Floats, Floats]
+    gammas: dict[str, Floats]
+    samples: dict[str, Floats]
+    n_clusters: int
+    ddof: int
+
+
+def _figures(measured: _Measured, inside: list[NDArray[np.int64]]) -> Figures:
+    """Figures over perturbations, each given by the numbers of its conditions, or over the severities of one."""
+    result: Figures = {}
+    for gamma, values in measured.gammas.items():
+        each = [_mean(values[j]) for j in inside]
+        result[gamma] = _number(_mean(np.array(each)))
+        spread = np.array(each) if len(inside) > 1 else values[inside[0]]
+        result[f"{gamma}_std"] = _number(_std(spread, measured.ddof))
+    for name, mean in zip(("clean", "perturbed"), measured.means, strict=True):
+        result[name] = _mean(np.array([mean[j].mean() for j in inside]))
+    for name, values in measured.samples.items():
+        aggregated = _means(np.stack([_means(values[:, j]) for j in inside], axis=1))
+        estimate = float("nan") if result[name] is None else result[name]
+        bounds = (-np.inf if name == "gamma_c" else 0.0, np.inf)
+        result |= interval_keys(name, interval_of_samples(estimate, aggregated, measured.n_clusters, bounds=bounds))
+    result["n_conditions"] = int(sum(len(j) for j in inside))
+    result["n_missing"] = int(sum(np.isnan(measured.gammas["gamma_r"][j]).all() for j in inside))
     return result
 
 
