@@ -200,7 +200,7 @@ def _choice(runs: tuple[_ScoredRun, _ScoredRun], test: PairedTest) -> list[Compa
 def _pair_rows(runs: tuple[_ScoredRun, _ScoredRun], test: PairedTest) -> list[Comparison]:
     """Of pairs, the rows of the scores that both runs have, over the groups that both scored whole."""
     from video_contrast.metrics.group_score import SCORES, group_hits
-    from video_contrast.runner.results import caption_matrix
+    from video_contrast.runner.table_metrics import caption_matrix
 
     groups: list[dict[str, list[ScoreRow]]] = []
     for run in runs:

@@ -15,7 +15,7 @@ from video_contrast.errors import UsageError, VideoContrastError, unknown_name
 from video_contrast.reports.released_rcad import released_rcad
 from video_contrast.reports.reproduce_set import FEINT6K, MSRVTT, Annotations, find_set
 from video_contrast.runner.job import RunResult
-from video_contrast.runner.scoring import score
+from video_contrast.runner.score_call import score
 from video_contrast.storage import SetFolder
 from video_contrast.storage.run_records import ConfigMetrics
 

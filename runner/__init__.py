@@ -2,10 +2,12 @@
 
     score("openai/clip-vit-base-patch32", "sets/msrvtt", "gender_mc", output="runs/clip")
 
-scoring.py, job.py, plan.py    the call, what it asks for, and the clips, views and texts that it needs
+score_call.py, job.py, plan.py    the call, what it asks for, and the clips, views and texts that it needs
 encode.py, pairs.py    the work: rows of encoders into a store, results of pair scorers into the run's directory
-many.py, watch.py, frame_store.py    several runs in one call, each clip decoded once for all of them
-execute.py, join.py    the processes share the work; the first one joins rows to scores, measures and writes
+run_requests.py, several_runs.py, watch.py, frame_store.py    several runs, each clip decoded once for all of them
+execute.py, process_share.py    the processes share the work
+table_scores.py, table_metrics.py, measure_and_write.py    the first one joins rows to scores, measures and writes
+run_directory.py    whose a run's directory is, and whether it is finished
 conditions.py, views.py    perturbations asked for, and the frames of a clip under each
 kinds/    one file a kind of model
 """
@@ -14,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from video_contrast.runner.job import RunResult, read_result
-    from video_contrast.runner.scoring import score
+    from video_contrast.runner.score_call import score
 
 __all__ = ["RunResult", "read_result", "score"]
 
@@ -23,5 +25,5 @@ def __getattr__(name: str) -> Any:  # a function or class, loaded when it is fir
     if name in __all__:
         from importlib import import_module
 
-        return getattr(import_module(f"video_contrast.runner.{'scoring' if name == 'score' else 'job'}"), name)
+        return getattr(import_module(f"video_contrast.runner.{'score_call' if name == 'score' else 'job'}"), name)
     raise AttributeError(f"module 'video_contrast.runner' has no attribute {name!r}")

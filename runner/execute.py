@@ -7,16 +7,16 @@ from pathlib import Path
 
 from video_contrast.console import note
 from video_contrast.errors import UsageError
-from video_contrast.runner import record
+from video_contrast.runner import run_directory
 from video_contrast.runner.device import device_of, full_float32, load_model, perturbing_device
 from video_contrast.runner.job import Job, RunResult, estimate_of, identity, read_result
+from video_contrast.runner.measure_and_write import measure_and_write
 from video_contrast.runner.memory import enough_memory
 from video_contrast.runner.plan import Plan, make_plan
+from video_contrast.runner.process_share import Run
 from video_contrast.runner.processes import Processes
-from video_contrast.runner.run import Run
 from video_contrast.runner.self_test import self_test
 from video_contrast.runner.video_files import root_of
-from video_contrast.runner.write_run import write
 from video_contrast.storage import RunFolder
 
 
@@ -36,9 +36,14 @@ def execute(job: Job, *, in_memory: bool) -> RunResult:
     began = time.time()
     folder = RunFolder(job.output)
     exact = full_float32()
-    with record.locked(folder, processes.rank), record.room_on(job.output, job.store), enough_memory(), exact:
+    with (
+        run_directory.locked(folder, processes.rank),
+        run_directory.room_on(job.output, job.store),
+        enough_memory(),
+        exact,
+    ):
         if processes.first:
-            record.claim(folder, identity(job, dtype))
+            run_directory.claim(folder, identity(job, dtype))
         processes.wait()
         model = load_model(job, device, dtype)
         plan = processes.from_first(lambda: make_plan(job.loaded, job.conditions, folder))
@@ -51,7 +56,7 @@ def execute(job: Job, *, in_memory: bool) -> RunResult:
         run.self_test = self_test(run)
         scorer = run.encode_or_score()
         if processes.first:
-            write(run, scorer)
+            measure_and_write(run, scorer)
         processes.wait()
         return read_result(job.output)
 

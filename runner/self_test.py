@@ -19,8 +19,8 @@ from video_contrast.runner.job import Job, model_facts
 from video_contrast.runner.kinds.base import ClipFrames, TextScorer
 from video_contrast.runner.memory import enough_memory
 from video_contrast.runner.plan import make_plan
+from video_contrast.runner.process_share import Run
 from video_contrast.runner.processes import Processes
-from video_contrast.runner.run import Run
 from video_contrast.runner.video_files import root_of
 from video_contrast.storage import RunFolder
 from video_contrast.storage.run_records import ModelRecord

@@ -13,11 +13,11 @@ from video_contrast.runner.checkpoints import Checkpoint, checkpoints_in, is_who
 from video_contrast.runner.frame_store import FrameStore
 from video_contrast.runner.job import Job
 from video_contrast.runner.locate import signature
-from video_contrast.runner.many import FRAMES, Caught, FindSet, RunOutcome, free_memory
 from video_contrast.runner.options import WatchOptions
-from video_contrast.runner.record import is_of
-from video_contrast.runner.scoring import make_job, request_record, score_job
+from video_contrast.runner.run_directory import is_of
+from video_contrast.runner.score_call import make_job, request_record, score_job
 from video_contrast.runner.sets import load_set
+from video_contrast.runner.several_runs import FRAMES, Caught, FindSet, RunOutcome, free_memory
 from video_contrast.storage import RunFolder
 
 

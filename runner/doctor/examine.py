@@ -19,7 +19,7 @@ from video_contrast.runner.doctor.truth import check_channels, check_truth
 from video_contrast.runner.kinds.base import TextScorer
 
 if TYPE_CHECKING:
-    from video_contrast.runner.run import Run
+    from video_contrast.runner.process_share import Run
 
 NEVER_SEES = "never sees a video"
 NOTHING_READ = "no clip of the set could be read"

@@ -21,7 +21,7 @@ from video_contrast.runner.views import views_of
 from video_contrast.video import Clip
 
 if TYPE_CHECKING:
-    from video_contrast.runner.run import Run
+    from video_contrast.runner.process_share import Run
 
 ITEMS = 8
 CAPTIONS_A_CLIP = 3  # of a pair scorer: the true one and those of the next clips

@@ -250,7 +250,12 @@ class PairScorer(Model):
     def rendered_input(
         self, clip: ClipFrames, captions: Sequence[str], *, position: int = 0, question: Question | None = None
     ) -> JsonObject:
-        """What the model itself is given for an item; the prompt of a kind that asks depends on all four."""
+        """What the model itself is given for an item: prompt, token counts, times, pixel shapes.
+
+        Args:
+            clip, captions: of the item.
+            position, question: of the item, on which the prompt of a kind that asks depends too.
+        """
         return super().rendered_input(clip, captions)
 
     @abstractmethod

@@ -78,6 +78,11 @@ def continuations(tokenizer: Tokenizer, context: str, texts: Sequence[str]) -> l
     Alone, a text would get what some tokenizers put before a beginning: a space, or a piece of its own for one. Where
     the context's last token would be another one before the text, no such tokens follow the context, and the text is
     encoded alone.
+
+    Args:
+        tokenizer: of the model.
+        context: what stands before each text, such as a rendered prompt.
+        texts: answers or captions.
     """
     before = tokenizer.encode(context, add_special_tokens=False)
     rows = []

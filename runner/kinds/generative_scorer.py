@@ -230,7 +230,11 @@ class GenerativeScorer(PairScorer):
     def rendered_input(
         self, clip: ClipFrames, captions: Sequence[str], *, position: int = 0, question: Question | None = None
     ) -> JsonObject:
-        """The first prompt about the captions with its hash and token count, and the shapes of the pixels."""
+        """The first prompt about the captions with its hash and token count, and the shapes of the pixels.
+
+        Args:
+            clip, captions, position, question: of an item, as of `score`.
+        """
         texts = [self.chat.safe(caption) for caption in captions]
         question = self._safe(question, clip)
         asked = prompts.questions_about(texts, self.options, position=position, question=question)

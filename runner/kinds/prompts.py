@@ -110,7 +110,11 @@ def scores_by_answers(
     position: int = 0,
     question: Question | None = None,
 ) -> ScoreResult:
-    """Scores of captions by the answers to `questions_about` them, whose arguments these are too.
+    """Scores of captions by the answers to `questions_about` them.
+
+    Args:
+        captions, options, position, question: as of `questions_about`.
+        read: asks, and reads the answers.
 
     Returns:
         float64[k]: of yes and no p(yes) / (p(yes) + p(no)); of letters the mean log-probability among them, over the

@@ -134,7 +134,11 @@ class ServedScorer(PairScorer):
     def rendered_input(
         self, clip: ClipFrames, captions: Sequence[str], *, position: int = 0, question: Question | None = None
     ) -> JsonObject:
-        """The first question about the captions; the server puts it into its chat template."""
+        """The first question about the captions; the server puts it into its chat template.
+
+        Args:
+            clip, captions, position, question: of an item, as of `score`.
+        """
         question = None if question is None else question.of_frames(len(clip.frames))
         asked = prompts.questions_about(captions, self.options, position=position, question=question)
         return super().rendered_input(clip, captions) | {"prompt": asked[0]}

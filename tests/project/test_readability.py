@@ -74,7 +74,7 @@ STILL_TANGLED = {
     "reports/summary.py: _dots",
     "reports/summary.py: accuracy_table",
     "runner/kinds/__init__.py: choose",
-    "runner/write_run.py: write",
+    "runner/measure_and_write.py: measure_and_write",
     "video_contrast/commands/score_runs.py: score_runs",
     "video_contrast/options.py: bind",
     "video_contrast/rows.py: _problem",

@@ -257,7 +257,7 @@ def test_a_directory_of_another_run_is_refused(place: Path, tmp_path: Path) -> N
 
 
 def test_two_runs_in_one_directory_are_refused(place: Path, tmp_path: Path) -> None:
-    from video_contrast.runner.record import locked
+    from video_contrast.runner.run_directory import locked
     from video_contrast.storage import RunFolder
 
     with locked(RunFolder(tmp_path / "run"), 0), pytest.raises(VideoContrastError, match="another run is writing to"):

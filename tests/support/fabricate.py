@@ -101,7 +101,7 @@ def make_run(
     conditions: Mapping[str, float] | None = None,
 ) -> Path:
     """A finished run, written by the runner's own functions, of a scorer whose skill is known a condition."""
-    from video_contrast.runner import results
+    from video_contrast.runner import table_metrics
     from video_contrast.runner.conditions import parse
     from video_contrast.runner.plan import make_plan
     from video_contrast.runner.sets import load_set
@@ -114,13 +114,13 @@ def make_run(
     tables, found = [], {}
     for table in plan.tables:
         scored = _scored(table, model, skills[table.condition.name])
-        found[table.name] = (table, results.metrics_of(scored, seed=0))
+        found[table.name] = (table, table_metrics.metrics_of(scored, seed=0))
         if scored.matrix is None:
             tables.append(scored)
         else:
-            run.write_matrix(*table.name, matrix=results.similarities(scored))
-    run.write_scores(row for scored in tables for row in results.score_rows(scored))
-    run.write_metrics(results.summary(found))
+            run.write_matrix(*table.name, matrix=table_metrics.similarities(scored))
+    run.write_scores(row for scored in tables for row in table_metrics.score_rows(scored))
+    run.write_metrics(table_metrics.summary(found))
     record = {
         "version": "0.1.0",
         "request": {"video_root": None},
@@ -139,7 +139,7 @@ def make_run(
 
 
 def _scored(table: Any, model: str, skill: float) -> Any:
-    from video_contrast.runner.results import TableScores
+    from video_contrast.runner.table_metrics import TableScores
 
     items = table.group.items
     kept = tuple(range(len(items)))

@@ -19,7 +19,7 @@ from video_contrast.options import GivenOptions
 
 if TYPE_CHECKING:
     from video_contrast.reports.terminal import TableLine
-    from video_contrast.runner.many import RunOutcome
+    from video_contrast.runner.several_runs import RunOutcome
     from video_contrast.storage.run_records import ConfigMetrics
 
 MODELS = ("bag-of-frames", "temporal-plain", "temporal", "random", "blind")

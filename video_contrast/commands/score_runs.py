@@ -13,12 +13,12 @@ from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import JsonObject
 from video_contrast.options import GivenOptions
 from video_contrast.runner.options import ScoreOptions
-from video_contrast.runner.run_list import read_run_list, run_requests
+from video_contrast.runner.run_requests import read_run_list, run_requests
 from video_contrast.storage.missing_clips import TooManyMissing, are_missing, missing_clips, more_missing_than
 
 if TYPE_CHECKING:
     from video_contrast.runner.job import RunResult
-    from video_contrast.runner.many import RunOutcome
+    from video_contrast.runner.several_runs import RunOutcome
 
 
 def score_runs(
@@ -71,7 +71,7 @@ def score_runs(
             ending = f"failed: {outcome.error}" if outcome.error else f"written to {outcome.output}"
             print(f"{outcome.name}: {ending}", file=sys.stderr if outcome.error else sys.stdout)
 
-    from video_contrast.runner.many import score_each
+    from video_contrast.runner.several_runs import score_each
 
     outcomes = score_each(requests, folder, find_set=api.named_set, done=done)
     if not first:

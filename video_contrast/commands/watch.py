@@ -16,7 +16,7 @@ from video_contrast.options import Configs, Flag
 from video_contrast.runner.options import SCORED, WatchOptions
 
 if TYPE_CHECKING:
-    from video_contrast.runner.many import RunOutcome
+    from video_contrast.runner.several_runs import RunOutcome
 
 
 @command(

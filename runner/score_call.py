@@ -13,7 +13,7 @@ from typing import cast
 from video_contrast.errors import UsageError
 from video_contrast.files import JsonObject, cache_dir
 from video_contrast.options import with_options
-from video_contrast.runner import record
+from video_contrast.runner import run_directory
 from video_contrast.runner.conditions import parse
 from video_contrast.runner.doctor.result import accepted_checks
 from video_contrast.runner.job import Job, RunResult, describe, read_result
@@ -78,7 +78,7 @@ def score_job(job: Job, *, in_memory: bool = False) -> RunResult:
     Raises:
         UsageError, VideoContrastError: as `score`.
     """
-    if not in_memory and record.finished(job):
+    if not in_memory and run_directory.finished(job):
         return read_result(job.output)
     from video_contrast.runner.execute import execute
 

@@ -14,7 +14,7 @@ from video_contrast.runner.keys import Keys
 from video_contrast.runner.kinds.base import LabelledItem, ScoreResult, TextScorer
 from video_contrast.runner.pairs import Pairing, PairResults, ScoreRequest
 from video_contrast.runner.plan import Plan, PlannedTable
-from video_contrast.runner.results import TableScores
+from video_contrast.runner.table_metrics import TableScores
 from video_contrast.video import Clip
 
 

@@ -12,12 +12,11 @@ from pathlib import Path
 
 from video_contrast import seeds
 from video_contrast.console import is_quiet
-from video_contrast.runner import record
+from video_contrast.runner import run_directory
 from video_contrast.runner.counts import RunCounts
 from video_contrast.runner.doctor.result import SelfTest
 from video_contrast.runner.encode import Encoding
 from video_contrast.runner.job import Job, numeric_options
-from video_contrast.runner.join import TableScorer, encoder_tables, pair_tables, text_tables
 from video_contrast.runner.keys import Keys
 from video_contrast.runner.kinds.base import Encoder, PairScorer, TextScorer
 from video_contrast.runner.pairs import Pairing, PairResults, ScoreRequest, score_pairs
@@ -26,6 +25,7 @@ from video_contrast.runner.processes import Processes
 from video_contrast.runner.reading import ClipReader
 from video_contrast.runner.shared_frames import encode_frames, frames_by_themselves, pool_views, shared_frames
 from video_contrast.runner.store import Store
+from video_contrast.runner.table_scores import TableScorer, encoder_tables, pair_tables, text_tables
 from video_contrast.runner.video_files import hashed
 from video_contrast.storage import RunFolder
 from video_contrast.storage.run_records import VideoFile
@@ -59,7 +59,7 @@ class Run:
             job.source.revision or job.source.name, job.kind.name, job.kind.version, self.dtype,
             *(f"{key}={value}" for key, value in sorted(numeric_options(job).items())),
             *(("preprocessed on device",) if job.options.preprocess_on == "device" else ()),
-            *(f"{name} {version}" for name, version in record.numeric_versions().items()),
+            *(f"{name} {version}" for name, version in run_directory.numeric_versions().items()),
         ).hex()[:32]  # fmt: skip
 
     def encode_or_score(self) -> TableScorer:

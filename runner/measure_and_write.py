@@ -9,15 +9,15 @@ from typing import cast
 
 from video_contrast.errors import VideoContrastError
 from video_contrast.files import JsonObject
-from video_contrast.runner import record, results
+from video_contrast.runner import run_directory, table_metrics
 from video_contrast.runner.doctor.result import accepted_checks
 from video_contrast.runner.job import Job, estimate_of, model_facts
-from video_contrast.runner.join import TableScorer
 from video_contrast.runner.keys import VERSION
 from video_contrast.runner.kinds.base import Encoder
 from video_contrast.runner.kinds.served_cost import price_of
-from video_contrast.runner.run import Run
+from video_contrast.runner.process_share import Run
 from video_contrast.runner.shared_frames import frames_by_themselves
+from video_contrast.runner.table_scores import TableScorer
 from video_contrast.storage import RunFolder
 from video_contrast.storage.missing_clips import WITH_ITS_GROUP
 from video_contrast.storage.run_records import (
@@ -33,7 +33,7 @@ from video_contrast.video import frame_grid
 MATRICES_LIMIT = 2 << 30  # bytes
 
 
-def write(run: Run, scorer: TableScorer) -> None:
+def measure_and_write(run: Run, scorer: TableScorer) -> None:
     """Measures and writes what the first process has: scores and matrices, then the metrics, and the record last."""
     seconds = time.time() - run.began
     job, plan, folder = run.job, run.plan, RunFolder(run.job.output)
@@ -57,22 +57,22 @@ def write(run: Run, scorer: TableScorer) -> None:
     rows: list[ScoreRow] = []
     metrics = {}
     hits: dict[tuple[str, str], dict[str, tuple[float, str]]] = {}
-    tested = any(table.group.config.endswith(results.PROFICIENCY) for table in tables)
+    tested = any(table.group.config.endswith(table_metrics.PROFICIENCY) for table in tables)
     with run.bar("measuring", len(tables), "condition") as advance:
         for table in tables:
             scored = scorer.scores(table)
-            metrics[table.name] = (table, results.metrics_of(scored, seed=job.options.seed))
+            metrics[table.name] = (table, table_metrics.metrics_of(scored, seed=job.options.seed))
             if tested:
-                hits[table.name] = results.item_hits(scored)
+                hits[table.name] = table_metrics.item_hits(scored)
             if scored.matrix is None:
-                rows.extend(results.score_rows(scored))
+                rows.extend(table_metrics.score_rows(scored))
             elif keep == "all" or table.condition.name == "clean" or (keep == "auto" and not big):
-                folder.write_matrix(table.group.config, table.condition.name, results.similarities(scored))
+                folder.write_matrix(table.group.config, table.condition.name, table_metrics.similarities(scored))
             advance(1)
-    for name, numbers in results.with_proficiency(hits).items():
+    for name, numbers in table_metrics.with_proficiency(hits).items():
         metrics[name][1].update(numbers)
     folder.write_scores(rows)
-    folder.write_metrics(results.summary(metrics))
+    folder.write_metrics(table_metrics.summary(metrics))
     folder.finish(_record(run, scorer, missing, seconds=round(seconds, 2)))
     from video_contrast.hub_cards.results import write_results
 
@@ -101,7 +101,7 @@ def _record(run: Run, scorer: TableScorer, missing: dict[str, str], *, seconds: 
         "dtype": run.dtype,
         "perturb_on": "device" if run.perturb_on else "cpu",
         "processes": run.processes.count,
-        "versions": record.versions(),
+        "versions": run_directory.versions(),
         "missing": dict(sorted(missing.items())),
         "n_missing": len(scorer.missing),
         "n_clips": len({item.clip for table in plan.tables for item in table.group.items}),

@@ -12,8 +12,8 @@ from video_contrast.errors import VideoContrastError
 from video_contrast.runner.device import LOADED
 from video_contrast.runner.frame_store import FrameStore
 from video_contrast.runner.job import Job, RunResult
-from video_contrast.runner.run_list import RunRequest
-from video_contrast.runner.scoring import make_job, score_job
+from video_contrast.runner.run_requests import RunRequest
+from video_contrast.runner.score_call import make_job, score_job
 from video_contrast.runner.views import Sampling
 
 FRAMES = ".frames"  # in the folder of the runs: decoded frames, as long as they are needed
