@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from video_contrast import seeds
+from video_contrast.question_text import Question
 from video_contrast.runner.conditions import Visual
-from video_contrast.runner.kinds.base import Question
 from video_contrast.runner.views import Sampling
 from video_contrast.video import Clip, frame_grid
 

@@ -20,10 +20,11 @@ from typing import IO
 import numpy as np
 
 from video_contrast.errors import VideoContrastError
+from video_contrast.question_text import Question
 from video_contrast.runner.conditions import Visual
 from video_contrast.runner.counts import Progress, RunCounts
 from video_contrast.runner.keys import Keys
-from video_contrast.runner.kinds.base import ClipFrames, Encoder, PairScorer, Question, ScoreResult
+from video_contrast.runner.kinds.base import ClipFrames, Encoder, PairScorer, ScoreResult
 from video_contrast.runner.memory import halved, unless_out_of_memory
 from video_contrast.runner.plan import Plan, PlannedTable
 from video_contrast.runner.reading import ClipReader

@@ -6,7 +6,6 @@ condition of its own, so a config's rows are split into groups, and every group 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
@@ -14,10 +13,9 @@ from pathlib import Path
 from typing import Literal
 
 from video_contrast.errors import UsageError, VideoContrastError, unknown_name
-from video_contrast.row_parts import AnyRow
+from video_contrast.question_text import Question, question_of
 from video_contrast.rows import Layout, Row, has_questions, layout_of, validate_rows
 from video_contrast.runner.conditions import CLEAN, Condition, from_recipe
-from video_contrast.runner.kinds.base import Question
 from video_contrast.storage import SetFolder
 from video_contrast.storage.file_set import FileSet
 from video_contrast.storage.plain_table import completed_rows
@@ -229,11 +227,3 @@ def _item(row: Row) -> Item:
         group=row.get("group", ""),
         question=question_of(row),
     )
-
-
-def question_of(row: AnyRow) -> Question | None:
-    """The question of a row with the prompt that its set was published with (in `meta`); None if it has none."""
-    if "question" not in row:
-        return None
-    meta = json.loads(row["meta"] or "{}")
-    return Question(row["question"], **{name: str(meta[name]) for name in ("prompt", "option") if meta.get(name)})

@@ -17,14 +17,13 @@ from typing import Annotated, Any, Literal, NamedTuple, NotRequired, TypedDict
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from video_contrast.answer_text import LETTERS
+from video_contrast.answer_text import LETTERS, letter_place, yes_no_place
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import atomic_path, resolve_under, write_json, write_text
 from video_contrast.options import Configs, Flag, Seed, VideoRoot, as_record, with_options
+from video_contrast.question_text import WHICH_SENTENCE, question_of
 from video_contrast.rows import MultipleChoiceRow, layout_of
 from video_contrast.runner.kinds import prompts
-from video_contrast.runner.kinds.base import Question
-from video_contrast.runner.sets import question_of
 from video_contrast.seeds import digest, stream
 from video_contrast.storage import SetFolder
 from video_contrast.video import BrokenVideo, Clip, UnseenEdit, footage_of
@@ -163,22 +162,22 @@ def export_preferences(dataset: str | Path, *, request: PreferenceOptions) -> di
 
 
 def answer_reward(completions: Sequence[Any], solution: Sequence[str], **_: object) -> list[float]:  # as TRL has them
-    """TRL's reward for checkable answers: 1 where the first word of the answer is the solution, else 0.
+    """TRL's reward for checkable answers: 1 where the answer, read as `score` reads it, is the solution, else 0.
 
     Args:
         completions: texts, or conversations of one message, as GRPOTrainer hands them over.
         solution: the right answer of each ("B", "Yes").
 
     >>> answer_reward(["B.", "The answer is B", " yes, it does"], ["B", "B", "Yes"])
-    [1.0, 0.0, 1.0]
+    [1.0, 1.0, 1.0]
     """
     rewards = []
     for completion, answer in zip(completions, solution, strict=True):
         text = completion if isinstance(completion, str) else completion[-1]["content"]
         if not isinstance(text, str):
             text = "".join(part.get("text", "") for part in text)
-        words = text.replace("(", " ").replace(")", " ").split()
-        rewards.append(float(bool(words) and words[0].strip(".,:;!\"'").lower() == answer.lower()))
+        place = yes_no_place(text) if answer.lower() in prompts.YES_NO else letter_place(text, len(LETTERS))
+        rewards.append(float(place is not None and place[0].lower() == answer.lower()))
     return rewards
 
 
@@ -278,9 +277,7 @@ def _letters(
     rest = [rest[int(n)] for n in stream(request.seed, "preferences", row["id"]).permutation(k - 1)]
     place = prompts.latin_rotation(position, k, request.seed)
     order = [*rest[:place], row["label"], *rest[place:]]
-    prompt = (
-        (question or Question("", prompts.LETTER)).of_frames(request.frames).prompt_for([candidates[n] for n in order])
-    )
+    prompt = (question or WHICH_SENTENCE).of_frames(request.frames).prompt_for([candidates[n] for n in order])
     for n in wrong if request.format_ == "dpo" else wrong[:1]:
         yield Preference(prompt, LETTERS[place], LETTERS[order.index(n)], row["kinds"][n])
 

@@ -48,3 +48,18 @@ def yes_no_place(answer: str) -> "tuple[str, int] | None":
     said = THOUGHTS.match(answer)
     match = _YES_NO.match(answer, said.end() if said else 0)
     return (match[1].lower(), match.start(1)) if match else None
+
+
+def candidate_of(answer: str, candidates: "list[str]", *, yes_no: bool = False) -> "int | None":
+    """The number of the candidate that an answer names, by letter or word for word; None if it names none.
+
+    Args:
+        answer: what a model said.
+        candidates: in the order in which they were lettered.
+        yes_no: they are yes and no, and the answer is one of the two words.
+    """
+    if yes_no:
+        place = yes_no_place(answer)
+        return [text.strip(" .").lower() for text in candidates].index(place[0]) if place else None
+    letter = letter_of(answer, candidates)
+    return LETTERS.index(letter) if letter else None

@@ -57,7 +57,7 @@ def write_space(
     write_json(
         target / "space.json", {"task": task, "config": config, "split": split, "people": people, "seed": items.seed}
     )
-    write_text(target / "app.py", (files(__package__) / "space_app.txt").read_text(encoding="utf-8"))
+    write_text(target / "app.py", (files(__package__) / "space_app.py.template").read_text(encoding="utf-8"))
     write_text(target / "requirements.txt", f"video-contrast[annotate]=={__version__}\n")
     name = str(facts.get("pretty_name") or source.builder or root.name)
     licence = str(facts.get("licence") or "not recorded")

@@ -19,15 +19,15 @@ costs nothing.
 
 from __future__ import annotations
 
-import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from video_contrast.files import JsonObject
+from video_contrast.question_text import Question
 from video_contrast.runner.kinds.registry import KINDS, Family, Kind, KindOption, kind
 from video_contrast.runner.kinds.source import LoadOptions, ModelSource
 from video_contrast.video import Clip
@@ -60,46 +60,6 @@ class ClipFrames:
     def video_id(self) -> str:
         """The name of the video; "" where there is none."""
         return self.source.video_id if self.source else ""
-
-
-@dataclass(frozen=True)
-class Question:
-    """What the candidates of an item answer, and how its authors ask it.
-
-    Attributes:
-        text: the question.
-        prompt: what a model is asked, word for word as published, with `{question}` and `{options}` (or
-            `{options_dict}`, as Python writes letters and texts) where they belong, and `{frames}` for their number.
-        option: a line of the options, with `{letter}` (or `{number}`) and `{text}`.
-    """
-
-    text: str
-    prompt: str = "{question}\n{options}\nAnswer with the letter of the one that fits."
-    option: str = "{letter}. {text}"
-
-    def prompt_for(self, candidates: Sequence[str]) -> str:
-        """The prompt with the candidates as lettered options; where the prompt has no place for them, without."""
-        letters = [chr(ord("A") + n) for n in range(len(candidates))]
-        lines = [
-            _filled(self.option, letter=letter, number=str(n), text=text)
-            for n, (letter, text) in enumerate(zip(letters, candidates, strict=True), 1)
-        ]
-        options = {"options": "\n".join(lines), "options_dict": str(dict(zip(letters, candidates, strict=True)))}
-        return _filled(self.prompt, question=self.text, **options)
-
-    def of_frames(self, count: int) -> Question:
-        """The question with the number of frames that are shown in its prompt."""
-        return replace(self, prompt=_filled(self.prompt, frames=str(count)))
-
-    def is_yes_no(self, candidates: Sequence[str]) -> bool:
-        """Whether the answer is yes or no, and not a letter."""
-        plain = sorted(text.strip(" .").lower() for text in candidates)
-        return plain == ["no", "yes"] and "{options" not in self.prompt
-
-
-def _filled(template: str, **values: str) -> str:
-    """The template with its places filled; what is put in is never filled itself."""
-    return re.sub(r"\{(\w+)\}", lambda place: values.get(place[1], place[0]), template)
 
 
 @dataclass(frozen=True)

@@ -21,8 +21,9 @@ import numpy as np
 
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import JsonObject
+from video_contrast.question_text import Question
 from video_contrast.runner.kinds import prompts
-from video_contrast.runner.kinds.base import ClipFrames, PairScorer, Question, ScoreResult
+from video_contrast.runner.kinds.base import ClipFrames, PairScorer, ScoreResult
 from video_contrast.runner.kinds.chat_prompts import ChatPrompts, Prompt, continuations
 from video_contrast.runner.kinds.prefix import (
     ENDINGS_AT_ONCE,

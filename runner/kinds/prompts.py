@@ -10,11 +10,11 @@ import numpy as np
 
 from video_contrast.answer_text import LETTERS
 from video_contrast.errors import UsageError
-from video_contrast.runner.kinds.base import Question, ScoreResult
+from video_contrast.question_text import WHICH_SENTENCE, Question
+from video_contrast.runner.kinds.base import ScoreResult
 
 YESNO = 'Does this video show: "{caption}"? Answer Yes or No.'
 DESCRIBE = "Describe what happens in this video in one sentence."
-LETTER = "Which of these sentences describes the video?\n{options}\nAnswer with the letter of the one that fits."
 YES_NO = ("yes", "no")
 # The surface forms of an answer; those of a letter are the letter with and without a space.
 FORMS = {"yes": ("Yes", " Yes", "yes", " yes", "YES", " YES"), "no": ("No", " No", "no", " no", "NO", " NO")}
@@ -97,7 +97,7 @@ def questions_about(
         return [YESNO.format(caption=caption) for caption in captions]
     if question is not None and question.is_yes_no(captions):
         return [question.prompt_for(captions)]
-    lettered = question or Question("", LETTER)
+    lettered = question or WHICH_SENTENCE
     orders = orders_of(len(captions), options, position).values()
     return [lettered.prompt_for([captions[n] for n in order]) for order in orders]
 

@@ -14,8 +14,7 @@ import video_contrast
 from video_contrast.audit.check import check
 from video_contrast.cli import main
 from video_contrast.errors import UsageError, VideoContrastError
-from video_contrast.runner.kinds.base import Question
-from video_contrast.runner.sets import question_of
+from video_contrast.question_text import Question, question_of
 from video_contrast.storage import RunFolder, SetFolder
 
 Rows = dict[tuple[str, str], list[dict[str, Any]]]

@@ -11,9 +11,14 @@ import fabricate
 import pytest
 import yaml
 
+from video_contrast.builders.registry import BuiltSet
+from video_contrast.builders.writing import write_set
 from video_contrast.cli import main
+from video_contrast.errors import UsageError
 from video_contrast.reports.exports import lmms_eval, vlmevalkit
+from video_contrast.rows import multiple_choice_row
 from video_contrast.storage import open_set
+from video_contrast.video import read_video, write_video
 
 
 @pytest.fixture(scope="module")
@@ -72,7 +77,7 @@ def test_a_vlmevalkit_tsv_holds_the_items(made: Path, tmp_path: Path) -> None:
     for number, (line, row) in enumerate(zip(lines, rows, strict=True)):
         assert int(line["index"]) == number
         assert line[line["answer"]] == row["candidates"][row["label"]]
-        assert ast.literal_eval(line["candidates"])[row["label"]] == f"{line['answer']}. {line[line['answer']]}"
+        assert ast.literal_eval(line["candidates"])[row["label"]] == line[line["answer"]]
         assert (made / f"{line['video']}.mp4").is_file()
 
 
@@ -133,6 +138,89 @@ def test_vlmevalkit_itself_reads_asks_and_scores_the_set(
     assert data.evaluate(str(tmp_path / "p.tsv")) == {
         "accuracy": 50.0, "chose true": 50.0, "chose unparseable": 50.0,
     }  # fmt: skip
+
+
+def set_of(folder: Path, name: str, configs: dict[str, list[Any]]) -> Path:
+    return write_set(BuiltSet(name, {config: {"test": rows} for config, rows in configs.items()}), folder)
+
+
+PROMPT = "Look at {frames} frames. {question}\nOptions:\n{options}\nAnswer with one letter."
+
+
+@pytest.fixture(scope="module")
+def questions(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A set whose first row has a question with a prompt of its release, and a span; the second asks yes or no."""
+    folder = tmp_path_factory.mktemp("sets") / "questions"
+    write_video(folder / "clips/a.mp4", fabricate.clip(0, frames=16), 8)
+    shared = {"video_id": "a", "video_path": "clips/a.mp4", "kinds": ["true", "order"], "label": 0}
+    lettered = multiple_choice_row(
+        id="0", candidates=["to play", "to rest"], question="Why does he run?", start=0.5, end=1.0,
+        meta={"prompt": PROMPT, "option": "({letter}) {text}"}, **shared,
+    )  # fmt: skip
+    yes = multiple_choice_row(
+        id="1", candidates=["Yes", "No"], question="Does he run?", meta={"prompt": "{question} Yes or no?"}, **shared
+    )
+    return set_of(folder, "asked", {"why_mc": [lettered, yes]})
+
+
+ASKED = "Look at 8 frames. Why does he run?\nOptions:\n(A) to play\n(B) to rest\nAnswer with one letter."
+
+
+def test_lmms_eval_asks_the_question_with_the_prompt_of_its_release(questions: Path, tmp_path: Path) -> None:
+    task, _ = read_task(lmms_eval(questions, tmp_path, write_videos=True) / "asked_why_mc.yaml")
+    first, second = open_set(questions).choice_rows("why_mc", "test")
+    own = task["lmms_eval_specific_kwargs"]["default"]
+    assert task["doc_to_text"](first, own) == ASKED
+    assert task["doc_to_text"](second, own) == "Does he run? Yes or no?" and task["doc_to_target"](second) == "Yes"
+    answers = ("Yes, he does.", "no", "A")
+    assert [task["process_results"](second, [text])["accuracy"]["right"] for text in answers] == [True, False, False]
+
+
+def test_vlmevalkit_asks_the_question_with_the_prompt_of_its_release(questions: Path, tmp_path: Path) -> None:
+    files = vlmevalkit(questions, tmp_path, write_videos=True)
+    with open(files[0], encoding="utf-8", newline="") as handle:
+        first, second = csv.DictReader(handle, delimiter="\t")
+    assert first["question"] == "Why does he run?" and first["prompt"].replace("{frames}", "8") == ASKED
+    assert second["question"] == "Does he run?" and second["prompt"] == "Does he run? Yes or no?"
+    assert (first["answer"], second["answer"]) == ("A", "Yes")
+
+
+@pytest.mark.parametrize("export", [lmms_eval, vlmevalkit])
+def test_a_span_is_refused_or_cut(questions: Path, tmp_path: Path, export: Any) -> None:
+    with pytest.raises(UsageError, match=r"why_mc, row 0 \(id '0'\): .* --write-videos"):
+        export(questions, tmp_path / "refused")
+    assert not (tmp_path / "refused").exists()
+    export(questions, tmp_path / "cut", write_videos=True)
+    [cut] = set((tmp_path / "cut" / "clips").iterdir()) - {tmp_path / "cut/clips/a.mp4"}
+    assert len(read_video(cut).frames) == 4  # 0.5 s of 8 frames a second
+
+
+def test_lmms_eval_shows_the_cut_file_of_a_span(questions: Path, tmp_path: Path) -> None:
+    task, _ = read_task(lmms_eval(questions, tmp_path, write_videos=True) / "asked_why_mc.yaml")
+    first, second = open_set(questions).choice_rows("why_mc", "test")
+    [cut] = set((tmp_path / "clips").iterdir()) - {tmp_path / "clips/a.mp4"}
+    assert task["doc_to_visual"](first) == [str(cut)]
+    assert task["doc_to_visual"](second) == [str(tmp_path / "clips/a.mp4")]
+
+
+def test_a_perturbed_set_is_refused(tmp_path: Path) -> None:
+    recipe = {"name": "blur", "severity": 3, "profile": "paper", "seed": 0, "scope": "clip", "order": "perturb_first"}
+    row = fabricate.choice_rows(1)[0] | {"text_perturbation": None, "video_perturbation": recipe}
+    set_of(tmp_path / "set", "blurred", {"mc": [row]})
+    for export in (lmms_eval, vlmevalkit):
+        with pytest.raises(UsageError, match="perturb"):
+            export(tmp_path / "set", tmp_path / "out", write_videos=True)
+
+
+def test_more_candidates_than_letters_are_refused(tmp_path: Path) -> None:
+    row = multiple_choice_row(
+        id="0", video_id="a", video_path="a.mp4", candidates=[f"text {n}" for n in range(27)], label=0,
+        kinds=["true"] + ["random"] * 26,
+    )  # fmt: skip
+    set_of(tmp_path / "set", "long", {"mc": [row]})
+    for export in (lmms_eval, vlmevalkit):
+        with pytest.raises(UsageError, match="26"):
+            export(tmp_path / "set", tmp_path / "out")
 
 
 def test_the_command_names_its_files(made: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

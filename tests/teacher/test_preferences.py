@@ -96,7 +96,7 @@ def test_right_letters_are_balanced_and_can_be_checked(folder: Path, tmp_path: P
         assert lines[row["solution"]].endswith("sits")
     said = [[{"role": "assistant", "content": f" {answer}."}] for answer in rows["solution"]]
     assert answer_reward(said, rows["solution"]) == [1.0] * ITEMS
-    assert answer_reward(["Z", "", "a dog"], ["A", "A", "A"]) == [0.0, 0.0, 1.0]
+    assert answer_reward(["Z", "", "a dog", "The answer is A"], ["A"] * 4) == [0.0, 0.0, 0.0, 1.0]
 
 
 def test_right_letters_are_balanced_among_items_of_as_many_candidates(tmp_path: Path) -> None:

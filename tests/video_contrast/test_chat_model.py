@@ -10,7 +10,8 @@ from endpoint import Endpoint, endpoint  # noqa: F401  fixture
 
 from video_contrast.chat_model import AnswerStore, ChatModel
 from video_contrast.errors import VideoContrastError
-from video_contrast.runner.kinds.base import ClipFrames, Question
+from video_contrast.question_text import Question
+from video_contrast.runner.kinds.base import ClipFrames
 from video_contrast.runner.kinds.served import ServedOptions, ServedScorer
 
 

@@ -19,15 +19,17 @@ def export(
     format_: Annotated[Literal["lmms-eval", "vlmevalkit"], "whose format", Flag("--format")],
     repo: Annotated[str | None, "for lmms-eval: the set's name on the Hub, so that others can run the task"] = None,
     video_root: VideoRoot = None,
+    write_videos: Annotated[bool, "write the clips too, each cut to its span: these tools show whole files"] = False,
     as_json: AsJson = False,
 ) -> None:
     """Write a built set as lmms-eval tasks, as VLMEvalKit's files or as preferences."""
     from video_contrast.reports import exports
 
     if format_ == "lmms-eval":
-        written = sorted(exports.lmms_eval(folder, output, dataset=repo, video_root=video_root).iterdir())
+        tasks = exports.lmms_eval(folder, output, dataset=repo, video_root=video_root, write_videos=write_videos)
+        written = sorted(tasks.iterdir())
     else:
-        written = exports.vlmevalkit(folder, output, video_root=video_root)
+        written = exports.vlmevalkit(folder, output, video_root=video_root, write_videos=write_videos)
     files = [str(path) for path in written]
     if as_json:
         print(json.dumps(files))

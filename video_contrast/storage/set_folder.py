@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 from video_contrast.errors import UsageError, VideoContrastError, unknown_name
 from video_contrast.files import read_json, write_json, write_text
@@ -27,9 +27,6 @@ from video_contrast.storage.plain_table import completed_rows
 from video_contrast.storage.set_records import SetRecord
 from video_contrast.storage.table_columns import TableColumns, TableRow
 from video_contrast.storage.table_file import parquet_rows
-
-if TYPE_CHECKING:
-    pass
 
 RECORD = "set.json"
 CARD = "README.md"

@@ -1,0 +1,97 @@
+"""The multiple-choice tables of a set, with clips that a tool can show which reads whole files."""
+
+import shutil
+from importlib.resources import files
+from pathlib import Path
+
+from video_contrast.answer_text import LETTERS
+from video_contrast.errors import UsageError
+from video_contrast.rows import MultipleChoiceRow
+from video_contrast.seeds import digest
+from video_contrast.storage import SetFolder
+from video_contrast.video import Clip, footage_of, write_video
+
+Tables = dict[tuple[str, str], list[MultipleChoiceRow]]  # (config, split) -> rows
+CARRIED = ("answer_text.py", "question_text.py")  # what every export asks and reads answers with
+
+
+def choice_tables(folder: str | Path, *, write_videos: bool) -> tuple[str, Tables]:
+    """The name of a built set and its multiple-choice tables.
+
+    Args:
+        folder: a built set.
+        write_videos: accept rows whose clip is a span of a file, which `write_clips` cuts.
+
+    Raises:
+        UsageError: not a built set, it has no such table, or a row that would be asked about a clip that is not its own
+            or has more candidates than there are letters.
+    """
+    built = SetFolder.built(folder)
+    tables = {
+        (config, split): built.choice_rows(config, split)
+        for config in sorted(built.configs)
+        if built.layout(config) == "multiple_choice"
+        for split in sorted(built.splits(config))
+    }
+    if not tables:
+        raise UsageError(f"{folder} has no multiple-choice config; retrieval sets have no place in these formats")
+    for (config, _), rows in tables.items():
+        for number, row in enumerate(rows):
+            if reason := _rejection_reason(row, write_videos):
+                raise UsageError(f"{config}, row {number} (id {row['id']!r}): {reason}")
+    return built.builder, tables
+
+
+def _rejection_reason(row: MultipleChoiceRow, write_videos: bool) -> str | None:
+    """Why a tool that reads whole files, and answers by letter, cannot be asked a row."""
+    if len(row["candidates"]) > len(LETTERS):
+        return f"has {len(row['candidates'])} candidates, and answers are among {len(LETTERS)} letters"
+    if row.get("video_perturbation"):
+        return "other tools cannot perturb its clip as its recipe says: build the perturbed set with --files"
+    if row.get("segments"):
+        return "other tools cannot edit its clip as its recipe says: build the edited clips with --write-videos"
+    if not write_videos and (row["start"] is not None or row["end"] is not None):
+        return "is a span of its video, and other tools show whole files: give --write-videos, which cuts them"
+    return None
+
+
+def write_clips(tables: Tables, video_root: Path, output: Path) -> dict[Clip, str]:
+    """Writes the clips of tables as mp4 files below `output`; returns the relative path of each.
+
+    A whole mp4 file is copied; a span, or a file of another kind, is encoded again.
+
+    Args:
+        tables: of `choice_tables`.
+        video_root: where their videos lie.
+        output: the folder of the export.
+
+    Raises:
+        VideoContrastError: a video is missing or cannot be read.
+    """
+    written: dict[Clip, str] = {}
+    clips = sorted({Clip.of(row) for rows in tables.values() for row in rows}, key=lambda clip: clip.sort_key)
+    for clip, footage in [(clip, footage_of(video_root, clip)) for clip in clips]:
+        whole = clip.start is None and clip.end is None and clip.video_path.endswith(".mp4")
+        written[clip] = clip.video_path if whole else f"clips/{digest('export', str(clip)).hex()[:16]}.mp4"
+        target = output / written[clip]
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if not whole:
+            numbers = range(*footage.span)
+            times = footage.times[numbers.start : numbers.stop]
+            write_video(target, footage.decode(numbers), footage.fps, times=times)
+        elif not (target.exists() and target.samefile(footage.index.path)):
+            shutil.copyfile(footage.index.path, target)
+    return written
+
+
+def python_file(template: str, video_root: Path) -> str:
+    """The Python file that goes with an export.
+
+    Args:
+        template: a file of this folder.
+        video_root: written into it.
+    """
+    source = (files("video_contrast.reports.exports") / template).read_text(encoding="utf-8")
+    carried = "\n\n".join((files("video_contrast") / name).read_text(encoding="utf-8") for name in CARRIED)
+    root = str(video_root.resolve()).replace("\\", "/").replace('"', "")
+    return source.replace("@CARRIED@\n", carried).replace("@VIDEO_ROOT@", root)
