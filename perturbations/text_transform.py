@@ -10,6 +10,7 @@ from video_contrast.perturbations.english import PARSER
 from video_contrast.perturbations.text import text_spec
 from video_contrast.perturbations.text.checkpoints import produced_by
 from video_contrast.row_parts import Columns, TextRecipe
+from video_contrast.seeds import check_seed
 
 Cell = Any  # of a table of the user: text or texts, in lists or arrays, until it is checked
 
@@ -63,6 +64,7 @@ class TextPerturbation:
         """Checks name and profile; takes the version from the registry."""
         from video_contrast.perturbations.text import PROFILES
 
+        check_seed(self.seed)
         if self.profile not in PROFILES:
             raise UsageError(f"unknown profile {self.profile!r} for text: choose {' or '.join(PROFILES)}")
         if isinstance(self.columns, str):

@@ -7,6 +7,7 @@ from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import resolve_under
 from video_contrast.perturbations.video import VideoCondition, video_spec
 from video_contrast.row_parts import Columns
+from video_contrast.seeds import check_seed
 from video_contrast.video import Clip, Quality, sampled_frames
 
 
@@ -56,6 +57,7 @@ class VideoPerturbation:
 
     def __post_init__(self) -> None:
         """Checks the fields and takes the version from the registry."""
+        check_seed(self.seed)
         self._condition()
         if self.quality not in ("high", "lossless"):
             raise UsageError(f"quality must be 'high' or 'lossless', not {self.quality!r}")

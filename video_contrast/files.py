@@ -34,7 +34,8 @@ def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
             raise
         raise OSError(error.errno, error.strerror, str(target)) from error
     finally:
-        temporary.unlink(missing_ok=True)
+        if temporary.exists():  # a read-only place would refuse to take away what is not there
+            temporary.unlink(missing_ok=True)
 
 
 def write_bytes(path: str | os.PathLike[str], content: bytes) -> Path:

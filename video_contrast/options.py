@@ -257,7 +257,8 @@ def _converted(option: Option, value: object) -> object:
     if isinstance(value, str) and Path in _members(option.type) and str not in _members(option.type):
         return Path(value)
     if option.choices and value is not None and value not in option.choices:
-        raise unknown_name(f"value of {option.names[0]}", str(value), [str(choice) for choice in option.choices])
+        unknown = unknown_name(f"value of {option.names[0]}", str(value), [str(choice) for choice in option.choices])
+        raise UsageError(f"{unknown} (in Python: {option.name}=)")
     return value
 
 

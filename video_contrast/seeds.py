@@ -9,6 +9,8 @@ from hashlib import blake2b
 
 import numpy as np
 
+from video_contrast.errors import UsageError
+
 Part = str | int | float | bool | None
 _PLAIN = (str, int, float, bool, type(None))
 
@@ -25,6 +27,12 @@ def digest(*parts: Part) -> bytes:
         if type(part) not in _PLAIN:
             raise TypeError(f"a stream is named by plain values, not by {type(part).__name__}: {part!r}")
     return blake2b(repr(parts).encode("utf-8", "surrogatepass"), digest_size=32).digest()
+
+
+def check_seed(seed: object) -> None:
+    """Raises a UsageError for a seed that is no whole number of Python: others print differently between versions."""
+    if type(seed) is not int:
+        raise UsageError(f"the seed must be a whole number (int), not {seed!r}")
 
 
 class Streams:

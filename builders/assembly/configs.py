@@ -21,7 +21,7 @@ from video_contrast.builders.assembly.multiple_choice import (
 )
 from video_contrast.builders.assembly.reasons import counts_in_words
 from video_contrast.builders.registry import BuiltSet
-from video_contrast.console import note
+from video_contrast.console import counted, note
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.perturbations.contrast.generators.frames.english import NotEnglish
 from video_contrast.perturbations.english.caption_store import parse_cache
@@ -131,6 +131,9 @@ def add_config(
     empty = sorted(set(tables) - set(full))
     if not full:
         reasons = [f"{split}: {counts_in_words(size.get('counts', {}))}" for split, size in facts["splits"].items()]
+        read = built.facts.get("counts", {})
+        if read.get("clips_without_caption"):
+            reasons.append(f"{counted(read['clips_without_caption'], 'clip')} left out for want of a caption")
         message = f"{built.name} {config}: no item could be built. {'; '.join(reasons)}" + (f". {hint}" if hint else "")
         if not optional:
             raise VideoContrastError(message)

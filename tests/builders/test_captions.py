@@ -389,3 +389,19 @@ def test_load_dataset_takes_the_first_config_where_none_is_named(tmp_path, monke
 def test_a_language_is_a_code(tmp_path):
     with pytest.raises(UsageError, match="--language English: give the code of the language"):
         built(tmp_path, ["retrieval"], language="English")
+
+
+def test_a_folder_with_other_files_takes_no_set_and_empty_captions_are_counted_where_nothing_is_built(tmp_path):
+    clips = tmp_path / "clips"
+    clips.mkdir()
+    (clips / "a.mp4").touch()
+    table = tmp_path / "c.csv"
+    table.write_text("video,caption\n" + "".join(f"v{n}.mp4,a man runs in place {n}\n" for n in range(20)))
+    with pytest.raises(VideoContrastError, match=r"clips holds other files \(a\.mp4\).*give a new folder"):
+        build("captions", ["random_mc"], output=clips, captions=str(table))
+    assert [path.name for path in clips.iterdir()] == ["a.mp4"]
+    table.write_text("video,caption\nv.mp4,a man runs\nw.mp4,\nx.mp4, \n")
+    with pytest.raises(VideoContrastError, match="2 clips left out for want of a caption"):
+        build("captions", ["random_mc"], output=tmp_path / "set", captions=str(table))
+    with pytest.raises(UsageError, match=r"'good\.csv'.*in Python: caption="):
+        build("captions", ["random_mc"], output=tmp_path / "set", caption="good.csv")

@@ -249,3 +249,9 @@ def test_an_interrupted_download_is_no_checkpoint(monkeypatch, tmp_path):
     done = TextPerturbation("active_to_passive")({"id": "a", "captions": ["a man is stirring a soup"]})
     assert done["captions"] == ["a soup is being stirred by a man"]
     assert "rules" in done["text_perturbation"]["version"], "the record names what made the text"
+
+
+@pytest.mark.parametrize("seed", ["x", 1.5, None, True])
+def test_a_seed_that_is_no_whole_number_is_refused_before_any_row(seed):
+    with pytest.raises(UsageError, match="the seed must be a whole number"):
+        TextPerturbation("keyboard", seed=seed)

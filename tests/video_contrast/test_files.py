@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from video_contrast.errors import VideoContrastError
-from video_contrast.files import atomic_path, is_safe_relative, read_json, resolve_under, write_json
+from video_contrast.files import atomic_path, is_safe_relative, read_json, resolve_under, write_json, write_text
 
 
 def test_a_failure_while_writing_leaves_the_former_file_and_nothing_else(tmp_path: Path) -> None:
@@ -80,3 +80,16 @@ def test_links_of_the_users_folder_are_followed(tmp_path: Path) -> None:
 def test_paths_of_a_data_set_never_lead_outside(tmp_path: Path, path: str) -> None:
     with pytest.raises(VideoContrastError, match="must be relative"):
         resolve_under(tmp_path, path)
+
+
+def test_an_error_of_a_read_only_place_names_the_file_and_not_its_temporary_name(tmp_path, monkeypatch):
+    """A read-only file system refuses to take away what is not there, too."""
+
+    def refuse(self, *args, **options):
+        raise OSError(errno.EROFS, "Read-only file system", str(self))
+
+    monkeypatch.setattr(Path, "write_bytes", refuse)
+    monkeypatch.setattr(Path, "unlink", refuse)
+    with pytest.raises(OSError, match="Read-only") as raised:
+        write_text(tmp_path / "report.html", "x")
+    assert raised.value.filename == str(tmp_path / "report.html")

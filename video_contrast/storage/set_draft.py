@@ -21,7 +21,7 @@ from video_contrast.rows import (
     table_features,
     validate_rows,
 )
-from video_contrast.storage.set_folder import RECORD, SetFolder, table_path
+from video_contrast.storage.set_folder import CROISSANT, EVALUATION, RECORD, SetFolder, table_path
 from video_contrast.storage.set_records import ConfigRecord, Facts, SetRecord
 from video_contrast.version import __version__
 
@@ -155,6 +155,13 @@ def _former_record(folder: SetFolder, builder: str | None) -> SetRecord:
     if not folder.is_built:
         if folder.has_card:
             raise VideoContrastError(f"--output {path} holds a README.md that is not ours; give a new folder")
+        files = path.glob("[!.]*") if path.is_dir() else ()
+        others = sorted(file.name for file in files if file.is_file() and file.name not in (CROISSANT, EVALUATION))
+        if others:  # what a killed build leaves are those two, and folders
+            raise VideoContrastError(
+                f"--output {path} holds other files ({', '.join(others[:3])}{' ...' if len(others) > 3 else ''}), "
+                "among which a set would be lost; give a new folder (--video-root names that of the videos)"
+            )
         return fresh
     former = folder.record
     if former.get("builder") != builder:
