@@ -40,8 +40,7 @@ def _is_question(sentence: Sentence) -> bool:
 def _negated(sentence: Sentence, profile: str) -> dict[int, str]:
     """The word that gets "not", and what it becomes."""
     if sentence.orders:
-        verb = sentence.orders[0]
-        first = sentence.order_start(verb)
+        first = sentence.order_start(sentence.orders[0])
         return {first: f"do not {sentence.words[first].text}"}
     verb = _head_verb(sentence)
     if verb is None:

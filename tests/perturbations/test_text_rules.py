@@ -118,7 +118,7 @@ def test_no_adverb_stands_inside_a_noun_phrase(phrase):
 
 
 @pytest.mark.parametrize(
-    "caption", ["a man is singing while two dogs run", "add oil and stir", "a girl who wears a hat smiles"]
+    "caption", ["a man is singing while two dogs run", "add oil and stir", "a girl who wears a hat is smiling"]
 )
 def test_an_adverb_stands_before_the_verb_of_each_clause_and_nothing_else_changes(caption):
     after = one("insert_adv", caption)
