@@ -4,7 +4,9 @@ import hashlib
 from collections.abc import Sequence
 
 from video_contrast.files import JsonObject
+from video_contrast.hub_cards.edit_scores import EDIT_SCORES, score_names
 from video_contrast.hub_cards.evaluation import scored_split
+from video_contrast.hub_cards.licences import licence_fields
 from video_contrast.hub_cards.markdown import render
 from video_contrast.rows import table_features
 from video_contrast.seeds import digest
@@ -37,6 +39,10 @@ def dataset_card(record: SetRecord, folder: SetFolder) -> str:
         configs={name: _config(name, entry, folder) for name, entry in record["configs"].items()},
         layouts={entry["layout"]: True for entry in record["configs"].values()},
         questions=any(entry.get("questions") for entry in record["configs"].values()),
+        edit_scores={
+            name: EDIT_SCORES.get(name, "")
+            for name in score_names([path for table in folder.tables() for path in folder.files(*table)])
+        },
         blind=BLIND_NAMES,
         canary=canary(record, folder),
         differing=[name for name, entry in record["configs"].items() if "built_with" in entry.get("facts", {})],
@@ -78,10 +84,6 @@ def front_matter(record: SetRecord, folder: SetFolder) -> JsonObject:
         size_categories=[_NAMES[sum(rows >= size for size in _SIZES)]],
         tags=["video", "contrast-set", "video-text-retrieval", "robustness", "video-contrast"],
     )
-    if facts.get("licence_id"):
-        card.license = facts["licence_id"]
-    elif facts.get("licence"):
-        card.license = "other"
     DatasetInfosDict(infos).to_dataset_card_data(card)
     front: JsonObject = card.to_dict()  # type: ignore[no-untyped-call]  # of huggingface_hub
     configs: list[JsonObject] = [
@@ -95,7 +97,8 @@ def front_matter(record: SetRecord, folder: SetFolder) -> JsonObject:
     ]
     if configs:
         configs[0]["default"] = True  # what `load_dataset(REPO)` without a config loads
-    return front | {"configs": configs}
+    licence = facts.get("licence_id") or facts.get("licence")
+    return front | (licence_fields(licence) if licence else {}) | {"configs": configs}
 
 
 def _content(folder: SetFolder, config: str, splits: Sequence[str]) -> str:

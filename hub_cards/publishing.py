@@ -12,10 +12,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+import pyarrow.parquet as pq
+import yaml
+
 from video_contrast.errors import UsageError, VideoContrastError
-from video_contrast.hub_cards.video_table import TABLE, video_table, with_video_config
+from video_contrast.hub_cards.video_column import pushed_card, pushed_croissant, with_videos
 from video_contrast.storage import SetFolder
-from video_contrast.storage.set_folder import CARD
+from video_contrast.storage.set_folder import CARD, CROISSANT
 
 if TYPE_CHECKING:
     from huggingface_hub import HfApi
@@ -33,7 +36,8 @@ class Push:
 
     videos: tuple[tuple[str, Path], ...]  # clips, as (path in the repository, file)
     tables: tuple[tuple[str, Path], ...]  # parquet, record, card
-    licence: str  # what the record says of the licence, for the question before videos are published
+    licence: str  # of the set, for the question before videos are published
+    new_licence: str | None = None  # that the set's own card does not have
 
     @property
     def size(self) -> int:
@@ -41,16 +45,23 @@ class Push:
         return sum(file.stat().st_size for _, file in (*self.videos, *self.tables))
 
 
-def plan_set(folder: str | Path, *, with_videos: bool = False, video_root: str | Path | None = None) -> Push:
+def plan_set(
+    folder: str | Path,
+    *,
+    with_videos: bool = False,
+    video_root: str | Path | None = None,
+    licence: str | None = None,
+) -> Push:
     """What a push of a built set would send, checked.
 
     Args:
         folder: a folder that `video-contrast build` wrote.
         with_videos: the clips of its rows too.
         video_root: where the clips lie; the folder itself by default.
+        licence: of the set, where its card has none: the Hub's name of one, or words.
 
     Raises:
-        UsageError: no such folder, or not a built set.
+        UsageError: no such folder, not a built set, or no licence is known.
         VideoContrastError: something in it must not be published (see `refusals`), or a clip is missing.
     """
     built = SetFolder.open(folder)
@@ -68,9 +79,16 @@ def plan_set(folder: str | Path, *, with_videos: bool = False, video_root: str |
     if with_videos:
         videos = list(clips(built, Path(video_root) if video_root is not None else root))
     facts = built.record.get("facts", {})
-    licence = facts.get("licence") or facts.get("licence_id") or "not recorded"
+    header = yaml.safe_load((root / CARD).read_text(encoding="utf-8").split("---\n", 2)[1])
+    recorded = facts.get("licence") or facts.get("licence_id") or header.get("license")
+    if recorded and licence:
+        raise UsageError(f"--licence: {root} has one on record, {recorded!r}")
+    if not (recorded or licence):
+        raise UsageError(
+            f"{root} has no licence on record: give --licence, the Hub's name of one (cc-by-4.0), or words"
+        )
     files = tuple((file.relative_to(root).as_posix(), file) for file in built.published_files())
-    return Push(tuple(videos), files, str(licence))
+    return Push(tuple(videos), files, str(licence or recorded), licence)
 
 
 def push_set(
@@ -108,19 +126,28 @@ def push_set(
 def _tables(push: Push, repo: str, folder: Path) -> list[tuple[str, Path]]:
     """What goes up beside the videos: the card names the repository in its example, so that it can be copied and run.
 
-    With videos a table comes first in which the Hub's viewer plays them.
+    With videos the tables have the column in which the Hub's viewer plays them.
     """
-    tables = dict(push.tables)
-    text = tables[CARD].read_text(encoding="utf-8").replace(ANYWHERE, repo)
+    pushed = dict(push.tables)
+    text = pushed[CARD].read_text(encoding="utf-8").replace(ANYWHERE, repo)
     if push.videos:
         with explained(repo):
             owner = repo if "/" in repo else f"{client_api().whoami()['name']}/{repo}"
-        table = video_table([path for path, _ in push.videos], owner)
-        text = with_video_config(text, len(push.videos), len(table))
-        (folder / "videos.parquet").write_bytes(table)
-        tables = {TABLE: folder / "videos.parquet"} | tables
-    (folder / CARD).write_bytes(text.encode("utf-8"))
-    return list((tables | {CARD: folder / CARD}).items())
+        for path, file in push.tables:
+            if file.suffix == ".parquet":
+                pushed[path] = folder / path
+                pushed[path].parent.mkdir(exist_ok=True)
+                pq.write_table(with_videos(file, owner), pushed[path], compression="zstd")
+    if push.videos or push.new_licence:
+        text = pushed_card(text, licence=push.new_licence, videos=bool(push.videos))
+        if CROISSANT in pushed:
+            described = pushed[CROISSANT].read_text(encoding="utf-8")
+            pushed[CROISSANT] = folder / CROISSANT
+            described = pushed_croissant(described, licence=push.new_licence, tables=pushed)
+            pushed[CROISSANT].write_text(described, encoding="utf-8")
+    pushed[CARD] = folder / CARD
+    pushed[CARD].write_bytes(text.encode("utf-8"))
+    return list(pushed.items())
 
 
 def upload(

@@ -19,7 +19,7 @@ from video_contrast.runner.conditions import CLEAN, Condition, from_recipe
 from video_contrast.storage import SetFolder
 from video_contrast.storage.file_set import FileSet
 from video_contrast.storage.plain_table import completed_rows
-from video_contrast.storage.set_folder import PLAYED, fingerprint
+from video_contrast.storage.set_folder import fingerprint, without_played
 from video_contrast.storage.table_columns import TableColumns
 from video_contrast.video import Clip
 
@@ -164,7 +164,7 @@ def _configs(name: str, folder: SetFolder | None, split: str) -> list[str]:
         import datasets
 
         try:
-            return [config for config in datasets.get_dataset_config_names(name) if config != PLAYED]
+            return list(datasets.get_dataset_config_names(name))
         except Exception as error:  # many classes, all of them "cannot be read": the message is the library's
             raise VideoContrastError(_why(name, error)) from error
     if not folder.is_built:
@@ -180,7 +180,7 @@ def _hub_rows(name: str, config: str, split: str, columns: TableColumns | None) 
     import datasets
 
     try:
-        rows = list(datasets.load_dataset(name, config, split=split))
+        rows = list(without_played(datasets.load_dataset(name, config, split=split)))
     except Exception as error:
         raise VideoContrastError(_why(f"{name} ({config}, {split})", error)) from error
     return completed_rows(rows, f"{name}, {config}, {split}", columns=columns)

@@ -9,6 +9,8 @@ import pytest
 import yaml
 
 import video_contrast
+from video_contrast.builders.registry import BuiltSet
+from video_contrast.builders.writing import write_set
 from video_contrast.hub_cards import croissant, dataset_card, space_card
 from video_contrast.hub_cards.dataset import canary
 from video_contrast.hub_cards.markdown import literal
@@ -188,6 +190,22 @@ def test_mlcroissant_itself_validates_it_and_reads_the_rows(made: Path) -> None:
         assert found["verb_mc/test/id"].decode() == row["id"]
         assert [text.decode() for text in found["verb_mc/test/candidates"]] == row["candidates"]
         assert found["verb_mc/test/label"] == row["label"]
+
+
+def test_the_card_explains_every_score_of_an_edit() -> None:
+    from video_contrast.hub_cards.edit_scores import EDIT_SCORES
+    from video_contrast.perturbations.contrast.constraints import base  # noqa: F401
+    from video_contrast.perturbations.contrast.generators.frames.quality import WEIGHTS
+
+    assert {"score", "lift", "perplexity"}.union(*WEIGHTS.values()) <= EDIT_SCORES.keys()
+
+
+def test_the_card_names_the_scores_that_its_edits_have(tmp_path: Path) -> None:
+    row = fabricate.choice_rows(1)[0]
+    edit = next(edit for edit in row["edits"] if edit)
+    edit["scores"] = '{"lift": -0.3, "of_ones_own": 1.0}'
+    card = (write_set(BuiltSet("mine", {"verb_mc": {"test": [row]}}), tmp_path / "set") / "README.md").read_text()
+    assert "- `lift`: how often" in card and "`perplexity`" not in card and "- `of_ones_own`" in card
 
 
 def test_a_space_card_has_what_the_hub_needs() -> None:

@@ -1,5 +1,6 @@
 """Publishing against a local stand-in for the Hub's HTTP."""
 
+import hashlib
 import json
 import os
 import subprocess
@@ -14,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+import yaml
 from fake_hub import FakeHub, point_at
 
 import video_contrast
@@ -95,7 +97,7 @@ def test_an_interrupted_push_goes_on_where_it_stopped(
     before = hub.uploads()
     assert len(hub.files("me/set")) == 6
     push_set(planned, "me/set")
-    assert len(hub.files("me/set")) == len(planned.videos) + len(planned.tables) + 1  # the table of the videos
+    assert len(hub.files("me/set")) == len(planned.videos) + len(planned.tables)
     assert len(hub.uploads()) == len(set(hub.uploads())), "an object was sent twice"
     assert set(before) < set(hub.uploads())
 
@@ -112,7 +114,7 @@ def test_an_upload_that_breaks_in_the_middle_of_a_file_is_finished_by_the_same_c
     assert not [path for path in hub.files("me/set") if path.endswith(".parquet")], "a row was public before its clip"
     hub.heal()
     assert main(given) == 0
-    assert len([path for path in hub.files("me/set") if path.endswith((".mp4", ".parquet"))]) == 7 + 4
+    assert len([path for path in hub.files("me/set") if path.endswith((".mp4", ".parquet"))]) == 7 + 3
     assert len(hub.uploads()) == len(set(hub.uploads())), "an object was sent twice"
 
 
@@ -298,11 +300,13 @@ def test_what_was_pushed_loads_with_nothing_of_ours(made: Path, hub: FakeHub, tm
         assert sorted(datasets.get_dataset_config_names("me/set")) == ["random_mc", "retrieval", "verb_mc"]
         assert len(rows) == 12
 
-        assert sorted(datasets.get_dataset_config_names("me/clips")) == ["random_mc", "retrieval", "verb_mc", "videos"]
-        table = datasets.load_dataset("me/clips", "videos", split="clips")
-        assert isinstance(table.features["video"], datasets.Video), table.features
-        shown = table.cast_column("video", datasets.Video(decode=False))
-        assert datasets.load_dataset("me/clips", "verb_mc", split="test").num_rows == 12
+        assert sorted(datasets.get_dataset_config_names("me/clips")) == ["random_mc", "retrieval", "verb_mc"]
+        for config in ("verb_mc", "retrieval"):
+            table = datasets.load_dataset("me/clips", config, split="test")
+            assert isinstance(table.features["video"], datasets.Video), table.features
+            streamed = datasets.load_dataset("me/clips", config, split="test", streaming=True)
+            shown = streamed.cast_column("video", datasets.Video(decode=False))
+            assert all(row["video"]["path"].endswith(row["video_path"]) for row in shown)
         assert not [m for m in sys.modules if m.startswith("video_contrast")]
 
         metric = evaluate.load("me/video_contrast_mc")
@@ -310,12 +314,39 @@ def test_what_was_pushed_loads_with_nothing_of_ours(made: Path, hub: FakeHub, tm
         found = metric.compute(predictions=[[0.9, 0.1], [0.2, 0.2]], references=[0, 0])
         assert found["accuracy"] == 0.75
         assert not [m for m in sys.modules if m.startswith("video_contrast.")]
-        print(*[row["video"]["path"] for row in shown if row["video"]["path"].endswith(row["video_path"])])
+        print(*[row["video"]["path"] for row in shown])
     """
     paths = in_a_process_of_its_own(code, hub, tmp_path).split()
     assert paths == [f"hf://datasets/me/clips/clips/video{n}.mp4" for n in range(7)]
-    assert {path.partition("me/clips/")[2] for path in paths} <= set(hub.files("me/clips"))
-    assert "videos/clips-00000-of-00001.parquet" in hub.files("me/clips")
+    files = hub.files("me/clips")
+    assert {path.partition("me/clips/")[2] for path in paths} <= set(files)
+    for file in json.loads(files["croissant.json"])["distribution"]:
+        assert file["sha256"] == hashlib.sha256(files[file["contentUrl"]]).hexdigest()
+        assert file["contentSize"] == f"{len(files[file['contentUrl']])} B"
+    card = files["README.md"].decode()
+    assert "in the column `video`" in card and "not included" not in card
+
+
+def test_a_set_without_a_licence_is_asked_for_one(tmp_path: Path, hub: FakeHub, capsys: Any) -> None:
+    root = fabricate.make_set(tmp_path / "set", 12, facts={"licence": None, "licence_id": None})
+    assert main(["push", str(root), "me/set"]) == 2
+    assert "--licence" in capsys.readouterr().err and not hub.repos
+    for given, shown in (("cc-by-4.0", "cc-by-4.0"), ("CC BY-NC 4.0", "cc-by-nc-4.0"), ("ask the museum", "other")):
+        assert main(["push", str(root), "me/set", "--licence", given]) == 0
+        files = hub.files("me/set")
+        head = yaml.safe_load(files["README.md"].decode().split("---")[1])
+        assert head["license"] == shown and head.get("license_name") == (given if shown == "other" else None)
+        assert json.loads(files["croissant.json"])["license"] == given
+
+
+def test_an_edited_clip_has_no_file_to_play(tmp_path: Path) -> None:
+    from video_contrast.hub_cards.video_column import with_videos
+
+    part = {"video_path": "a.mp4", "start": 0.0, "end": 1.0}
+    rows = [{"video_path": "a.mp4", "segments": [part]}, {"video_path": "a.mp4", "segments": None}]
+    pq.write_table(pa.Table.from_pylist(rows), tmp_path / "t.parquet")
+    table = with_videos(tmp_path / "t.parquet", "me/set")
+    assert [video and video["path"] for video in table["video"].to_pylist()] == [None, "hf://datasets/me/set/a.mp4"]
 
 
 def test_metrics_become_private_spaces_of_their_names(hub: FakeHub, capsys: pytest.CaptureFixture[str]) -> None:

@@ -4,10 +4,14 @@ import ast
 import csv
 import importlib.util
 import json
+import runpy
+import sys
+import types
 from pathlib import Path
 from typing import Any
 
 import fabricate
+import pandas as pd
 import pytest
 import yaml
 
@@ -221,6 +225,43 @@ def test_more_candidates_than_letters_are_refused(tmp_path: Path) -> None:
     for export in (lmms_eval, vlmevalkit):
         with pytest.raises(UsageError, match="26"):
             export(tmp_path / "set", tmp_path / "out")
+
+
+def test_the_class_for_vlmevalkit_asks_and_scores(
+    questions: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Against stand-ins of what it takes from VLMEvalKit, where that is not installed."""
+
+    class VideoBaseDataset:
+        def __init__(self, dataset: str, nframe: int, fps: float) -> None:
+            self.nframe, self.data_root = nframe, self.prepare_dataset(dataset)["root"]  # type: ignore[attr-defined]
+
+    parts: dict[str, dict[str, Any]] = {
+        "vlmeval": {},
+        "vlmeval.dataset": {"DATASET_CLASSES": []},
+        "vlmeval.dataset.video_base": {"VideoBaseDataset": VideoBaseDataset},
+        "vlmeval.dataset.video_dataset_config": {"supported_video_datasets": {}},
+        "vlmeval.smp": {
+            "load": lambda path: pd.read_csv(path, sep="\t"),
+            "dump": lambda result, path: None,
+            "get_intermediate_file_path": lambda path, ending: path + ending,
+        },
+    }
+    for name, content in parts.items():
+        module = types.ModuleType(name)
+        vars(module).update(content)
+        monkeypatch.setitem(sys.modules, name, module)
+    files = vlmevalkit(questions, tmp_path, write_videos=True)
+    script = runpy.run_path(str(files[-1]))
+    script["register"]()
+    data = parts["vlmeval.dataset.video_dataset_config"]["supported_video_datasets"]["asked_why_mc_test"]()
+    lines = pd.read_csv(files[0], sep="\t")
+    video, text = data.build_prompt(lines.iloc[0], video_llm=True)
+    assert text["value"] == ASKED and len(read_video(video["value"]).frames) == 4
+    lines["prediction"] = ["(A) to play", "It does not."]
+    lines.to_csv(tmp_path / "answers.tsv", sep="\t", index=False)
+    result = data.evaluate(str(tmp_path / "answers.tsv"))
+    assert result == {"accuracy": 50.0, "chose true": 50.0, "chose unparseable": 50.0}
 
 
 def test_the_command_names_its_files(made: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

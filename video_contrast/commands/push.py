@@ -20,6 +20,7 @@ def push(
     private: Annotated[bool, "make a new repository private"] = False,
     with_videos: Annotated[bool, "publish the clips too; asks about the licence first"] = False,
     video_root: VideoRoot = None,
+    licence: Annotated[str | None, "of a set whose card has none: the Hub's name of one (cc-by-4.0), or words"] = None,
     revision: Annotated[str | None, "branch to write to; created if absent"] = None,
     dataset: Annotated[str | None, "for a run: its set's name on the Hub, USER/NAME"] = None,
     to_main: Annotated[bool, "for a run: commit to the main branch instead of a pull request"] = False,
@@ -47,7 +48,7 @@ def push(
         address = push_results(folder, repo, dataset=dataset, pull_request=not to_main, max_missing=max_missing)
         _tell({"address": address}, as_json)
         return
-    planned = plan_set(folder, with_videos=with_videos, video_root=video_root)
+    planned = plan_set(folder, with_videos=with_videos, video_root=video_root, licence=licence)
     files = [name for name, _ in (*planned.videos, *planned.tables)]
     if dry_run:
         if as_json:

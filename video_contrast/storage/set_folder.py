@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from video_contrast.errors import UsageError, VideoContrastError, unknown_name
 from video_contrast.files import read_json, write_json, write_text
@@ -28,11 +28,14 @@ from video_contrast.storage.set_records import SetRecord
 from video_contrast.storage.table_columns import TableColumns, TableRow
 from video_contrast.storage.table_file import parquet_rows
 
+if TYPE_CHECKING:
+    import datasets
+
 RECORD = "set.json"
 CARD = "README.md"
 CROISSANT = "croissant.json"
 EVALUATION = "eval.yaml"
-PLAYED = "videos"  # config of a set on the Hub whose table names its clips, for the viewer; no table of the set's own
+PLAYED = "video"  # column of a set that was pushed with its videos, which the Hub's viewer plays; never of rows
 # What the datasets library reads as tables; of a folder of videos it would make a set of videos.
 _TABLES = (".parquet", ".arrow", ".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".txt", ".zip", ".gz", ".zst", ".tar")
 
@@ -157,7 +160,7 @@ class SetFolder:
         # no hidden ones: a build that was killed leaves a file under its temporary name
         files = (path for path in self.path.glob("*/[!.]*.parquet") if not path.parent.name.startswith("."))
         names = {(path.parent.name, path.name.partition("-")[0].removesuffix(".parquet")) for path in files}
-        return sorted(name for name in names if name[0] != PLAYED)
+        return sorted(names)
 
     def files(self, config: str, split: str) -> list[Path]:
         """The parquet files of a split, in order; none where there is no such table."""
@@ -183,7 +186,9 @@ class SetFolder:
         files = self.files(config, split)
         if files:
             read = [row for path in files for row in parquet_rows(path)]
-            return cast(list[Row], read) if self.is_built else self._completed(read, config, split)
+            if not self.is_built:
+                return self._completed(read, config, split)
+            return cast(list[Row], [{name: row[name] for name in row if name != PLAYED} for row in read])
         if self.is_built:
             if split not in (splits := self.splits(config)):
                 raise UsageError(f"{self.path} has no split {split!r} of {config}; it has {', '.join(splits)}")
@@ -196,7 +201,7 @@ class SetFolder:
         # Streaming reads the files themselves: the library's cache does not notice every change of them.
         with _explained(self.path, config, split):
             loaded = datasets.load_dataset(self._absolute, config, split=split, streaming=True)
-            rows = [dict(row) for row in loaded]
+            rows = [dict(row) for row in without_played(loaded)]
         return self._completed(rows, config, split)
 
     def _completed(self, rows: list[TableRow], config: str, split: str) -> list[Row]:
@@ -281,6 +286,12 @@ def fingerprint(rows: Iterable[AnyRow]) -> str:
         whole.update(json.dumps(row, sort_keys=True, ensure_ascii=False, default=str).encode("utf-8", "surrogatepass"))
         whole.update(b"\n")
     return whole.hexdigest()[:32]
+
+
+def without_played(rows: datasets.Dataset | datasets.IterableDataset) -> datasets.Dataset | datasets.IterableDataset:
+    """A pushed set's rows without the column that plays its clips, which would be decoded where it is read."""
+    both = {PLAYED, "video_path"} <= set(rows.features or ())
+    return rows.remove_columns(PLAYED) if both else rows
 
 
 @contextmanager
