@@ -44,14 +44,11 @@ TOLERANCE = (1e-3, 5e-2)
 
 
 @dataclass(frozen=True)
-class ScoringOptions:
+class ScoringOptions(prompts.AskOptions):
     """How captions are scored; written into the run's record."""
 
-    scoring: Annotated[Literal["yesno", "loglik", "letter"], "How a caption is scored."] = "yesno"
     norm: Annotated[Literal["sum", "token", "char", "pmi"], "Norm of --scoring loglik."] = "token"
     alpha: Annotated[float, "Weight of the caption's own likelihood in --norm pmi."] = 1.0
-    rotations: Annotated[prompts.Rotations, "Orders of the options of --scoring letter."] = "none"
-    option_seed: Annotated[int, "Seed of --rotations latin."] = 0
     thinking: Annotated[int, "Tokens a thinking model may think before it answers; 0: kept from thinking."] = 0
     share_prefix: Annotated[bool, "Run video and prompt once an item and share them over its captions."] = True
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
-from typing import Literal, Protocol
+from dataclasses import dataclass
+from typing import Annotated, Literal
 
 import numpy as np
 
@@ -28,20 +29,13 @@ Rotations = Literal["none", "rotate", "latin"]
 ReadAnswers = Callable[[list[str], Sequence[str]], Sequence[np.ndarray | None]]
 
 
-class AskOptions(Protocol):
+@dataclass(frozen=True, kw_only=True)
+class AskOptions:
     """How captions are asked about."""
 
-    @property
-    def scoring(self) -> Literal["yesno", "loglik", "letter"]:
-        """By yes or no, as a description, or by letter."""
-
-    @property
-    def rotations(self) -> Rotations:
-        """Orders of the options of `letter`: "none", "rotate" (one question each) or "latin" (balanced over items)."""
-
-    @property
-    def option_seed(self) -> int:
-        """Seed of "latin"."""
+    scoring: Annotated[Literal["yesno", "loglik", "letter"], "How a caption is scored."] = "yesno"
+    rotations: Annotated[Rotations, "Orders of the options of --scoring letter."] = "none"
+    option_seed: Annotated[int, "Seed of --rotations latin."] = 0
 
 
 def prompt_hash(prompt: str) -> str:

@@ -57,15 +57,12 @@ class ServedCost(Cost):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ServedOptions(EndpointOptions):
+class ServedOptions(prompts.AskOptions, EndpointOptions):
     """How a served model scores captions."""
 
     endpoint: Annotated[str, "Base URL, such as http://localhost:8000/v1; empty: Inference Providers."] = ""
-    scoring: Annotated[Literal["yesno", "letter", "loglik"], "How a caption is scored."] = "yesno"
     norm: Annotated[Literal["token", "sum", "char"], "Of --scoring loglik: by what the sum is divided."] = "token"
     logprobs_by: Annotated[LogprobsBy, "Of --scoring loglik: how the server is asked for them."] = "prompt_logprobs"
-    rotations: Annotated[prompts.Rotations, "Orders of the options of --scoring letter."] = "none"
-    option_seed: Annotated[int, "Seed of --rotations latin."] = 0
     thinking_switch: Annotated[str, "Switch of its chat template, sent as false; none: is not sent."] = SWITCH
     answers: Annotated[str, "File that keeps the answers; empty: one a model in the cache."] = ""
     price_out: Annotated[float, "Price of a million tokens that are answered."] = 0.0

@@ -72,7 +72,7 @@ def _log_probabilities(
     if not np.nansum(np.exp(logs)) >= prompts.MIN_MASS:
         return None
     rest = max(1.0 - sum(math.exp(log) for _, log in alternatives), LEAST_REST)
-    return logs, min(math.log(rest), *(log for _, log in alternatives if log > CLAMPED))
+    return logs, min([math.log(rest), *(log for _, log in alternatives if log > CLAMPED)])
 
 
 def _named(token: str, names: Sequence[str]) -> str | None:
