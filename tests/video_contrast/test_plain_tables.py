@@ -285,6 +285,8 @@ TWELVE = [f"text {n}" for n in range(12)]
         ({"options": '["x", "y"]', "answer": "y "}, ["x", "y"], 1),
         ({"a0": "x", "a1": "y ", "answer": "y"}, ["x", "y "], 1),
         ({"a0": "[1, 2]", "a1": "[2, 1]", "answer": "[2, 1]"}, ["[1, 2]", "[2, 1]"], 1),
+        ({"options": "['x y' 'a \"z\"'\n 'b']", "right_answer": "C"}, ["x y", 'a "z"', "b"], 2),
+        ({"options": ["x", "y", None, None], "answer": "B"}, ["x", "y"], 1),
         ({"q": "which", "choice_a": "x", "choice_b": "y", "correct_option": "choice_b"}, ["x", "y"], 1),
         ({"answer_choice_0": "x", "answer_choice_1": "y", "answer_id": 1, "answer": "since he runs"}, ["x", "y"], 1),
     ],
@@ -312,6 +314,8 @@ def test_times_of_a_table_are_kept_whatever_they_are_called_or_written_as(tmp_pa
     row = {"video": "v.mp4", "A": "x", "B": "y", "answer": "A"}
     table = shown_to(tmp_path, [row | {"start_time": "1.5", "end_time": "00:01:02"}, row | {"start_time": 3}])
     assert [(r["start"], r["end"]) for r in table.rows] == [(1.5, 62.0), (3.0, None)]
+    spans = shown_to(tmp_path, [row | {"ts": "76.01-84.2"}, row | {"ts": [1, 2.5]}])
+    assert [(r["start"], r["end"]) for r in spans.rows] == [(76.01, 84.2), (1.0, 2.5)]
     faulty = shown_to(tmp_path, [row, row | {"start": 5, "end": 4}, row | {"start": "soon"}])
     assert len(faulty.rows) == 1 and len(faulty.left_out) == 2
 

@@ -6,6 +6,7 @@ Needed are candidates and which of them is true. An id is the row's number where
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -21,6 +22,7 @@ from video_contrast.storage.table_columns import ColumnRoles, TableColumns, Tabl
 from video_contrast.storage.table_labels import true_places
 from video_contrast.storage.video_names import ENDING, with_ending
 
+_SPAN = re.compile(r"\d[\d.:]*")  # a time in a text
 SPLIT = "test"  # of a table without a column `split`
 
 
@@ -161,6 +163,9 @@ def _row(
         texts, label = [texts[n] for n in order], order.index(label)
     video = _given(row, roles.video) or item
     start, end = _seconds(row, roles.start), _seconds(row, roles.end)
+    if start is None and end is None and (span := _given(row, roles.span)):
+        both = dict(zip(("start", "end"), _SPAN.findall(span), strict=False))
+        start, end = _seconds(both, "start"), _seconds(both, "end")
     if end is not None and end <= (start or 0):
         raise Fault("a clip that ends before it starts", f"the clip ends at {end:g} s, not after {start or 0:g} s")
     task = _given(row, roles.task)

@@ -16,6 +16,7 @@ from video_contrast.storage.table_columns import ColumnRoles, TableRow
 _TEXT = ("text", "choice", "option", "candidate", "caption", "content", "description", "sentence", "value", "answer")
 _NAME = ("choice_id", "option_id", "id", "key", "letter", "label", "index")
 _TRUE = ("correct", "is_correct", "is_answer", "is_true", "answer", "truth")
+_NUMPY = re.compile(r"(?<=['\"])\s+(?=['\"])")  # between the texts of an array that was written as text
 _MARKS = ("true", "1", "correct", "yes")
 _LETTERED = re.compile(r"\s*\(?([A-Za-z])[).:]\s*(?=\S)")
 
@@ -89,7 +90,10 @@ def _of_cell(value: Json, column: str) -> Candidates:
         raise Fault("no list of candidates", f"column {column!r} is no list of candidates: {value!r}")
     if value and all(isinstance(part, Mapping) for part in value):
         return _of_objects(value, column)
-    return Candidates([as_text(part) for part in value], [])
+    parts = list(value)
+    while len(parts) > 2 and parts[-1] is None:  # lists that were filled up to one length
+        parts.pop()
+    return Candidates([as_text(part) for part in parts], [])
 
 
 def _of_objects(objects: Sequence[Mapping[str, Json]], column: str) -> Candidates:
@@ -121,9 +125,10 @@ def as_text(value: Json) -> str:
 def _parsed(value: Json) -> Json:
     """A list or an object that was written as text, as JSON or in Python's form; other values as they are."""
     if isinstance(value, str) and value.lstrip()[:1] in ("[", "{", "("):
-        for parse in (json.loads, ast.literal_eval):
-            with suppress(ValueError, SyntaxError, MemoryError, RecursionError):
-                return parse(value)
+        with suppress(ValueError, RecursionError):
+            return json.loads(value)
+        with suppress(ValueError, SyntaxError, MemoryError, RecursionError):
+            return ast.literal_eval(_NUMPY.sub(", ", value))
     return value
 
 

@@ -24,10 +24,12 @@ _PAIRS = (
     ("caption", "neg_caption"), ("caption", "foils"), ("caption", "foil"), ("caption", "negative"),
     ("positive", "negative"), ("label_caption", "negative_caption"), ("caption", "negative_caption"), ("true", "false"),
 )  # fmt: skip
-_LABEL = ("label", "answer", "correct_choice", "correct_answer", "correct", "answer_idx", "answer_id", "answer_index",
-          "answer_label", "correct_option", "correct_idx", "correct_index", "correct_answer_label", "ground_truth",
-          "gt", "gt_answer", "gt_option", "answer_number", "answer_letter", "answer_text", "answer_key", "answerkey",
-          "ans", "target", "key", "truth")  # fmt: skip
+_LABEL = (
+    "label", "answer", "correct_choice", "correct_answer", "correct", "answer_idx", "answer_id",
+    "answer_index", "answer_label", "correct_option", "right_answer", "correct_idx", "correct_index",
+    "correct_answer_label", "ground_truth", "gt", "gt_answer", "gt_option", "answer_number", "answer_letter",
+    "answer_text", "answer_key", "answerkey", "ans", "target", "key", "truth",
+)  # fmt: skip
 _ID = ("id", "question_id", "item_id", "qid", "q_uid", "uid", "index", "data_id", "sample_id", "question_idx", "uuid")
 _VIDEO = ("video_path", "video", "video_file", "videopath", "video_filename", "video_name", "vid_name", "file",
           "filename", "file_name", "image_file", "videoid", "video_id", "video_uid", "clip", "clip_id", "vid",
@@ -41,6 +43,7 @@ _ROLES = {
     "id": _ID, "video": _VIDEO, "cluster": _CLUSTER, "question": _QUESTION, "task": _TASK,
     "start": ("start", "start_time", "start_sec", "clip_start", "begin"),
     "end": ("end", "end_time", "end_sec", "clip_end"),
+    "span": ("ts", "span", "time_span"),
 }  # fmt: skip
 
 
@@ -92,6 +95,7 @@ class ColumnRoles:
     task: str | None = None
     start: str | None = None
     end: str | None = None
+    span: str | None = None  # of both times: "1.5-3", or a list of two
     guesses: list[str] = field(default_factory=list)
 
 
