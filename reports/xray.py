@@ -153,7 +153,11 @@ def _tells_section(records: Records) -> Section:
 
 def _read_section(records: Records) -> Section:
     section = Section("read", "As it was read", "The first item of each set, and what to do next.")
-    rows = [[Cell(name), Cell("\n".join(sample_lines(record["sample"])))] for name, record in records.items()]
+    rows = [
+        [Cell("" if at else name), Cell(line.strip(), tone="good" if line.endswith(" (key)") else "")]
+        for name, record in records.items()
+        for at, line in enumerate(sample_lines(record["sample"]))
+    ]
     columns = [Column("set", numeric=False), Column("item", numeric=False)]
     section.parts.append(Table("sample", "One item as it was read", columns, rows))
     steps = [[Cell(name), Cell(step)] for name, record in records.items() for step in next_steps(record)]

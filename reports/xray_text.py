@@ -178,7 +178,7 @@ def next_steps(record: XrayRecord) -> list[str]:
         steps.append("shuffle the candidates: the key stands in some places more often than in others")
     if blind["solvable"]:
         steps.append(
-            "rewrite the candidates that the words above give away, or cut the set (--refine); until then report "
+            "rewrite what gives the answers away, or cut the set (--refine); until then report "
             f"{percent(blind['best']['accuracy'])} without the video beside every score"
         )
     if not power["enough"]:
