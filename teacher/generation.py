@@ -15,6 +15,7 @@ from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, Required, TypedDict
 
+from video_contrast.builders.assembly.lexicon_contrasts import LexiconEdits
 from video_contrast.builders.assembly.verb_contrasts import VerbContrasts
 from video_contrast.chat_model import Answer, Conversation
 from video_contrast.console import counted
@@ -25,7 +26,6 @@ from video_contrast.rows import RetrievalRow, Row
 from video_contrast.seeds import digest
 from video_contrast.storage import SetFolder
 from video_contrast.storage.set_records import Facts
-from video_contrast.teacher.frame_negatives import FrameNegatives
 from video_contrast.teacher.generated_set import CorpusPart, GeneratedCaption, RejectedCandidate, items_of
 from video_contrast.teacher.model_files import check_endpoint
 from video_contrast.teacher.needed_models import check_generator
@@ -55,7 +55,7 @@ class GenerateOptions(CaptionEdits):
     output: Annotated[Path, "folder of the set; the same call resumes it"]
     config: Config = "retrieval"
     split: Split = "train"
-    generator: Annotated[Literal["llm", "frames", "lexical", "t5", "mlm"], "what proposes the negatives"] = "llm"
+    generator: Annotated[Literal["llm", "lexicon", "t5", "mlm"], "what proposes the negatives"] = "llm"
     endpoint: Annotated[list[str] | None, "address of a server of the model; repeat the flag for several"] = None
     workers: Annotated[int, "requests in flight at each endpoint"] = 8
     structured: Annotated[bool, "ask the server for JSON (TGI: by the schema of an answer)"] = False
@@ -314,7 +314,7 @@ class _Maker:
                 for caption, edits in zip(captions, edits_of(source, attempts, count), strict=True):
                     caption["edits"] += [{**edit.row(), "text": edit.text} for edit in edits]
                     caption["kinds"] += [source.kind] * len(edits)
-                if isinstance(source, FrameNegatives):
+                if isinstance(source, LexiconEdits):
                     for text, why in source.explained.items():
                         self._note(text, why, _rule(why), None)
                     continue

@@ -34,7 +34,7 @@ def check_generator(recipe: NegativeRecipe, *, own_model: bool = True) -> None:
         VideoContrastError: a model is neither a folder nor in the cache nor on the Hub, has no weights, is of another
             class than it is needed for, or its endpoint does not answer.
     """
-    if recipe.generator in (*UNTAGGED, "frames"):
+    if recipe.generator in UNTAGGED:
         return
     if own_model:
         _check_own_model(recipe)

@@ -3,26 +3,25 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from video_contrast.builders.assembly.frame_contrasts import FramesOptions
+from video_contrast.builders.assembly.lexicon_contrasts import LexiconOptions
 from video_contrast.builders.assembly.verb_contrasts import EditOptions
 from video_contrast.errors import UsageError, unknown_name
-from video_contrast.perturbations.contrast.generators.frames.quality import Quality
+from video_contrast.perturbations.contrast.judge import threshold
 from video_contrast.storage import SetFolder
 
 if TYPE_CHECKING:
+    from video_contrast.builders.assembly.lexicon_contrasts import LexiconEdits
     from video_contrast.builders.assembly.verb_contrasts import VerbContrasts
-    from video_contrast.teacher.frame_negatives import FrameNegatives
 
-GENERATORS = ("auto", "shapes", "frames", "lexical", "t5", "mlm", "llm", "set")
-UNTAGGED = ("shapes", "set")  # without words that are counted or captions that are tagged
+GENERATORS = ("auto", "shapes", "lexicon", "t5", "mlm", "llm", "set")
+UNTAGGED = ("shapes", "set", "lexicon")  # without captions that are tagged
 
 
 @dataclass(frozen=True, kw_only=True)
-class CaptionEdits(FramesOptions, EditOptions):
+class CaptionEdits(LexiconOptions, EditOptions):
     """How many negatives, and how they are made."""
 
     negatives: Annotated[str, "10-action, 5-action, 5-action-5-object"] = "10-action"
@@ -34,15 +33,14 @@ class NegativeRecipe:
 
     actions: int  # a caption, at most
     objects: int
-    generator: str = "lexical"  # one of `GENERATORS`
+    generator: str = "lexicon"  # one of `GENERATORS`
     seed: int = 0
     model: str | None = None  # checkpoint of the generator; of "set" the folder that `video-contrast generate` wrote
     options: str | None = None  # of the generator: "name=value,..."
     constraints: str | None = None  # names; None: the generator's
     constraint_settings: str | None = None  # thresholds and models: "name=value,..."
     tagger: str = "auto"  # what finds actions and objects: "auto", "hanta", "nltk", "spacy:MODEL" or "amr..."
-    quality: Quality = "balanced"  # this and the parser are of frames, which has no model, constraints or tagger
-    parser: str = "auto"
+    quality: str = "balanced"  # of lexicon, which has no model, constraints or tagger
 
     @classmethod
     def of(cls, options: CaptionEdits, generator: str, seed: int) -> "NegativeRecipe":
@@ -68,13 +66,12 @@ class NegativeRecipe:
             constraint_settings=options.constraint_options,
             tagger=options.tagger,
             quality=options.quality,
-            parser=options.parser,
         )
 
     def record(self) -> dict[str, object]:
         """What the negatives depend on."""
         own = asdict(self)
-        return own if self.generator == "frames" else {k: v for k, v in own.items() if k not in ("quality", "parser")}
+        return own if self.generator == "lexicon" else {k: v for k, v in own.items() if k != "quality"}
 
     def check(self) -> None:
         """Raises a UsageError for a generator, constraint or option that does not exist."""
@@ -85,44 +82,41 @@ class NegativeRecipe:
         if self.generator == "set" and not choice_tables(SetFolder.open(str(self.model))):
             raise UsageError(f"--generator set: {self.model} has no multiple-choice config")
         edits = (self.constraints, self.constraint_settings, self.options, self.generator != "set" and self.model)
-        if self.generator in (*UNTAGGED, "frames") and any(edits):
-            frames = self.generator == "frames"
-            own = "has rules of its own (--quality, --parser)" if frames else "has no use for them"
+        if self.generator in UNTAGGED and any(edits):
+            own = "has a judge of its own (--quality)" if self.generator == "lexicon" else "has no use for them"
             raise UsageError(
                 "--constraints, --constraint-options, --generator-model and --generator-options belong to the "
-                f"generators lexical, t5, mlm and llm; {self.generator} {own}"
+                f"generators t5, mlm and llm; {self.generator} {own}"
             )
-        if self.generator != "frames" and (self.quality, self.parser) != ("balanced", "auto"):
-            raise UsageError(f"--quality and --parser belong to the generator frames, not to {self.generator}")
+        if self.generator == "lexicon":
+            threshold(self.quality)
+        elif self.quality != "balanced":
+            raise UsageError(f"--quality belongs to the generator lexicon, not to {self.generator}")
         if self.generator not in UNTAGGED:
             self.source("verb", {})
 
     def source(
         self, target: Literal["verb", "object"], corpus: Mapping[str, Sequence[str]]
-    ) -> "VerbContrasts | FrameNegatives":
-        """The generator and its constraints. For things there are fewer generators: those without a model stand in."""
+    ) -> "VerbContrasts | LexiconEdits":
+        """The generator and its constraints. Things that no model proposes come from the lexicon."""
+        from video_contrast.builders.assembly.lexicon_contrasts import LexiconEdits
         from video_contrast.builders.assembly.verb_contrasts import VerbContrasts, VerbOptions
-        from video_contrast.teacher.frame_negatives import FrameNegatives
 
-        if self.generator == "frames":
-            options = FramesOptions(quality=self.quality, parser=self.parser)
-            return FrameNegatives(target=target, options=options, corpus=corpus)
-        has_generator = target == "verb" or self.generator == "mlm"
+        if self.generator == "lexicon" or (target == "object" and self.generator != "mlm"):
+            return LexiconEdits(target=target, quality=self.quality, training=lambda: corpus)
         names = self.constraints
         if names is not None and target == "object":  # those word vectors are of verbs
             names = ",".join(name for name in names.split(",") if name.strip() != "word_vectors")
-        verbs = VerbOptions(
-            generator=self.generator if has_generator else "lexical",  # type: ignore[arg-type]  # checked above
-            generator_model=self.model if has_generator else None,
-            generator_options=self.options if has_generator else None,
+        options = VerbOptions(
+            generator=self.generator,  # type: ignore[arg-type]  # checked above
+            generator_model=self.model,
+            generator_options=self.options,
             constraints=names,
             constraint_options=self.constraint_settings,
             tagger=self.tagger,
         )
         count = self.actions if target == "verb" else self.objects
-        return VerbContrasts(
-            training=partial(texts_of, corpus), options=verbs, seed=self.seed, target=target, per_caption=count
-        )
+        return VerbContrasts(options=options, seed=self.seed, target=target, per_caption=count)
 
 
 def amounts(kind: str) -> tuple[int, int]:

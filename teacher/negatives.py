@@ -59,7 +59,7 @@ def negatives(
 
     settings = recipe.record() | {"set": _digest(rows), "corpus": digest(*texts_of(corpus)).hex()}
     settings["model"] = content(recipe.model)
-    if recipe.generator not in (*UNTAGGED, "frames"):
+    if recipe.generator not in UNTAGGED:
         settings["tagger"] = tagger_name(recipe.tagger)
     part = path.name.rpartition("-")[2]
     path = path.with_name(f"{path.name}-{digest(str(sorted(settings.items()))).hex()[:12]}.parquet")
@@ -136,7 +136,7 @@ def _of_shapes(rows: Sequence[RetrievalRow], recipe: NegativeRecipe) -> list[Cap
             if write(claim(scene), phrase=number, names=bool(number)) != caption:
                 raise VideoContrastError(
                     f"caption {number} of {row['id']} is not what this version says of the clip: {caption!r}; build "
-                    "the set again, or give --generator lexical"
+                    "the set again, or give --generator lexicon"
                 )
             contrasts = of_scene(scene, claim(scene), rng, phrase=number, names=bool(number))
             actions = [*contrasts["antonym"], *contrasts["verb"]][: recipe.actions]
@@ -181,7 +181,7 @@ def why_none(texts: Sequence[str], reasons: Mapping[str, int], generator: str) -
         generator: which one made none.
     """
     from video_contrast.builders.assembly.reasons import REASONS, counts_in_words
-    from video_contrast.perturbations.contrast.generators.frames.english import LEAST, function_share
+    from video_contrast.perturbations.english.language import LEAST, function_share
 
     if generator == "set":
         return "the set of --generator-model knows none of these videos with these captions"
@@ -197,11 +197,9 @@ def why_none(texts: Sequence[str], reasons: Mapping[str, int], generator: str) -
         advice = (
             "the captions do not look English, and negatives are made of English ones only; --generator set takes yours"
         )
-    elif generator == "lexical":
-        advice = "few captions hold few words: --generator frames knows those of other corpora too"
     elif invalid and not counts["candidates:proposed"]:
         advice = "the chat model does not answer as asked: another --generator-model may"
-    elif generator == "frames":
+    elif generator == "lexicon":
         advice = "--quality all asks less of a negative"
     else:
         advice = "more clips or other --constraints may help"

@@ -158,7 +158,7 @@ def recipe_of(dataset: str | Path, request: TeachOptions) -> NegativeRecipe:
     """Which negatives the options ask for."""
     generator = request.generator
     if generator == "auto":
-        generator = "shapes" if _is_shapes(Path(dataset)) else "lexical"
+        generator = "shapes" if _is_shapes(Path(dataset)) else "lexicon"
     return NegativeRecipe.of(request, generator, request.seed)
 
 

@@ -15,7 +15,7 @@ class EditRecord(TypedDict):
     start: int  # character span of `new` in the candidate
     end: int
     antonym: bool
-    generator: str  # what proposed it: "table6", "lexical", "t5-base", "human" ...
+    generator: str  # what proposed it: "table6", "lexicon", "t5-base", "human" ...
     scores: str  # JSON: what each constraint measured
 
 

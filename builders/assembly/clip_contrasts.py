@@ -17,7 +17,6 @@ from video_contrast.seeds import Streams
 from video_contrast.storage.set_records import Facts
 
 CaptionChoice = Literal["eligible", "base"]
-TrainingCaptions = Callable[[], Sequence[str]]
 TrainingVideos = Callable[[], Mapping[str, Sequence[str]]]  # video -> its captions
 
 

@@ -10,7 +10,7 @@ from functools import partial
 from video_contrast.audit.blind_audit import audit_splits
 from video_contrast.builders.assembly.captioned_clip import CaptionedClip, retrieval_rows
 from video_contrast.builders.assembly.clip_contrasts import CaptionChoice, ContrastGenerator, contrast_clips
-from video_contrast.builders.assembly.frame_contrasts import FrameContrasts
+from video_contrast.builders.assembly.lexicon_contrasts import LexiconContrasts
 from video_contrast.builders.assembly.may_be_true import COUNT, warn
 from video_contrast.builders.assembly.multiple_choice import (
     CANDIDATES,
@@ -23,8 +23,8 @@ from video_contrast.builders.assembly.reasons import counts_in_words
 from video_contrast.builders.registry import BuiltSet
 from video_contrast.console import counted, note
 from video_contrast.errors import UsageError, VideoContrastError
-from video_contrast.perturbations.contrast.generators.frames.english import NotEnglish
 from video_contrast.perturbations.english.caption_store import parse_cache
+from video_contrast.perturbations.english.language import NotEnglish
 from video_contrast.rows import Row
 from video_contrast.storage.set_records import Facts
 
@@ -36,7 +36,7 @@ class ContrastConfig:
     """How one contrast config is made."""
 
     kind: str  # of its negatives
-    generator: Callable[[], ContrastGenerator | FrameContrasts]  # makes the generator when the config is built
+    generator: Callable[[], ContrastGenerator | LexiconContrasts]  # makes the generator when the config is built
     facts: Callable[[], Facts] = dict  # of the generator, read after building (it may only know them then)
     paper: Mapping[str, float] | None = None  # the counts of the contrast-set paper (appendix D), to stand beside ours
     hint: str = ""  # what to do where no contrast can be built, a sentence
@@ -204,9 +204,9 @@ def _contrast_config(
     sizes: Facts = {}
     for split, of_split in items.items():
         clips = [item.clip for item in of_split]
-        # A `FrameContrasts` sees all clips at once.
+        # A `LexiconContrasts` sees all clips at once.
         contrast = (
-            generator.contrast_clips if isinstance(generator, FrameContrasts) else partial(contrast_clips, generator)
+            generator.contrast_clips if isinstance(generator, LexiconContrasts) else partial(contrast_clips, generator)
         )
         contrasts = contrast(clips, seed=plan.seed, caption=plan.caption, num_proc=plan.num_proc)
         tables[split] = rows = []

@@ -10,11 +10,10 @@ from video_contrast.builders.assembly.clip_contrasts import (
     Attempt,
     CaptionChoice,
     Contrasts,
-    TrainingCaptions,
     TrainingVideos,
 )
 from video_contrast.builders.assembly.configs import ContrastConfig, ContrastPlan
-from video_contrast.builders.assembly.frame_contrasts import FrameContrasts, FramesOptions
+from video_contrast.builders.assembly.lexicon_contrasts import LexiconContrasts, LexiconOptions
 from video_contrast.builders.assembly.verb_contrasts import VerbContrasts, VerbOptions
 from video_contrast.builders.sources.human_negatives import HumanContrasts, read_negatives
 from video_contrast.errors import UsageError
@@ -29,11 +28,10 @@ PAPER = {
 }
 
 # What to do where no contrast can be built.
-HINTS = {
-    "frames": "--explain says why for each clip; --quality all asks less of a contrast, and --training TABLE adds what "
-    "captions of your own kind say",
-    "lexical": "Words are counted in the set's own captions: give more of the kind with --training TABLE",
-}
+HINT = (
+    "--explain says why for each clip; a lower --quality asks less of a contrast, and --training TABLE adds what "
+    "captions of your own kind say"
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,16 +52,16 @@ class ContrastOptions(VerbOptions):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ContrastSetOptions(FramesOptions, ContrastOptions):
-    """How contrasts are made, verbs and things by counted frames unless another generator is named."""
+class ContrastSetOptions(LexiconOptions, ContrastOptions):
+    """How contrasts are made, verbs and things by the action lexicon unless another generator is named."""
 
     RECORDED = (*ContrastOptions.RECORDED, "quality")
 
     generator: Annotated[
-        Literal["frames", "lexical", "t5", "mlm", "llm"],
-        "what makes verb and object contrasts; frames: counts of captions, no model",
-    ] = "frames"  # type: ignore[assignment]  # one generator more
-    explain: Annotated[bool, "frames: say for each clip without a contrast why it has none"] = False
+        Literal["lexicon", "t5", "mlm", "llm"],
+        "what makes verb and object contrasts; lexicon: hand-written uses of things, no model",
+    ] = "lexicon"  # type: ignore[assignment]  # one generator more
+    explain: Annotated[bool, "lexicon: say for each clip without a contrast why it has none"] = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,7 +75,6 @@ class GenderAndVerbOptions(ContrastSetOptions):
 
 def contrast_plan(
     options: ContrastSetOptions,
-    training: TrainingCaptions,
     *,
     training_videos: TrainingVideos | None = None,
     casts: Casts | None = None,
@@ -88,8 +85,7 @@ def contrast_plan(
 
     Args:
         options: how contrasts are made.
-        training: returns the captions whose words are counted; called only if a verb or object contrast is built.
-        training_videos: returns captions of training videos by video, which the generator frames adds to its counts.
+        training_videos: returns captions of training videos by video, which are added to the counts.
         casts: returns movie -> name -> gender; None where the set has no characters.
         human: a table of human negatives for verb_human_mc.
         paper: show the paper's item counts (only for the set that the paper used).
@@ -97,25 +93,25 @@ def contrast_plan(
     Raises:
         UsageError: an unknown constraint, or no such table.
     """
-    verbs: VerbContrasts | FrameContrasts
-    if options.generator == "frames":
-        if options.constraints or options.constraint_options or options.generator_model or options.generator_options:
-            raise UsageError(
-                "--constraints, --constraint-options, --generator-model and --generator-options belong to the "
-                "generators lexical, t5, mlm and llm; frames has rules of its own (--quality, --parser)"
+    by_lexicon = LexiconContrasts(options=options, training=training_videos, explain=options.explain, seed=options.seed)
+    verbs: VerbContrasts | LexiconContrasts = by_lexicon
+    objects: VerbContrasts | LexiconContrasts = by_lexicon.for_objects()
+    if options.generator != "lexicon":
+        verbs = VerbContrasts(options=options, seed=options.seed, training_videos=training_videos)
+        if options.generator == "mlm":  # the only model that proposes things
+            objects = VerbContrasts(
+                options=VerbOptions(generator="mlm", generator_model=options.generator_model, tagger=options.tagger),
+                seed=options.seed,
+                target="object",
+                training_videos=training_videos,
             )
-        verbs = FrameContrasts(options=options, training=training_videos, explain=options.explain, seed=options.seed)
-    else:
-        verbs = VerbContrasts(
-            training=training,
-            options=options,
-            seed=options.seed,
-            num_proc=options.num_proc,
-            training_videos=training_videos,
+    elif options.constraints or options.constraint_options or options.generator_model or options.generator_options:
+        raise UsageError(
+            "--constraints, --constraint-options, --generator-model and --generator-options belong to the generators "
+            "t5, mlm and llm; lexicon has a judge of its own (--quality)"
         )
-    objects = verbs.for_objects()
     published = PAPER if paper else {}
-    hint = HINTS.get(options.generator, "")
+    hint = HINT if options.generator == "lexicon" else ""
     missing: dict[str, str] = {}
     contrasts = {
         "gender_mc": ContrastConfig(

@@ -9,7 +9,7 @@ from video_contrast.builders.assembly.configs import build_configs
 from video_contrast.builders.assembly.contrast_plan import GenderAndVerbOptions, contrast_plan, existing
 from video_contrast.builders.registry import BuiltSet, builder
 from video_contrast.builders.sources.caption_table import read_table
-from video_contrast.builders.sources.clip_table import CaptionTable, read_splits, training_captions, training_videos
+from video_contrast.builders.sources.clip_table import CaptionTable, read_splits, training_videos
 from video_contrast.builders.sources.human_negatives import read_negatives, unmatched
 from video_contrast.errors import UsageError
 
@@ -38,7 +38,6 @@ def captions(
     clips = [clip for of_split in splits.values() for clip in of_split]
     plan = contrast_plan(
         contrasts,
-        lambda: training_captions(table, clips),
         training_videos=None if table.training is None else (lambda: training_videos(table)),
         casts=None if cast is None else (lambda: _casts_of(cast, clips)),
         human=human,

@@ -140,7 +140,7 @@ class CaptionTable(VideoTable):
     movie_column: Annotated[str | None, "column with the movie: distractors and names come from the same movie"] = None
     training: Annotated[
         str | None,
-        "table of training captions (same columns) whose words are counted; default: the captions themselves",
+        "table of training captions (same columns), which are added to the counts of the package",
     ] = None
 
     def texts(self, row: TableRow) -> list[str]:
@@ -249,13 +249,6 @@ def read_splits(table: CaptionTable) -> tuple[dict[str, list[CaptionedClip]], di
         "clips_without_caption": len(entries) - len(clips),
     }
     return {name: of_split for name, of_split in splits.items() if of_split}, counts
-
-
-def training_captions(table: CaptionTable, clips: list[CaptionedClip]) -> list[str]:
-    """The captions whose words are counted: those of the training table, or of the clips themselves."""
-    if table.training is None:
-        return [text for clip in clips for text in clip.captions]
-    return [text for row in _training_rows(table) for text in table.texts(row)]
 
 
 def training_videos(table: CaptionTable) -> dict[str, list[str]]:

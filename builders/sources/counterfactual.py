@@ -12,11 +12,12 @@ from typing import Annotated
 from video_contrast.builders.assembly.captioned_clip import CaptionedClip, retrieval_rows
 from video_contrast.builders.assembly.clip_contrasts import contrast_clips
 from video_contrast.builders.assembly.configs import Tables, add_config, random_config
-from video_contrast.builders.assembly.contrast_plan import ContrastOptions, select_splits
+from video_contrast.builders.assembly.contrast_plan import ContrastSetOptions, select_splits
+from video_contrast.builders.assembly.lexicon_contrasts import LexiconEdits
 from video_contrast.builders.assembly.multiple_choice import contrasts_only_row, random_items
 from video_contrast.builders.assembly.verb_contrasts import VerbContrasts
 from video_contrast.builders.registry import BuiltSet, builder
-from video_contrast.builders.sources.clip_table import CaptionTable, read_splits, training_captions
+from video_contrast.builders.sources.clip_table import CaptionTable, read_splits, training_videos
 from video_contrast.builders.sources.feint6k import CITATION
 from video_contrast.builders.sources.msrvtt import MsrVttFolder
 from video_contrast.builders.sources.split_column import DEFAULT
@@ -35,14 +36,14 @@ class TableOrMsrVtt(CaptionTable):
     captions: Annotated[str, "table of captions, a data set of the Hub, or a folder with MSR-VTT's annotations"]
     source_split: Annotated[str | None, "split of the Hub data set or of MSR-VTT; default: test"] = None
 
-    def read(self) -> tuple[dict[str, list[CaptionedClip]], list[str]]:
-        """The clips by split, and the captions whose words are counted."""
+    def read(self) -> dict[str, list[CaptionedClip]]:
+        """The clips by split."""
         if not Path(self.captions).is_dir():
             splits, _ = read_splits(self)
-            return splits, training_captions(self, [clip for clips in splits.values() for clip in clips])
+            return splits
         parts = MsrVttFolder(Path(self.captions)).splits()
         clips = [clip for name in select_splits(self.source_split or "test", parts) for clip in parts[name]]
-        return {self.split or DEFAULT: clips}, [text for clip in parts.get("train", clips) for text in clip.captions]
+        return {self.split or DEFAULT: clips}
 
 
 @builder("counterfactual", configs=CONFIGS, requirements="a table of videos and captions, or MSR-VTT's annotations")
@@ -51,12 +52,12 @@ def counterfactual(
     *,
     table: TableOrMsrVtt,
     negatives: Annotated[int, "counterfactuals a clip"] = 5,
-    contrasts: ContrastOptions = ContrastOptions(),  # noqa: B008  frozen
+    contrasts: ContrastSetOptions = ContrastSetOptions(),  # noqa: B008  frozen
 ) -> BuiltSet:
     """Counterfactual captions for your videos: same objects, five other actions; random captions as the control."""
     if negatives < 1:
         raise UsageError(f"--negatives must be at least 1, not {negatives}")
-    splits, training = table.read()
+    splits = table.read()
     facts: Facts = {
         "pretty_name": "Counterfactual retrieval",
         "summary": "Retrieval from counterfactually augmented data: same objects, another action.",
@@ -83,23 +84,22 @@ def counterfactual(
             items = {split: of_split for split, (of_split, _) in drawn.items()}
             tables, config_facts = random_config(items, by_split, negatives + 1)
         else:
-            tables, config_facts = _rcad(splits, training, negatives, contrasts)
+            tables, config_facts = _rcad(splits, table, negatives, contrasts)
         add_config(built, config, tables, config_facts, optional=set(configs) == set(CONFIGS))
     return built
 
 
 @parse_cache()
 def _rcad(
-    splits: Mapping[str, Sequence[CaptionedClip]], training: list[str], negatives: int, options: ContrastOptions
+    splits: Mapping[str, Sequence[CaptionedClip]], table: TableOrMsrVtt, negatives: int, options: ContrastSetOptions
 ) -> tuple[Tables, Facts]:
     """The items whose negatives all have another action."""
-    verbs = VerbContrasts(
-        training=lambda: training,
-        options=options,
-        seed=options.seed,
-        num_proc=options.num_proc,
-        per_caption=negatives,
-    )
+    training = None if table.training is None else (lambda: training_videos(table))
+    verbs: LexiconEdits | VerbContrasts
+    if options.generator == "lexicon":
+        verbs = LexiconEdits(quality=options.quality, training=training)
+    else:
+        verbs = VerbContrasts(options=options, seed=options.seed, training_videos=training, per_caption=negatives)
     tables: dict[str, list[MultipleChoiceRow]] = {}
     sizes: Facts = {}
     for split, clips in splits.items():

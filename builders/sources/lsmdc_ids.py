@@ -47,7 +47,6 @@ def lsmdc_ids(
     released = human if human is not None and is_released(human) else None
     plan = contrast_plan(
         contrasts,
-        lambda: [text for clip in parts["train"] for text in clip.captions],
         training_videos=lambda: {clip.id: clip.captions for clip in parts["train"]},
         casts=None if cast is None else (lambda: read_casts(cast)),
         human=None if released else human,

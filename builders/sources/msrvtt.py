@@ -61,7 +61,6 @@ def msrvtt(
     released = [config for config in RELEASED if config in configs and not (listed and config == "verb_human_mc")]
     plan = contrast_plan(
         contrasts,
-        lambda: [text for clip in clips.get("train", ()) for text in clip.captions],
         human=human if listed else None,
         paper=True,
     )

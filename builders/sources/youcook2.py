@@ -39,8 +39,7 @@ def youcook2(
     folder = existing(folder, "it must hold YouCook2's annotations", "--folder")
     clips, sources = read(folder, video_pattern)
     selected = select_splits(splits, clips)
-    train = clips.get("train") or [clip for name in selected for clip in clips[name]]
-    plan = contrast_plan(contrasts, lambda: [text for clip in train for text in clip.captions])
+    plan = contrast_plan(contrasts)
     facts: Facts = {
         "pretty_name": "YouCook2 contrast sets",
         "summary": "Contrast sets on YouCook2's segments. Holds ids and captions, no videos.",

@@ -15,7 +15,7 @@ class Edit:
         old, new: the words that were replaced and what stands in their place.
         start: character offset of `new` in `text`.
         antonym: whether `new` is a WordNet antonym of `old`.
-        generator: what proposed it, e.g. "table6", "cast", "lexical", "t5-base".
+        generator: what proposed it, e.g. "table6", "cast", "lexicon", "t5-base".
         scores: what each constraint measured, by its name.
         also: further replacements that follow from the first (pronouns, later ids), as (old, new) in reading order.
     """

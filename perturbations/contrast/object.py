@@ -1,20 +1,14 @@
 """Object contrasts: one thing of the caption swapped for another (the noun contrast of the RCAD paper, figure 5).
 
-The same propose -> accept pipeline as for verbs, on noun phrases: `lexical` draws things that the training captions
-name in such surroundings, `mlm` asks a masked language model.
+The same propose -> accept pipeline as for verbs, on noun phrases, for a masked language model.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-from numpy.random import Generator as Random
-
-from video_contrast.perturbations.contrast.counts import WordCounts, count_words
-from video_contrast.perturbations.contrast.edit import Edit
 from video_contrast.perturbations.contrast.phrases import Phrase
 from video_contrast.perturbations.contrast.pipeline import Outcome, run_pipeline
 from video_contrast.perturbations.contrast.target import Target
-from video_contrast.perturbations.english.forms import inflect_name
 from video_contrast.perturbations.language import Token
 
 _COMMON = ("NN", "NNS")
@@ -33,39 +27,6 @@ _VAGUE = frozenset(
     film movie episode segment screen image picture slideshow montage animation compilation voice sound case order
     """.split()  # noqa: SIM905
 )
-
-
-def swap(
-    caption: str, rng: Random, counts: WordCounts, *, siblings: Sequence[str] = (), tagger: str = "auto"
-) -> Edit | None:
-    """One caption with one thing swapped by the lexical generator; None where nothing fits. Many: `contrasts`.
-
-    Args:
-        caption: any text.
-        rng: the source of every choice.
-        counts: the things that training captions name (`count`).
-        siblings: other true captions of the same video.
-        tagger: as of `language.tag`.
-
-    >>> import numpy as np
-    >>> counts = count(["a dog eats a carrot", "a man cuts a carrot", "a man cuts a carrot"] * 2, tagger="hanta")
-    >>> swap("a man cuts an onion", np.random.default_rng(0), counts, tagger="hanta").text
-    'a man cuts a carrot'
-    """
-    seed = int(rng.integers(1 << 62))
-    edits, _ = contrasts([caption], [""], siblings=[siblings], counts=counts, seed=seed, tagger=tagger)
-    return edits[0]
-
-
-def count(captions: Iterable[str], *, tagger: str = "auto", num_proc: int = 1) -> WordCounts:
-    """Counts the things that training captions name.
-
-    Args:
-        captions: the training captions; read once.
-        tagger: see `language.tag`.
-        num_proc: processes that share the tagging.
-    """
-    return count_words(captions, OBJECT, tagger=tagger, num_proc=num_proc)
 
 
 def contrasts(captions: Sequence[str], ids: Sequence[str], **arguments: Any) -> Outcome:  # each of its own type
@@ -106,20 +67,6 @@ def _within(tokens: list[Token], start: int, end: int) -> list[Token]:
     return [token for token in reversed(inside) if token.lemma not in _PEOPLE]
 
 
-def _context(tokens: list[Token], phrase: Phrase) -> tuple[str, tuple[str, ...]]:
-    """Number and article of the phrase, and the verb or preposition that governs it."""
-    first = phrase.place - len(phrase.particles)
-    before = tokens[first - 1] if first else None
-    article = before.tag[:2] if before else ""
-    neighbours = []
-    for place in range(first - 1, max(-1, first - 5), -1):
-        if tokens[place].tag[:2] in ("VB", "IN", "TO"):
-            neighbours.append(tokens[place].lemma)
-            if tokens[place].tag[:2] == "VB":
-                break
-    return f"{phrase.tag} after {article}", tuple(neighbours)
-
-
 def _proposable(lemma: str) -> bool:
     return lemma not in _PEOPLE and lemma not in _VAGUE
 
@@ -129,9 +76,6 @@ OBJECT = Target(
     find=_find,
     lemmas=_lemmas,
     within=_within,
-    context=_context,
     proposable=_proposable,
-    inflect=inflect_name,
-    other_tags=("VB", "VBG", "VBP", "VBZ", "JJ"),
-    generators=("lexical", "mlm"),
+    generators=("mlm",),
 )

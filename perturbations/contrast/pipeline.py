@@ -16,7 +16,6 @@ from video_contrast.perturbations.contrast.constraints import (
     constraint_names,
     make_constraint,
 )
-from video_contrast.perturbations.contrast.counts import WordCounts, count_words
 from video_contrast.perturbations.contrast.edit import Edit
 from video_contrast.perturbations.contrast.generators import CaptionGenerator, check_generator, make_generator
 from video_contrast.perturbations.contrast.phrases import choose
@@ -38,7 +37,6 @@ class Pipeline:
         generator: a name of `GENERATORS`, or an object like `generators.base.CaptionGenerator`.
         constraints: names in any order; None for the generator's default set.
         target: what is replaced: `target.VERB` or `object.OBJECT`.
-        counts: the training captions' words (`counts.count_words`); needed by `lexical` and by `frequency`.
         seed: of every choice.
         tagger, num_proc: for tagging (`language.tag`).
         generator_options: arguments of the generator, e.g. {"model": "t5-base", "k": 50}.
@@ -52,11 +50,10 @@ class Pipeline:
 
     def __init__(
         self,
-        generator: str | CaptionGenerator = "lexical",
+        generator: str | CaptionGenerator,
         constraints: Iterable[str] | None = None,
         *,
         target: Target = VERB,
-        counts: WordCounts | None = None,
         seed: int = 0,
         tagger: str = "auto",
         num_proc: int = 1,
@@ -71,10 +68,10 @@ class Pipeline:
         name = generator if isinstance(generator, str) else generator.name
         self.target = target
         self.names = constraint_names(name, constraints, target=target.name)
-        self.constraints: list[Constraint] = [make_constraint(each, counts, options) for each in self.names]
+        self.constraints: list[Constraint] = [make_constraint(each, options) for each in self.names]
         if isinstance(generator, str):
             device = options.get("device", "auto")
-            generator = make_generator(generator, target, counts=counts, device=device, options=generator_options or {})
+            generator = make_generator(generator, target, device=device, options=generator_options or {})
         self.generator = generator
         self._seed, self._tagger, self._num_proc = seed, tagger, num_proc
         self._on_reject = on_reject
@@ -285,16 +282,13 @@ def run_pipeline(
     ids: Sequence[str],
     *,
     siblings: Sequence[Sequence[str]] | None = None,
-    train_captions: Sequence[str] | None = None,
-    counts: WordCounts | None = None,
     **options: Any,  # each of its own type
 ) -> Outcome:
     """Makes a `Pipeline` and runs it once.
 
     Args:
-        target, counts: as of `Pipeline`.
+        target: as of `Pipeline`.
         captions, ids, siblings: as of `Pipeline.run`.
-        train_captions: are counted here; give `counts` instead when several calls share them.
         options: the other arguments of `Pipeline` (`generator=`, `seed=` ...); what it has no argument for is an
             option of the constraints (`vectors=`, `language_model=`, `frequency_limit=` ...).
 
@@ -304,13 +298,10 @@ def run_pipeline(
     Raises:
         UsageError, VideoContrastError: as of `Pipeline`.
     """
-    if counts is None and train_captions is not None:
-        tagging = {name: options[name] for name in ("tagger", "num_proc") if name in options}
-        counts = count_words(train_captions, target, **tagging)
     own = signature(Pipeline).parameters
     arguments = {name: value for name, value in options.items() if name in own}
     of_constraints = {name: value for name, value in options.items() if name not in own}
-    pipeline = Pipeline(target=target, counts=counts, options=of_constraints, **arguments)
+    pipeline = Pipeline(target=target, options=of_constraints, **arguments)
     return pipeline.run(captions, ids, siblings)
 
 

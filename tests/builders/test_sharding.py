@@ -11,11 +11,10 @@ from stand_in_gpu import stand_in_gpu
 
 from video_contrast.builders.assembly import sharding
 from video_contrast.builders.assembly.clip_contrasts import CaptionedClip, contrast_clips
-from video_contrast.builders.assembly.verb_contrasts import VerbContrasts, VerbOptions, _merged
+from video_contrast.builders.assembly.verb_contrasts import VerbContrasts, VerbOptions
 from video_contrast.builders.sources.caption_table import read_table
 from video_contrast.cli import main
 from video_contrast.errors import UsageError, VideoContrastError
-from video_contrast.perturbations.contrast import verb
 
 
 def doubled(chunk):
@@ -65,8 +64,6 @@ def test_two_processes_give_what_one_gives():
     [
         ({"generator": "mlm"}, True),
         ({"generator": "mlm", "constraint_options": "device=cpu"}, False),
-        ({"generator": "lexical"}, False),
-        ({"generator": "lexical", "constraints": "lemma,perplexity"}, True),
     ],
 )
 def test_models_on_a_gpu_are_not_forked(options, on_gpu, monkeypatch):
@@ -78,7 +75,7 @@ def test_models_on_a_gpu_are_not_forked(options, on_gpu, monkeypatch):
             return [[] for _ in attempts], Counter({f"process {os.getpid()}": 1})
 
     def used():
-        contrasts = Contrasts(training=list, options=VerbOptions(**options))
+        contrasts = Contrasts(options=VerbOptions(**options))
         clips = [CaptionedClip(str(n), str(n), f"{n}.mp4", ["a man sits"], str(n)) for n in range(3)]
         return {name for name in contrast_clips(contrasts, clips, num_proc=2).tried if name.startswith("process")}
 
@@ -132,13 +129,6 @@ def test_where_one_process_fails_the_others_end_with_a_sentence(tmp_path):
     for rank, begin in enumerate((ended, "this clip cannot be read")):
         said = (tmp_path / str(rank)).read_text()
         assert said.startswith(begin) and "\n" not in said and "gloo" not in said
-
-
-def test_counts_of_parts_are_the_counts_of_the_whole():
-    captions = [f"a {who} {does} on the grass" for who in ("man", "dog") for does in ("runs", "sits", "sat down")] * 3
-    whole = verb.count(captions, tagger="hanta")
-    parts = _merged([verb.count(captions[first : first + 5], tagger="hanta") for first in range(0, len(captions), 5)])
-    assert parts == whole
 
 
 def test_a_name_that_is_no_file_and_no_data_set_is_a_usage_error(tmp_path, capsys):

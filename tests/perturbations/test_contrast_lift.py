@@ -1,14 +1,11 @@
 """The constraint on what captions of one video say together, behind generators and beside negatives of people."""
 
-import pytest
-
 from video_contrast.builders.assembly.difference import difference
 from video_contrast.builders.assembly.may_be_true import with_lifts
-from video_contrast.errors import UsageError
 from video_contrast.perturbations.contrast import object as objects
 from video_contrast.perturbations.contrast import verb
 from video_contrast.perturbations.contrast.candidate import Candidate, fill
-from video_contrast.perturbations.contrast.generators.frames import load_counts
+from video_contrast.perturbations.contrast.generate import load_counts
 
 
 class Proposes:
@@ -53,16 +50,14 @@ def test_things_are_judged_by_the_things_of_captions():
 def test_own_sibling_captions_are_added_to_the_counts():
     before, _ = accepted("a man is cooking in a kitchen", "swimming")
     own = {f"v{n}": ["a man is cooking", "he swims", "a man is swimming", "the man cooks", "a pool"] for n in range(80)}
-    counts = load_counts(own, parser="shallow")
-    after, reasons = accepted("a man is cooking in a kitchen", "swimming", options={"frame_counts": counts})
+    counts = load_counts(own)
+    after, reasons = accepted("a man is cooking in a kitchen", "swimming", options={"caption_counts": counts})
     assert before and not after and reasons["candidates:rejected:lift"] == 1
 
 
 def test_the_record_says_the_limits_and_what_was_counted():
     record = verb.Pipeline(Proposes("runs"), ["lift"], tagger="hanta").record()["constraints"]["lift"]
     assert (record["below"], record["speech_below"]) == (0.8, 0.6) and record["counts"]
-    with pytest.raises(UsageError, match="frame_counts"):
-        verb.Pipeline(Proposes("runs"), ["lift"], options={"frame_counts": "file"})
 
 
 def test_negatives_of_people_are_kept_scored_and_told():

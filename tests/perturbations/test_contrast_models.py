@@ -13,7 +13,6 @@ from contrast_models import (  # noqa: F401  fixtures
     WORDS,
     bert_folder,
     contrasts_of,
-    counts,
     gpt2_folder,
     t5_folder,
     tuned_t5,
@@ -28,9 +27,9 @@ from video_contrast.perturbations.contrast.generators.t5 import T5Generator
 from video_contrast.perturbations.contrast.generators.t5_tuning import Tuning, tune_t5
 
 
-def test_t5_tuned_on_captions_fills_masks_with_their_verbs(counts, tuned_t5):
+def test_t5_tuned_on_captions_fills_masks_with_their_verbs(tuned_t5):
     folder, record = tuned_t5
-    edits, reasons = contrasts_of(counts, "t5", RULES, generator_options={"model": str(folder), "beams": 8, "k": 8})
+    edits, reasons = contrasts_of("t5", RULES, generator_options={"model": str(folder), "beams": 8, "k": 8})
     assert record["finished"] and record["captions_used"] == len(set(TRAIN))
     assert all(edits)
     for caption, edit in zip(CAPTIONS, edits, strict=True):
@@ -42,11 +41,10 @@ def test_t5_tuned_on_captions_fills_masks_with_their_verbs(counts, tuned_t5):
     assert proposed == rejected + reasons["candidates:accepted"] > 3
 
 
-def test_batched_t5_proposes_what_it_proposes_one_caption_at_a_time(counts, tuned_t5):
+def test_batched_t5_proposes_what_it_proposes_one_caption_at_a_time(tuned_t5):
     pipeline = verb.Pipeline(
         "t5",
         ["has_verb"],
-        counts=counts,
         tagger="hanta",
         generator_options={"model": str(tuned_t5[0]), "beams": 4, "k": 4},
     )
@@ -101,9 +99,9 @@ def test_tuning_without_a_verb_phrase_says_so(t5_folder, tmp_path):
         tune_t5(["a red ball"], tmp_path / "t5", Tuning(str(t5_folder), tagger="hanta"))
 
 
-def test_masked_model_proposes_whole_words_and_keeps_particles(counts, bert_folder):
+def test_masked_model_proposes_whole_words_and_keeps_particles(bert_folder):
     pipeline = verb.Pipeline(
-        "mlm", ["has_verb", "lemma"], counts=counts, tagger="hanta", generator_options={"model": str(bert_folder)}
+        "mlm", ["has_verb", "lemma"], tagger="hanta", generator_options={"model": str(bert_folder)}
     )
     lists, reasons = pipeline.run_many(CAPTIONS * 4, [str(n) for n in range(12)], n=100)
     for caption, edits in zip(CAPTIONS * 4, lists, strict=True):
@@ -149,7 +147,7 @@ def test_t5_without_sentinels_is_refused(gpt2_folder, tmp_path):
         T5Generator("any", beams=2, k=3)
 
 
-def test_command_tune_t5_reads_a_column_and_leaves_a_model_for_the_generator(t5_folder, tmp_path, capsys, counts):
+def test_command_tune_t5_reads_a_column_and_leaves_a_model_for_the_generator(t5_folder, tmp_path, capsys):
     from video_contrast.cli import main
 
     table = tmp_path / "train.csv"

@@ -73,15 +73,15 @@ def _import_all() -> None:
     import video_contrast.cli
     import video_contrast.teacher.run
     from video_contrast.builders.registry import all_builders
-    from video_contrast.perturbations.contrast.generators.frames.generate import load_counts
-    from video_contrast.perturbations.contrast.generators.frames.parse import parser_name
+    from video_contrast.perturbations.contrast.generate import load_counts
+    from video_contrast.perturbations.english import parse_one
     from video_contrast.perturbations.language import lemma, verb_tags
 
     assert datasets and matplotlib.figure and peft and sklearn.linear_model and torch._dynamo
     assert video_contrast.api and video_contrast.cli and video_contrast.teacher.run
     assert transformers.AutoModel and transformers.CLIPModel and transformers.AutoProcessor  # made at first use
     assert all_builders() and load_counts() and lemma("cats", "NNS") and verb_tags("runs")
-    assert parser_name()  # with its model
+    assert parse_one("a man runs").words  # with its model
 
 
 def serve(listening: socket.socket) -> None:

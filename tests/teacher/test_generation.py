@@ -48,7 +48,7 @@ def asked(output, *urls, **more):
 def test_one_of_several_processes_refuses(corpus, tmp_path, monkeypatch):
     monkeypatch.setenv("WORLD_SIZE", "2")
     with pytest.raises(UsageError, match="generate works in one process: start it without torchrun"):
-        generate(corpus, generator="lexical", output=tmp_path / "out")
+        generate(corpus, generator="lexicon", output=tmp_path / "out")
     assert not (tmp_path / "out").exists()
 
 
@@ -94,7 +94,7 @@ def test_a_dry_run_prices_before_the_models_of_the_constraints_are_there(corpus,
 @pytest.mark.parametrize(
     ("captions", "message"),
     [
-        (["a man rides a horse", "a dog runs"], r"left out by .*frequency \d+.*--generator frames"),
+        (["a man has a horse", "there is a dog"], r"light verb \d+.*--quality all asks less"),
         (["ein Mann reitet ein Pferd", "ein Hund rennt über die Straße"], "do not look English"),
     ],
 )
@@ -149,7 +149,7 @@ def test_a_server_is_asked_for_the_schema(corpus, tmp_path, online):
 
 
 def test_training_reads_what_was_generated(corpus, tmp_path):
-    options = GenerateOptions(output=tmp_path / "n", generator="lexical", tagger="hanta", negatives="3-action")
+    options = GenerateOptions(output=tmp_path / "n", generator="lexicon", quality="0", negatives="3-action")
     result = generate(corpus, request=options)
     rows = [retrieval_row(id="v0", video_id="v0", video_path="0.mp4", captions=[TRAIN[0], "never seen"])]
     recipe = NegativeRecipe(3, 0, generator="set", model=str(tmp_path / "n"))
@@ -159,7 +159,7 @@ def test_training_reads_what_was_generated(corpus, tmp_path):
     assert result["estimate"] is None
 
 
-def test_counted_frames_make_negatives_of_actions_and_things_without_a_model(tmp_path):
+def test_the_lexicon_makes_negatives_of_actions_and_things_without_a_model(tmp_path):
     said = ("a man rides a horse on the beach", "a dog is running in the street", "a woman is blorking a frobnitz")
     rows = [
         retrieval_row(id=f"v{n}", video_id=f"v{n}", video_path=f"{n}.mp4", captions=[text])
@@ -168,11 +168,11 @@ def test_counted_frames_make_negatives_of_actions_and_things_without_a_model(tmp
     draft = SetDraft(tmp_path / "corpus", "captions")
     draft.add("retrieval", {"train": rows}, {})
     draft.save()
-    given = {"generator": "frames", "parser": "shallow", "negatives": "3-action-2-object"}
+    given = {"generator": "lexicon", "quality": "0.1", "negatives": "3-action-2-object"}
     result = generate(tmp_path / "corpus", request=GenerateOptions(output=tmp_path / "n", **given))
     assert result["captions with none"] == 1 and result["estimate"] is None
     items = datasets.load_dataset(str(tmp_path / "n"), "negatives_mc", split="train")
-    assert {kind for item in items for kind in item["kinds"]} == {"true", "verb_frames", "object"}
+    assert {kind for item in items for kind in item["kinds"]} == {"true", "verb_lexical", "object"}
     for item in items:
         true = item["candidates"][item["label"]]
         verbs = [
@@ -181,22 +181,22 @@ def test_counted_frames_make_negatives_of_actions_and_things_without_a_model(tmp
         assert len(set(verbs)) == len(verbs) <= 3 and item["candidates"].count(true) == 1
     [left_out] = [json.loads(line) for line in (tmp_path / "n" / "rejected.jsonl").read_text().splitlines()][:1]
     assert left_out["caption"] == said[2] and "(" not in left_out["reason"] in left_out["text"]
-    recipe = NegativeRecipe(3, 2, generator="frames", parser="shallow")
+    recipe = NegativeRecipe(3, 2, generator="lexicon", quality="0.1")
     captions, _ = negatives(rows, recipe, tmp_path / "store", corpus=corpus_of(rows), say=lambda _: None)
     texts = {item["candidates"][item["label"]]: set(item["candidates"]) for item in items}
     for row in captions:  # what teach makes itself is what generate wrote
         assert {row["caption"], *row["negatives"]} == texts.get(row["caption"], {row["caption"]})
 
 
-def test_counted_frames_take_no_constraints(tmp_path):
-    with pytest.raises(UsageError, match="frames has rules of its own"):
-        GenerateOptions(output=tmp_path, generator="frames", constraints="lemma").check()
+def test_the_lexicon_takes_no_constraints(tmp_path):
+    with pytest.raises(UsageError, match="lexicon has a judge of its own"):
+        GenerateOptions(output=tmp_path, generator="lexicon", constraints="lemma").check()
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"generator": "lexical", "endpoint": ["http://localhost:1"]}, "goes with --generator llm"),
+        ({"generator": "lexicon", "endpoint": ["http://localhost:1"]}, "goes with --generator llm"),
         ({}, "needs --generator-model"),
         ({"generator_model": "m", "structured": True}, "give --endpoint"),
         ({"generator_model": "m", "generator_options": "store=a.jsonl"}, "OUTPUT/answers.jsonl"),

@@ -36,10 +36,16 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
             {"generator": "llm", "generator_model": "EMPTY", "constraints": "lemma"},
             "generator llm: .* does not load as AutoConfig",
         ),
-        ({"generator": "lexical", "constraints": "nli"}, "needs a model: give nli_model="),
-        ({"generator": "lexical", "constraints": "word_vectors"}, "needs a file of word vectors"),
-        ({"generator": "lexical", "constraints": "sentence"}, "sentence_model: .*bert-base-nli-mean-tokens"),
-        ({"generator": "lexical", "constraints": "perplexity"}, "language_model: .*gpt2-xl"),
+        ({"generator": "mlm", "generator_model": "BERT", "constraints": "nli"}, "needs a model: give nli_model="),
+        (
+            {"generator": "mlm", "generator_model": "BERT", "constraints": "word_vectors"},
+            "needs a file of word vectors",
+        ),
+        (
+            {"generator": "mlm", "generator_model": "BERT", "constraints": "sentence"},
+            "sentence_model: .*bert-base-nli-mean-tokens",
+        ),
+        ({"generator": "mlm", "generator_model": "BERT", "constraints": "perplexity"}, "language_model: .*gpt2-xl"),
         (
             {"objective": "lgt", "encoder": "no/such-encoder"},
             "--encoder: the sentence encoder 'no/such-encoder' cannot be loaded",
@@ -48,23 +54,28 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ],
 )
 def test_an_absent_model_is_said_before_a_video_is_opened(
-    place: Path, tmp_path: Path, given: dict[str, Any], message: str, monkeypatch: pytest.MonkeyPatch
+    place: Path,
+    bert_folder: Path,
+    tmp_path: Path,
+    given: dict[str, Any],
+    message: str,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def decoded(*_: Any, **__: Any) -> Any:
         raise AssertionError("videos were opened")
 
     monkeypatch.setattr(material, "open_store", decoded)
-    folders = {"CLIP": str(place / "clip"), "EMPTY": str(place / "empty")}
+    folders = {"CLIP": str(place / "clip"), "EMPTY": str(place / "empty"), "BERT": str(bert_folder)}
     given = {name: folders.get(value, value) for name, value in given.items()}
     with pytest.raises((UsageError, VideoContrastError), match=message) as error:
         teach(place / "clip", place / "set", output=tmp_path / "run", **SETTINGS | given)
     assert "\n" not in str(error.value) and not (tmp_path / "run").exists()
 
 
-def test_generate_says_it_before_words_are_counted(
+def test_generate_says_it_before_anything_is_proposed(
     place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("video_contrast.perturbations.contrast.counts.count_words", lambda *_, **__: 1 / 0)
+    monkeypatch.setattr("video_contrast.perturbations.contrast.pipeline.Pipeline.run_many", lambda *_, **__: 1 / 0)
     given: dict[str, Any] = {"generator": "mlm", "generator_model": "no/such", "constraints": "lemma"}
     with pytest.raises(VideoContrastError, match="model 'no/such' cannot be loaded"):
         generate(place / "set", request=GenerateOptions(output=tmp_path / "n", **given))

@@ -22,7 +22,7 @@ ENDED = "another process of the run ended before its work was done: see the mess
 
 def run(place: Path, name: str, store: Path) -> dict[str, Any]:
     torch.set_num_threads(1)
-    settings = SETTINGS | {"generator": "lexical", "store": store, "stop_after": 1}
+    settings = SETTINGS | {"generator": "lexicon", "quality": "0", "store": store, "stop_after": 1}
     return teach(place / "clip", place / "set", output=place / name, **settings)
 
 

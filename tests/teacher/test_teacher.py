@@ -249,11 +249,10 @@ def test_a_set_of_the_hub_needs_a_video_root(
 def test_captions_without_actions_are_said(tmp_path: Path) -> None:
     rows = [{"id": n, "video_id": n, "video_path": n, "captions": ["a red ball", "the sky"]} for n in ("v1", "v2")]
     path = tmp_path / "negatives-validation"
-    for generator, advice in (("lexical", "--generator frames knows"), ("frames", "--quality all asks less")):
-        message = rf"for the 2 clips of the validation part \(v1, v2\): .*no verb.*; .*{advice}"
-        with pytest.raises(VideoContrastError, match=message):
-            corpus = {"v": ["a man runs"]}
-            negatives(rows, NegativeRecipe(10, 0, generator), path, corpus=corpus, say=lambda _: None)
+    message = r"for the 2 clips of the validation part \(v1, v2\): .*no verb.*; .*--quality all asks less"
+    with pytest.raises(VideoContrastError, match=message):
+        corpus = {"v": ["a man runs"]}
+        negatives(rows, NegativeRecipe(10, 0, "lexicon"), path, corpus=corpus, say=lambda _: None)
 
 
 def test_captions_of_another_grammar_are_said(dataset: Path, tmp_path: Path) -> None:
@@ -270,13 +269,13 @@ def test_captions_of_another_grammar_are_said(dataset: Path, tmp_path: Path) -> 
         ({"temperature": 0.0}, "--temperature must be above 0"),
         ({"contrast": float("nan")}, "--contrast must be 0 or above and finite, not nan"),
         ({"learning_rate": float("inf")}, "--learning-rate must be above 0 and finite, not inf"),
-        ({"generator": "lexical", "generator_options": "kk=1"}, "generator lexical 'kk'.*Known: antonym_share, k$"),
-        ({"generator": "lexical", "generator_options": "k=1.5"}, "'k' must be a whole number, not 1.5"),
-        ({"generator": "lexical", "constraint_options": "lft=1"}, "option of a constraint 'lft': did you mean 'lift'"),
-        ({"generator": "lexical", "constraint_options": "lift=low"}, "'lift' must be a number, not 'low'"),
-        ({"generator": "lexical", "tagger": "best"}, "unknown tagger 'best'"),
+        ({"generator": "mlm", "generator_options": "kk=1"}, "generator mlm 'kk'.*Known: "),
+        ({"generator": "mlm", "generator_options": "k=1.5"}, "'k' must be a whole number, not 1.5"),
+        ({"generator": "mlm", "constraint_options": "lft=1"}, "option of a constraint 'lft': did you mean 'lift'"),
+        ({"generator": "mlm", "constraint_options": "lift=low"}, "'lift' must be a number, not 'low'"),
+        ({"generator": "mlm", "tagger": "best"}, "unknown tagger 'best'"),
         ({"generator": "shapes", "constraints": "lemma"}, "--constraints, .* shapes has no use for them"),
-        ({"generator": "shapes", "quality": "all"}, "--quality and --parser belong to the generator frames"),
+        ({"generator": "shapes", "quality": "all"}, "--quality belongs to the generator lexicon"),
         ({"kinds": "7"}, "--negatives '7'"),
         ({"frames": 8}, "--frames 8: this model takes exactly 6"),
         ({"split": "nope"}, "no split 'nope'"),

@@ -9,7 +9,7 @@ from video_contrast.options import Flag
 from video_contrast.teacher.generation import GenerateOptions
 
 
-@command("generate", "video-contrast generate sets/mine --generator lexical --output negatives")
+@command("generate", "video-contrast generate sets/mine --generator lexicon --output negatives")
 def generate(
     folder: Annotated[Path, "folder of a set with captions", Flag("DATASET")],
     *,

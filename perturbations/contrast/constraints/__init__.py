@@ -1,7 +1,7 @@
 """Constraints on contrast captions, one a file. Generators propose; constraints accept.
 
 A new constraint is a file with a dataclass as `base.Constraint` describes it, and a line in `CONSTRAINTS`. Its fields
-are its options; it is handed `counts` if it has a field of this name.
+are its options.
 """
 
 from collections.abc import Iterable
@@ -20,7 +20,6 @@ from video_contrast.perturbations.contrast.constraints.perplexity import Perplex
 from video_contrast.perturbations.contrast.constraints.sentence_cosine import SentenceCosine
 from video_contrast.perturbations.contrast.constraints.siblings import Siblings
 from video_contrast.perturbations.contrast.constraints.word_cosine import WordVectors
-from video_contrast.perturbations.contrast.counts import WordCounts, required
 from video_contrast.perturbations.contrast.given_options import check_given
 
 # In the order in which they are applied: the cheap ones first, so that few candidates reach the models.
@@ -45,16 +44,16 @@ def constraint_names(generator: str | None, names: Iterable[str] | None = None, 
     """The constraints to apply, in their order.
 
     Args:
-        generator: its name decides the default: `lexical` takes the rules, which need no model, the others also the
-            lift of sibling captions and the paper's models. None: every constraint there is.
+        generator: of a generator the default are the rules, the lift of sibling captions and the paper's models.
+            None: every constraint there is.
         names: those to apply; None for the default.
         target: "verb" or "object"; "has_verb" means "has_noun" for objects.
 
     Raises:
         UsageError: an unknown name.
 
-    >>> constraint_names("lexical")
-    ['has_verb', 'lemma', 'frequency', 'siblings', 'inflection']
+    >>> constraint_names("t5", ["lemma", "has_verb"])
+    ['has_verb', 'lemma']
     """
     known = {name: constraint for name, constraint in CONSTRAINTS.items() if target in constraint.targets}
     if names is not None:
@@ -64,7 +63,7 @@ def constraint_names(generator: str | None, names: Iterable[str] | None = None, 
         return [name for name in known if name in requested]
     if generator is None:
         return list(known)
-    groups = ("rule",) if generator == "lexical" else ("rule", "counts", "model")
+    groups = ("rule", "counts", "model")
     return [name for name, kind in known.items() if kind.group in groups and target in kind.default_targets]
 
 
@@ -78,18 +77,16 @@ def check_options(options: GivenOptions) -> None:
     usual: dict[str, object] = {"device": "auto"}
     for constraint in _ORDER:
         usual |= {field.name: field.default for field in fields(constraint) if field.init}  # type: ignore[arg-type]  # all are dataclasses
-    from_python = ("counts", "frame_counts")
-    by_user = {name: value for name, value in options.items() if name != "frame_counts"}
-    nameable = {key: value for key, value in usual.items() if key not in from_python}
+    by_user = {name: value for name, value in options.items() if name != "caption_counts"}
+    nameable = {key: value for key, value in usual.items() if key != "caption_counts"}
     check_given("option of a constraint", by_user, nameable)
 
 
-def make_constraint(name: str, counts: WordCounts | None, options: GivenOptions) -> Constraint:
+def make_constraint(name: str, options: GivenOptions) -> Constraint:
     """The constraint called `name`, with its model or file loaded.
 
     Args:
         name: a key of `CONSTRAINTS`.
-        counts: the training captions' words, for constraints that read them.
         options: options of any constraints; each takes its own.
 
     Raises:
@@ -98,6 +95,4 @@ def make_constraint(name: str, counts: WordCounts | None, options: GivenOptions)
     """
     own = {field.name for field in fields(CONSTRAINTS[name])}  # type: ignore[arg-type]  # all are dataclasses
     arguments = {key: value for key, value in options.items() if key in own}
-    if "counts" in own:
-        arguments["counts"] = required(counts, f"the constraint {name!r}")
     return CONSTRAINTS[name](**arguments)

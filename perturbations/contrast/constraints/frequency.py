@@ -1,33 +1,32 @@
-"""The replacement must be made of words that training captions use (contrast-set paper, A.3: more than 30 times)."""
+"""The replacement must be made of words that captions use (contrast-set paper, A.3: more than 30 times)."""
 
 from dataclasses import dataclass
 
 from video_contrast.perturbations.contrast.candidate import Candidate, Original
+from video_contrast.perturbations.contrast.caption_counts import CaptionCounts, load_counts
 from video_contrast.perturbations.contrast.constraints.base import Constraint, Verdict
-from video_contrast.perturbations.contrast.counts import WordCounts
 
 
 @dataclass
 class Frequency(Constraint):
-    """Rejects verbs that the training captions do not use more than `limit` times. Score: the count of the rarest.
+    """Rejects words that captions of at most `frequency_limit` videos use. Score: the videos of the rarest word.
 
     Attributes:
-        counts: the training captions' words.
-        frequency_limit: None for the paper's 30, scaled down for corpora under 100,000 captions.
+        frequency_limit: videos.
+        caption_counts: of `generate.load_counts`; None for those of the package.
     """
 
-    counts: WordCounts
-    frequency_limit: float | None = None
+    frequency_limit: int = 10
+    caption_counts: CaptionCounts | None = None
     name = "frequency"
 
-    def __post_init__(self) -> None:
-        self._limit = self.counts.limit if self.frequency_limit is None else self.frequency_limit
-
     def accepts(self, original: Original, candidate: Candidate) -> Verdict:
-        """The score is the count of the rarest verb in the replacement."""
-        rarest = min((self.counts.uses[lemma] for lemma in candidate.lemmas or ()), default=0)
-        return Verdict(rarest > self._limit, float(rarest))
+        """The score is the count of the rarest verb (thing) in the replacement."""
+        counts = self.caption_counts or load_counts()
+        table = "verb" if candidate.tag.startswith("VB") else "noun"
+        rarest = min((counts.get(table, lemma) for lemma in candidate.lemmas or ()), default=0)
+        return Verdict(rarest > self.frequency_limit, float(rarest))
 
     def record(self) -> dict[str, object]:
-        """The limit, and the size of the corpus that it was scaled to."""
-        return {"more_than": self._limit, "training_captions": self.counts.size}
+        """The limit."""
+        return {"more_than": self.frequency_limit}

@@ -9,9 +9,7 @@ from inspect import signature
 
 from video_contrast.errors import UsageError, unknown_name
 from video_contrast.options import GivenOptions
-from video_contrast.perturbations.contrast.counts import WordCounts, required
 from video_contrast.perturbations.contrast.generators.base import CaptionGenerator
-from video_contrast.perturbations.contrast.generators.lexical import LexicalGenerator
 from video_contrast.perturbations.contrast.generators.llm import ChatGenerator
 from video_contrast.perturbations.contrast.generators.mlm import MaskedGenerator
 from video_contrast.perturbations.contrast.generators.t5 import T5Generator
@@ -19,7 +17,6 @@ from video_contrast.perturbations.contrast.given_options import check_given
 from video_contrast.perturbations.contrast.target import Target
 
 GENERATORS: dict[str, Callable[..., CaptionGenerator]] = {
-    "lexical": LexicalGenerator,
     "t5": T5Generator,
     "mlm": MaskedGenerator,
     "llm": ChatGenerator,
@@ -52,25 +49,22 @@ def check_generator_options(name: str, options: GivenOptions) -> None:
         UsageError: it has no option of a name; the message names those that it has. Or a value of another kind.
     """
     parameters = signature(GENERATORS[name]).parameters
-    usual = {key: value.default for key, value in parameters.items() if key not in ("counts", "target", "chat")}
+    usual = {key: value.default for key, value in parameters.items() if key not in ("target", "chat")}
     by_user = {key: value for key, value in options.items() if key != "chat" or key not in parameters}
     check_given(f"option of the generator {name}", by_user, usual)
 
 
-def make_generator(
-    name: str, target: Target, counts: WordCounts | None, device: str, options: GivenOptions
-) -> CaptionGenerator:
+def make_generator(name: str, target: Target, device: str, options: GivenOptions) -> CaptionGenerator:
     """The generator called `name`.
 
     Args:
         name: a key of `GENERATORS`.
         target: the part of speech that it replaces.
-        counts: the training captions' words, for generators that read them.
         device: "auto", "cpu", "cuda" ...; `options` may name another one.
         options: the generator's own arguments.
 
     Raises:
-        UsageError: an unknown name or option, or no counts for a generator that reads them.
+        UsageError: an unknown name or option.
         VideoContrastError: its model is absent.
     """
     check_generator(name, target)
@@ -78,6 +72,4 @@ def make_generator(
     parameters = signature(GENERATORS[name]).parameters
     context: dict[str, object] = {"device": device, "target": target}
     arguments = {key: value for key, value in context.items() if key in parameters} | dict(options)
-    if "counts" in parameters:
-        arguments["counts"] = required(counts, f"the generator {name!r}")
     return GENERATORS[name](**arguments)

@@ -108,6 +108,20 @@ class Lexicon:
         """The meanings of a noun, commonest first; none of an unknown noun."""
         return self._things.get(noun, ())
 
+    def opposites(self, unit: str) -> frozenset[str]:
+        """The units (and groups of units) that are opposites of a unit."""
+        names = {unit, *(action.group for action in self.actions(unit))}
+        return frozenset(other for name in names for other in self._pairs["opposites"].get(name, ()))
+
+    def nouns(self) -> tuple[str, ...]:
+        """Every noun, sorted."""
+        return tuple(sorted(self._things))
+
+    def parents(self, category: str) -> tuple[str, ...]:
+        """The class above a class; none of an unknown one."""
+        parent = self._parents.get(category)
+        return (parent,) if parent else ()
+
     def actions(self, unit: str) -> tuple[Action, ...]:
         """The meanings and frames of a verb unit ("chop", "sit on"); none of an unknown unit."""
         return self._actions.get(unit, ())

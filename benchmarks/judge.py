@@ -1,0 +1,116 @@
+"""Trains the judge of proposed edits on votes of readers, and measures it on readings that it never saw.
+
+    python benchmarks/judge.py VOTES... [--unseen VOTES] [--output perturbations/contrast/judge.tsv]
+
+VOTES are tables as `readings/edits.tsv`: `kind` ("verb" or "object"), `clip`, `vote` (wording g, o or b, and truth f, m
+or t; usable is "gf"), and a column a feature, empty where it is 0. Prints area under the curve and calibration by
+tenths: cross-validated over clips, and on `--unseen`.
+"""
+
+import csv
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from parts.command_line import parser_of
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import roc_auc_score
+from sklearn.model_selection import GroupKFold
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from video_contrast.perturbations.contrast.judge import INTERCEPT, QUESTIONS
+
+STRENGTH = 0.02  # inverse regularisation, chosen by cross-validation
+LETTERS = {"natural": (0, "g"), "surely false": (1, "f")}  # question -> place in a vote, letter that says yes
+
+
+def read(paths: Sequence[Path], kind: str) -> list[dict]:
+    """The votes of one kind, each with its `features`."""
+    listed = []
+    for path in paths:
+        with path.open(encoding="utf-8", newline="") as file:
+            for row in csv.DictReader(file, delimiter="\t"):
+                features = {name: float(value) for name, value in list(row.items())[3:] if value}
+                listed.append({"kind": row["kind"], "clip": row["clip"], "vote": row["vote"], "features": features})
+    return [row for row in listed if row["kind"] == kind]
+
+
+def table(rows: Sequence[dict], names: Sequence[str]) -> np.ndarray:
+    """Features, rows x names."""
+    return np.array([[row["features"].get(name, 0.0) for name in names] for row in rows])
+
+
+def answers(rows: Sequence[dict], question: str) -> np.ndarray:
+    """Whether readers said yes to a question."""
+    place, letter = LETTERS[question]
+    return np.array([row["vote"][place] == letter for row in rows])
+
+
+def fitted(rows: Sequence[dict], names: Sequence[str]) -> dict[str, Pipeline]:
+    """A model a question; that of truth is trained on natural edits."""
+    natural = answers(rows, "natural")
+    models = {}
+    for question in QUESTIONS:
+        kept = [row for row, is_natural in zip(rows, natural, strict=True) if is_natural or question == "natural"]
+        model = make_pipeline(StandardScaler(), LogisticRegression(C=STRENGTH, max_iter=2000))
+        models[question] = model.fit(table(kept, names), answers(kept, question))
+    return models
+
+
+def probabilities(models: dict[str, Pipeline], rows: Sequence[dict], names: Sequence[str]) -> np.ndarray:
+    """Probability that an edit is natural and surely false."""
+    data = table(rows, names)
+    return np.prod([models[question].predict_proba(data)[:, 1] for question in QUESTIONS], axis=0)
+
+
+def cross_validated(rows: Sequence[dict], names: Sequence[str]) -> np.ndarray:
+    """The probabilities by models that saw no vote on the same clip."""
+    guessed = np.zeros(len(rows))
+    groups = [row["clip"] for row in rows]
+    for kept, held in GroupKFold(10).split(rows, groups=groups):
+        models = fitted([rows[n] for n in kept], names)
+        guessed[held] = probabilities(models, [rows[n] for n in held], names)
+    return guessed
+
+
+def tell(name: str, rows: Sequence[dict], probability: np.ndarray) -> None:
+    """Prints area under the curve, and calibration by tenths."""
+    usable = answers(rows, "natural") & answers(rows, "surely false")
+    print(f"{name}: {len(usable)} pairs, {usable.mean():.2f} usable, AUC {roc_auc_score(usable, probability):.3f}")
+    for low in np.arange(0, 1, 0.1):
+        inside = (probability >= low) & (probability < low + 0.1)
+        if inside.any():
+            print(f"  {low:.1f}-{low + 0.1:.1f}: {inside.sum():4d} pairs, {usable[inside].mean():.2f} usable")
+
+
+def main() -> None:
+    parser = parser_of(__doc__)
+    parser.add_argument("votes", nargs="+", type=Path)
+    parser.add_argument("--unseen", nargs="*", type=Path, default=[])
+    parser.add_argument("--output", type=Path)
+    options = parser.parse_args()
+    lines = ["kind\tquestion\tfeature\tweight"]
+    for kind in ("verb", "object"):
+        rows = read(options.votes, kind)
+        names = sorted({name for row in rows for name in row["features"]})
+        tell(f"{kind} cross-validated", rows, cross_validated(rows, names))
+        models = fitted(rows, names)
+        if options.unseen:
+            unseen = read(options.unseen, kind)
+            tell(f"{kind} unseen", unseen, probabilities(models, unseen, names))
+        for question, (scaler, regression) in models.items():
+            weights = regression.coef_[0] / scaler.scale_
+            intercept = float(regression.intercept_[0] - (weights * scaler.mean_).sum())
+            lines.append(f"{kind}\t{question}\t{INTERCEPT}\t{intercept:.3f}")
+            lines += [
+                f"{kind}\t{question}\t{name}\t{weight:.3f}"
+                for name, weight in zip(names, weights, strict=True)
+                if abs(weight) >= 0.0005
+            ]
+    if options.output:
+        options.output.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

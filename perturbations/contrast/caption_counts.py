@@ -1,0 +1,196 @@
+"""What captions of many videos say of nouns and verbs, counted in distinct videos: evidence for proposals, not their
+source.
+
+Tables of `CaptionCounts.tables` (every count is a number of videos; parts of a key are joined by tabs):
+
+object              unit, noun           "cut", "onion"; noun "" where the unit stands alone
+subject             subject, unit        "person", "cut"
+tail                verb, preposition    "cut", "with": what else hangs on the verb
+place               preposition, noun    "in", "kitchen"
+adjective           adjective, noun
+number              noun, "article", "plural", "bare" or "determined"
+verb, noun          item                 "" counts all videos
+verbs, nouns        item, item           both stand in captions of one video
+topic               verb, noun           likewise
+words1, words2, words3                   runs of one, two, three words ("<" begins a caption, ">" ends it)
+"""
+
+import json
+import lzma
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from importlib.resources import files
+from itertools import combinations, pairwise, product
+from pathlib import Path
+
+from video_contrast.errors import VideoContrastError
+from video_contrast.files import write_bytes
+from video_contrast.perturbations.contrast.slots import VerbSlot, introduction, subject_key, verb_slots
+from video_contrast.perturbations.english import Sentence
+
+# Table -> videos that an entry needs to be kept: rarer ones are slips, and nobody's sentence.
+TABLES = {
+    "object": 2, "subject": 2, "tail": 2, "place": 2, "adjective": 2, "number": 2, "verb": 2, "noun": 2, "verbs": 3,
+    "nouns": 4,
+    "topic": 4, "words1": 3, "words2": 3, "words3": 4,
+}  # fmt: skip
+_FORMAT = "caption-counts 1"
+_FILE = "counts.xz"
+
+
+@dataclass
+class CaptionCounts:
+    """Counts of captioned videos.
+
+    Attributes:
+        tables: table -> key -> number of videos.
+        videos, captions: how many were counted.
+        sources: what was counted, for the record.
+    """
+
+    tables: dict[str, dict[str, int]] = field(default_factory=lambda: {name: {} for name in TABLES})
+    videos: int = 0
+    captions: int = 0
+    sources: tuple[str, ...] = ()
+
+    def get(self, table: str, *key: str) -> int:
+        """The count of a key; 0 where it was not seen."""
+        return self.tables[table].get("\t".join(key), 0)
+
+    def pair(self, table: str, first: str, other: str) -> int:
+        """The count of two items in any order.
+
+        Args:
+            table: "verbs" or "nouns".
+            first, other: the items.
+        """
+        return self.get(table, *sorted((first, other)))
+
+    def __add__(self, other: "CaptionCounts") -> "CaptionCounts":
+        tables = {name: dict(Counter(self.tables[name]) + Counter(other.tables[name])) for name in TABLES}
+        return CaptionCounts(
+            tables, self.videos + other.videos, self.captions + other.captions, (*self.sources, *other.sources)
+        )
+
+    def pruned(self) -> "CaptionCounts":
+        """Without the entries that too few videos have (`TABLES`)."""
+        tables = {
+            name: {key: n for key, n in self.tables[name].items() if n >= least} for name, least in TABLES.items()
+        }
+        return CaptionCounts(tables, self.videos, self.captions, self.sources)
+
+    def save(self, path: str | Path) -> Path:
+        """Writes the counts, compressed; equal counts give equal bytes."""
+        head = {
+            "format": _FORMAT, "videos": self.videos, "captions": self.captions, "sources": list(self.sources),
+            "tables": {name: len(self.tables[name]) for name in TABLES},
+        }  # fmt: skip
+        lines = [json.dumps(head, sort_keys=True)]
+        for name in TABLES:
+            lines += [f"{key}\t{n}" for key, n in sorted(self.tables[name].items())]
+        return write_bytes(path, lzma.compress("\n".join(lines).encode(), preset=9 | lzma.PRESET_EXTREME))
+
+
+def count(videos: Iterable[Sequence[Sentence]], *, source: str = "") -> CaptionCounts:
+    """Counts the captions of videos.
+
+    Args:
+        videos: the parsed captions of each video.
+        source: named in the record.
+    """
+    counters: dict[str, Counter[str]] = {name: Counter() for name in TABLES}
+    n_videos = n_captions = 0
+    for sentences in videos:
+        n_videos += 1
+        n_captions += len(sentences)
+        for name, keys in _keys(sentences).items():
+            counters[name].update(keys)
+    return CaptionCounts(
+        {name: dict(counter) for name, counter in counters.items()}, n_videos, n_captions, (source,) if source else ()
+    )
+
+
+def words_of(sentence: Sentence) -> list[str]:
+    """The words of a caption without full stops and commas."""
+    return [word.text for word in sentence.words if word.text not in (".", ",")]
+
+
+def _keys(sentences: Sequence[Sentence]) -> dict[str, set[str]]:
+    """The keys of one video, each once."""
+    keys: dict[str, set[str]] = {name: set() for name in TABLES}
+    verbs: set[str] = set()
+    nouns: set[str] = set()
+    for sentence in sentences:
+        for slot in verb_slots(sentence):
+            _add_verb(slot, keys)
+            verbs.add(slot.verb)
+        for place in sentence.noun_phrases():
+            word, key = sentence.words[place], sentence.noun_key(place)
+            names = {key, word.lemma} - {""}
+            nouns |= {subject_key(sentence, place), *names} - {""}
+            for at in sentence.children_with(place, "amod"):
+                keys["adjective"].update(f"{sentence.words[at].lemma}\t{name}" for name in names)
+            keys["number"].update(f"{name}\t{introduction(sentence, place)}" for name in names)
+            if word.dep == "pobj":
+                keys["place"].update(f"{sentence.words[word.head].text}\t{name}" for name in names)
+        texts = ["<", *words_of(sentence), ">"]
+        keys["words1"].update(texts)
+        keys["words2"].update(map("\t".join, pairwise(texts)))
+        keys["words3"].update(map("\t".join, zip(texts, texts[1:], texts[2:], strict=False)))
+    keys["verb"] = {"", *verbs}
+    keys["noun"] = {"", *nouns}
+    if len(sentences) > 1:
+        keys["verbs"].update(map("\t".join, combinations(sorted(verbs), 2)))
+        keys["nouns"].update(map("\t".join, combinations(sorted(nouns), 2)))
+    keys["topic"].update(map("\t".join, product(sorted(verbs), sorted(nouns))))
+    return keys
+
+
+def _add_verb(slot: VerbSlot, keys: dict[str, set[str]]) -> None:
+    if slot.rejection_reason in ("object not found by the parser", "form not known", "shares its object"):
+        return
+    names = {slot.noun, slot.noun.split(" ")[-1]} if slot.frame != "i" else {""}
+    keys["object"].update(f"{slot.unit}\t{name}" for name in names)
+    if slot.subject:
+        keys["subject"].add(f"{slot.subject}\t{slot.unit}")
+    keys["tail"].update(f"{slot.verb}\t{preposition}" for preposition, _ in slot.tails)
+
+
+def load_counts(path: str | Path | None = None) -> CaptionCounts:
+    """Reads counts; those that travel with the package by default.
+
+    Raises:
+        VideoContrastError: the file is absent, cut, or of another format.
+    """
+    return _shipped() if path is None else _read(Path(path))
+
+
+@cache
+def _shipped() -> CaptionCounts:
+    return _decoded(files("video_contrast.perturbations.contrast").joinpath(_FILE).read_bytes(), _FILE)
+
+
+def _read(path: Path) -> CaptionCounts:
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise VideoContrastError(f"cannot read the counts {path}: {error.strerror or error}") from error
+    return _decoded(content, str(path))
+
+
+def _decoded(content: bytes, name: str) -> CaptionCounts:
+    tables: dict[str, dict[str, int]] = {}
+    try:
+        lines = iter(lzma.decompress(content).decode("utf-8").split("\n"))
+        head: Mapping[str, object] = json.loads(next(lines))
+        stored = head["format"]
+        for table in TABLES if stored == _FORMAT else ():
+            rows = (next(lines).rpartition("\t") for _ in range(head["tables"][table]))  # type: ignore[index]
+            tables[table] = {key: int(n) for key, _, n in rows}
+    except (lzma.LZMAError, KeyError, RuntimeError, StopIteration, EOFError, TypeError, ValueError) as error:
+        raise VideoContrastError(f"{name} is no file of caption counts, or it is cut: make it again") from error
+    if stored != _FORMAT:
+        raise VideoContrastError(f"{name} holds {stored!r}, this version reads {_FORMAT!r}")
+    return CaptionCounts(tables, head["videos"], head["captions"], tuple(head["sources"]))  # type: ignore[arg-type]

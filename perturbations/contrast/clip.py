@@ -1,0 +1,106 @@
+"""A clip as proposals see it: its captions read, and all that they say."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property
+
+from video_contrast.perturbations.contrast.caption_counts import CaptionCounts, words_of
+from video_contrast.perturbations.contrast.slots import ThingSlot, VerbSlot, thing_slots, verb_slots
+from video_contrast.perturbations.english import Sentence
+from video_contrast.perturbations.english.tables import lines
+
+# Reasons that hold of most candidates everywhere: any other one tells more.
+_DULL = frozenset({"same verb", "says little", "unit not known", "of another kind", "form not known", "rare"})
+_WELL_KNOWN = 20  # videos that name a noun
+
+
+@cache
+def place_settings() -> dict[str, str]:
+    """Noun of a place -> "indoor", "outdoor", "either" ... of the lexicon."""
+    rows = (line.split("\t") for line in lines("video_contrast.perturbations.contrast.lexicon", "places.tsv")[1:])
+    return {row[0]: row[1] for row in rows}
+
+
+class CaptionReading:
+    """One parsed caption: its slots, words, and the lemmas of its verbs and nouns."""
+
+    def __init__(self, sentence: Sentence) -> None:
+        self.sentence = sentence
+        self.caption = sentence.caption
+        self._counted: list[str] | None = None
+
+    @cached_property
+    def verbs(self) -> list[VerbSlot]:
+        """Its main verbs."""
+        return verb_slots(self.sentence)
+
+    @cached_property
+    def things(self) -> list[ThingSlot]:
+        """Its common nouns."""
+        return thing_slots(self.sentence)
+
+    @cached_property
+    def words(self) -> list[str]:
+        """Its words without full stops and commas."""
+        return words_of(self.sentence)
+
+    @cached_property
+    def nouns(self) -> frozenset[str]:
+        """Lemmas of its nouns, compounds included."""
+        places = self.sentence.noun_phrases()
+        keys = {self.sentence.noun_key(place) for place in places}
+        return frozenset({word.lemma for word in self.sentence.words if word.is_noun} | keys - {""})
+
+    def counted_nouns(self, counts: CaptionCounts) -> list[str]:
+        """Its nouns that the counts know well."""
+        if self._counted is None:
+            self._counted = sorted(noun for noun in self.nouns if counts.get("noun", noun) > _WELL_KNOWN)
+        return self._counted
+
+    @cached_property
+    def settings(self) -> frozenset[str]:
+        """ "indoor", "outdoor", "either": of the places that it names."""
+        return frozenset(place_settings()[noun] for noun in self.nouns if noun in place_settings())
+
+    def word_number(self, place: int) -> int:
+        """The place of a word among `words`."""
+        return place - sum(word.text in (".", ",") for word in self.sentence.words[:place])
+
+
+@dataclass(frozen=True)
+class ClipReading:
+    """A clip: captions that may be contrasted, and further true ones, which only reject contrasts."""
+
+    id: str
+    readings: Sequence[CaptionReading]
+    other_captions: Sequence[CaptionReading] = ()
+
+    @cached_property
+    def units(self) -> frozenset[str]:
+        """The units of all captions' verbs."""
+        return frozenset(slot.unit for reading in self._all for slot in reading.verbs)
+
+    @cached_property
+    def verbs(self) -> frozenset[str]:
+        """The lemmas of all captions' verbs."""
+        return frozenset(word.lemma for reading in self._all for word in reading.sentence.words if word.is_verb)
+
+    @cached_property
+    def nouns(self) -> frozenset[str]:
+        """The lemmas of all captions' nouns."""
+        return frozenset(noun for reading in self._all for noun in reading.nouns)
+
+    @property
+    def _all(self) -> list[CaptionReading]:
+        return [*self.readings, *self.other_captions]
+
+
+def farthest(reasons: Sequence[str]) -> str:
+    """The commonest reason that tells something; "" if there is none.
+
+    >>> farthest(["says little"] * 9 + ["another caption says it"])
+    'another caption says it'
+    """
+    common = [reason for reason, _ in Counter(reasons).most_common()]
+    return next((reason for reason in common if reason not in _DULL), common[0] if common else "")

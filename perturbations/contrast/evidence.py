@@ -1,0 +1,295 @@
+"""What lexicon and counts know together: which units and nouns stand in one frame, and how usual a run of words is."""
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from functools import cached_property, lru_cache
+from math import log
+
+from video_contrast.perturbations.contrast.caption_counts import CaptionCounts
+from video_contrast.perturbations.contrast.lexicon import Action, Lexicon, load_lexicon
+
+_BACKOFF = log(0.4)
+_PRIOR = 1.5  # videos by which observed and expected are smoothed
+_CACHED = 1 << 18
+_PEERS = 150  # nouns that may take a noun's place
+_COMMON = 8  # videos that name a noun which the lexicon's class alone proposes
+# Classes of what is not counted in pieces.
+_STUFF = ("grain", "sauce", "dry_ingredient", "herb", "meat", "dairy", "drink", "mixture", "material", "weather",
+          "water",
+          "hair", "sport", "terrain")  # fmt: skip
+
+
+class Evidence:
+    """Indexes of the counts and answers of the lexicon, kept for a whole set.
+
+    Args:
+        counts: of captions.
+        lexicon: default: that of the package.
+    """
+
+    def __init__(self, counts: CaptionCounts, lexicon: Lexicon | None = None) -> None:
+        self.counts = counts
+        self.lexicon = lexicon or load_lexicon()
+        # noun -> unit -> videos; noun "" for units without an object; and the reverse
+        self.units_of: dict[str, dict[str, int]] = defaultdict(dict)
+        self.nouns_of: dict[str, dict[str, int]] = defaultdict(dict)
+        self.unit_total: Counter[str] = Counter()
+        for key, n in counts.tables["object"].items():
+            unit, noun = key.split("\t")
+            self.units_of[noun][unit] = n
+            self.unit_total[unit] += n
+            if noun:
+                self.nouns_of[unit][noun] = n
+        self.noun_total = Counter({noun: sum(units.values()) for noun, units in self.units_of.items()})
+        self.nouns_behind: dict[str, dict[str, int]] = defaultdict(dict)  # preposition -> noun -> videos
+        for key, n in counts.tables["place"].items():
+            preposition, noun = key.split("\t")
+            self.nouns_behind[preposition][noun] = n
+        self.subjects_of: dict[str, dict[str, int]] = defaultdict(dict)  # unit -> subject -> videos
+        self.subject_total: Counter[str] = Counter()
+        for key, n in counts.tables["subject"].items():
+            subject, unit = key.split("\t")
+            self.subjects_of[unit][subject] = n
+            self.subject_total[subject] += n
+        self._sizes = {
+            table: sum(counts.tables[table].values()) + 1 for table in ("object", "subject", "place", "tail")
+        }
+        self._row_totals: dict[int, int] = {}
+        self._tail_total: Counter[str] = Counter()
+        for key, n in counts.tables["tail"].items():
+            self._tail_total[key.split("\t")[1]] += n
+        self.peers = lru_cache(_CACHED)(self._find_peers)
+        self.opposites = lru_cache(_CACHED)(self._opposites)
+        self.similarity = lru_cache(_CACHED)(self._similarity)
+        self.behind_total = {preposition: sum(nouns.values()) for preposition, nouns in self.nouns_behind.items()}
+        self.fits = lru_cache(_CACHED)(self.lexicon.fits)
+        self.excludes = lru_cache(_CACHED)(self.lexicon.excludes)
+        self._units_for = lru_cache(_CACHED)(self._find_units)
+        self.groups = lru_cache(_CACHED)(self.groups)  # type: ignore[method-assign]
+        self.takes = lru_cache(_CACHED)(self.takes)  # type: ignore[method-assign]
+        self.lift = lru_cache(_CACHED)(self._lift)
+        self._size = log(sum(counts.tables["words1"].values()) + 1)
+
+    def category(self, noun: str) -> str:
+        """The class of a noun (of its head, if the compound is unknown); "" for an unknown one."""
+        things = self.lexicon.things(noun) or self.lexicon.things(noun.rpartition(" ")[2])
+        return things[0].category if things else ""
+
+    def categories(self, noun: str) -> frozenset[str]:
+        """All classes of a noun."""
+        things = self.lexicon.things(noun) or self.lexicon.things(noun.rpartition(" ")[2])
+        return frozenset(thing.category for thing in things)
+
+    def looks(self, noun: str) -> str:
+        """The tag of what looks like a noun; itself if nothing does."""
+        things = self.lexicon.things(noun)
+        return (things[0].looks if things else "") or noun
+
+    def uses(self, noun: str) -> tuple[str, ...]:
+        """The units that the lexicon lists for a noun, or for the head of a compound."""
+        return self.lexicon.uses(noun) or self.lexicon.uses(noun.rpartition(" ")[2])
+
+    def groups(self, unit: str) -> frozenset[str]:
+        """The groups of a unit in all of its meanings; itself if it is unknown."""
+        actions = self.lexicon.actions(unit) or self.lexicon.actions(unit.partition(" ")[0])
+        return frozenset(action.group for action in actions) or frozenset({unit})
+
+    def knows(self, unit: str) -> bool:
+        """Whether the lexicon has a unit, or its verb alone."""
+        return bool(self.lexicon.actions(unit) or self.lexicon.actions(unit.partition(" ")[0]))
+
+    def _opposites(self, unit: str) -> frozenset[str]:
+        """The units that are opposites of a unit."""
+        return self.lexicon.opposites(unit)
+
+    def takes(self, noun: str, introduction: str) -> bool:
+        """Whether people say a noun in a number: "a carrot", "carrots", not "a parsley" or "parsleys".
+
+        Args:
+            noun: with its compound.
+            introduction: as of `slots.introduction`.
+        """
+        if introduction == "determined":
+            return True
+        seen = {name: self.counts.get("number", noun, name) for name in ("article", "plural", "bare", "determined")}
+        if seen[introduction]:
+            return seen[introduction] * 12 >= sum(seen.values())
+        stuff = any(self.lexicon.is_a(self.category(noun), name) for name in _STUFF)
+        return not sum(seen.values()) and stuff == (introduction == "bare")
+
+    def units_for(self, subject: str, noun: str = "") -> tuple[tuple[str, str], ...]:
+        """Units of the lexicon that can be seen and that read naturally with a subject (and an object), with frames.
+
+        Args:
+            subject: a noun, or "person".
+            noun: the object; "" for units without one.
+        """
+        return self._units_for(subject, noun)
+
+    def _find_units(self, subject: str, noun: str) -> tuple[tuple[str, str], ...]:
+        if noun:
+            names = [noun, noun.rpartition(" ")[2]]
+            wide = {name for category in self.categories(noun) for name in (category, *self.parents(category))}
+            candidates = [action for name in (*names, *sorted(wide)) for action in self._by_object.get(name, ())]
+        else:
+            candidates = self._by_object.get("", [])
+        units = dict.fromkeys((action.unit, action.frame) for action in candidates)
+        return tuple(sorted(pair for pair in units if self.fits(pair[0], subject, noun)))
+
+    @cached_property
+    def _by_object(self) -> dict[str, list[Action]]:
+        """Class or noun -> the seen actions that take it; "" -> those without an object."""
+        index: dict[str, list[Action]] = defaultdict(list)
+        for unit in self.lexicon.units:
+            for action in self.lexicon.actions(unit):
+                names = {*action.object.classes, *action.object.nouns} if action.frame != "i" else {""}
+                for name in sorted(names) if action.seen else ():
+                    index[name].append(action)
+        return dict(index)
+
+    def parents(self, category: str) -> tuple[str, ...]:
+        """The class above a class; none of an unknown or uppermost one."""
+        return self.lexicon.parents(category)
+
+    @cached_property
+    def by_category(self) -> dict[str, list[str]]:
+        """Class -> the nouns of which it is the commonest meaning, commonest noun first."""
+        listed: dict[str, list[str]] = defaultdict(list)
+        for noun in self.lexicon.nouns():
+            listed[self.lexicon.things(noun)[0].category].append(noun)
+        for nouns in listed.values():
+            nouns.sort(key=lambda noun: (-self.counts.get("noun", noun), noun))
+        return dict(listed)
+
+    def siblings(self, category: str) -> list[str]:
+        """The classes below the class above a class, itself first."""
+        above = self.parents(category)
+        return [
+            category,
+            *(other for other in sorted(self.by_category) if other != category and self.parents(other) == above),
+        ]
+
+    def _find_peers(self, noun: str, category: str) -> dict[str, float]:
+        """The nouns of a class and of those beside it that captions use, with how well they can take a noun's place."""
+        scores = {
+            other: 0.7 * (name == category) + 2.5 * self.similarity(noun, other)
+            for name in self.siblings(category)
+            for other in self.by_category.get(name, ())
+            if self.counts.get("noun", other) >= _COMMON
+        }
+        best = sorted(scores, key=lambda other: (-scores[other], other))[:_PEERS]
+        return {other: scores[other] for other in best}
+
+    def _lift(self, table: str, first: str, other: str) -> float:
+        """Log of the videos that say both over those that would by chance; 0 where nothing is known."""
+        counts, single = self.counts, table[:-1]
+        if table == "topic":
+            observed = counts.get(table, first, other)
+            of_first, of_other = counts.get("verb", first), counts.get("noun", other)
+        else:
+            observed = counts.pair(table, first, other)
+            of_first, of_other = counts.get(single, first), counts.get(single, other)
+        expected = of_first * of_other / max(counts.get("noun", ""), 1)
+        return log((observed + _PRIOR) / (expected + _PRIOR))
+
+    @cached_property
+    def _contexts(self) -> dict[str, dict[str, float]]:
+        """Noun -> the units, prepositions, adjectives and predicates that it stands with, weighed by surprise."""
+        seen: dict[str, dict[str, int]] = defaultdict(dict)
+        for name, noun_at in (("object", 1), ("place", 1), ("adjective", 1), ("subject", 0)):
+            for key, n in self.counts.tables[name].items():
+                parts = key.split("\t")
+                if parts[noun_at]:
+                    seen[parts[noun_at]][f"{name} {parts[1 - noun_at]}"] = n
+        total: Counter[str] = Counter()
+        for contexts in seen.values():
+            total.update(contexts)
+        size = sum(total.values()) + 1
+        vectors = {}
+        for noun, contexts in seen.items():
+            own = sum(contexts.values())
+            weights = {name: log(n * size / (own * total[name])) for name, n in contexts.items()}
+            vector = {name: weight for name, weight in weights.items() if weight > 0}
+            length = sum(weight * weight for weight in vector.values()) ** 0.5
+            vectors[noun] = {name: weight / length for name, weight in vector.items()} if length else {}
+        return vectors
+
+    def _similarity(self, first: str, other: str) -> float:
+        """Cosine of what two nouns stand with, 0..1: whether one can take the other's place."""
+        a, b = self._contexts.get(first, {}), self._contexts.get(other, {})
+        if len(b) < len(a):
+            a, b = b, a
+        return sum(weight * b[name] for name, weight in a.items() if name in b)
+
+    def tail_surprise(self, verb: str, preposition: str) -> float:
+        """How much oftener a verb has a preposition behind it than verbs have (a logarithm, smoothed)."""
+        seen = self.counts.get("tail", verb, preposition)
+        return self.surprise("tail", seen, self.counts.get("verb", verb), self._tail_total[preposition])
+
+    def can_tell(self, table: str, first: str, other: str) -> bool:
+        """Whether the counts say anything of two verbs or nouns of one video.
+
+        Args:
+            table: "verbs" or "nouns".
+            first, other: the two.
+        """
+        of_first, of_other = (self.counts.get(table[:-1], name) for name in (first, other))
+        expected = of_first * of_other / max(self.counts.get("noun", ""), 1)
+        return self.counts.pair(table, first, other) > 0 or expected >= 1.0
+
+    def total(self, counted: dict[str, int]) -> int:
+        """The sum of a row of an index (kept, since rows are asked for again and again)."""
+        key = id(counted)
+        if key not in self._row_totals:
+            self._row_totals[key] = sum(counted.values())
+        return self._row_totals[key] if counted else 0
+
+    def surprise(self, table: str, seen: int, of_first: int, of_other: int) -> float:
+        """Log of how much oftener two things stand together than by chance, smoothed, over 3.
+
+        Args:
+            table: that they are counted in.
+            seen: videos in which they stand together.
+            of_first, of_other: entries of each.
+        """
+        expected = of_first * of_other / self._sizes.get(table, self._sizes["object"])
+        return log((seen + 0.5) / (expected + 0.5)) / 3
+
+    # Runs of words
+
+    def run_change(self, words: Sequence[str], first: int, size: int, new: Sequence[str]) -> float:
+        """How much usual a caption becomes around some words that are replaced: mean log-probability, new less old.
+
+        Args:
+            words: of the caption.
+            first, size: of the words that are replaced.
+            new: what stands there instead.
+        """
+        before, after = ["<", "<", *words[:first]][-2:], [*words[first + size :], ">", ">"][:2]
+        return self._mean(before, new, after) - self._mean(before, words[first : first + size], after)
+
+    def attested(self, words: Sequence[str], first: int, size: int, new: Sequence[str]) -> tuple[float, float]:
+        """How much of the runs at both ends of new words was counted: 1 for all three words, .5 for two, 0 for none.
+
+        Args:
+            words, first, size, new: as of `run_change`.
+        """
+        before, after = ["<", "<", *words[:first]][-2:], [*words[first + size :], ">", ">"][:2]
+        three, two = self.counts.tables["words3"], self.counts.tables["words2"]
+        left = float("\t".join([*before, new[0]]) in three) or 0.5 * (f"{before[1]}\t{new[0]}" in two)
+        right = float("\t".join([new[-1], *after]) in three) or 0.5 * (f"{new[-1]}\t{after[0]}" in two)
+        return left, right
+
+    def _mean(self, before: Sequence[str], middle: Sequence[str], after: Sequence[str]) -> float:
+        texts = [*before, *middle, *after]
+        return sum(self._log(texts[n - 2], texts[n - 1], texts[n]) for n in range(2, len(texts))) / (len(texts) - 2)
+
+    def _log(self, first: str, second: str, word: str) -> float:
+        tables = self.counts.tables
+        three = tables["words3"].get(f"{first}\t{second}\t{word}")
+        if three:
+            return log(three / max(tables["words2"].get(f"{first}\t{second}", 0), three))
+        two = tables["words2"].get(f"{second}\t{word}")
+        if two:
+            return _BACKOFF + log(two / max(tables["words1"].get(second, 0), two))
+        return 2 * _BACKOFF + log(tables["words1"].get(word, 0) + 0.5) - self._size

@@ -1,0 +1,239 @@
+"""What the judge reads of a proposed edit: plain numbers between about -1 and 1, each with a name."""
+
+from math import log1p
+
+from video_contrast.perturbations.contrast.clip import CaptionReading
+from video_contrast.perturbations.contrast.evidence import Evidence
+from video_contrast.perturbations.contrast.lexicon import Action
+from video_contrast.perturbations.contrast.slots import PLACES, ThingSlot, VerbChoice, VerbSlot
+
+_OUTDOOR = frozenset({"water", "drive", "hunt", "garden", "farm", "nature", "travel", "crowd"})
+_INDOOR = frozenset({"cook", "clean", "office", "lab", "medical", "shop"})
+
+_REASONS = ("opposites", "listed", "opposite directions", "different results", "different postures",
+            "different activities", "hands are busy")  # fmt: skip
+SPEECH = frozenset(
+    """talk speak tell discuss explain chat converse interview comment describe lecture report""".split()  # noqa: SIM905
+)
+_CARRIED = frozenset({"garment", "headwear", "footwear", "jewelry", "bag", "hair", "body_part", "cosmetic"})
+_WIDE_CLASSES = ("food", "place", "home", "kitchen", "animal", "nature", "vehicle", "instrument", "activity")
+
+
+def verb_slot_features(reading: CaptionReading, slot: VerbSlot, evidence: Evidence) -> dict[str, float]:
+    """Features of what is replaced, which all proposals of a verb share.
+
+    Args:
+        reading, slot: the caption and its verb.
+        evidence: of counts and lexicon.
+    """
+    others = [other for other in reading.verbs if other.place != slot.place]
+    word = reading.sentence.words[slot.place]
+    category = evidence.category(slot.noun)
+    return {
+        "old verb unknown": float(not evidence.knows(slot.unit)),
+        "animal or thing acts": float(slot.subject not in ("", "person")),
+        "subject unknown": float(not slot.subject),
+        "tails": float(len(slot.tails)),
+        "tail in a step": float(slot.order and bool(slot.tails)),
+        "adverbs": float(len(slot.adverbs)),
+        "other verbs": float(len(others)),
+        "same clause verb": float(any(other.subject_place == slot.subject_place for other in others)),
+        "words": len(reading.words) / 10,
+        "old speech": float(slot.verb in SPEECH),
+        "old unit known": log1p(evidence.unit_total[slot.unit]) / 5,
+        "order": float(slot.order),
+        "passive": float(slot.passive),
+        "participle": float(slot.tag == "VBG"),
+        "finite present": float(slot.tag in ("VBZ", "VBP")),
+        "main clause": float(word.dep == "ROOT"),
+        "behind its noun": float(word.dep in ("acl", "relcl")),
+        "joined": float(word.dep == "conj"),
+        "other clause": float(word.dep in ("advcl", "xcomp", "ccomp", "pcomp")),
+        "vague noun": float(bool(slot.noun) and not category),
+        "intangible noun": float(evidence.lexicon.is_a(category, "intangible")),
+    }
+
+
+def verb_choice_features(
+    reading: CaptionReading, slot: VerbSlot, choice: VerbChoice, new: str, evidence: Evidence
+) -> tuple[dict[str, float], str]:
+    """Features of a unit in the place of a verb, and the lexicon's reason why the two exclude each other ("": none).
+
+    Args:
+        reading, slot, choice: the caption, what is replaced, and by what.
+        new: the words as they will stand there.
+        evidence: of counts and lexicon.
+    """
+    counts = evidence.counts
+    unit = f"{choice.unit} {choice.keeps}" if choice.keeps else choice.unit
+    alone = choice.frame == "i" and not choice.keeps
+    noun = "" if alone else slot.noun
+    seen = evidence.units_of.get(noun, {}).get(unit, 0)
+    reason = evidence.excludes(slot.unit, choice.unit, slot.noun) or ""
+    if not reason and slot.frame == "p" and choice.keeps:
+        reason = evidence.excludes(slot.unit.rpartition(" ")[0], choice.unit) or ""
+    actions = evidence.lexicon.actions(choice.unit)
+    action = actions[0] if actions else None
+    subject = slot.subject or "person"
+    features = {f"reason {name}": float(reason.startswith(name)) for name in _REASONS}
+    features |= {
+        "any reason": float(bool(reason)),
+        "no reason": float(not reason and evidence.knows(slot.unit)),
+        "in lexicon": float(action is not None),
+        "listed use": float(bool(slot.noun) and choice.unit in evidence.uses(slot.noun)),
+        "fits": float(evidence.fits(choice.unit, subject, slot.noun if choice.frame != "i" else "")),
+        "seen with noun": log1p(seen) / 3 if noun else 0.0,
+        "never with noun": float(bool(noun) and not seen),
+        "goes with noun": evidence.surprise("object", seen, evidence.unit_total[unit], evidence.noun_total[noun]),
+        "seen alone": log1p(seen) / 5 if alone else 0.0,
+        "never alone": float(alone and not seen),
+        "seen with subject": log1p(evidence.subjects_of.get(unit, {}).get(subject, 0)) / 4,
+        "unit known": log1p(evidence.unit_total[unit]) / 5,
+        "verb known": log1p(counts.get("verb", choice.verb)) / 6,
+        "lift": evidence.lift("verbs", slot.verb, choice.verb),
+        "longer": float(len(new.split()) - len(reading.caption[slot.start : slot.end].split())),
+        "keeps a place": float(bool(choice.keeps)),
+        "intransitive": float(alone),
+        "new preposition": float(choice.frame == "p" and slot.frame != "p"),
+        "same preposition": float(choice.frame == "p" and choice.unit.split(" ")[-1] == slot.unit.split(" ")[-1]),
+        "place clash": _place_clash(reading, action),
+    }
+    return features | _company(reading, slot, choice, evidence) | _runs(reading, slot, new, evidence) | _of(
+        action
+    ), reason
+
+
+def _company(reading: CaptionReading, slot: VerbSlot, choice: VerbChoice, evidence: Evidence) -> dict[str, float]:
+    """How a verb goes with the other nouns, verbs and prepositions of the caption."""
+    others = [other for other in reading.verbs if other.place != slot.place]
+    topics = [evidence.lift("topic", choice.verb, name) for name in reading.counted_nouns(evidence.counts)]
+    tails = [preposition for preposition, _ in slot.tails]
+    with_others = [evidence.lift("verbs", other.verb, choice.verb) for other in others]
+    return {
+        "topic": _mean(topics),
+        "worst topic": min(topics, default=0.0),
+        "tail unseen": float(sum(not evidence.counts.get("tail", choice.verb, preposition) for preposition in tails)),
+        "worst tail": min((evidence.tail_surprise(choice.verb, preposition) for preposition in tails), default=0.0),
+        "other verb with": _mean(with_others),
+    }
+
+
+def _runs(reading: CaptionReading, slot: VerbSlot | ThingSlot, new: str, evidence: Evidence) -> dict[str, float]:
+    """How usual the words around a replacement become."""
+    size = len(reading.caption[slot.start : slot.end].split())
+    first = reading.word_number(slot.place) - (size - 1 if isinstance(slot, ThingSlot) else 0)
+    shown = new.lower().split()
+    left, right = evidence.attested(reading.words, first, size, shown)
+    change = evidence.run_change(reading.words, first, size, shown)
+    return {"run change": max(-1.5, min(1.5, change)), "left run": left, "right run": right}
+
+
+def _of(action: Action | None) -> dict[str, float]:
+    """What the lexicon says of an action."""
+    if action is None:
+        return {}
+    return {
+        "hands busy": float(action.hands == "busy"),
+        "takes minutes": float(action.span == "m"),
+        "fixes a posture": float(action.posture != "any"),
+        "moves": float(action.motion != "-"),
+        "changes something": float(action.result != "-"),
+        "any scene": float("any" in action.scenes),
+    }
+
+
+def _mean(values: list[float]) -> float:
+    return sum(values) / len(values) if values else 0.0
+
+
+def _place_clash(reading: CaptionReading, action: Action | None) -> float:
+    """1 where an action of the open air is put into a room, or the other way round."""
+    if action is None or "any" in action.scenes:
+        return 0.0
+    settings = reading.settings
+    clash = ("indoor" in settings and action.scenes <= _OUTDOOR) or ("outdoor" in settings and action.scenes <= _INDOOR)
+    return float(clash)
+
+
+def object_slot_features(reading: CaptionReading, slot: ThingSlot, evidence: Evidence) -> dict[str, float]:
+    """Features of what is replaced, which all proposals of a thing share.
+
+    Args:
+        reading, slot: the caption and its thing.
+        evidence: of counts and lexicon.
+    """
+    lexicon = evidence.lexicon
+    joined = reading.sentence.words[slot.place].dep == "conj" or reading.sentence.children_with(slot.place, "conj")
+    features = {f"a {name}": float(lexicon.is_a(slot.category, name)) for name in _WIDE_CLASSES}
+    return features | {
+        "worn or body": float(slot.category in _CARRIED),
+        "object": float(slot.relation == "object"),
+        "subject": float(slot.relation == "subject"),
+        "place": float(slot.relation == "place"),
+        "of a preposition": float(bool(slot.preposition)),
+        "place preposition": float(slot.preposition in PLACES),
+        "governed by a verb": float(bool(slot.unit)),
+        "old noun known": log1p(evidence.counts.get("noun", slot.noun)) / 6,
+        "old has several meanings": float(len(evidence.categories(slot.noun)) > 1),
+        "joined": float(bool(joined)),
+        "order": float(any(verb.order for verb in reading.verbs)),
+        "adjectives": float(len(slot.adjectives)),
+        "bare": float(slot.introduction == "bare"),
+        "plural": float(slot.introduction == "plural"),
+        "compound": float(" " in slot.noun),
+        "words": len(reading.words) / 10,
+        "other things": float(len(reading.counted_nouns(evidence.counts))),
+        "many verbs": float(len(reading.verbs)),
+        "old speech": float(slot.unit.partition(" ")[0] in SPEECH),
+    }
+
+
+def object_choice_features(
+    reading: CaptionReading, slot: ThingSlot, noun: str, new: str, evidence: Evidence
+) -> dict[str, float]:
+    """Features of a noun in the place of a thing.
+
+    Args:
+        reading, slot, noun: the caption, what is replaced, and by what, in dictionary form.
+        new: the words as they will stand there.
+        evidence: of counts and lexicon.
+    """
+    counts, lexicon = evidence.counts, evidence.lexicon
+    here = {
+        "subject": evidence.subjects_of.get(slot.unit, {}),
+        "object": evidence.nouns_of.get(slot.unit, {}),
+        "place": evidence.nouns_behind.get(slot.preposition, {}),
+    }[slot.relation]
+    own = slot.noun.split(" ")
+    others = [name for name in reading.counted_nouns(counts) if name != slot.noun and name not in own]
+    lifts = [evidence.lift("nouns", name, noun) for name in others]
+    topics = [evidence.lift("topic", verb.verb, noun) for verb in reading.verbs if counts.get("verb", verb.verb) > 20]
+    mine, other = (things[0] if (things := lexicon.things(name)) else None for name in (slot.noun, noun))
+    known = counts.get("noun", noun)
+    behind = evidence.nouns_behind.get(slot.preposition, {}).get(noun, 0)
+    return {
+        "alike": evidence.similarity(slot.noun, noun),
+        "alike by head": evidence.similarity(own[-1], noun.rpartition(" ")[2]),
+        "same class": float(evidence.category(noun) == slot.category),
+        "same size": float(mine is not None and other is not None and mine.size == other.size),
+        "seen here": log1p(here.get(noun, 0)) / 3,
+        "never here": float(not here.get(noun, 0)),
+        "goes here": evidence.surprise(slot.relation, here.get(noun, 0), evidence.total(here), known),
+        "goes with preposition": (
+            evidence.surprise("place", behind, evidence.behind_total[slot.preposition], known)
+            if slot.preposition in evidence.behind_total
+            else 0.0
+        ),
+        "listed use": float(slot.unit in evidence.uses(noun)),
+        "fits": float(bool(slot.unit) and evidence.fits(slot.unit, slot.subject or "person", noun)),
+        "noun known": log1p(known) / 6,
+        "several meanings": float(len(evidence.categories(noun)) > 1),
+        "lift": evidence.lift("nouns", slot.noun, noun),
+        "company": _mean(lifts),
+        "worst company": min(lifts, default=0.0),
+        "topic": _mean(topics),
+        "worst topic": min(topics, default=0.0),
+        **_runs(reading, slot, new, evidence),
+        "adjective unseen": float(sum(not counts.get("adjective", name, noun) for name in slot.adjectives)),
+        "new compound": float(" " in noun),
+    }

@@ -1,0 +1,218 @@
+"""Contrasts of captioned clips: propose edits of every caption, judge them, choose one a clip.
+
+proposed = propose([("clip-1", ["a man rides a horse"])], load_counts(), kind="verb", quality="balanced")
+contrasts = choose(proposed)
+"""
+
+import os
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache
+from typing import NamedTuple
+
+from video_contrast.errors import UsageError, unknown_name
+from video_contrast.perturbations.contrast.caption_counts import CaptionCounts, count
+from video_contrast.perturbations.contrast.caption_counts import load_counts as shipped_counts
+from video_contrast.perturbations.contrast.clip import CaptionReading, ClipReading
+from video_contrast.perturbations.contrast.evidence import Evidence
+from video_contrast.perturbations.contrast.judge import load_judge, threshold
+from video_contrast.perturbations.contrast.proposal import GENERATOR, Kind, Proposal
+from video_contrast.perturbations.contrast.propose_objects import propose_objects
+from video_contrast.perturbations.contrast.propose_verbs import propose_verbs
+from video_contrast.perturbations.contrast.select import select
+from video_contrast.perturbations.english import PARSER, parse
+from video_contrast.perturbations.english.language import require_english
+
+LEFT_OUT = "left out: each of its contrasts would tell a reader of texts alone which caption is true"
+_PART = 500  # clips that are read at a time
+_LONGEST = 60  # words of a caption that is contrasted
+_KINDS: tuple[Kind, ...] = ("verb", "object")
+
+
+class ClipCaptions(NamedTuple):
+    """A clip: its unique id and what is true of it. A plain tuple will do as well.
+
+    Attributes:
+        captions: may be contrasted.
+        other_captions: further true captions, which only reject contrasts.
+    """
+
+    id: str
+    captions: Sequence[str]
+    other_captions: Sequence[str] = ()
+
+
+@dataclass
+class ProposedContrasts:
+    """What was proposed.
+
+    Attributes:
+        proposals: clip id -> its proposals of at least the asked probability, best first, where it has any.
+        missing: clip id -> why it has none, one line.
+        reasons: how often each rule said no, counted a verb (a thing) of a caption.
+        kind, quality, seed: as asked.
+        record: what the result depends on, JSON-able.
+    """
+
+    proposals: dict[str, list[Proposal]]
+    missing: dict[str, str]
+    reasons: Counter[str]
+    kind: Kind
+    quality: str | float
+    seed: int
+    record: dict[str, object] = field(default_factory=dict)
+
+    def summary(self) -> str:
+        """One line: how many clips have a contrast, at which quality, and the commonest reasons against."""
+        clips = len(self.proposals) + len(self.missing.keys() - self.proposals.keys())
+        common = ", ".join(f"{reason} {n}" for reason, n in self.reasons.most_common(3))
+        return f"{len(self.proposals)} of {clips} clips have a {self.kind} contrast at quality {self.quality}" + (
+            f" (what fell out most: {common})" if common else ""
+        )
+
+
+def load_counts(
+    extra: Mapping[str, Sequence[str]] | None = None, *, cache: str | os.PathLike[str] | None = None
+) -> CaptionCounts:
+    """The counts of the package, and those of one's own training captions added to them.
+
+    Args:
+        extra: video id -> captions of training videos. Never those of a test split.
+        cache: as of `english.parse`.
+
+    Raises:
+        NotEnglish: the captions are of another language.
+    """
+    if not extra:
+        return shipped_counts()
+    require_english([text for texts in extra.values() for text in texts], name="the training captions (--training)")
+    videos = (parse(list(extra[name]), cache=cache) for name in sorted(extra))
+    return shipped_counts() + count(videos, source=f"{len(extra)} training videos")
+
+
+def propose(
+    clips: Sequence[ClipCaptions | tuple[str, Sequence[str]]],
+    counts: CaptionCounts,
+    *,
+    kind: Kind = "verb",
+    quality: str | float = "balanced",
+    seed: int = 0,
+    cache: str | os.PathLike[str] | None = None,
+) -> ProposedContrasts:
+    """Every contrast of each clip that is probably natural and surely false.
+
+    Args:
+        clips: as `ClipCaptions`, or tuples like it.
+        counts: of `load_counts`.
+        kind: what is replaced: the verb with its particle and preposition, or a thing.
+        quality: the least probability that a reader finds a contrast natural and surely false: "high", "balanced",
+            "all" (`judge.QUALITIES`), or a number.
+        seed: of the choice that follows.
+        cache: SQLite file that keeps parses.
+
+    Raises:
+        UsageError: an unknown kind or quality, or two clips of one id.
+        NotEnglish: the captions are of another language.
+    """
+    if kind not in _KINDS:
+        raise unknown_name("kind of contrast", kind, list(_KINDS))
+    least = threshold(quality)
+    captioned = [ClipCaptions(*clip) for clip in clips]
+    if len({clip.id for clip in captioned}) < len(captioned):
+        raise UsageError("two clips have the same id: the ids must be unique")
+    require_english([text for clip in captioned for text in clip.captions])
+    evidence = _evidence() if counts is shipped_counts() else Evidence(counts)
+    proposed = ProposedContrasts({}, {}, Counter(), kind=kind, quality=quality, seed=seed)
+    for first in range(0, len(captioned), _PART):
+        for clip in _read(captioned[first : first + _PART], cache):
+            _propose(clip, evidence, least, proposed)
+    proposed.record = {
+        "generator": GENERATOR,
+        "kind": kind,
+        "quality": quality,
+        "least_probability": least,
+        "seed": seed,
+        "parser": PARSER,
+        "counts": list(counts.sources),
+        "counted_videos": counts.videos,
+    }
+    return proposed
+
+
+def merged(parts: Sequence[ProposedContrasts], *, kind: Kind, quality: str | float, seed: int = 0) -> ProposedContrasts:
+    """What was proposed for parts of a set, as one.
+
+    Args:
+        parts: of disjoint clips.
+        kind, quality, seed: as of `propose`.
+    """
+    whole = ProposedContrasts({}, {}, Counter(), kind=kind, quality=quality, seed=seed)
+    for part in parts:
+        whole.proposals.update(part.proposals)
+        whole.missing.update(part.missing)
+        whole.reasons.update(part.reasons)
+        whole.record = {**part.record, "seed": seed}
+    return whole
+
+
+def choose(proposed: ProposedContrasts) -> dict[str, Proposal]:
+    """One proposal of each clip that has any, varied, and so chosen that texts alone do not tell (`select`).
+
+    Clips that are left out for that are told in `proposed.missing`.
+    """
+    chosen, left_out = select(proposed.proposals, seed=proposed.seed, kind=proposed.kind)
+    proposed.missing |= dict.fromkeys(left_out, LEFT_OUT)
+    return chosen
+
+
+@cache
+def _evidence() -> Evidence:
+    """That of the shipped counts, which never change."""
+    return Evidence(shipped_counts())
+
+
+def _read(clips: Sequence[ClipCaptions], cache: str | os.PathLike[str] | None) -> list[ClipReading]:
+    texts = list(dict.fromkeys(text for clip in clips for text in (*clip.captions, *clip.other_captions)))
+    known = dict(zip(texts, map(CaptionReading, parse(texts, cache=cache)), strict=True))
+    return [
+        ClipReading(clip.id, [known[text] for text in clip.captions], [known[text] for text in clip.other_captions])
+        for clip in clips
+    ]
+
+
+def _propose(clip: ClipReading, evidence: Evidence, least: float, proposed: ProposedContrasts) -> None:
+    long = [reading for reading in clip.readings if len(reading.words) > _LONGEST]
+    generate = propose_verbs if proposed.kind == "verb" else propose_objects
+    proposals, refused = generate(clip, evidence)
+    refused += [("caption too long", "")] * len(long)
+    judge = load_judge(proposed.kind)
+    judged = sorted(
+        (replace(item, probability=judge.probability(item.features)) for item in proposals),
+        key=lambda item: (-item.probability, item.index, item.text),
+    )
+    proposed.reasons.update(reason for reason, _ in refused)
+    good = [item for item in judged if item.probability >= least]
+    if good:
+        proposed.proposals[clip.id] = good
+    elif judged:
+        best = judged[0]
+        proposed.reasons["not probable enough"] += 1
+        proposed.missing[clip.id] = (
+            f"the best contrast ({best.old!r} -> {best.new!r}) has the probability {best.probability:.2f}, "
+            f"less than {least}"
+        )
+    else:
+        proposed.missing[clip.id] = _reason(refused) if clip.readings else "no captions"
+
+
+def _reason(refused: Sequence[tuple[str, str]]) -> str:
+    """The commonest reasons, each with the words that it was said of."""
+    words: dict[str, list[str]] = {}
+    for reason, shown in refused:
+        words.setdefault(reason, []).append(shown)
+    listed = sorted(words.items(), key=lambda item: -len(item[1]))[:3]
+    return "; ".join(
+        reason + (f" ({', '.join(dict.fromkeys(filter(None, shown)))})" if any(shown) else "")
+        for reason, shown in listed
+    )

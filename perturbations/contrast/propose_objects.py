@@ -1,0 +1,155 @@
+"""Object proposals: nouns of the lexicon that the same verb or preposition takes, and that look different."""
+
+from collections.abc import Mapping
+
+from video_contrast.perturbations.contrast.clip import CaptionReading, ClipReading, farthest
+from video_contrast.perturbations.contrast.evidence import Evidence
+from video_contrast.perturbations.contrast.features import SPEECH, object_choice_features, object_slot_features
+from video_contrast.perturbations.contrast.proposal import Proposal
+from video_contrast.perturbations.contrast.slots import ThingSlot
+from video_contrast.perturbations.english.forms import inflect_name, replaced
+from video_contrast.seeds import stream
+
+_JITTER = 0.8
+_READ = 80  # nouns a thing that are looked at
+KEPT = 16  # of which are judged
+_COMMON = 8  # videos that name a noun which the lexicon's class alone proposes
+_SEEN = 2  # videos that say a noun in this frame
+_WIDE = frozenset(
+    """plant animal food vehicle place building ingredient item dish creature meal snack""".split()  # noqa: SIM905
+)
+_NEVER = ("intangible", "people")
+
+
+def propose_objects(clip: ClipReading, evidence: Evidence) -> tuple[list[Proposal], list[tuple[str, str]]]:
+    """Every eligible edit of every caption of a clip, not judged yet, and (reason, words) of the things without any."""
+    proposals: list[Proposal] = []
+    refused: list[tuple[str, str]] = []
+    for index, reading in enumerate(clip.readings):
+        if not reading.things:
+            refused.append(("no thing", ""))
+        for slot in reading.things:
+            shown = reading.caption[slot.start : slot.end]
+            lexicon = evidence.lexicon
+            if slot.rejection_reason is None and any(lexicon.is_a(slot.category, parent) for parent in _NEVER):
+                refused.append(("a noun that cannot be seen", shown))
+                continue
+            if slot.rejection_reason:
+                refused.append((slot.rejection_reason, shown))
+                continue
+            reasons, nouns = [], []
+            looks = frozenset(evidence.looks(name) for name in clip.nouns)
+            for noun in _likely(slot, reading, evidence):
+                reason = _rejection(clip, slot, noun, looks, evidence)
+                if reason is None:
+                    nouns.append(noun)
+                else:
+                    reasons.append(reason)
+                if len(nouns) == KEPT:
+                    break
+            if not nouns:
+                refused.append((farthest(reasons) or "no other thing known here", shown))
+                continue
+            shared = object_slot_features(reading, slot, evidence)
+            proposals += [_proposal(clip, index, slot, noun, shared, evidence) for noun in nouns]
+    return proposals, refused
+
+
+def _seen_here(slot: ThingSlot, evidence: Evidence) -> dict[str, int]:
+    """Nouns that captions say in a thing's frame, with the number of videos."""
+    if slot.relation == "subject":
+        return evidence.subjects_of.get(slot.unit, {})
+    if slot.relation == "object":
+        return evidence.nouns_of.get(slot.unit, {})
+    return evidence.nouns_behind.get(slot.preposition, {})
+
+
+def _likely(slot: ThingSlot, reading: CaptionReading, evidence: Evidence) -> list[str]:
+    """Nouns of its class, of classes beside it, and those that captions say here: the likeliest by a quick look, with a
+    seeded jitter so that sets do not repeat a few."""
+    here = _seen_here(slot, evidence)
+    scores = dict(evidence.peers(slot.noun, slot.category))
+    for noun, n in here.items():
+        if n >= _SEEN:
+            scores[noun] = scores.get(noun, 0.0) + min(n, 20) ** 0.5 / 3
+    jitter = stream("object choices", reading.caption, slot.place).random(len(scores)).tolist()
+    ranked = sorted(
+        (-(score + _JITTER * random), noun)
+        for (noun, score), random in zip(sorted(scores.items()), jitter, strict=True)
+        if noun != slot.noun
+    )
+    return [noun for _, noun in ranked[:_READ]]
+
+
+def _rejection(clip: ClipReading, slot: ThingSlot, noun: str, looks: frozenset[str], evidence: Evidence) -> str | None:
+    """Why a noun cannot stand in a slot; None if it can. `looks` are those of the nouns of the clip."""
+    lexicon = evidence.lexicon
+    things = lexicon.things(noun)
+    if not things:
+        return "unknown"
+    category = things[0].category
+    same = category == slot.category
+    if any(lexicon.is_a(category, parent) for parent in _NEVER):
+        return "of another kind"
+    here = _seen_here(slot, evidence).get(noun, 0)
+    if here < _SEEN:
+        if evidence.counts.get("noun", noun) < _COMMON:
+            return "rare"
+        if slot.relation == "object" and not _takes(slot, noun, evidence):
+            return "not seen in this frame"
+        if not same and slot.unit.partition(" ")[0] not in SPEECH and slot.unit not in evidence.uses(noun):
+            return "not seen in this frame"
+    if not evidence.takes(noun, slot.introduction):
+        return "not said in this number"
+    if not same and not _akin(category, slot.category, evidence):
+        return "of another kind"
+    head, own_head = noun.rpartition(" ")[2], slot.noun.rpartition(" ")[2]
+    if head == own_head or noun in slot.noun.split(" ") or slot.noun in noun.split(" "):
+        return "may name the same"
+    if evidence.looks(noun) == evidence.looks(slot.noun):
+        return "looks the same"
+    if _covers(head, slot.category, evidence) or _covers(own_head, category, evidence):
+        return "may name the same"
+    if noun in clip.nouns or head in clip.nouns:
+        return "another caption says it"
+    if evidence.looks(noun) in looks:
+        return "near to what another caption says"
+    return None
+
+
+def _covers(noun: str, category: str, evidence: Evidence) -> bool:
+    """Whether a noun is the name of a class or of what stands above it: an onion is a vegetable."""
+    return noun in _WIDE or noun == category or noun in evidence.parents(category)
+
+
+def _takes(slot: ThingSlot, noun: str, evidence: Evidence) -> bool:
+    """Whether the governing unit takes a noun, by the lexicon; what is talked about may be anything."""
+    if slot.unit in evidence.uses(noun) or slot.unit.partition(" ")[0] in SPEECH:
+        return True
+    return evidence.fits(slot.unit, slot.subject or "person", noun)
+
+
+def _akin(first: str, other: str, evidence: Evidence) -> bool:
+    """Whether two classes lie below one parent."""
+    lexicon = evidence.lexicon
+    return bool(set(lexicon.parents(first)) & set(lexicon.parents(other)))
+
+
+def _proposal(
+    clip: ClipReading, index: int, slot: ThingSlot, noun: str, shared: Mapping[str, float], evidence: Evidence
+) -> Proposal:
+    reading = clip.readings[index]
+    new = inflect_name(noun, slot.tag)
+    text, start, old, shown = replaced(reading.caption, slot.start, slot.end, new)
+    return Proposal(
+        clip.id,
+        index,
+        reading.caption,
+        text,
+        start=start,
+        old=old,
+        new=shown,
+        unit=slot.noun,
+        other=noun,
+        features={**shared, **object_choice_features(reading, slot, noun, new, evidence)},
+    )

@@ -1,0 +1,187 @@
+"""Verb proposals: units of the action lexicon (and of the counts) that can stand in the place of a caption's verb."""
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from video_contrast.perturbations.contrast.clip import CaptionReading, ClipReading, farthest
+from video_contrast.perturbations.contrast.evidence import Evidence
+from video_contrast.perturbations.contrast.features import verb_choice_features, verb_slot_features
+from video_contrast.perturbations.contrast.proposal import Proposal
+from video_contrast.perturbations.contrast.slots import LIGHT, PLACES, VerbChoice, VerbSlot
+from video_contrast.perturbations.english.forms import inflect, replaced
+from video_contrast.seeds import stream as stream_of_parts
+
+_READ = 60  # units a verb that are looked at
+KEPT = 16  # of which are judged
+_LEAST = 5  # videos that a unit of the counts needs, if the lexicon does not have it
+# Prepositions behind which anything may have been done.
+_ANYWHERE = PLACES - frozenset(
+    """into onto towards toward from over through across between with""".split()  # noqa: SIM905
+)
+
+
+def propose_verbs(clip: ClipReading, evidence: Evidence) -> tuple[list[Proposal], list[tuple[str, str]]]:
+    """Every eligible edit of every caption of a clip, not judged yet, and (reason, words) of the verbs without any."""
+    proposals: list[Proposal] = []
+    refused: list[tuple[str, str]] = []
+    groups = {unit: evidence.groups(unit) for unit in clip.units}
+    for index, reading in enumerate(clip.readings):
+        if not reading.verbs:
+            refused.append(("no verb", ""))
+        for slot in reading.verbs:
+            shown = reading.caption[slot.start : slot.end]
+            if slot.rejection_reason:
+                refused.append((slot.rejection_reason, shown))
+                continue
+            others = frozenset(group for unit in clip.units if unit != slot.unit for group in groups[unit])
+            reasons, choices = [], []
+            for choice in _likely(slot, reading, evidence):
+                reason = _rejection(clip, reading, slot, choice, others, evidence)
+                if reason is None:
+                    choices.append(choice)
+                else:
+                    reasons.append(reason)
+            if not choices:
+                refused.append((farthest(reasons) or "no other verb known here", shown))
+                continue
+            shared = verb_slot_features(reading, slot, evidence)
+            proposals += [
+                _proposal(clip, index, slot, choice, shared, evidence) for choice in _spread(choices, slot, evidence)
+            ]
+    return proposals, refused
+
+
+def _likely(slot: VerbSlot, reading: CaptionReading, evidence: Evidence) -> list[VerbChoice]:
+    """The `_READ` choices that a quick look finds likeliest, with a seeded jitter so that sets do not repeat a few."""
+    uses = frozenset(evidence.uses(slot.noun)) if slot.noun else frozenset()
+    jitter = stream_of_parts("verb choices", reading.caption, slot.place)
+    seen = evidence.units_of.get(slot.noun, {})
+    alone = evidence.units_of.get("", {})
+    ranked: dict[tuple[str, str], tuple[float, VerbChoice]] = {}
+    for choice in _all_choices(slot, evidence):
+        key = (choice.unit, choice.keeps)
+        if key in ranked or choice.unit == slot.unit:
+            continue
+        times = (
+            seen.get(f"{choice.unit} {choice.keeps}" if choice.keeps else choice.unit, 0)
+            if choice.frame != "i" or choice.keeps
+            else alone.get(choice.unit, 0)
+        )
+        score = (choice.unit in uses) + min(times, 20) ** 0.5 / 3 + 1.5 * jitter.random()
+        ranked[key] = (score, choice)
+    return [choice for _, choice in sorted(ranked.values(), key=lambda pair: (-pair[0], pair[1].unit))[:_READ]]
+
+
+def _all_choices(slot: VerbSlot, evidence: Evidence) -> Iterator[VerbChoice]:
+    subject = slot.subject or "person"
+    person = subject == "person"
+    if slot.frame != "i" and slot.noun:
+        if person:
+            yield from _with_object(evidence.uses(slot.noun), slot, evidence)
+        yield from _with_object(
+            (unit for unit, n in evidence.units_of.get(slot.noun, {}).items() if n >= 2), slot, evidence
+        )
+        for unit, frame in evidence.units_for(subject, slot.noun):
+            if frame == "t" or not slot.passive:
+                yield VerbChoice(unit, frame)
+    keeps = slot.unit.rpartition(" ")[2] if slot.frame == "p" else ""
+    if slot.frame in ("i", "p"):
+        for unit, _ in evidence.units_for(subject):
+            if not keeps or _keeps(unit, keeps, slot, evidence):
+                yield VerbChoice(unit, "i", keeps)
+
+
+def _keeps(unit: str, preposition: str, slot: VerbSlot, evidence: Evidence) -> bool:
+    """Whether a unit may stand before the preposition that stays: one that says where, or one that it is seen with."""
+    if preposition in _ANYWHERE or evidence.units_of.get(slot.noun, {}).get(f"{unit} {preposition}"):
+        return " " not in unit or unit.rpartition(" ")[2] not in PLACES
+    return " " not in unit and evidence.unit_total[f"{unit} {preposition}"] >= _LEAST
+
+
+def _with_object(units: Iterable[str], slot: VerbSlot, evidence: Evidence) -> Iterator[VerbChoice]:
+    for unit in units:
+        frames = {action.frame for action in evidence.lexicon.actions(unit)}
+        words = unit.split(" ")
+        frame = "t" if "t" in frames or (not frames and len(words) == 1) else "p"
+        if len(words) > 1 and not frames:
+            frame = "p"
+        if slot.passive and frame != "t":
+            continue
+        yield VerbChoice(unit, frame)
+
+
+def _rejection(
+    clip: ClipReading,
+    reading: CaptionReading,
+    slot: VerbSlot,
+    choice: VerbChoice,
+    others: frozenset[str],
+    evidence: Evidence,
+) -> str | None:
+    """Why a unit cannot stand in a slot; None if it can. `others` are the groups of the clip's other units."""
+    own, new = slot.unit, choice.unit
+    opposite = new in evidence.opposites(own)
+    actions = evidence.lexicon.actions(new)
+    if choice.verb == slot.verb and not opposite:
+        return "same verb"
+    if choice.verb in LIGHT and not actions:
+        return "says little"
+    if not actions and evidence.unit_total[new] < _LEAST and new not in evidence.uses(slot.noun):
+        return "unit not known"
+    if actions and not any(action.seen for action in actions):
+        return "cannot be seen"
+    if evidence.groups(own) & evidence.groups(new) and not opposite:
+        return "near to what it replaces"
+    if inflect(choice.verb, slot.tag) == choice.verb and slot.tag in ("VBG", "VBZ"):
+        return "form not known"
+    if new in clip.units or (choice.verb in clip.verbs and not opposite):
+        return "another caption says it"
+    if not opposite and evidence.groups(new) & others:
+        return "near to what another caption says"
+    if slot.order and choice.frame == "p":
+        return "not done in a step"
+    for preposition, _ in slot.tails:
+        if preposition not in _ANYWHERE and not evidence.counts.get("tail", choice.verb, preposition):
+            return "does not go with what follows"
+    for other in reading.verbs:
+        if other.place != slot.place and other.subject == slot.subject:
+            clash = evidence.excludes(other.unit, new)
+            if clash and not evidence.excludes(other.unit, own):
+                return "clashes with another verb of the caption"
+    return None
+
+
+def _spread(choices: list[VerbChoice], slot: VerbSlot, evidence: Evidence) -> list[VerbChoice]:
+    """At most `KEPT` choices, those that the lexicon says exclude what they replace before others."""
+    if len(choices) <= KEPT:
+        return choices
+    excluding = [evidence.excludes(slot.unit, choice.unit, slot.noun) is not None for choice in choices]
+    order = sorted(range(len(choices)), key=lambda n: (not excluding[n], n))
+    return [choices[n] for n in sorted(order[:KEPT])]
+
+
+def _proposal(
+    clip: ClipReading,
+    index: int,
+    slot: VerbSlot,
+    choice: VerbChoice,
+    shared: Mapping[str, float],
+    evidence: Evidence,
+) -> Proposal:
+    reading = clip.readings[index]
+    verb, _, rest = f"{choice.unit} {choice.keeps}".strip().partition(" ")
+    new = f"{inflect(verb, slot.tag)} {rest}".strip()
+    text, start, old, shown = replaced(reading.caption, slot.start, slot.end, new)
+    features, reason = verb_choice_features(reading, slot, choice, new, evidence)
+    return Proposal(
+        clip.id,
+        index,
+        reading.caption,
+        text,
+        start=start,
+        old=old,
+        new=shown,
+        unit=slot.unit,
+        other=f"{choice.unit} {choice.keeps}".strip(),
+        antonym=reason == "opposites",
+        features={**shared, **features},
+    )

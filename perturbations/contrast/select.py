@@ -1,0 +1,157 @@
+"""Which of a clip's contrasts is taken: a good one, and over the whole set varied ones that texts alone do not tell.
+
+Every item earns the log-odds of its probability. Against that stand costs that grow with each repetition: of the pair
+old -> new, of the words that are put in and of the word that is replaced; of words, pairs and triples of words and runs
+of letters that stand oftener in what replaces than in what is replaced; of edits that all lengthen, shorten, or make
+usual. One item after another takes the proposal that adds most, until nothing changes; an item that would add less than
+nothing is left out.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import log
+
+from video_contrast.perturbations.contrast.proposal import Proposal
+from video_contrast.seeds import stream
+
+_SWEEPS = 6
+_KEPT = 24  # proposals of an item that take part, best first
+_WORTH = 6.0  # of an item, which its costs may use up
+_REPEATED = {"pair": 1.0, "new": 0.15, "old": 0.05}  # cost of each further time, and the next one costs more
+_UNEVEN = {1: 1.5, 2: 0.5, 3: 0.1, 4: 0.2}  # of runs of one, two, three words, and (4) of three letters
+_FREE = 2.0  # by which a run may stand oftener on one side at no cost
+_SIGNS = 6.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Option:
+    proposal: Proposal
+    gain: float
+    delta: tuple[tuple[str, int, float], ...]  # run, +1 in the contrast or -1 in the caption, weight
+    repeated: tuple[tuple[str, float], ...]  # what is repeated, cost
+    signs: tuple[float, ...]  # longer in words, in characters, more usual
+
+
+def select(
+    proposals: Mapping[str, Sequence[Proposal]], *, seed: int = 0, kind: str = "verb"
+) -> tuple[dict[str, Proposal], list[str]]:
+    """One proposal of each clip that has any.
+
+    Args:
+        proposals: clip id -> its proposals, best first.
+        seed: of the order in which items choose.
+        kind: names the random stream, beside the seed.
+
+    Returns:
+        Clip id -> the chosen proposal, in the order of `proposals`; and the ids of the clips that are left out, since
+        each of their contrasts would tell a reader of texts alone which caption is true.
+    """
+    options = {
+        clip: [_option(proposal) for proposal in _varied(listed)] for clip, listed in proposals.items() if listed
+    }
+    order = sorted(options)
+    stream(seed, "contrast-select", kind).shuffle(order)
+    state = _Chosen()
+    picks: dict[str, _Option | None] = {}
+    for clip in order:
+        picks[clip] = state.best(options[clip])
+        state.add(picks[clip], 1)
+    for _ in range(_SWEEPS):
+        changed = 0
+        for clip in order:
+            state.add(picks[clip], -1)
+            best = state.best(options[clip])
+            changed += best is not picks[clip]
+            picks[clip] = best
+            state.add(best, 1)
+        if not changed:
+            break
+    chosen = {clip: option.proposal for clip in options if (option := picks[clip]) is not None}
+    return chosen, [clip for clip in options if picks[clip] is None]
+
+
+def _varied(proposals: Sequence[Proposal]) -> list[Proposal]:
+    """The best proposals, at most three of one replacement (of different captions)."""
+    listed, times = [], Counter[str]()
+    for proposal in proposals:
+        times[proposal.other] += 1
+        if times[proposal.other] <= 3:
+            listed.append(proposal)
+        if len(listed) == _KEPT:
+            break
+    return listed
+
+
+class _Chosen:
+    """Sums over the chosen options, and what one more would add."""
+
+    def __init__(self) -> None:
+        self._sum: dict[str, int] = defaultdict(int)
+        self._size: dict[str, int] = defaultdict(int)
+        self._times: Counter[str] = Counter()
+        self._signs = [0.0, 0.0, 0.0]
+        self._items = 0
+
+    def add(self, option: _Option | None, times: int) -> None:
+        if option is None:
+            return
+        for run, delta, _ in option.delta:
+            self._sum[run] += times * delta
+            self._size[run] += times * abs(delta)
+        for name, _ in option.repeated:
+            self._times[name] += times
+        for place, sign in enumerate(option.signs):
+            self._signs[place] += times * sign
+        self._items += times
+
+    def best(self, options: Sequence[_Option]) -> _Option | None:
+        """The option that adds most, the first of equals; None if none adds anything."""
+        gain, place = max((self._gain(option), -place) for place, option in enumerate(options))
+        return options[-place] if gain > 0 else None
+
+    def _gain(self, option: _Option) -> float:
+        gain = _WORTH + option.gain
+        for run, delta, weight in option.delta:
+            now, size = self._sum[run], self._size[run]
+            after = max(abs(now + delta) - _FREE, 0.0)
+            before = max(abs(now) - _FREE, 0.0)
+            gain -= weight * (after * after / (size + abs(delta)) - (before * before / size if size else 0.0))
+        for name, cost in option.repeated:
+            gain -= cost * self._times[name] ** 0.5 if name[0] != "p" else cost * self._times[name]
+        items = self._items + 1
+        for now_sign, sign in zip(self._signs, option.signs, strict=True):
+            gain -= _SIGNS * ((now_sign + sign) ** 2 - now_sign**2) / items
+        return gain
+
+
+def _option(proposal: Proposal) -> _Option:
+    delta = Counter(_runs(proposal.text))
+    delta.subtract(_runs(proposal.caption))
+    listed = tuple((run, n, _UNEVEN[int(run[0])]) for run, n in sorted(delta.items()) if n)
+    old, new = proposal.unit, proposal.other
+    names = {"pair": f"p {old}>{new}", "new": f"n {new}", "old": f"o {old}"}
+    probability = min(max(proposal.probability, 0.01), 0.99)
+    return _Option(
+        proposal,
+        log(probability / (1 - probability)),
+        listed,
+        tuple((names[name], cost) for name, cost in _REPEATED.items()),
+        (
+            _sign(len(proposal.text.split()) - len(proposal.caption.split())),
+            _sign(len(proposal.text) - len(proposal.caption)),
+            _sign(proposal.features.get("run change", 0.0)),
+        ),
+    )
+
+
+def _runs(text: str) -> Counter[str]:
+    """Runs of words and letters, each named by its kind."""
+    words = ["<", *text.lower().split(), ">"]
+    runs = Counter(f"{n} {' '.join(words[at : at + n])}" for n in (1, 2, 3) for at in range(len(words) - n + 1))
+    runs.update(f"4 {f' {word} '[at : at + 3]}" for word in words for at in range(len(word)))
+    return runs
+
+
+def _sign(value: float) -> float:
+    return float(value > 0) - float(value < 0)

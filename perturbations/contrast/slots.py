@@ -1,0 +1,358 @@
+"""What can be replaced in a caption: its verbs, each with particle and preposition, and its things."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from video_contrast.perturbations.contrast.lexicon import load_lexicon
+from video_contrast.perturbations.english import Sentence
+from video_contrast.perturbations.english.forms import inflect, inflect_name
+from video_contrast.perturbations.english.lexicon import has_class
+
+Frame = Literal["i", "t", "p"]  # no object, a direct object, the object of the unit's preposition
+
+# Verbs that take their meaning from what follows.
+LIGHT = frozenset(
+    """be have do get go let keep want need like love seem try start begin stop continue help use attempt give take
+    put bring come become appear happen involve include contain feature consist end finish decide plan manage
+    learn cause allow enable ask tell say think know believe feel remember forget wonder wish hope guess mean
+    suppose name base date follow regard concern entitle title gon gonna wan wanna depict portray show
+    display""".split()  # noqa: SIM905
+)
+# Light verbs that are steps of recipes where nobody is named: "put the pan in the oven".
+_STEPS = frozenset(["put", "take", "bring", "place"])
+# What stands for a person as an object: "each other", "him".
+_PERSONS = frozenset(
+    """him her them someone somebody other another others everyone everybody""".split()  # noqa: SIM905
+)
+_ADJECTIVE_PARTICLES = frozenset(
+    """down up out off away back over around along in through on""".split()  # noqa: SIM905
+)
+# Prepositions that say where or when something is done: behind them the verb may change alone.
+PLACES = frozenset(
+    """in on at near by outside inside under behind beside above along across around through over into onto down up
+    from towards toward between among before during with""".split()  # noqa: SIM905
+)
+_NO_THINGS = frozenset(
+    """front back middle side top bottom center end rest part inside outside bunch lot kind type sort variety set
+    series pair piece number few couple place area location background foreground view angle distance time day
+    moment way manner detail thing stuff item object topic subject information feature fact reason merit scene
+    clip video footage film movie episode segment screen image picture slideshow montage animation compilation
+    voice sound case order cartoon game show music photo photograph frame shot trailer commercial advertisement
+    tv channel program life world year minute second hour night morning color name step style process use
+    benefit method idea tutorial demonstration review news story event action activity interview performance
+    scenery element other one anything something everything nothing thing camera front""".split()  # noqa: SIM905
+)
+_OPENS_A_NOUN = ("DT", "PRP$", "NN", "NNS", "CD", "JJ")
+
+
+@dataclass(frozen=True, slots=True)
+class VerbSlot:
+    """One main verb of a caption.
+
+    Attributes:
+        place: of the verb among the caption's words.
+        unit: verb, particle and preposition in dictionary form: "talk about".
+        verb: its lemma.
+        frame: "i", "t" or "p".
+        noun: key of the object, or of the preposition's object (`Sentence.noun_key`); "" without one.
+        noun_place: its place; None without one.
+        subject: lemma of who does it, "person" for people, "" where the caption does not tell.
+        tag: Penn tag of the verb.
+        start, end: characters of the unit.
+        passive: whether the object stands before the verb.
+        order: whether it tells somebody what to do.
+        tails: (preposition, noun key) of what else hangs on the verb.
+        adverbs: adverbs that hang on the verb.
+        rejection_reason: why it cannot be replaced; None where it can.
+    """
+
+    place: int
+    unit: str
+    verb: str
+    frame: Frame
+    noun: str
+    noun_place: int | None
+    subject: str
+    tag: str
+    start: int
+    end: int
+    passive: bool
+    order: bool
+    tails: tuple[tuple[str, str], ...]
+    adverbs: tuple[str, ...]
+    rejection_reason: str | None
+    subject_place: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class VerbChoice:
+    """A unit that could stand in a slot.
+
+    Attributes:
+        unit, frame: in dictionary form; "i" keeps what follows the verb as it is.
+        keeps: a preposition of the caption that stays behind the unit, or "".
+    """
+
+    unit: str
+    frame: str
+    keeps: str = ""
+
+    @property
+    def verb(self) -> str:
+        """Its verb alone."""
+        return self.unit.partition(" ")[0]
+
+
+@dataclass(frozen=True, slots=True)
+class ThingSlot:
+    """One noun of a caption, with its compound word.
+
+    Attributes:
+        place: of the noun among the caption's words.
+        noun: its key, with the compound: "video game".
+        category: its class in the lexicon; "" where it has none.
+        unit: the verb unit that governs it ("cut", "sit on"), or "".
+        relation: "object" of the unit, "subject" of it, or "place" behind a preposition.
+        preposition: that it stands behind, or "".
+        subject: as of `VerbSlot`, of the governing verb.
+        introduction: "plural", "bare", "article" (a, an) or "determined".
+        adjectives: lemmas that stand before it.
+        tag, start, end: Penn tag of the noun; characters of compound and noun.
+        rejection_reason: why it cannot be replaced; None where it can.
+    """
+
+    place: int
+    noun: str
+    category: str
+    unit: str
+    relation: Literal["object", "subject", "place"]
+    preposition: str
+    subject: str
+    introduction: str
+    adjectives: tuple[str, ...]
+    tag: str
+    start: int
+    end: int
+    rejection_reason: str | None
+
+
+def verb_slots(sentence: Sentence) -> list[VerbSlot]:
+    """The main verbs of a caption in its order; those that cannot be replaced say why.
+
+    >>> from video_contrast.perturbations.english import parse_one
+    >>> [(slot.unit, slot.noun, slot.subject) for slot in verb_slots(parse_one("a man is picking up an old ball"))]
+    [('pick up', 'ball', 'person')]
+    """
+    return [_verb_slot(sentence, place) for place in sentence.verbs]
+
+
+def _verb_slot(sentence: Sentence, place: int) -> VerbSlot:
+    words, word = sentence.words, sentence.words[place]
+    last, particle, preposition = place, "", ""
+    after = words[place + 1] if place + 1 < len(words) else None
+    beside = after is not None and after.head == place
+    if beside and (after.dep == "prt" or (after.dep == "advmod" and after.text in _ADJECTIVE_PARTICLES)):
+        particle, last = after.text, place + 1
+    passive = sentence.is_passive(place)
+    noun_place = sentence.child(place, "nsubjpass") if passive else sentence.object(place)
+    if word.dep in ("acl", "relcl") and word.tag == "VBN" and not sentence.child(place, "nsubj", "aux"):
+        passive, noun_place = True, word.head
+    frame: Frame = "t" if noun_place is not None else "i"
+    behind = last + 1
+    if noun_place is None and behind < len(words) and words[behind].dep in ("prep", "dative"):
+        inner = sentence.child(behind, "pobj")
+        if words[behind].head in (place, last) and inner is not None:
+            preposition, noun_place, frame, last = words[behind].text, inner, "p", behind
+    subject = None if passive else sentence.subject(place)
+    tails = [
+        (words[at].text, sentence.noun_key(noun) if noun is not None else "")
+        for holder in (place, *([noun_place] if noun_place is not None and not passive else []))
+        for at, noun in sentence.prepositions(holder)
+        if at > last and words[at].text != "of"
+    ]
+    order = sentence.is_imperative(place)
+    return VerbSlot(
+        place=place,
+        unit=" ".join(part for part in (word.lemma, particle, preposition) if part),
+        verb=word.lemma,
+        frame=frame,
+        noun=_object_key(sentence, noun_place),
+        noun_place=noun_place,
+        subject="person" if order else subject_key(sentence, subject),
+        tag=word.tag,
+        start=word.start,
+        end=words[last].end,
+        passive=passive,
+        order=order,
+        tails=tuple(tails),
+        adverbs=tuple(words[n].text for n in sentence.children_with(place, "advmod") if not place < n <= last),
+        rejection_reason=_verb_rejection(sentence, place, last, order=order),
+        subject_place=subject,
+    )
+
+
+def _object_key(sentence: Sentence, place: int | None) -> str:
+    """`Sentence.noun_key`; "person" for pronouns of persons, "" for other pronouns."""
+    if place is None:
+        return ""
+    key = sentence.noun_key(place)
+    word = sentence.words[place]
+    if key and word.text not in _PERSONS:
+        return key
+    return "person" if word.text in _PERSONS else ""
+
+
+def subject_key(sentence: Sentence, place: int | None) -> str:
+    """The lemma of who does something; "person" for people, "" where there is none or nothing is said of it."""
+    if place is None:
+        return ""
+    if sentence.is_person(place):
+        return "person"
+    key = sentence.noun_key(place)
+    things = load_lexicon().things(key) or load_lexicon().things(key.split(" ")[-1])
+    return "person" if things and load_lexicon().is_a(things[0].category, "people") else key
+
+
+def _verb_rejection(sentence: Sentence, place: int, last: int, *, order: bool) -> str | None:
+    words, word = sentence.words, sentence.words[place]
+    labels = {words[n].dep for n in sentence.children[place]}
+    following = words[last + 1] if last + 1 < len(words) else None
+    if not word.text.isalpha() or len(word.text) < 3 or inflect(word.lemma, word.tag) != word.text:
+        return "form not known"
+    if word.lemma in LIGHT and not (order and word.lemma in _STEPS):
+        return "light verb"
+    if word.dep in ("nsubj", "dobj", "pobj", "npadvmod", "csubj", "acomp", "attr"):
+        return "not the verb of a clause"
+    if sentence.is_negated(place):
+        return "negated"
+    if (
+        labels & {"ccomp", "xcomp", "dative", "acomp", "csubj", "oprd", "attr"}
+        or len(sentence.children_with(place, "dobj")) > 1
+    ):
+        return "clause or second object"
+    if "agent" in labels:
+        return "passive with its agent"
+    particle = sentence.particle(place)
+    if particle is not None and particle != place + 1:
+        return "particle apart from its verb"
+    if last == place and following is not None and (following.dep == "prt" or following.text in ("and", "or")):
+        joined = sentence.children_with(place, "conj")
+        if following.dep == "prt" or (sentence.object(place) is None and any(sentence.object(n) for n in joined)):
+            return "shares its object"
+    if word.dep == "conj" and words[word.head].is_verb and _form(word.tag) != _form(words[word.head].tag):
+        return "joined with another form"
+    plain = last == place and sentence.object(place) is None and not sentence.is_passive(place)
+    if plain and following is not None and following.tag in _OPENS_A_NOUN and following.dep != "npadvmod":
+        return "object not found by the parser"
+    obj = sentence.object(place)
+    if obj is not None and obj < place:
+        return "object before its verb"
+    if word.dep == "relcl" and sentence.child(place, "nsubj", "nsubjpass") is not None:
+        own = words[sentence.child(place, "nsubj", "nsubjpass")]
+        if own.text not in ("who", "that", "which"):
+            return "object before its verb"
+    if word.tag == "VBN" and "auxpass" not in labels and word.dep not in ("acl", "relcl", "conj"):
+        return "passive without an auxiliary"
+    if (
+        word.tag in ("VBD", "VBN")
+        and word.dep in ("acl", "ROOT")
+        and "auxpass" not in labels
+        and not labels & {"nsubj", "prep", "agent", "prt"}
+    ):
+        return "passive without an auxiliary"
+    return None
+
+
+def _form(tag: str) -> str:
+    return "VBZ" if tag in ("VBZ", "VBP", "VBD") else tag
+
+
+def thing_slots(sentence: Sentence) -> list[ThingSlot]:
+    """The common nouns of a caption in its order; those that cannot be replaced say why.
+
+    >>> from video_contrast.perturbations.english import parse_one
+    >>> [(slot.noun, slot.unit, slot.relation) for slot in thing_slots(parse_one("a dog sits on the red car"))]
+    [('dog', 'sit on', 'subject'), ('car', 'sit on', 'object')]
+    """
+    verbs = {slot.place: slot for slot in verb_slots(sentence)}
+    by_noun = {slot.noun_place: slot for slot in verbs.values() if slot.noun_place is not None}
+    by_subject = {slot.subject_place: slot for slot in reversed(verbs.values()) if slot.subject_place is not None}
+    places = [n for n in sentence.noun_phrases() if sentence.words[n].tag in ("NN", "NNS")]
+    return [_thing_slot(sentence, place, verbs, by_noun, by_subject) for place in places]
+
+
+def _thing_slot(
+    sentence: Sentence,
+    place: int,
+    verbs: dict[int, VerbSlot],
+    by_noun: dict[int, VerbSlot],
+    by_subject: dict[int, VerbSlot],
+) -> ThingSlot:
+    words, word = sentence.words, sentence.words[place]
+    compound = sentence.compound(place)
+    start = words[place - 1].start if compound else word.start
+    key = f"{compound} {word.lemma}".strip()
+    lexicon = load_lexicon()
+    known = lexicon.things(key) or lexicon.things(word.lemma)
+    governor = by_noun.get(place)
+    relation: Literal["object", "subject", "place"] = "object"
+    preposition, unit, subject = "", "", ""
+    if governor is not None:
+        unit, subject = governor.unit, governor.subject
+        preposition = unit.rpartition(" ")[2] if governor.frame == "p" else ""
+    elif place in by_subject:
+        relation, unit = "subject", by_subject[place].unit
+    else:
+        relation = "place"
+        if word.dep == "pobj":
+            preposition = words[word.head].text
+            holder = words[word.head].head
+            unit = f"{verbs[holder].verb} {preposition}" if holder in verbs else ""
+            subject = verbs[holder].subject if holder in verbs else ""
+    return ThingSlot(
+        place=place,
+        noun=key,
+        category=known[0].category if known else "",
+        unit=unit,
+        relation=relation,
+        preposition=preposition,
+        subject=subject,
+        introduction=introduction(sentence, place),
+        adjectives=tuple(words[n].lemma for n in sentence.children_with(place, "amod") if n < place),
+        tag=word.tag,
+        start=start,
+        end=word.end,
+        rejection_reason=_thing_rejection(sentence, place, key, known=bool(known), does=place in by_subject),
+    )
+
+
+def introduction(sentence: Sentence, place: int) -> str:
+    """How a noun is introduced: "plural", "bare" (nothing stands before a singular), "article" or "determined"."""
+    if any(sentence.words[n].text in ("a", "an") for n in sentence.children_with(place, "det")):
+        return "article"
+    return sentence.determiner(place)
+
+
+def _thing_rejection(sentence: Sentence, place: int, key: str, *, known: bool, does: bool) -> str | None:
+    words, word = sentence.words, sentence.words[place]
+    before = [n for n in sentence.children_with(place, "compound", "nmod") if n < place]
+    if sentence.is_person(place) or has_class(word.lemma, "person"):
+        return "a person"
+    if not word.text.isalpha() or len(word.text) < 3:
+        return "form not known"
+    if before and before != [place - 1]:
+        return "long compound"
+    shown = " ".join(words[n].text for n in (*before, place))
+    if shown != inflect_name(key, word.tag):
+        return "form not known"
+    if word.lemma in _NO_THINGS or (
+        has_class(word.lemma, "quantity") and any(words[n].text == "of" for n in sentence.children[place])
+    ):
+        return "a noun that says little"
+    if not known:
+        return "noun not in the lexicon"
+    if any(words[n].text == "of" and words[n].dep == "prep" for n in sentence.children[place]):
+        return "described by another noun"
+    if word.dep in ("npadvmod", "ROOT", "appos", "dep") and not does:
+        return "not governed by a verb or preposition"
+    return None

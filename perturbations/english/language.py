@@ -1,0 +1,61 @@
+"""Whether texts are English, by the share of their words that are English function words."""
+
+from collections.abc import Sequence
+
+from video_contrast.errors import VideoContrastError
+from video_contrast.perturbations.english.forms import is_noun, verb_tags
+
+_FUNCTION = frozenset(
+    """a an the of in on at to with and or is are was were be been being by for from into onto over up down out off
+    his her their its it he she they them him this that these those there here who which while as two three some
+    people man woman person men women boy girl""".split()  # noqa: SIM905
+)
+LEAST = 0.12  # English captions have 0.35-0.55; cooking orders 0.25 and more; German, French, Spanish under 0.08
+LEAST_KNOWN = 0.5  # of their words that English captions use: "red car number 3" holds no function word
+_TOO_FEW = 3  # words that tell no language
+_SAMPLE = 2000  # captions that are looked at
+
+
+class NotEnglish(VideoContrastError):
+    """Captions of another language, of which no contrast can be made."""
+
+
+def function_share(captions: Sequence[str]) -> float:
+    """Share of the words that are English function words (or the commonest nouns of captions).
+
+    >>> function_share(["a man rides a horse"]) > 0.5, function_share(["ein mann reitet ein pferd"]) < 0.1
+    (True, True)
+    """
+    return _share([word in _FUNCTION for word in _words(captions)])
+
+
+def require_english(captions: Sequence[str], *, name: str = "the captions") -> None:
+    """Refuses captions of another language.
+
+    Args:
+        captions: any texts.
+        name: what they are, for the message.
+
+    Raises:
+        NotEnglish: hardly a word is an English function word, and most words are in no English dictionary.
+    """
+    words = [word for word in _words(captions) if word.isalpha()]
+    if not words or (len(words) < _TOO_FEW and "".join(words).isascii()):
+        return
+    share = function_share(captions)
+    if share < LEAST and _share([is_noun(word) or bool(verb_tags(word)) for word in words]) < LEAST_KNOWN:
+        raise NotEnglish(
+            f"{name} do not look English ({share:.0%} of their words are English function words, {LEAST:.0%} are "
+            "needed): contrasts are made of English captions only; build sets that change no words (retrieval, "
+            "random_mc), or bring your own pairs (build pairs)"
+        )
+
+
+def _share(known: Sequence[bool]) -> float:
+    return sum(known) / len(known) if known else 0.0
+
+
+def _words(captions: Sequence[str]) -> list[str]:
+    step = max(1, len(captions) // _SAMPLE)
+    words = [word.strip(".,!?;:\"'()") for caption in captions[::step] for word in caption.lower().split()]
+    return [word for word in words if word]

@@ -1,0 +1,199 @@
+"""Contrasts by the action lexicon: what can be replaced, what is proposed, judged and chosen, whatever the captions."""
+
+import lzma
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from video_contrast.errors import UsageError, VideoContrastError
+from video_contrast.perturbations.contrast.caption_counts import CaptionCounts, count
+from video_contrast.perturbations.contrast.caption_counts import load_counts as read_counts
+from video_contrast.perturbations.contrast.generate import LEFT_OUT, choose, load_counts, merged, propose
+from video_contrast.perturbations.contrast.judge import QUALITIES, load_judge, threshold
+from video_contrast.perturbations.contrast.proposal import Proposal
+from video_contrast.perturbations.contrast.select import select
+from video_contrast.perturbations.contrast.slots import thing_slots, verb_slots
+from video_contrast.perturbations.contrast.variety import variety
+from video_contrast.perturbations.english import parse, parse_one
+from video_contrast.perturbations.english.language import NotEnglish
+
+CAPTIONS = (
+    "a man is slicing an onion in a kitchen", "two boys climb a wall", "a dog is running on the beach",
+    "a woman rides a horse", "people are dancing", "a girl is playing the guitar", "a cat sits on a sofa",
+    "a man pushes a chair", "the chef is frying fish", "a boy kicks a ball",
+)  # fmt: skip
+ODD = (
+    "", " ", "😀😀", "她在跑步", "#travel #sunset", "how to change a tyre", "A MAN IS SLICING AN ONION", "a man", "12",
+    "the man sits. " * 40, "a man rides a horse\nin the rain", "caf\u00e9 \ud800", "title: the end", "\u200da man runs",
+)  # fmt: skip
+
+
+def proposals_of(captions, kind="verb", quality=0.0, counts=None):
+    clips = [(str(n), [text]) for n, text in enumerate(captions)]
+    return propose(clips, counts or load_counts(), kind=kind, quality=quality)
+
+
+@pytest.mark.parametrize(
+    ("caption", "units"),
+    [
+        ("a man is picking up an old ball", [("pick up", "t", "ball", "person")]),
+        ("a girl sits on a bench", [("sit on", "p", "bench", "person")]),
+        ("an onion is being chopped", [("chop", "t", "onion", "")]),
+        ("chop the onions", [("chop", "t", "onion", "person")]),
+        ("a man riding a horse", [("ride", "t", "horse", "person")]),
+        ("two dogs are running", [("run", "i", "", "dog")]),
+    ],
+)
+def test_verbs_are_read_with_what_belongs_to_them(caption: str, units: list[tuple[str, str, str, str]]) -> None:
+    slots = [slot for slot in verb_slots(parse_one(caption)) if slot.rejection_reason is None]
+    assert [(slot.unit, slot.frame, slot.noun, slot.subject) for slot in slots] == units
+
+
+@pytest.mark.parametrize(
+    ("caption", "reason"),
+    [
+        ("a man has a hat", "light verb"),
+        ("a boy is not singing", "negated"),
+        ("a man is chased by a dog", "passive with its agent"),
+    ],
+)
+def test_verbs_that_cannot_be_replaced_say_why(caption: str, reason: str) -> None:
+    assert [slot.rejection_reason for slot in verb_slots(parse_one(caption))] == [reason]
+
+
+def test_things_know_what_governs_them_and_people_are_none() -> None:
+    slots = {slot.noun: slot for slot in thing_slots(parse_one("a dog sits on the red car in a video game"))}
+    assert slots["dog"].relation == "subject" and slots["car"].unit == "sit on" and slots["car"].adjectives == ("red",)
+    (man,) = thing_slots(parse_one("a man runs"))
+    assert man.rejection_reason == "a person"
+
+
+@pytest.mark.parametrize("kind", ["verb", "object"])
+def test_a_proposal_changes_one_place_and_says_nothing_that_the_clip_says(kind) -> None:
+    other = "somebody throws a carrot and sings"
+    clips = [(text, [text], [other]) for text in CAPTIONS]
+    proposed = propose(clips, load_counts(), kind=kind, quality=0.0)
+    assert len(proposed.proposals) >= 6 and proposed.proposals.keys() | proposed.missing.keys() == set(CAPTIONS)
+    for caption, listed in proposed.proposals.items():
+        assert [item.probability for item in listed] == sorted((item.probability for item in listed), reverse=True)
+        for item in listed:
+            assert item.text[item.start : item.start + len(item.new)] == item.new and 0 <= item.probability <= 1
+            assert caption == item.text[: item.start] + item.old + item.text[item.start + len(item.new) :]
+            assert not {"throwing", "throws", "singing", "carrot"} & set(item.new.split())
+
+
+def test_units_that_say_nearly_the_same_are_no_contrast() -> None:
+    listed = proposals_of(["a man is chopping an onion"]).proposals["0"]
+    assert not {"cut", "slice", "dice"} & {item.other for item in listed}
+
+
+@pytest.mark.parametrize("kind", ["verb", "object"])
+def test_odd_captions_give_a_whole_contrast_or_a_reason(kind) -> None:
+    proposed = proposals_of(["a man runs", *ODD], kind)
+    assert proposed.proposals.keys() | proposed.missing.keys() == {str(n) for n in range(len(ODD) + 1)}
+    for name, listed in proposed.proposals.items():
+        caption = ["a man runs", *ODD][int(name)]
+        for item in listed:
+            assert caption == item.text[: item.start] + item.old + item.text[item.start + len(item.new) :]
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.text(max_size=60))
+def test_no_text_is_too_odd(text: str) -> None:
+    proposed = proposals_of(["a man runs in the park with a dog", text])
+    assert proposed.proposals.keys() | proposed.missing.keys() == {"0", "1"}
+
+
+def test_a_proposal_depends_on_its_clip_alone_and_parts_make_the_whole() -> None:
+    whole = proposals_of(CAPTIONS)
+    parts = [propose([(str(n), [text])], load_counts(), quality=0.0) for n, text in enumerate(CAPTIONS)]
+    again = merged(parts, kind="verb", quality=0.0)
+    assert again.proposals == whole.proposals and again.missing == whole.missing and again.reasons == whole.reasons
+    assert choose(again) == choose(whole)
+
+
+def test_quality_is_the_least_probability() -> None:
+    strict, loose = proposals_of(CAPTIONS, quality="high"), proposals_of(CAPTIONS, quality="0.1")
+    assert strict.proposals.keys() <= loose.proposals.keys()
+    assert all(item.probability >= QUALITIES["high"] for listed in strict.proposals.values() for item in listed)
+    assert all("has the probability" in strict.missing[name] for name in loose.proposals.keys() - strict.proposals)
+    assert sorted(QUALITIES.values(), reverse=True) == [threshold(name) for name in ("high", "balanced", "all")]
+    for wrong in ("best", "1.5", "nan", -0.1):
+        with pytest.raises(UsageError, match="quality must be high"):
+            threshold(wrong)
+
+
+def test_other_languages_two_clips_of_one_id_and_unknown_kinds_are_refused() -> None:
+    german = ["ein mann reitet ein pferd", "zwei hunde rennen durch den schnee"]
+    with pytest.raises(NotEnglish, match=r"^the captions do not look English.*build pairs"):
+        proposals_of(german)
+    with pytest.raises(NotEnglish, match=r"^the training captions \(--training\) do not look English"):
+        load_counts({"a": german})
+    with pytest.raises(UsageError, match="same id"):
+        propose([("a", ["a man runs"]), ("a", ["a man runs"])], load_counts())
+    with pytest.raises(UsageError, match="did you mean 'verb'"):
+        propose([], load_counts(), kind="verbs")
+
+
+@pytest.mark.parametrize("kind", ["verb", "object"])
+def test_the_judge_has_coefficients_for_features_that_exist(kind) -> None:
+    names = {name for listed in proposals_of(CAPTIONS, kind).proposals.values() for p in listed for name in p.features}
+    judge = load_judge(kind)
+    assert judge.natural.keys() - names <= {"(intercept)"} | set(judge.surely_false) | set(judge.natural)
+    known = (judge.natural.keys() | judge.surely_false.keys()) & names
+    assert len(known) > 20 and judge.probability({}) == pytest.approx(judge.probability({"no such feature": 9.0}))
+
+
+def test_own_captions_raise_what_they_say(tmp_path: Path) -> None:
+    own = {f"t{n}": [f"a clerk is {doing} a passport"] for n in range(9) for doing in ("stamping", "burning")}
+    counts = load_counts(own)
+    assert counts.get("object", "burn", "passport") > load_counts().get("object", "burn", "passport")
+    assert any("9 training videos" in source for source in counts.sources)
+
+
+def test_counts_survive_a_file_and_broken_files_say_so(tmp_path: Path) -> None:
+    videos = [parse(["a man rides a horse", "he rides"]), parse(["a man rides a horse"])]
+    counted = count(videos, source="two videos").pruned()
+    assert counted.get("object", "ride", "horse") == 2 and counted.videos == 2 and counted.captions == 3
+    path = counted.save(tmp_path / "c.xz")
+    assert read_counts(path) == counted and path.read_bytes() == counted.save(tmp_path / "d.xz").read_bytes()
+    (tmp_path / "cut.xz").write_bytes(path.read_bytes()[:-9])
+    (tmp_path / "old.xz").write_bytes(lzma.compress(b'{"format": "frame-counts 1"}'))
+    for name, message in (("cut.xz", "is cut"), ("old.xz", "holds 'frame-counts 1'"), ("none.xz", "cannot read")):
+        with pytest.raises(VideoContrastError, match=message):
+            read_counts(tmp_path / name)
+    assert (counted + CaptionCounts()).tables == counted.tables
+
+
+def proposal(clip: str, caption: str, old: str, new: str, probability: float) -> Proposal:
+    return Proposal(
+        clip, 0, caption, caption.replace(old, new), caption.index(old), old, new, old, new, probability=probability
+    )
+
+
+def test_the_choice_is_varied_even_and_the_same_in_every_run() -> None:
+    verbs = ["singing", "dancing", "running", "sleeping", "eating", "reading"]
+    proposals = {
+        f"{verb}{n}": [proposal(f"{verb}{n}", f"a man is {verb}", verb, other, 0.6) for other in verbs if other != verb]
+        for verb in verbs
+        for n in range(10)
+    }
+    chosen, left_out = select(proposals, seed=3)
+    assert (chosen, left_out) == select(dict(reversed(proposals.items())), seed=3) or set(chosen) == set(proposals)
+    assert len(chosen) + len(left_out) == 60 and not left_out
+    pairs = variety([f"{item.old} -> {item.new}" for item in chosen.values()])
+    assert pairs.effective > 25
+    put_in = [item.new for item in chosen.values()]
+    assert all(5 <= put_in.count(verb) <= 15 for verb in verbs)  # each is replaced ten times
+
+
+def test_items_that_texts_alone_would_tell_are_left_out() -> None:
+    caption = "a man is talking"
+    proposals = {str(n): [proposal(str(n), caption, "talking", "juggling", 0.5)] for n in range(60)}
+    chosen, left_out = select(proposals)
+    assert left_out and len(chosen) < 40
+    proposed = proposals_of([caption])
+    proposed.proposals, proposed.missing = proposals, {}
+    assert set(choose(proposed)) == set(chosen) and proposed.missing == dict.fromkeys(left_out, LEFT_OUT)
