@@ -70,7 +70,6 @@ STILL_TANGLED = {
     "video_contrast/commands/score_runs.py: score_runs",
     "video_contrast/options.py: bind",
     "video_contrast/rows.py: _problem",
-    "video_contrast/video/clock.py: _index",
 }
 
 Trees = dict[Path, ast.Module]

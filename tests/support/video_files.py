@@ -11,6 +11,7 @@ from av.video.reformatter import VideoReformatter
 
 FRAMES = 26
 FPS = 25
+_PIXELS = {"gif": "rgb8", "mjpeg": "yuvj420p"}
 
 
 def even(number: int) -> int:
@@ -35,7 +36,7 @@ def write_clip(
     """
     with av.open(str(path), "w", options=container_options or {}) as container:
         stream = container.add_stream(codec, rate=Fraction(FPS))
-        stream.width, stream.height, stream.pix_fmt = 64, 48, "rgb8" if codec == "gif" else "yuv420p"
+        stream.width, stream.height, stream.pix_fmt = 64, 48, _PIXELS.get(codec, "yuv420p")
         stream.codec_context.gop_size = gop
         stream.codec_context.thread_count = 1  # threads cost more than such pictures
         stream.options = options or {}

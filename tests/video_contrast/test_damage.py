@@ -184,7 +184,7 @@ def test_a_frame_that_refers_to_a_damaged_one_which_is_shown_later_is_damaged(tm
         source.streams.video[0].codec_context.thread_count = 1
         assert [k for k, frame in enumerate(source.decode(video=0)) if frame.is_corrupt] == [3]
     for number in (1, 2, 3, 5):
-        with pytest.raises(DamagedVideo, match="frame 3 is corrupt"):
+        with pytest.raises(DamagedVideo, match=r"frame \d: error while decoding"):
             decode(path, [number])
     np.testing.assert_array_equal(decode(path, [15], accept_damaged=True)[0], every[15])
 

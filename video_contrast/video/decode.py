@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
 
 from video_contrast.untyped import AvContainer, AvFrame, AvPacket, AvStream
 from video_contrast.video.clock import VideoIndex, index_of
-from video_contrast.video.open import BrokenVideo, DamagedVideo, opened, picture, reason
+from video_contrast.video.open import BrokenVideo, DamagedVideo, logged_errors, opened, picture, reason, remarks_on
 
 # A seek costs about as much as decoding this many small frames; below it, decoding forward is cheaper.
 WORTH_A_SEEK = 4
@@ -32,12 +33,19 @@ class Counter:
             after it that it may refer to.
         converted: frames that were kept.
         damaged: file -> what is wrong with it, of the damaged files that were accepted.
+        remarks: what should be known of files -> those it is true of; see `VideoIndex.remarks`.
     """
 
     decoded: int = 0
     minimum: int = 0
     converted: int = 0
     damaged: dict[str, str] = field(default_factory=dict)
+    remarks: dict[str, set[str]] = field(default_factory=dict)
+
+    def remark(self, path: str | os.PathLike[str], remarks: Sequence[str]) -> None:
+        """Notes remarks on a file."""
+        for remark in remarks:
+            self.remarks.setdefault(remark, set()).add(str(path))
 
     def add(self, other: Counter) -> None:
         """Adds another counter's figures."""
@@ -45,6 +53,8 @@ class Counter:
         self.minimum += other.minimum
         self.converted += other.converted
         self.damaged.update(other.damaged)
+        for remark, files in other.remarks.items():
+            self.remarks.setdefault(remark, set()).update(files)
 
 
 def decode(
@@ -84,19 +94,22 @@ def decode(
             counter.damaged.setdefault(str(path), fault)
 
     note(index.damage)
+    counter.remark(path, index.remarks)
     counter.minimum += index.minimum(unique)
     out: npt.NDArray[np.uint8] | None = None
-    for row, (frame, fault) in enumerate(_walk(index, unique, counter)):
-        note(fault)
-        if frame is None:
-            raise DamagedVideo(f"{path}: damaged: {fault}")
-        counter.converted += 1
-        pixels = picture(frame)
-        if out is None:
-            out = np.empty((len(unique), *pixels.shape), np.uint8)
-        if pixels.shape != out.shape[1:]:
-            raise BrokenVideo(_changes_size(path, out.shape[1:3], pixels.shape[:2]))
-        out[row] = pixels  # at once: the frames of many views are held a single time
+    with closing(_walk(index, unique, counter)) as frames:
+        for row, (frame, fault) in enumerate(frames):
+            note(fault)
+            if frame is None:
+                raise DamagedVideo(f"{path}: damaged: {fault}")
+            counter.converted += 1
+            pixels = picture(frame)
+            if out is None:
+                out = np.empty((len(unique), *pixels.shape), np.uint8)
+            if pixels.shape != out.shape[1:]:
+                raise BrokenVideo(_changes_size(path, out.shape[1:3], pixels.shape[:2]))
+            out[row] = pixels  # at once: the frames of many views are held a single time
+            counter.remark(path, remarks_on(frame))
     assert out is not None
     return out if list(indices) == unique else out[np.searchsorted(unique, indices)]
 
@@ -158,32 +171,35 @@ def verify(path: str | os.PathLike[str]) -> VideoIndex:
     index, size = index_of(path), None
     if index.damage:
         raise DamagedVideo(f"{path}: damaged: {index.damage}")
-    for frame, fault in _walk(index, range(index.n_frames), Counter()):
-        if fault:
-            raise DamagedVideo(f"{path}: damaged: {fault}")
-        size = size or (frame.height, frame.width)
-        if size != (frame.height, frame.width):
-            raise BrokenVideo(_changes_size(path, size, (frame.height, frame.width)))
-    return index
+    remarks = dict.fromkeys(index.remarks)
+    with closing(_walk(index, range(index.n_frames), Counter())) as frames:
+        for frame, fault in frames:
+            if fault:
+                raise DamagedVideo(f"{path}: damaged: {fault}")
+            size = size or (frame.height, frame.width)
+            if size != (frame.height, frame.width):
+                raise BrokenVideo(_changes_size(path, size, (frame.height, frame.width)))
+            remarks |= dict.fromkeys(remarks_on(frame))
+    return replace(index, remarks=tuple(remarks))
 
 
 def _changes_size(path: str | os.PathLike[str], first: tuple[int, ...], other: tuple[int, ...]) -> str:
     return f"{path}: its frames change size ({first[0]}x{first[1]} and {other[0]}x{other[1]} pixels, height first)"
 
 
-def _walk(index: VideoIndex, indices: Sequence[int], counter: Counter) -> Iterator[tuple[AvFrame, str]]:
+def _walk(index: VideoIndex, indices: Sequence[int], counter: Counter) -> Generator[tuple[AvFrame, str], None, None]:
     """The requested frames (increasing numbers) as they are decoded, each with what is wrong with it, or "".
 
     Where anything is wrong after a seek, the rest is decoded again from the beginning of the file (some key frames
     are none: a picture that is refreshed in stripes), and only what is wrong then is damage.
     """
     done = 0
-    with opened(index.path) as (container, stream):
+    with opened(index.path) as (container, stream), logged_errors() as logged:
         for run in _runs(index, indices):
             key = index.key_of(run[0])
             sought = done > 0 or key > WORTH_A_SEEK
             packets = _packets_from(container, stream, index, key) if sought else container.demux(stream)
-            for frame, fault in _forward(packets, index, run, counter, first=key if sought else 0):
+            for frame, fault in _forward(packets, index, run, counter, logged, first=key if sought else 0):
                 if fault and (sought or done):
                     break
                 yield frame, fault
@@ -193,8 +209,8 @@ def _walk(index: VideoIndex, indices: Sequence[int], counter: Counter) -> Iterat
             break
         else:
             return
-    with opened(index.path) as (container, stream):
-        yield from _forward(container.demux(stream), index, indices[done:], counter)
+    with opened(index.path) as (container, stream), logged_errors() as logged:
+        yield from _forward(container.demux(stream), index, indices[done:], counter, logged)
 
 
 def _packets_from(container: AvContainer, stream: AvStream, index: VideoIndex, key: int) -> Iterator[AvPacket]:
@@ -226,7 +242,13 @@ def _runs(index: VideoIndex, indices: Sequence[int]) -> Iterator[Sequence[int]]:
 
 
 def _forward(
-    packets: Iterator[AvPacket], index: VideoIndex, indices: Sequence[int], counter: Counter, *, first: int = 0
+    packets: Iterator[AvPacket],
+    index: VideoIndex,
+    indices: Sequence[int],
+    counter: Counter,
+    logged: Callable[[str], str],
+    *,
+    first: int = 0,
 ) -> Iterator[tuple[AvFrame, str]]:
     """The requested frames out of packets that begin at frame `first`.
 
@@ -242,7 +264,7 @@ def _forward(
         groups = (index.key_of(number), index.key_of(index.settled(number)))
         return frame, next((faults[key] for key in groups if key in faults), fault)
 
-    for number, frame, fault in _frames(packets, index):
+    for number, frame, fault in _frames(packets, index, logged):
         if fault:
             faults.setdefault(index.key_of(number), fault)
         if frame is None:
@@ -266,19 +288,26 @@ def _forward(
         yield judged(number, spare, _lost(index, number))
 
 
-def _frames(packets: Iterator[AvPacket], index: VideoIndex) -> Iterator[tuple[int, AvFrame, str]]:
+def _frames(
+    packets: Iterator[AvPacket], index: VideoIndex, logged: Callable[[str], str]
+) -> Iterator[tuple[int, AvFrame, str]]:
     """(number, frame, what is wrong) in order of display; an error of the decoder comes without a frame."""
     import av
 
+    logged("")  # what opening the file brought: its beginning is decoded again
     order = number = 0
     try:
         for packet in packets:
+            frames: list[AvFrame] = []
+            fault = ""
             try:
                 frames = packet.decode()
             except (av.error.FFmpegError, ValueError) as error:  # the latter once a decoder could not be opened
+                fault = reason(error)
+            if fault := logged("") or fault:
                 at = index.number_of(packet.pts)
-                yield number if at is None else at, None, f"near frame {number if at is None else at}: {reason(error)}"
-                continue
+                at = number if at is None else at
+                yield at, None, f"near frame {at}: {fault}"
             for frame in frames:
                 at = index.number_of(frame.pts) if len(index.stamps) else order
                 order += 1

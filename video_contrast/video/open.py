@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import stat
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -21,6 +21,7 @@ FORMATS = (
     "dv", "h264", "hevc", "m4v", "obu",
 )  # fmt: skip
 _OF_THREAD = threading.local()
+_LOST = "edit unit sync lost"  # what MXF calls no error: frames are left out
 
 
 class BrokenVideo(VideoContrastError):
@@ -33,7 +34,7 @@ class DamagedVideo(BrokenVideo):
 
 @contextmanager
 def opened(path: str) -> Iterator[tuple[AvContainer, AvStream]]:
-    """Opens a file and yields its PyAV container and its (first) video stream.
+    """Opens a file and yields its PyAV container and its video stream: the one flagged default, or the first.
 
     Raises:
         BrokenVideo: no such file, not a regular file, not a video container, or no video stream in it.
@@ -49,17 +50,79 @@ def opened(path: str) -> Iterator[tuple[AvContainer, AvStream]]:
             f"{path}: cannot be read as a video ({reason(error)}); it may be cut off or not a video at all"
         ) from error
     with container:
-        covers = av.stream.Disposition.attached_pic
-        streams = [s for s in container.streams.video if s.codec_context is not None and not s.disposition & covers]
+        streams = streams_of(container)
         if not streams:
             raise BrokenVideo(f"{path}: has no video stream that can be decoded")
+        flagged = [stream for stream in streams if stream.disposition & av.stream.Disposition.default]
+        stream = (flagged or streams)[0]
         # One thread a file: the workers are the parallelism, and the bits then never depend on the machine.
-        streams[0].codec_context.thread_count = 1
-        streams[0].codec_context.thread_type = "NONE"
+        stream.codec_context.thread_count = 1
+        stream.codec_context.thread_type = "NONE"
         try:
-            yield container, streams[0]
+            yield container, stream
         except av.error.FFmpegError as error:
             raise DamagedVideo(f"{path}: damaged ({reason(error)})") from error
+
+
+def streams_of(container: AvContainer) -> list[AvStream]:
+    """The video streams of a container that can be decoded, without pictures of its cover."""
+    import av
+
+    covers = av.stream.Disposition.attached_pic
+    return [s for s in container.streams.video if s.codec_context is not None and not s.disposition & covers]
+
+
+@contextmanager
+def logged_errors() -> Iterator[Callable[[str], str]]:
+    """Yields a function that returns the first error which FFmpeg logged in this thread since the last call, or "".
+
+    Its argument is the name of a format, for what its demuxer logs, or "" for all. A demuxer that meets bytes which it
+    cannot read goes on behind them, and a decoder fills in what it cannot decode; both say so in the log only.
+    """
+    import av.logging
+
+    def first(demuxer: str) -> str:
+        errors = [
+            text.strip()
+            for level, name, text in entries
+            if demuxer in ("", name) and (level <= av.logging.ERROR or _LOST in text)
+        ]
+        entries.clear()
+        return next(iter(errors), "")
+
+    with _LOG_ON, av.logging.Capture() as entries:
+        yield first
+
+
+class _LogOn:
+    """Turns the log of FFmpeg on, which PyAV has off, while any thread listens to it."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.listening = 0
+        self.former: tuple[int | None, bool] = (None, True)
+
+    def __enter__(self) -> None:
+        from av import logging
+
+        with self.lock:
+            if not self.listening:
+                self.former = (logging.get_level(), logging.get_skip_repeated())
+                logging.set_skip_repeated(False)  # it would swallow the first line of a file that is the last's last
+                logging.set_level(max(logging.WARNING, self.former[0] or 0))
+            self.listening += 1
+
+    def __exit__(self, *_: object) -> None:
+        from av import logging
+
+        with self.lock:
+            self.listening -= 1
+            if not self.listening:
+                logging.set_level(self.former[0])
+                logging.set_skip_repeated(self.former[1])
+
+
+_LOG_ON = _LogOn()
 
 
 def _opened(name: str, options: dict[str, str]) -> AvContainer:
@@ -98,7 +161,19 @@ def picture(frame: AvFrame) -> npt.NDArray[np.uint8]:
     area = _area(frame)
     if not area:
         return stored
-    return np.ascontiguousarray(np.rot90(stored if area > 0 else stored[::-1], round(frame.rotation / 90) % 4))
+    return np.ascontiguousarray(np.rot90(stored if area > 0 else stored[::-1], _quarters(frame)))
+
+
+def remarks_on(frame: AvFrame) -> tuple[str, ...]:
+    """What `picture` does not do that the file asks for: turning by an angle that is no multiple of 90 degrees."""
+    if not _area(frame) or abs((frame.rotation + 45) % 90 - 45) < 1:
+        return ()
+    return (f"its pictures are turned by {90 * _quarters(frame)} degrees, not by {frame.rotation % 360:g} as it asks",)
+
+
+def _quarters(frame: AvFrame) -> int:
+    """Quarters of a turn, counter-clockwise."""
+    return round(frame.rotation / 90) % 4
 
 
 def _area(frame: AvFrame) -> int:

@@ -1,0 +1,245 @@
+"""The packets of a file's picture, listed without decoding, and what its container says of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import islice, pairwise
+from pathlib import Path
+
+from video_contrast.untyped import AvContainer, AvStream
+from video_contrast.video.ending import Ending, ending
+from video_contrast.video.open import FORMATS, BrokenVideo, logged_errors, opened, reason, streams_of
+
+# Containers whose header says how long they are, so that a missing end is noticed.
+_PROMISING = {"mov", "matroska", "avi", "flv", "asf", "mxf"}
+_COUNTING = {"avi", "ivf"}  # their header says how many packets the picture has
+# Containers that store times of display. In the others the order of packets with B-frames is not that of display.
+_TIMED = {"mov", "matroska", "mpegts", "mpeg", "flv", "nut"}
+_LOOKED_AT = 64  # frames, to see whether times that never go back are those of display
+_RESTART = 1.0  # seconds by which times go back where another recording begins
+OPEN_END = "its container does not say where it ends, so that a missing end would not be noticed"
+
+
+@dataclass(frozen=True)
+class Packet:
+    """A packet of the picture: times in ticks of the stream, whether it is a key frame, whether it came out whole."""
+
+    pts: int | None
+    dts: int | None
+    duration: int
+    key: bool
+    whole: bool
+
+
+@dataclass(frozen=True)
+class Packets:
+    """The packets of the picture that are shown.
+
+    Attributes:
+        path: the file.
+        packets: in the order of the file.
+        base: seconds a tick.
+        rate: frames a second as the container gives them; 0 where it does not.
+        width: of the stored picture, in pixels.
+        height: of the stored picture, in pixels.
+        reached: seconds that any stream reaches.
+        promised: seconds that the container says it has; 0 where it does not.
+        fault: what is wrong with the file; empty where nothing is.
+        by_time: whether the packets' times are those of display.
+        has_durations: whether it says how long each frame is shown, so that no gap in its times is a loss.
+        seekable: whether packets have the same times after a seek.
+        expected: how many frames should come out.
+        remarks: what should be known of the file.
+    """
+
+    path: str
+    packets: Sequence[Packet]
+    base: Fraction
+    rate: Fraction
+    width: int
+    height: int
+    reached: float
+    promised: float
+    fault: str
+    by_time: bool
+    has_durations: bool
+    seekable: bool
+    expected: int
+    remarks: tuple[str, ...]
+
+
+def packets_of(path: str) -> Packets:
+    """Lists the packets of a file.
+
+    Raises:
+        BrokenVideo: it cannot be read as a video.
+    """
+    import av
+
+    with logged_errors() as logged, opened(path) as (container, stream):
+        names = set(container.format.name.split(","))
+        every, reached, fault = _listed(container, stream)
+        fault = fault or logged(container.format.name)
+        packets = [packet for packet in every if packet is not None]
+        base = stream.time_base or Fraction(1, 1000)
+        rate = Fraction(stream.average_rate or stream.guessed_rate or stream.base_rate or 0)
+        width, height = stream.codec_context.width, stream.codec_context.height
+        reorders = bool(stream.codec_context.has_b_frames)
+        promised = (container.duration or 0) / av.time_base if names & _PROMISING else 0.0
+        stated = stream.frames if names & _COUNTING else 0
+        remarks = _which(container)
+    end = ending(path, min(names & set(FORMATS), key=FORMATS.index))
+    if not (end.known or stated or ("mov" not in names and promised)):
+        remarks = (OPEN_END, *remarks)
+    return Packets(
+        path,
+        packets,
+        base=base,
+        rate=rate,
+        width=width,
+        height=height,
+        reached=reached,
+        promised=promised,
+        fault=_cut(path, end) or fault or _too_few(every, stated) or _incomplete(packets, float(base)),
+        by_time=_trusted(path, packets, float(base), reorders=reorders, timed=bool(names & _TIMED)),
+        has_durations=bool(names & {"mov", "avi", "gif"}),
+        seekable="mpeg" not in names,
+        # Matroska cannot store times before 0: what has none was cut off from the pictures that it refers to.
+        expected=sum("matroska" not in names or not p.dts is p.pts is None for p in packets),
+        remarks=remarks,
+    )
+
+
+def _which(container: AvContainer) -> tuple[str, ...]:
+    """Says that a file has several pictures, one of which is read."""
+    count = len(streams_of(container))
+    return (f"of its {count} video streams one is read, the one flagged default or else the first",) * (count > 1)
+
+
+def _listed(container: AvContainer, stream: AvStream) -> tuple[list[Packet | None], float, str]:
+    """The packets of the picture (None: not shown), the seconds that any stream reaches, and what failed."""
+    import av
+
+    packets: list[Packet | None] = []
+    reached, fault = 0.0, ""
+    begin = min(0, container.start_time or 0) / av.time_base
+    codec = stream.codec_context.name
+    try:
+        for packet in container.demux():
+            stamp = packet.pts if packet.pts is not None else packet.dts
+            if packet.size and stamp is not None:
+                reached = max(reached, float((stamp + (packet.duration or 0)) * packet.time_base) - begin)
+            if packet.stream_index != stream.index or (not packet.size and packet.dts is None):
+                continue
+            # VP8 keeps pictures that are only referred to in packets of their own; MPEG-4 has packets without one
+            unseen = (
+                not packet.size
+                or (codec == "vp8" and not memoryview(packet)[0] & 0x10)
+                or (codec == "mpeg4" and packet.size <= 8)
+            )
+            shown = Packet(
+                packet.pts, packet.dts, packet.duration or 0, key=packet.is_keyframe, whole=not packet.is_corrupt
+            )
+            packets.append(None if packet.is_discard or unseen else shown)
+    except av.error.FFmpegError as error:
+        fault = reason(error)
+    return packets, reached, fault
+
+
+def _cut(path: str, end: Ending) -> str:
+    """Says that a file stops before its structure does."""
+    size = Path(path).stat().st_size
+    return f"its end is missing: {size:,} of {end.at:,} bytes" if end.at > size else ""
+
+
+def _too_few(packets: Sequence[Packet | None], stated: int) -> str:
+    """Says that there are fewer packets than the container states."""
+    return f"{len(packets)} of its {stated} frames are there" if len(packets) < stated else ""
+
+
+def _restarts(packets: Sequence[Packet], base: float) -> set[int]:
+    """The packets after which times begin anew, as where recordings were joined."""
+    stamps = [packet.dts for packet in packets]
+    return {
+        n for n, (a, b) in enumerate(pairwise(stamps)) if a is not None and b is not None and (a - b) * base > _RESTART
+    }
+
+
+def _incomplete(packets: Sequence[Packet], base: float) -> str:
+    """Says how many packets did not come out whole.
+
+    Where another recording begins, the demuxer misses what never was between the two, and marks the packet before:
+    the decoder says whether it is whole.
+    """
+    joints = _restarts(packets, base)
+    excused = joints | {n - 1 for n in joints}  # a parser hands the mark on to the frame before
+    count = sum(not packet.whole for n, packet in enumerate(packets) if n not in excused)
+    return f"{count} of its packets are incomplete" if count else ""
+
+
+def _trusted(path: str, packets: Sequence[Packet], base: float, *, reorders: bool, timed: bool) -> bool:
+    """Whether the packets' times are those of display, where the codec reorders or the container stores these times."""
+    stamps = [packet.pts for packet in packets if packet.pts is not None]
+    if len(set(stamps)) != len(packets) or _restarts(packets, base):
+        return False
+    if not reorders:
+        return True
+    if not timed:
+        return False
+    if any(later < earlier for earlier, later in pairwise(stamps)):
+        return True
+    # No packet is out of order, though pictures may be: times of decoding, copied from another container?
+    with opened(path) as (container, stream):
+        shown = [frame.pts for frame in islice(container.decode(stream), _LOOKED_AT)]
+    return all(a is not None and b is not None and a < b for a, b in pairwise(shown))
+
+
+def made_before(path: str, stamp: int) -> tuple[set[int], str]:
+    """Which frames come out before the first key frame that is shown, by their times, and what went wrong.
+
+    Where an edit list begins within a group of pictures, its key frame is decoded and not shown, and the frames after
+    it come out. Where a stream was cut, they lack the pictures that they refer to: decoders and players leave them out.
+
+    Args:
+        path: the file.
+        stamp: time of the first key frame that is shown, in ticks of the stream.
+    """
+    import av
+
+    handed_out: set[int] = set()
+    begun, fault = False, ""
+    with opened(path) as (container, stream):
+        for packet in container.demux(stream):
+            begun = begun or packet.is_keyframe
+            try:
+                for frame in packet.decode():
+                    if frame.pts is not None and frame.pts >= stamp:
+                        return handed_out, fault
+                    if frame.pts is not None:
+                        handed_out.add(frame.pts)
+            except (av.error.FFmpegError, ValueError) as error:
+                if begun:  # what comes before the first key frame of the stream cannot be decoded
+                    fault = fault or f"near its beginning: {reason(error)}"
+    return handed_out, fault
+
+
+def counted_frames(path: str) -> tuple[int, str]:
+    """How many frames come out of a file without usable times, and what went wrong on the way."""
+    import av
+
+    count, fault = 0, ""
+    with opened(path) as (container, stream), logged_errors() as logged:
+        for packet in container.demux(stream):
+            try:
+                for frame in packet.decode():
+                    count += 1
+                    fault = fault or (f"frame {count - 1} is corrupt" if frame.is_corrupt else "")
+            except (av.error.FFmpegError, ValueError) as error:
+                fault = fault or f"after frame {count}: {reason(error)}"
+            if (error_text := logged("")) and not fault:
+                fault = f"after frame {count}: {error_text}"
+    if not count:
+        raise BrokenVideo(f"{path}: holds no video frame")
+    return count, fault
