@@ -1,7 +1,7 @@
 """Checks a set on disk: its tables, its card, and the videos that it names."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -19,6 +19,7 @@ from video_contrast.video.open import reason
 from video_contrast.video.segments import segments_problem
 
 MANIFEST = "manifest.json"
+_Span = tuple[float | None, float | None]  # start and end in seconds
 Progress = Callable[[Iterable["_Examined"], int], Iterable["_Examined"]]  # wraps a loop of that length
 
 
@@ -29,6 +30,7 @@ class VideoFacts(TypedDict, total=False):
     sha256: str
     frames: int
     seconds: float
+    remarks: list[str]  # what should be known of it, where anything should
 
 
 @dataclass
@@ -43,6 +45,7 @@ class Checked:
     damaged: dict[str, str] = field(default_factory=dict)  # path -> why, of videos with frames that cannot be decoded
     changed: list[str] = field(default_factory=list)  # videos whose sha256 is not the expected one
     short: list[str] = field(default_factory=list)  # "path: what" of clips that begin after their video ends
+    remarks: dict[str, list[str]] = field(default_factory=dict)  # what is no fault and should be known -> paths
     looked: bool = True  # whether videos were looked for at all
 
     @property
@@ -73,8 +76,8 @@ def check(
 
     Args:
         folder: of the set: `<config>/<split>-*.parquet`, as a build writes it and the Hub gives it back; or a table.
-        video_root: what `video_path` is relative to; the set's own folder by default. Without it, and where the
-            folder holds none of the videos, they are not looked for (`looked` is False).
+        video_root: what `video_path` is relative to; the one that the set was built with, or its own folder, by
+            default. Where its own folder holds none of the videos, they are not looked for (`looked` is False).
         decode: decode every frame, and call a video damaged where the decoder reports an error or a corrupt frame;
             else only read the index, which finds files that stop in the middle.
         expected: the `videos.json` of a run or the manifest of a former check: videos whose sha256 is another now
@@ -92,30 +95,13 @@ def check(
     set_folder = FileSet.of(root) if root.is_file() else SetFolder.open(root)
     if video_root is not None and not Path(video_root).is_dir():
         raise UsageError(f"--video-root {video_root}: no such folder")
-    tables = set_folder.tables()
-    if not tables:
-        raise UsageError(f"{root} holds no set: no <config>/<split>-*.parquet in it")
     checked = Checked()
-    clips: dict[str, set[tuple[float | None, float | None]]] = defaultdict(set)
-    for config, split in tables:
-        try:
-            rows = set_folder.rows(config, split)
-        except VideoContrastError as error:
-            checked.problems.append(str(error))
-            continue
-        checked.rows.setdefault(config, {})[split] = len(rows)
-        _check_table(rows, f"{config}, {split}", checked)
-        for row in rows:
-            if isinstance(row.get("video_path"), str) and is_safe_relative(row["video_path"]):
-                clips[row["video_path"]].add((row.get("start"), row.get("end")))
-            if segments_problem(row.get("segments")) is None:
-                for part in segments_of(row):
-                    if part.video_path:  # a pause has no file
-                        clips[part.video_path].add((part.start, part.end))
+    clips = _check_tables(set_folder, checked)
     if not isinstance(set_folder, FileSet):
         _check_record(set_folder, checked)
-    videos = Path(video_root) if video_root is not None else set_folder.path
-    checked.looked = bool(clips) and (video_root is not None or any(_is_there(videos / path) for path in clips))
+    videos = Path(video_root) if video_root is not None else set_folder.video_root
+    given = video_root is not None or videos != set_folder.path
+    checked.looked = bool(clips) and (given or any(_is_there(videos / path) for path in clips))
     if checked.looked:
         with ThreadPoolExecutor(max_workers=num_proc) as pool:
             results: Iterable[_Examined] = pool.map(partial(_examined, videos, decode=decode), sorted(clips))
@@ -125,6 +111,40 @@ def check(
     present = {path: facts["sha256"] for path, facts in checked.videos.items() if "sha256" in facts}
     checked.changed = [path for path in present if present[path] != hashes.get(path, present[path])]
     return checked
+
+
+def _check_tables(folder: SetFolder, checked: Checked) -> dict[str, set[_Span]]:
+    """Checks every table; returns video path -> the spans that rows name of it.
+
+    Raises:
+        UsageError: there is no table.
+    """
+    tables = folder.tables()
+    if not tables:
+        raise UsageError(f"{folder.path} holds no set: no <config>/<split>-*.parquet in it")
+    clips: dict[str, set[_Span]] = defaultdict(set)
+    for config, split in tables:
+        try:
+            rows = folder.rows(config, split)
+        except VideoContrastError as error:
+            checked.problems.append(str(error))
+            continue
+        checked.rows.setdefault(config, {})[split] = len(rows)
+        _check_table(rows, f"{config}, {split}", checked)
+        for row in rows:
+            for path, span in _spans(row):
+                clips[path].add(span)
+    return clips
+
+
+def _spans(row: Row) -> Iterator[tuple[str, _Span]]:
+    """The video path and the span of each part of a row that is valid; a pause has no file."""
+    if isinstance(row.get("video_path"), str) and is_safe_relative(row["video_path"]):
+        yield row["video_path"], (row.get("start"), row.get("end"))
+    if segments_problem(row.get("segments")) is None:
+        for part in segments_of(row):
+            if part.video_path:
+                yield part.video_path, (part.start, part.end)
 
 
 def _hashes(expected: str | Path) -> dict[str, str]:
@@ -193,6 +213,8 @@ def _add_video(checked: Checked, video: _Examined, starts: Sequence[float]) -> N
     if video.problem:
         (checked.damaged if video.damaged else checked.unreadable)[video.path] = video.problem
         return
+    for remark in video.facts.get("remarks", ()):
+        checked.remarks.setdefault(remark, []).append(video.path)
     end = video.facts["seconds"]
     late = [start for start in starts if start >= end]
     checked.short += [f"{video.path}: a clip begins at {start:g} s, the video ends at {end:g} s" for start in late]
@@ -216,6 +238,8 @@ def _examined(root: Path, path: str, *, decode: bool) -> _Examined:
         if index.damage:
             raise DamagedVideo(f"{file}: damaged: {index.damage}")
         facts = {"frames": index.n_frames, "seconds": round(index.end, 3)}
+        if index.remarks:
+            facts["remarks"] = list(index.remarks)
     except VideoContrastError as error:
         problem = str(error).removeprefix(f"{file}: ").removeprefix("damaged: ")
         damaged = isinstance(error, DamagedVideo)

@@ -38,6 +38,8 @@ def build(name: str, configs: str | list[str] | None = None, *, output: str | Pa
     builder = get_builder(name)
     SetDraft(output, name)  # a folder that cannot take the set is refused before the work, not after it
     built = builder.run([configs] if isinstance(configs, str) else configs, options)
+    if isinstance(root := options.get("video_root"), str | Path) and not built.files and built.video_root is None:
+        built.video_root = Path(root)
     # Under torchrun every rank has the whole set by now; one of them writes it.
     if is_writer():
         write_set(built, output)

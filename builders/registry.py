@@ -68,6 +68,7 @@ class BuiltSet:
     tables: dict[str, dict[str, list[Row]]]  # config -> split -> rows (`video_contrast.rows`)
     facts: Facts = field(default_factory=dict)
     files: dict[str, FileWriter] = field(default_factory=dict)  # files beside the tables: path -> what writes it
+    video_root: Path | None = None  # where the videos lie; None: in the set's folder, or not known
 
     def warn(self, warnings: Sequence[str]) -> None:
         """Adds warnings to the card."""

@@ -24,5 +24,7 @@ def write_set(built: BuiltSet, output: str | Path) -> Path:
             entry["facts"]["audit"] = audit_splits(splits, built.facts.get("seed", 0))
     draft.record["facts"] = {key: value for key, value in built.facts.items() if key != "configs"}
     folder = draft.save(built.files)
+    if built.video_root is not None:
+        folder.remember_video_root(built.video_root)
     write_card(folder)
     return folder.path

@@ -57,7 +57,7 @@ def plan_set(
     Args:
         folder: a folder that `video-contrast build` wrote.
         with_videos: the clips of its rows too.
-        video_root: where the clips lie; the folder itself by default.
+        video_root: where the clips lie; where the set says by default.
         licence: of the set, where its card has none: the Hub's name of one, or words.
 
     Raises:
@@ -77,7 +77,7 @@ def plan_set(
         raise VideoContrastError(f"{root} was not published: " + "; ".join(problems))
     videos: list[tuple[str, Path]] = []
     if with_videos:
-        videos = list(clips(built, Path(video_root) if video_root is not None else root))
+        videos = list(clips(built, Path(video_root) if video_root is not None else built.video_root))
     facts = built.record.get("facts", {})
     header = yaml.safe_load((root / CARD).read_text(encoding="utf-8").split("---\n", 2)[1])
     recorded = facts.get("licence") or facts.get("licence_id") or header.get("license")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from video_contrast.console import counted
 from video_contrast.reports.terminal import PAIR_SCORES, STRICTER, UNPARSEABLE, kinds_of
 from video_contrast.runner.job import RunResult
-from video_contrast.storage.missing_clips import missing_clips
+from video_contrast.storage.missing_clips import missing_clips, remark_lines
 from video_contrast.storage.run_records import Gammas, Numbers, unparseable_mark
 from video_contrast.storage.self_test import self_test_lines
 
@@ -75,7 +75,7 @@ def remarks(result: RunResult) -> list[str]:
         videos = counted(len(record["damaged"]), "damaged video")
         lines.append(f"{videos} scored all the same (--accept-damaged):")
         lines += _files(record["damaged"])
-    return lines
+    return lines + remark_lines(record.get("remarks", {}))
 
 
 def _files(reasons: Mapping[str, str], most: int = 5) -> list[str]:

@@ -272,7 +272,7 @@ def set_on_disk(name: str) -> SetFolder | None:
 
 def _video_root(record: RunRecord, dataset: str) -> Path | None:
     video_root, folder = record["request"].get("video_root"), set_on_disk(dataset)
-    root = Path(str(video_root)) if video_root else None if folder is None else folder.path
+    root = Path(str(video_root)) if video_root else None if folder is None else folder.video_root
     return root if root is not None and root.is_dir() else None
 
 

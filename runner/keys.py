@@ -12,8 +12,8 @@ from video_contrast.runner.views import Sampling
 from video_contrast.video import Clip, frame_grid
 
 # Of decoding and sampling: raise it when equal inputs may give other pixels. 2: frames by their times; 3: frames before
-# the first key frame that is shown, and mirrored pictures
-VERSION = "3"
+# the first key frame that is shown, and mirrored pictures; 4: the picture that is flagged default
+VERSION = "4"
 KERNELS_VERSION = "1"  # of kernels that run on a device: raise it when their pixels change
 FIRST_VERSION = "1"  # of runs whose record does not say it
 

@@ -128,9 +128,15 @@ def _record(run: Run, scorer: TableScorer, missing: dict[str, str], *, seconds: 
         entry["n_unseen"] = len(counts.unseen)
     if any(clip.segments for clip in plan.views):
         entry["edited_clips"] = _edited_clips(run)
+
+    def relative(file: str) -> str:
+        return Path(file).relative_to(run.video_root).as_posix()
+
     if job.sampling.accept_damaged:
-        damaged = sorted(counts.decode.damaged.items())
-        entry["damaged"] = {Path(file).relative_to(run.video_root).as_posix(): why for file, why in damaged}
+        entry["damaged"] = {relative(file): why for file, why in sorted(counts.decode.damaged.items())}
+    if counts.decode.remarks:
+        remarks = sorted(counts.decode.remarks.items())
+        entry["remarks"] = {remark: sorted(map(relative, files)) for remark, files in remarks}
     if run.self_test and run.self_test.rendered:
         entry["input"] = run.self_test.rendered
     return entry

@@ -26,7 +26,7 @@ from video_contrast.runner.reading import ClipReader
 from video_contrast.runner.shared_frames import encode_frames, frames_by_themselves, pool_views, shared_frames
 from video_contrast.runner.store import Store
 from video_contrast.runner.table_scores import TableScorer, encoder_tables, pair_tables, text_tables
-from video_contrast.runner.video_files import hashed
+from video_contrast.runner.video_files import absent, hashed
 from video_contrast.storage import RunFolder
 from video_contrast.storage.run_records import VideoFile
 from video_contrast.video import Clip
@@ -65,7 +65,9 @@ class Run:
     def encode_or_score(self) -> TableScorer:
         """Encodes or scores what is missing; returns what makes the tables' scores."""
         if isinstance(self.model, TextScorer):
-            return text_tables(self.model, self.plan)
+            if not self.model.scored_elsewhere:
+                self.counts.broken |= self.processes.from_first(lambda: absent(self.plan.views, self.job.video_root))
+            return text_tables(self.model, self.plan, frozenset(self.counts.broken))
         names = dict.fromkeys(path for clip in self.plan.views for path in clip.paths)
         root, shared = self.video_root, self.job.frames.videos if self.job.frames else {}
         self.videos = self.processes.from_first(lambda: hashed(names, root, RunFolder(self.job.output), shared))

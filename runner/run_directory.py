@@ -13,6 +13,7 @@ from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
+from video_contrast.console import counted, note
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import JsonObject, sha256
 from video_contrast.runner.job import Job
@@ -53,12 +54,18 @@ def is_of(run: RunFolder, request: JsonObject, files: Mapping[str, list[int]]) -
 
 
 def finished(job: Job) -> bool:
-    """Whether the folder of a job holds its run, of the same rows and videos; a video that is gone changes nothing."""
+    """Whether the folder of a job holds its run, of the same rows and videos; says so of videos that are gone."""
     run, root = RunFolder(job.output), job.video_root
     if not is_of(run, job.request, job.source.files):
         return False
-    same_rows = run.record["set"]["fingerprints"] == job.loaded.fingerprints
-    return same_rows and not (root and _replaced(run.videos, job.loaded, root))
+    if run.record["set"]["fingerprints"] != job.loaded.fingerprints or (
+        root and _replaced(run.videos, job.loaded, root)
+    ):
+        return False
+    gone = sorted(path for path in run.videos if root and not (root / path).exists())
+    if gone:
+        note(f"{run.path} was scored with {counted(len(gone), 'video')} not under {root} any more, such as {gone[0]}")
+    return True
 
 
 def _replaced(videos: Mapping[str, VideoFile], loaded: LoadedSet, video_root: Path) -> bool:

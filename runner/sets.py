@@ -74,7 +74,7 @@ class LoadedSet:
 
     name: str
     split: str
-    root: Path | None  # the set's folder, under which its videos lie by default; None for the Hub
+    root: Path | None  # under which its videos lie by default; None for the Hub
     groups: tuple[Group, ...]
     fingerprints: dict[str, str]  # config -> digest of the rows' content
 
@@ -121,7 +121,7 @@ def load_set(
             groups.extend(_grouped(config, _first(rows, limit) if limit else rows, questions))
     if not groups:
         raise UsageError(f"--dataset {name}: has no rows in the split {split!r}")
-    root = table.path if table is not None else None
+    root = table.video_root if table is not None else None
     return LoadedSet(name, split, root, groups=tuple(groups), fingerprints=fingerprints)
 
 

@@ -107,13 +107,21 @@ def pair_tables(pairing: Pairing, results: PairResults) -> TableScorer:
     return TableScorer(scores, missing)
 
 
-def text_tables(model: TextScorer, plan: Plan) -> TableScorer:
-    """Scores of a model that sees no pixels."""
+def text_tables(model: TextScorer, plan: Plan, absent: frozenset[Clip]) -> TableScorer:
+    """Scores of a model that sees no pixels.
+
+    Args:
+        model: the scorer.
+        plan: what is scored.
+        absent: clips that no model can see, whose items are left out.
+    """
+    missing = _with_groups(plan, absent)
 
     def scores(table: PlannedTable) -> TableScores:
-        items = table.group.items
-        places = tuple(range(len(items)))
-        model.begin([text for own in table.texts for text in own], condition=table.condition.name)
+        places = _scored_places(table, missing)
+        items = [table.group.items[n] for n in places]
+        shown = [table.texts[n] for n in places]
+        model.begin([text for own in shown for text in own], condition=table.condition.name)
         if table.is_retrieval:
             columns = _columns(table, places)
             names, texts = [name for name, _, _ in columns], [text for _, text, _ in columns]
@@ -123,18 +131,18 @@ def text_tables(model: TextScorer, plan: Plan) -> TableScorer:
         model.begin_items(
             [
                 LabelledItem(item.id, item.cluster, own, label=item.label, kinds=item.kinds)
-                for item, own in zip(items, table.texts, strict=True)
+                for item, own in zip(items, shown, strict=True)
             ],
             config=config,
             condition=condition,
         )
         rows = tuple(
             _checked(np.asarray(model.score_item(item.id, item.clip.video_id, own), np.float64), table)
-            for item, own in zip(items, table.texts, strict=True)
+            for item, own in zip(items, shown, strict=True)
         )
         return TableScores(table, places, rows=rows, replaced=(None,) * len(items))
 
-    return TableScorer(scores)
+    return TableScorer(scores, missing)
 
 
 def _readable(scores: np.ndarray, true: Sequence[int] | np.ndarray) -> np.ndarray:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -12,6 +12,7 @@ from video_contrast.hub import commit
 from video_contrast.runner.job import Job
 from video_contrast.storage import RunFolder
 from video_contrast.storage.run_records import VideoFile
+from video_contrast.video import Clip
 from video_contrast.video.open import regular
 
 
@@ -58,6 +59,18 @@ def from_hub(repository: str, names: Collection[str]) -> Path | None:
 
     with ThreadPoolExecutor(8) as pool:
         return next((folder for folder in list(pool.map(fetch, present)) if folder is not None), None)
+
+
+def absent(clips: Iterable[Clip], root: Path | None) -> dict[Clip, str]:
+    """Clip -> why it cannot be seen, of those without their files; {} where it is not known where the videos lie."""
+    reasons: dict[Clip, str] = {}
+    for clip in clips if root is not None else ():
+        try:
+            for path in clip.paths:
+                regular(files.resolve_under(root, path))
+        except VideoContrastError as error:
+            reasons[clip] = str(error)
+    return reasons
 
 
 def hashed(names: Collection[str], root: Path, folder: RunFolder, shared: dict[str, VideoFile]) -> dict[str, VideoFile]:

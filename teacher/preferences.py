@@ -128,7 +128,7 @@ def export_preferences(dataset: str | Path, *, request: PreferenceOptions) -> di
     """
     request.check()
     folder = SetFolder.open(dataset)
-    root = Path(request.video_root or folder.path)
+    root = Path(request.video_root or folder.video_root)
     counts: Counter[str] = Counter()
     rows: list[PreferenceRow] = []
     exported: Counter[int] = Counter()  # items by number of candidates

@@ -47,7 +47,7 @@ def read_splits(dataset: str | Path, options: DataOptions) -> SplitRows:
         raise UsageError(f"--dataset {dataset}: config {config!r} has no split {split!r}, {only}")
     rows = tables[split]
     if validation in tables:
-        return SplitRows(rows, tables[validation], options.video_root or root)
+        return SplitRows(rows, tables[validation], options.video_root or SetFolder(root).video_root)
     videos = {row["video_id"] for row in rows}
     aside = _set_aside(videos)
     if not aside:
@@ -57,7 +57,7 @@ def read_splits(dataset: str | Path, options: DataOptions) -> SplitRows:
         )
     held = [row for row in rows if row["video_id"] in aside]
     train = [row for row in rows if row["video_id"] not in aside]
-    return SplitRows(train, held, options.video_root or root)
+    return SplitRows(train, held, options.video_root or SetFolder(root).video_root)
 
 
 def _set_aside(videos: set[str]) -> set[str]:

@@ -40,8 +40,7 @@ def perturbed(
         **{key: facts[key] for key in ("licence", "licence_id") if key in facts},
         "citations": [*facts.get("citations", []), CITATION],
     }
-    # Without a video root the set's own folder is where videos are looked for.
-    options = replace(options, video_root=options.video_root or folder.path)
+    options = replace(options, video_root=options.video_root or folder.video_root)
     return perturbed_set("perturbed", configs, tables=tables, options=options, facts=about)
 
 

@@ -61,6 +61,7 @@ def perturbed_set(
     texts = TEXTS if bias else TEXTS_WITHOUT_BIAS
     all_configs = set(configs) >= {*texts, "clean", "visual", "pairs"}
     built = BuiltSet(name, {}, {**facts, "seed": options.seed, "options": options.record(), "configs": {}})
+    built.video_root = options.files or options.video_root
     paths = None
     if options.files is not None:
         paths = _write_files(tables, configs, options, built)

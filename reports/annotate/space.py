@@ -38,8 +38,8 @@ def write_space(
         VideoContrastError: a clip is missing.
     """
     root, target, config, split = Path(folder), Path(output), items.config, items.split
-    clips_from = items.video_root or root
     source = open_set(root)
+    clips_from = items.video_root or source.video_root
     rows = source.choice_rows(config, split)
     if target.exists() and any(target.iterdir()):
         raise UsageError(f"--output {target} is not empty; give a new folder")

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from video_contrast.files import write_text
 from video_contrast.reports.exports.tables import choice_tables, python_file, write_clips
+from video_contrast.storage import SetFolder
 
 
 def lmms_eval(
@@ -32,14 +33,14 @@ def lmms_eval(
         folder: a built set.
         output: the task folder.
         dataset: the set's name on the Hub, written in the place of the folder (for a task that is to be shared).
-        video_root: where the clips lie; the set's folder by default.
+        video_root: where the clips lie; where the set says by default.
         write_videos: write the clips beside the tasks, cut to their spans.
 
     Raises:
         UsageError: not a built set, it has no multiple-choice config, or a row cannot be asked (see `choice_tables`).
     """
     name, tables = choice_tables(folder, write_videos=write_videos)
-    target, root = Path(output), Path(video_root or folder)
+    target, root = Path(output), Path(video_root or SetFolder(Path(folder)).video_root)
     clips = write_clips(tables, root, target) if write_videos else {}
     stem = re.sub(r"\W+", "_", name)
     tasks = {}

@@ -15,6 +15,7 @@ from video_contrast.files import write_text
 from video_contrast.question_text import WHICH_SENTENCE, question_of
 from video_contrast.reports.exports.tables import choice_tables, python_file, write_clips
 from video_contrast.rows import MultipleChoiceRow
+from video_contrast.storage import SetFolder
 from video_contrast.video import Clip
 
 CLASS = "video_contrast_sets.py"
@@ -33,7 +34,7 @@ def vlmevalkit(
     Args:
         folder: a built set.
         output: the folder of the files.
-        video_root: where the clips lie; the set's folder by default.
+        video_root: where the clips lie; where the set says by default.
         write_videos: write the clips beside the tables, cut to their spans.
 
     Returns:
@@ -44,7 +45,7 @@ def vlmevalkit(
             its video is no mp4 file.
     """
     name, tables = choice_tables(folder, write_videos=write_videos)
-    target, root = Path(output), Path(video_root or folder)
+    target, root = Path(output), Path(video_root or SetFolder(Path(folder)).video_root)
     if not write_videos:
         for (config, _), rows in tables.items():
             for number, row in enumerate(rows):

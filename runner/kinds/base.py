@@ -249,7 +249,13 @@ class LabelledItem:
 
 
 class TextScorer(Model):
-    """Scores texts for a clip that is known by name only."""
+    """Scores texts for a clip that is known by name only.
+
+    Attributes:
+        scored_elsewhere: whether its scores were made where the videos lie, so that none of them has to be here.
+    """
+
+    scored_elsewhere: bool = False
 
     def begin(self, texts: Sequence[str], *, condition: str = "clean") -> None:
         """Told a condition and the texts of one config under it, before they are asked for."""

@@ -14,6 +14,8 @@ from video_files import write_clip
 from video_contrast.audit import check as checking
 from video_contrast.builders import build
 from video_contrast.cli import main
+from video_contrast.reports.run_table import remarks
+from video_contrast.runner import score
 from video_contrast.video import write_video
 
 
@@ -71,6 +73,25 @@ def test_missing_and_unreadable_videos_are_named(folder, capsys):
     assert manifest["missing"] == ["clips/v1.mp4"] and sorted(manifest["unreadable"]) == [
         f"clips/v{n}.mp4" for n in (2, 3, 4)
     ]
+
+
+def test_what_a_file_cannot_tell_is_said_once_for_all(folder, capsys):
+    for n in (1, 2):
+        write_clip(folder / "clips/v.ts", n_frames=30)
+        (folder / "clips/v.ts").rename(folder / f"clips/v{n}.mp4")
+    assert main(["check", str(folder)]) == 0
+    said = capsys.readouterr().out
+    assert "2 videos (clips/v1.mp4, ...): its container does not say where it ends" in said
+    manifest = json.loads((folder / "manifest.json").read_text())
+    (remark,) = manifest["remarks"]
+    assert manifest["remarks"][remark] == ["clips/v1.mp4", "clips/v2.mp4"]
+    assert (
+        manifest["videos"]["clips/v1.mp4"]["remarks"] == [remark]
+        and "remarks" not in manifest["videos"]["clips/v3.mp4"]
+    )
+    result = score("temporal", folder, "retrieval", accept="all", progress=False)
+    assert result.record["remarks"] == manifest["remarks"]
+    assert any(line.startswith("2 videos (clips/v1.mp4, ...)") for line in remarks(result))
 
 
 def test_a_name_longer_than_the_file_system_takes_is_a_missing_video(tmp_path, capsys):

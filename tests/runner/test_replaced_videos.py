@@ -35,11 +35,15 @@ def test_a_replaced_video_is_scored_again(scored: Path) -> None:
     assert again(scored)[0] == video_contrast.open_run(scored / "run").matrix("retrieval").values[3, 0]
 
 
-def test_a_new_time_alone_is_no_change(scored: Path) -> None:
+def test_a_new_time_alone_is_no_change_and_a_video_that_is_gone_is_named(
+    scored: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     before, when = again(scored), written(scored)
     os.utime(scored / "set/clips/00.mp4")
+    assert again(scored) == before and written(scored) == when and not capsys.readouterr().err
     (scored / "set/clips/01.mp4").unlink()
     assert again(scored) == before and written(scored) == when
+    assert "with 1 video not under" in (said := capsys.readouterr().err) and "clips/01.mp4" in said
 
 
 def test_a_run_that_broke_off_after_it_saw_the_new_video_is_not_finished(scored: Path) -> None:

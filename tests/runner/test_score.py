@@ -1,6 +1,7 @@
 """`score` from end to end on real mp4 clips: numbers, sharing, conditions, records, and what goes wrong."""
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +12,11 @@ import runner_set
 import tiny_models
 
 import video_contrast
+from video_contrast.audit.check import check
+from video_contrast.builders import build
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.runner import RunResult, read_result, score
-from video_contrast.storage import open_run
+from video_contrast.storage import SetFolder, open_run
 
 
 @pytest.fixture(scope="module")
@@ -178,13 +181,42 @@ def test_equal_runs_write_equal_bytes_whatever_the_workers(place: Path, tmp_path
 
 
 @pytest.mark.parametrize("model", ["random", "constant", "blind"])
-def test_baselines_need_no_video_and_a_constant_gets_exactly_chance(place: Path, tmp_path: Path, model: str) -> None:
-    result = run(place, model, tmp_path / "run", video_root=tmp_path / "nowhere")
+def test_baselines_decode_no_video_and_a_constant_gets_exactly_chance(place: Path, tmp_path: Path, model: str) -> None:
+    result = run(place, model, tmp_path / "run")
     clean = result["verb_mc"]["conditions"]["clean"]
     if model == "constant":
         assert clean["accuracy"] == pytest.approx(clean["chance"]) and clean["n_ties"] == clean["n"]
     assert result["retrieval"]["conditions"]["clean"]["n_captions"] == 10
     assert result.record["counters"]["frames_decoded"] == 0
+
+
+@pytest.mark.parametrize("model", ["random", "blind"])
+def test_no_baseline_is_scored_on_clips_that_are_missing(place: Path, tmp_path: Path, model: str) -> None:
+    with pytest.raises(VideoContrastError, match=r"no video of the config verb_mc could be read under .*--video-root"):
+        run(place, model, tmp_path / "none", video_root=tmp_path)
+    assert not (tmp_path / "none" / "run.json").exists()
+    shutil.copytree(place / "set" / "clips", tmp_path / "videos" / "clips")
+    (tmp_path / "videos/clips/02.mp4").unlink()
+    result = run(place, model, tmp_path / "some", video_root=tmp_path / "videos")
+    assert list(result.record["missing"]) == ["clips/02.mp4"] and result.record["n_missing"] == 1
+    assert result["verb_mc"]["conditions"]["clean"]["n"] == 6
+
+
+def test_a_set_remembers_where_its_videos_lie(place: Path, tmp_path: Path) -> None:
+    videos = shutil.copytree(place / "set" / "clips", tmp_path / "data" / "videos")
+    (tmp_path / "data/c.csv").write_text(
+        "video,caption\n" + "\n".join(f"0{n}.mp4,a man does thing {n}" for n in range(4))
+    )
+    built = build("captions", ["retrieval"], output=tmp_path / "data/set", captions=str(tmp_path / "data/c.csv"),
+                  video_root=videos)  # fmt: skip
+    assert SetFolder(built).video_root.samefile(videos)
+    assert (built / "local.json").read_text() == '{\n  "video_root": "../videos"\n}\n'
+    assert check(built).looked and check(built).readable == 4
+    assert score("random", built, "retrieval", progress=False).record["n_missing"] == 0
+    (tmp_path / "data").rename(tmp_path / "moved")
+    assert check(tmp_path / "moved/set").readable == 4
+    assert len(check(tmp_path / "moved/set", video_root=tmp_path / "moved").missing) == 4
+    assert all(file.name != "local.json" for file in SetFolder(tmp_path / "moved/set").published_files())
 
 
 def test_broken_videos_are_recorded_and_the_rest_is_scored(place: Path, tmp_path: Path) -> None:

@@ -171,8 +171,9 @@ def _serve(task: Literal["judge", "write"], dataset: Path, *, items: PageItems, 
     from video_contrast.reports.annotate.votes import Votes
     from video_contrast.storage import open_set
 
-    root = items.video_root if items.video_root is not None else dataset
-    rows = open_set(dataset).choice_rows(items.config, items.split)
+    folder = open_set(dataset)
+    root = items.video_root if items.video_root is not None else folder.video_root
+    rows = folder.choice_rows(items.config, items.split)
     desk = Desk(rows, Votes(server.output, task), per_item=people, seed=items.seed)
     # Who may see the page from elsewhere must not see the truth: without a word, the tab is for this machine alone.
     local = server.host in ("127.0.0.1", "localhost", "::1")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 from video_contrast.commands.command import command
 from video_contrast.console import AsJson, bar, counted, print_json, say
 from video_contrast.options import VideoRoot
+from video_contrast.storage.missing_clips import remark_lines
 
 if TYPE_CHECKING:
     from video_contrast.audit.check import Checked
@@ -28,7 +29,8 @@ def check(
 ) -> None:
     """Validate a set's tables and videos; write a manifest with the sha256 of every video.
 
-    Missing, unreadable, damaged and changed videos are named. Exit code 1 if anything is wrong.
+    Missing, unreadable, damaged and changed videos are named, and what a file cannot tell. Exit code 1 if anything is
+    wrong.
     """
     from video_contrast.audit import check as checking
     from video_contrast.errors import VideoContrastError
@@ -50,6 +52,7 @@ def check(
                 "damaged": checked.damaged,
                 "changed": checked.changed,
                 "too_short": checked.short,
+                "remarks": checked.remarks,
                 "manifest": place,
             }
         )
@@ -83,6 +86,8 @@ def _print(checked: "Checked", folder: Path, manifest: Path | None) -> None:
     _names("damaged", [f"{path}: {why}" for path, why in checked.damaged.items()])
     _names("changed", [f"{path}: its sha256 is not the expected one" for path in checked.changed])
     _names("too short", checked.short)
+    for line in remark_lines(checked.remarks):
+        say(line)
 
 
 def _source(folder: Path) -> str:

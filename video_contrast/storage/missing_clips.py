@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
+
 from video_contrast.console import counted
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.storage.run_records import RunRecord
@@ -40,6 +42,18 @@ def missing_clips(record: RunRecord) -> str:
 def are_missing(record: RunRecord) -> str:
     """The same as the beginning of a sentence: "3 of 7 clips are missing"."""
     return f"{missing_clips(record)} {'is' if record['n_missing'] == 1 else 'are'} missing"
+
+
+def remark_lines(remarks: Mapping[str, Collection[str]]) -> list[str]:
+    """A line for each thing that should be known of some videos, with how many they are and the first of them.
+
+    Args:
+        remarks: what should be known -> video paths.
+    """
+    return [
+        f"{counted(len(paths), 'video')} ({min(paths)}{', ...' * (len(paths) > 1)}): {remark}"
+        for remark, paths in remarks.items()
+    ]
 
 
 def first_reason(record: RunRecord) -> tuple[str, str] | None:

@@ -204,6 +204,7 @@ class RunRecord(TypedDict):
     n_unseen: NotRequired[int]  # edited clips of which the sampling does not show every segment
     edited_clips: NotRequired[dict[str, str]]  # how their frames were chosen, and in which size they were shown
     damaged: NotRequired[dict[str, str]]  # video path -> what is wrong with it, where it was scored all the same
+    remarks: NotRequired[dict[str, list[str]]]  # what should be known of files that were decoded -> video paths
     counters: dict[str, int]
     notes: list[str]
     self_test: NotRequired[SelfTestRecord]

@@ -4,6 +4,7 @@
     <config>/<split>-00000-of-00001.parquet    the rows
     README.md, croissant.json, eval.yaml       the card
     clips/ ...                                 videos, where the builder made some
+    local.json                                 where the videos lie on this machine; not published
 
 A folder without `set.json` is read as `datasets.load_dataset` reads it, but never from that library's cache; columns
 that its tables lack get defaults (`plain_table`).
@@ -13,6 +14,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -35,6 +37,7 @@ RECORD = "set.json"
 CARD = "README.md"
 CROISSANT = "croissant.json"
 EVALUATION = "eval.yaml"
+LOCAL = "local.json"
 PLAYED = "video"  # column of a set that was pushed with its videos, which the Hub's viewer plays; never of rows
 # What the datasets library reads as tables; of a folder of videos it would make a set of videos.
 _TABLES = (".parquet", ".arrow", ".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".txt", ".zip", ".gz", ".zst", ".tar")
@@ -49,7 +52,7 @@ class SetFolder:
         folder.rows("gender_mc", "test")[0]["candidates"]
 
     Attributes:
-        path: the folder; video paths are relative to it unless a video root is given.
+        path: the folder.
         columns: which column of its tables is what, where they were made elsewhere and the user says so.
     """
 
@@ -91,6 +94,20 @@ class SetFolder:
     def is_built(self) -> bool:
         """Whether the set has a record; one from the Hub may come without."""
         return (self.path / RECORD).is_file()
+
+    @property
+    def video_root(self) -> Path:
+        """What video paths are relative to: the video root that the set was built with, or the set's folder."""
+        local = self.path / LOCAL
+        root = self.path / str(read_json(local)["video_root"]) if local.is_file() else self.path
+        return root if root.is_dir() else self.path
+
+    def remember_video_root(self, root: Path) -> None:
+        """Keeps where the videos lie: relative to the set where both lie in one folder, so that this can be moved."""
+        folder, place = self.path.resolve(), root.expanduser().resolve()
+        together = Path(os.path.commonpath([folder, place])) != Path(folder.anchor)
+        kept = Path(os.path.relpath(place, folder)) if together else place
+        write_json(self.path / LOCAL, {"video_root": kept.as_posix()})
 
     @property
     def _absolute(self) -> str:
