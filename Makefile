@@ -36,11 +36,12 @@ $(STAMP): pyproject.toml constraints.txt
 	@echo "installing into $(VENV): minutes the first time, seconds once the packages are cached"
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@test -x $(BIN)/uv || $(PIP) --quiet uv || echo "uv could not be installed: pip goes on alone, slower"
-	@if [ -n "$$UV_TORCH_BACKEND" ]; then $(UV) torch; \
-	elif $(BIN)/python -m pip config list | grep -E "find-links|index-url" >/dev/null; then $(PIP) -c constraints.txt torch; \
-	else UV_TORCH_BACKEND=auto $(UV) torch || { echo "uv failed: pip goes on, with the CUDA build where there is one"; \
+	@if [ -z "$$UV_TORCH_BACKEND" ] && $(BIN)/python -m pip config list | grep -E "find-links|index-url" >/dev/null; \
+	then $(PIP) -c constraints.txt torch; \
+	else UV_TORCH_BACKEND=$${UV_TORCH_BACKEND:-auto} $(UV) torch || { \
+		echo "uv found no torch for UV_TORCH_BACKEND=$${UV_TORCH_BACKEND:-auto}: pip takes the build of its own index"; \
 		$(PIP) -c constraints.txt torch; }; fi
-	@$(UV) --quiet -e . || { echo "uv failed: pip goes on alone, for minutes"; $(PIP) --quiet -c constraints.txt -e .; }
+	@$(UV) --quiet -e ".[all]" || { echo "uv failed: pip goes on alone, for minutes"; $(PIP) --quiet -c constraints.txt -e ".[all]"; }
 	@touch $(STAMP)
 
 # Imported once, so that their bytecode is there before three processes of tests would each make it.

@@ -16,7 +16,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Literal
 
-from video_contrast.errors import unknown_name
+from video_contrast.errors import missing_library, unknown_name
 from video_contrast.metrics.bundle import space_files
 from video_contrast.version import __version__
 
@@ -117,7 +117,10 @@ def register() -> Registration:
     In this process, from now on, offline and without a look at the Hub. Calling it again changes nothing. It wraps one
     function of `evaluate`; all names but ours go on to it as they are.
     """
-    import evaluate.loading
+    try:
+        import evaluate.loading
+    except ModuleNotFoundError as error:
+        raise missing_library(error) or error from error
 
     factory = evaluate.loading.evaluation_module_factory
     original = getattr(factory, "without_video_contrast", factory)

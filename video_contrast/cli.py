@@ -16,7 +16,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from video_contrast.console import calm, hush, unhush
-from video_contrast.errors import UsageError, VideoContrastError
+from video_contrast.errors import UsageError, VideoContrastError, missing_library
 from video_contrast.version import __version__
 
 if TYPE_CHECKING:
@@ -122,6 +122,9 @@ def main(arguments: list[str] | None = None) -> int:
         if isinstance(error, BrokenPipeError) and _reader_left():
             return READER_LEFT
         return _failed(_system_error(error), 1, debug)
+    except ModuleNotFoundError as error:
+        told = missing_library(error) or f"{error.name} is not installed"
+        return _failed(str(told), UsageError.exit_code, debug)
     except Exception as error:  # the last resort: still one line, and it says how to see the rest
         if "No space left on device (os error" in str(error):  # of libraries in Rust, as safetensors
             return _failed(_system_error(OSError(errno.ENOSPC, str(error))), 1, debug)

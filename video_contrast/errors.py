@@ -17,6 +17,35 @@ class UsageError(VideoContrastError):
     exit_code = 2
 
 
+# Import name -> the extra of this package that installs it, where the light installation lacks it.
+_EXTRAS = {
+    **dict.fromkeys(("HanTa", "lemminflect", "nltk", "spacy"), "english"),
+    **dict.fromkeys(("datasets", "evaluate"), "evaluate"),
+    **dict.fromkeys(
+        (
+            "accelerate", "huggingface_hub", "jinja2", "matplotlib", "openpyxl", "pandas", "pyarrow", "safetensors",
+            "sentence_transformers", "sklearn", "threadpoolctl", "torch", "tqdm", "transformers", "yaml",
+        ),
+        "all",
+    ),
+}  # fmt: skip
+
+
+def missing_library(error: ModuleNotFoundError) -> "UsageError | None":
+    """What to install where an import failed; None where the library belongs to no extra.
+
+    >>> print(missing_library(ModuleNotFoundError("No module named 'torch'", name="torch")))
+    torch is not installed: `pip install "video-contrast[all]"`, or `pip install ".[all]"` in a clone
+    """
+    library = (error.name or "").partition(".")[0]
+    extra = _EXTRAS.get(library)
+    if extra is None:
+        return None
+    return UsageError(
+        f'{library} is not installed: `pip install "video-contrast[{extra}]"`, or `pip install ".[{extra}]"` in a clone'
+    )
+
+
 def unknown_name(kind: str, name: str, known: "list[str] | tuple[str, ...]") -> UsageError:
     """Returns an error for a name that is not in `known`, which suggests the nearest one.
 
