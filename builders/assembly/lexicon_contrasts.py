@@ -129,6 +129,7 @@ class LexiconEdits:
     target: Kind = "verb"
     quality: str = "balanced"
     training: TrainingVideos | None = None  # added to the shipped counts
+    same_place: bool = False  # only edits of that verb (thing) of a caption which has most
     explained: dict[str, str] = field(default_factory=dict)  # caption -> why it has no edit, of the last call
     passes: int = 1  # nothing is drawn: a second pass proposes the same
 
@@ -149,7 +150,7 @@ class LexiconEdits:
         proposed = propose(captioned, self.counts, kind=self.target, quality=self.quality, cache=user_store())
         edits: dict[tuple[str, int], dict[str, Edit]] = {}
         for name, proposals in proposed.proposals.items():
-            for proposal in proposals:
+            for proposal in _of_one_place(proposals) if self.same_place else proposals:
                 word = proposal.other.split()[0] if self.target == "verb" else proposal.other
                 edits.setdefault((name, proposal.index), {}).setdefault(word, proposal.edit())
         self.explained = {clips[name].captions[0]: why for name, why in proposed.missing.items()}
@@ -159,6 +160,13 @@ class LexiconEdits:
     def facts(self) -> Facts:
         """What a card says of the generator."""
         return {"pipeline": {"generator": GENERATOR, "quality": self.quality, "counts": list(self.counts.sources)}}
+
+
+def _of_one_place(proposals: Sequence[Proposal]) -> list[Proposal]:
+    """Of each caption the proposals for the place that has most of them."""
+    sizes = Counter((item.index, item.start) for item in proposals)
+    best = {index: start for (index, start), _ in sorted(sizes.items(), key=lambda pair: (pair[1], -pair[0][1]))}
+    return [item for item in proposals if item.start == best[item.index]]
 
 
 def _facts(chosen: Sequence[Proposal]) -> Facts:

@@ -97,7 +97,7 @@ def _rcad(
     training = None if table.training is None else (lambda: training_videos(table))
     verbs: LexiconEdits | VerbContrasts
     if options.generator == "lexicon":
-        verbs = LexiconEdits(quality=options.quality, training=training)
+        verbs = LexiconEdits(quality=options.quality, training=training, same_place=True)
     else:
         verbs = VerbContrasts(options=options, seed=options.seed, training_videos=training, per_caption=negatives)
     tables: dict[str, list[MultipleChoiceRow]] = {}

@@ -87,6 +87,11 @@ class ClipReading:
         return frozenset(word.lemma for reading in self._all for word in reading.sentence.words if word.is_verb)
 
     @cached_property
+    def words(self) -> frozenset[str]:
+        """All words of all captions."""
+        return frozenset(word.text for reading in self._all for word in reading.sentence.words)
+
+    @cached_property
     def nouns(self) -> frozenset[str]:
         """The lemmas of all captions' nouns."""
         return frozenset(noun for reading in self._all for noun in reading.nouns)

@@ -163,6 +163,8 @@ def choose(proposed: ProposedContrasts) -> dict[str, Proposal]:
     """
     chosen, left_out = select(proposed.proposals, seed=proposed.seed, kind=proposed.kind)
     proposed.missing |= dict.fromkeys(left_out, LEFT_OUT)
+    if left_out:
+        proposed.reasons["texts alone would tell"] += len(left_out)
     return chosen
 
 

@@ -72,7 +72,8 @@ def _likely(slot: VerbSlot, reading: CaptionReading, evidence: Evidence) -> list
 
 
 def _all_choices(slot: VerbSlot, evidence: Evidence) -> Iterator[VerbChoice]:
-    subject = slot.subject or "person"
+    # What the parser takes for the doer but that does nothing by itself hides people: "a video with people dancing".
+    subject = slot.subject if slot.subject and evidence.units_for(slot.subject) else "person"
     person = subject == "person"
     if slot.frame != "i" and slot.noun:
         if person:
@@ -94,7 +95,8 @@ def _keeps(unit: str, preposition: str, slot: VerbSlot, evidence: Evidence) -> b
     """Whether a unit may stand before the preposition that stays: one that says where, or one that it is seen with."""
     if preposition in _ANYWHERE or evidence.units_of.get(slot.noun, {}).get(f"{unit} {preposition}"):
         return " " not in unit or unit.rpartition(" ")[2] not in PLACES
-    return " " not in unit and evidence.unit_total[f"{unit} {preposition}"] >= _LEAST
+    whole = f"{unit} {preposition}"
+    return " " not in unit and (evidence.unit_total[whole] >= _LEAST or bool(evidence.lexicon.actions(whole)))
 
 
 def _with_object(units: Iterable[str], slot: VerbSlot, evidence: Evidence) -> Iterator[VerbChoice]:
@@ -133,7 +135,8 @@ def _rejection(
         return "near to what it replaces"
     if inflect(choice.verb, slot.tag) == choice.verb and slot.tag in ("VBG", "VBZ"):
         return "form not known"
-    if new in clip.units or (choice.verb in clip.verbs and not opposite):
+    forms = {choice.verb, *(inflect(choice.verb, tag) for tag in ("VBG", "VBZ"))}  # also where a parser reads a noun
+    if new in clip.units or (choice.verb != slot.verb and (choice.verb in clip.verbs or forms & clip.words)):
         return "another caption says it"
     if not opposite and evidence.groups(new) & others:
         return "near to what another caption says"

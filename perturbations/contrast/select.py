@@ -22,6 +22,7 @@ _REPEATED = {"pair": 1.0, "new": 0.15, "old": 0.05}  # cost of each further time
 _UNEVEN = {1: 1.5, 2: 0.5, 3: 0.1, 4: 0.2}  # of runs of one, two, three words, and (4) of three letters
 _FREE = 2.0  # by which a run may stand oftener on one side at no cost
 _SIGNS = 6.0
+_FEW = 20  # items by which signs are smoothed: few items cannot be even
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +120,7 @@ class _Chosen:
             gain -= weight * (after * after / (size + abs(delta)) - (before * before / size if size else 0.0))
         for name, cost in option.repeated:
             gain -= cost * self._times[name] ** 0.5 if name[0] != "p" else cost * self._times[name]
-        items = self._items + 1
+        items = self._items + _FEW
         for now_sign, sign in zip(self._signs, option.signs, strict=True):
             gain -= _SIGNS * ((now_sign + sign) ** 2 - now_sign**2) / items
         return gain
