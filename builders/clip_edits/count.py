@@ -4,17 +4,17 @@ from numpy.random import Generator
 
 from video_contrast.builders.clip_edits.kinds import edit_kind
 from video_contrast.builders.clip_edits.material import ClipEditOptions, EditedGroup, Member, SourceClip, choose_joint
-from video_contrast.builders.clip_edits.parts import HOW_OFTEN, length, plain_caption
+from video_contrast.builders.clip_edits.parts import HOW_OFTEN, length, plain_captions
 
 TIMES = ("once", "twice", "three times")
-FORMS = ("{caption}, {times}", "{times}: {caption}", "what is shown {times}: {caption}")
+FORMS = ("the clip is shown {times}: {caption}", "{caption}; this clip is shown {times}", "shown {times}: {caption}")
 
 
 @edit_kind("count", clips=1, negatives="the same caption with another number of times")
 def count(clips: tuple[SourceClip, ...], options: ClipEditOptions, rng: Generator) -> EditedGroup:
     """A clip repeated; a gap or a cut stands between, so that a repetition shows as one."""
     clip = clips[0]
-    caption = plain_caption(clip, HOW_OFTEN, "says_how_often")
+    caption = plain_captions(clip, HOW_OFTEN, "says_how_often")[0]
     part = clip.part(length(clip, options))
     joint = choose_joint(options, rng, (part,), fades=False)
     form = FORMS[int(rng.integers(len(FORMS)))]
@@ -27,4 +27,6 @@ def count(clips: tuple[SourceClip, ...], options: ClipEditOptions, rng: Generato
         )
         for number, times in enumerate(TIMES)
     )
-    return EditedGroup(members, {"form": form, "transition": joint.name})
+    # How often an action happens within the clip is not known: what is counted is the clip.
+    counted = "showings of the clip; within one, an action may happen several times"
+    return EditedGroup(members, {"form": form, "transition": joint.name, "counted": counted})

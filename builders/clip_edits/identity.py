@@ -11,8 +11,10 @@ from video_contrast.builders.clip_edits.material import (
     SourceClip,
     choose_joint,
 )
+from video_contrast.builders.clip_edits.motion import likeness
 from video_contrast.builders.clip_edits.parts import balanced, distinct_captions
 
+ALIKE = 0.5  # share of pixels of the same colours: above, two clips may show one scene
 FORMS = (
     ("{caption}; after the cut the {what}", "same scene goes on", "scene is another one"),
     ("before the cut, {caption}; after it, {what}", "the same scene", "another scene"),
@@ -26,6 +28,8 @@ def identity(clips: tuple[SourceClip, ...], options: ClipEditOptions, rng: Gener
     clip, other = clips
     if clip.size != other.size:  # pictures that are scaled after the cut, or before it, would give it away
         raise LeftOut("no_partner_of_its_size")
+    if likeness(clip.motion, other.motion) > ALIKE:  # the same man in the same room is no other scene
+        raise LeftOut("clips_that_look_alike")
     seconds = min(balanced(clips, options))
     half = round(seconds / 2, 3)
     begin = (clip.seconds - seconds) / 2

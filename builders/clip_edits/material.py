@@ -7,14 +7,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
 from numpy.random import Generator
 
 from video_contrast.builders.assembly.captioned_clip import CaptionedClip
 from video_contrast.builders.clip_edits.motion import Motion, motion_of
 from video_contrast.errors import UsageError
-from video_contrast.perturbations.language import tag
+from video_contrast.perturbations.english import parse_one
 from video_contrast.seeds import Streams
 from video_contrast.video import Clip, Segment, pause
 
@@ -51,6 +51,14 @@ class ClipEditOptions:
 
 class LeftOut(Exception):
     """Why no group is made of some clips: a name that the build counts."""
+
+
+class Rewritten(NamedTuple):
+    """A rewritten caption, and the words that were exchanged, before and after."""
+
+    caption: str
+    old: str
+    new: str
 
 
 @dataclass(frozen=True)
@@ -123,7 +131,7 @@ def clause(caption: str) -> str:
     if text.isupper():
         return text.lower()
     first, *others = text.split(" ")
-    if not first.istitle() or (others and others[0].istitle()) or tag([text])[0][0].tag == "NNP":
+    if not first.istitle() or (others and others[0].istitle()) or parse_one(text).words[0].tag == "NNP":
         return text
     return first.lower() + text[len(first) :]
 

@@ -4,8 +4,8 @@ from numpy.random import Generator
 
 from video_contrast.builders.clip_edits.kinds import edit_kind
 from video_contrast.builders.clip_edits.material import ClipEditOptions, EditedGroup, Member, SourceClip
+from video_contrast.builders.clip_edits.mirrored import mirrored
 from video_contrast.builders.clip_edits.parts import first_that, length
-from video_contrast.builders.clip_edits.rewriting import mirrored
 
 # Mirrored letters give the edit away. No detector of text in pictures is used; every group says so.
 TEXT = "not looked for: mirrored letters would show the edit"

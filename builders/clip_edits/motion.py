@@ -10,6 +10,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 
 from video_contrast.video import Clip, footage_of
 
@@ -24,6 +25,7 @@ class Motion:
 
     amount: float  # grey levels that a pixel changes by from one of the sampled frames to the next, on average
     asymmetry: float  # 0 (looks the same backwards, as far as this tells) to 1
+    colours: tuple[float, ...] = ()  # share of the pixels in each of 64 colours, over the sampled frames
 
     @property
     def still(self) -> bool:
@@ -40,12 +42,11 @@ def motion_of(root: Path, clip: Clip) -> Motion:
     pictures = footage.decode(numbers.tolist())
     scale = SIDE / max(pictures.shape[1:3])
     size = (max(8, round(pictures.shape[2] * scale)), max(8, round(pictures.shape[1] * scale)))
-    grey = [
-        cv2.cvtColor(cv2.resize(picture, size, interpolation=cv2.INTER_AREA), cv2.COLOR_RGB2GRAY)
-        for picture in pictures
-    ]
+    small = [cv2.resize(picture, size, interpolation=cv2.INTER_AREA) for picture in pictures]
+    grey = [cv2.cvtColor(picture, cv2.COLOR_RGB2GRAY) for picture in small]
+    colours = _colours(np.stack(small))
     if len(grey) < 2:
-        return Motion(0.0, 0.0)
+        return Motion(0.0, 0.0, colours)
     start = np.zeros((*grey[0].shape, 2), np.float32)
     flows = np.stack(
         [cv2.calcOpticalFlowFarneback(a, b, start.copy(), 0.5, 3, 9, 3, 5, 1.1, 0) for a, b in pairwise(grey)]
@@ -59,4 +60,19 @@ def motion_of(root: Path, clip: Clip) -> Motion:
     directed = together / each if each and each > 0.1 * path else 0.0
     changed = float(np.abs(levels[-1] - levels[0]).sum() / steps.sum()) if steps.sum() else 0.0
     amount = float(steps.mean())
-    return Motion(round(amount, 3), round(min(1.0, max(directed, changed)), 3) if amount >= STILL else 0.0)
+    return Motion(round(amount, 3), round(min(1.0, max(directed, changed)), 3) if amount >= STILL else 0.0, colours)
+
+
+def _colours(pictures: npt.NDArray[np.uint8]) -> tuple[float, ...]:
+    """Share of the pixels in each of 4 x 4 x 4 colours."""
+    codes = (pictures // 64).astype(np.int64) @ np.array([16, 4, 1])
+    return tuple((np.bincount(codes.ravel(), minlength=64) / codes.size).tolist())
+
+
+def likeness(first: Motion, second: Motion) -> float:
+    """How alike the colours of two clips are: the share of pixels that they have in common, 0 to 1.
+
+    >>> likeness(Motion(0, 0, (1.0, 0.0)), Motion(0, 0, (0.25, 0.75)))
+    0.25
+    """
+    return float(np.minimum(first.colours, second.colours).sum())

@@ -8,16 +8,16 @@ from functools import lru_cache
 from itertools import combinations
 
 from video_contrast.builders.assembly.captioned_clip import normal
-from video_contrast.builders.clip_edits.material import ClipEditOptions, LeftOut, SourceClip
-from video_contrast.builders.clip_edits.rewriting import Rewritten
-from video_contrast.perturbations.language import tag
+from video_contrast.builders.clip_edits.material import ClipEditOptions, LeftOut, Rewritten, SourceClip
+from video_contrast.perturbations.english import parse_one
 
 _LONGER = 2.0  # times the shortest of the parts that are joined
 _SHORT = 15  # words of a caption that is put into a form, where there is one
 _SENTENCES = re.compile(r"[.!?;:]\s")
+# Words of time: such a caption tells an order by itself, which an edit would deny or say twice.
 WHEN = re.compile(
-    r"\b(?:then|before|after|afterwards?|later|finally|beginning|in the end|at the end|"
-    r"first(?= (?:he|she|they|a|the|and)\b))\b",
+    r"\b(?:then|before|after|afterwards?|later|finally|eventually|at last|meanwhile|beginning|in the end|at the end|"
+    r"first(?! person)|next(?! to)|last|(?:start|begin|end)s? (?:with|by|off)|until|once)\b",
     re.IGNORECASE,
 )
 HOW_OFTEN = re.compile(
@@ -46,8 +46,29 @@ def balanced(clips: Sequence[SourceClip], options: ClipEditOptions) -> list[floa
     return [min(own, _LONGER * min(lengths)) for own in lengths]
 
 
-def plain_caption(clip: SourceClip, reserved: re.Pattern[str], reason: str) -> str:
-    """The caption of a clip that is put into a form: short and of one sentence where there is one.
+def pattern(caption: str) -> str | None:
+    """How a caption tells what is done; None for a title or a list of tags, which reads badly inside a sentence.
+
+    >>> [pattern(text) for text in ("a man rides", "a man riding a horse", "riding a horse", "mix the eggs", "red car")]
+    ['sentence', 'somebody doing', 'doing', 'order', None]
+    """
+    sentence = parse_one(caption)
+    root = sentence.root
+    if root is None:
+        return None
+    word = sentence.words[root]
+    if word.is_noun:
+        doing = sentence.child(root, "acl")
+        return "somebody doing" if doing is not None and sentence.words[doing].tag == "VBG" else None
+    if sentence.finite(root) is not None and sentence.child(root, "nsubj", "nsubjpass", "expl") is not None:
+        return "sentence"
+    if word.tag == "VBG" and not sentence.auxiliaries(root):
+        return "doing" if sentence.subject(root) is None else "somebody doing"
+    return "order" if sentence.is_imperative(root) and word.tag == "VB" else None
+
+
+def plain_captions(clip: SourceClip, reserved: re.Pattern[str], reason: str) -> list[str]:
+    """The captions of a clip that can be put into a form: of one sentence, short ones first.
 
     Args:
         clip: whose captions are looked at.
@@ -60,20 +81,31 @@ def plain_caption(clip: SourceClip, reserved: re.Pattern[str], reason: str) -> s
     free = [caption for caption in clip.captions if not reserved.search(caption)]
     if not free:
         raise LeftOut(reason)
-    whole = [caption for caption in free if not _SENTENCES.search(caption)]
+    timeless = [caption for caption in free if not WHEN.search(caption)]
+    if not timeless:
+        raise LeftOut("says_when_it_happens")
+    whole = [caption for caption in timeless if not _SENTENCES.search(caption)]
     if not whole:
         raise LeftOut("captions_of_several_sentences")
-    return next((caption for caption in whole if "," not in caption and len(caption.split()) <= _SHORT), whole[0])
+    told = [caption for caption in whole if pattern(caption)]
+    if not told:
+        raise LeftOut("captions_that_are_no_sentence")
+    return sorted(told, key=lambda caption: "," in caption or len(caption.split()) > _SHORT)
 
 
 def distinct_captions(clips: Sequence[SourceClip]) -> list[str]:
-    """A caption of each clip, none of which can be true of another.
+    """A caption of each clip, all of one pattern ("a man rides", "riding a horse"), none of them true of another.
 
     Raises:
         LeftOut: two captions say the same, or all that one says is said by the other too; or each caption of a clip
-            says by itself when something happens.
+            says by itself when something happens; or the clips have no pattern in common.
     """
-    captions = [plain_caption(clip, WHEN, "says_when_it_happens") for clip in clips]
+    choices = [plain_captions(clip, WHEN, "says_when_it_happens") for clip in clips]
+    patterns = [list(dict.fromkeys(pattern(caption) for caption in captions)) for captions in choices]
+    common = next((form for form in patterns[0] if all(form in forms for forms in patterns)), None)
+    if common is None:
+        raise LeftOut("captions_of_other_patterns")
+    captions = [next(caption for caption in captions if pattern(caption) == common) for captions in choices]
     for (clip, caption), (other, other_caption) in combinations(zip(clips, captions, strict=True), 2):
         if clip.source.truths() & other.source.truths():
             raise LeftOut("captions_say_the_same")
@@ -90,8 +122,11 @@ def content(caption: str) -> frozenset[str]:
     >>> sorted(content("a man is opening two red doors"))
     ['door', 'man', 'open', 'red', 'two']
     """
-    tokens = tag([caption])[0]
-    telling = (token for token in tokens if token.tag[:2] in ("NN", "VB", "JJ", "CD") and token.lemma not in _LIGHT)
+    telling = (
+        token
+        for token in parse_one(caption).words
+        if token.tag[:2] in ("NN", "VB", "JJ", "CD") and token.lemma not in _LIGHT
+    )
     return frozenset(token.lemma for token in telling)
 
 
@@ -103,6 +138,9 @@ def first_that(rewrite: Callable[[str], Rewritten], clip: SourceClip) -> tuple[s
     """
     reason: LeftOut | None = None
     for caption in clip.captions:
+        if WHEN.search(caption):
+            reason = reason or LeftOut("says_when_it_happens")
+            continue
         try:
             changed = rewrite(caption)
         except LeftOut as why:

@@ -2,10 +2,10 @@
 
 from numpy.random import Generator
 
+from video_contrast.builders.clip_edits.backwards import backwards
 from video_contrast.builders.clip_edits.kinds import edit_kind
 from video_contrast.builders.clip_edits.material import ClipEditOptions, EditedGroup, LeftOut, Member, SourceClip
 from video_contrast.builders.clip_edits.parts import first_that, length
-from video_contrast.builders.clip_edits.rewriting import backwards
 
 
 @edit_kind("reversal", clips=1, negatives="the caption of the clip played the other way")

@@ -4,7 +4,7 @@ from numpy.random import Generator
 
 from video_contrast.builders.clip_edits.kinds import edit_kind
 from video_contrast.builders.clip_edits.material import ClipEditOptions, EditedGroup, LeftOut, Member, SourceClip
-from video_contrast.builders.clip_edits.parts import HOW_FAST, plain_caption
+from video_contrast.builders.clip_edits.parts import HOW_FAST, plain_captions
 
 SPEEDS = {"slow": 0.5, "fast": 2.0}
 FORMS = ("{caption}, in {speed} motion", "in {speed} motion, {caption}", "{speed} motion: {caption}")
@@ -17,7 +17,7 @@ def speed(clips: tuple[SourceClip, ...], options: ClipEditOptions, rng: Generato
     seconds = min(clip.seconds / 2, options.seconds)
     if seconds < options.shortest / 2:
         raise LeftOut("too_short")
-    caption = plain_caption(clip, HOW_FAST, "says_how_fast")
+    caption = plain_captions(clip, HOW_FAST, "says_how_fast")[0]
     if clip.motion.still:
         raise LeftOut("stands_still")
     form = FORMS[int(rng.integers(len(FORMS)))]

@@ -13,10 +13,11 @@ import pytest
 import video_contrast
 from tests.support.video_files import turn_pictures, write_clip
 from video_contrast.builders.assembly.reasons import LEFT_OUT, counts_in_words
+from video_contrast.builders.clip_edits.backwards import backwards
 from video_contrast.builders.clip_edits.kinds import MODULES
 from video_contrast.builders.clip_edits.material import LeftOut
+from video_contrast.builders.clip_edits.mirrored import mirrored
 from video_contrast.builders.clip_edits.motion import motion_of
-from video_contrast.builders.clip_edits.rewriting import backwards, mirrored
 from video_contrast.builders.shapes.captions import PHRASES, claim, write
 from video_contrast.builders.shapes.scene_clip import SceneClip, scene_of
 from video_contrast.builders.shapes.truth import verdict
@@ -456,7 +457,6 @@ def test_a_verb_gives_way_to_its_counterpart_in_the_same_form(caption: str, reve
     [
         "a band covers a song on guitar",
         "a cartoon cat turns into a monster",
-        "someone pouring liquid into a container",
         "patrick and bob appear with a skeleton",
         "a man is riding on his horse into the distance",
         "roll the mixture into balls",
@@ -465,7 +465,6 @@ def test_a_verb_gives_way_to_its_counterpart_in_the_same_form(caption: str, reve
         "a beautiful small tree with a lot of yellow leaves",
         "a woman walking out in a green bikini",
         "the bride with a veil covering her face",
-        "a man assembles a disassembled gun",
         "put the chicken into the bowl of sauce and mix",
         "a man is covered in foam",
         "a train is loaded with items",
@@ -484,7 +483,6 @@ def test_a_verb_gives_way_to_its_counterpart_in_the_same_form(caption: str, reve
         "a man putting flowers by a tombstone in a video game",
         "a car running head on into a bus",
         "a man pushes a button",
-        "there is a man entering in a room",
         "a man is leaving flowers at a grave",
         "many trees grow beside a hill",
         "a track contestant pulls ahead of his opponents",
@@ -601,7 +599,7 @@ def test_real_clips_make_groups_of_the_kinds_that_their_captions_allow(shared_da
         pytest.skip("the real clips are not in the shared data")
     options: dict[str, Any] = {"captions": str(videos / "captions.csv"), "id_column": None, "video_column": "file"}
     folder = build(videos, tmp_path / "set", ["order", "count", "place", "identity", "needle"], **options)
-    assert [len(rows_of(folder, kind)) for kind in ("order", "count")] == [26, 81]  # one says "again"
+    assert [len(rows_of(folder, kind)) for kind in ("order", "count")] == [4, 18]  # one word is no sentence
     kinds = ["order", "count", "place", "identity", "needle"]
     assert contents(build(videos, tmp_path / "again", kinds, **options)) == contents(folder)
 

@@ -1,0 +1,186 @@
+"""Captions rewritten to what a clip shows when it is played backwards.
+
+The one action of the caption is exchanged for its counterpart of `directions.tsv`, in the same form, or the word that
+says where a motion goes for the opposite one. What is in doubt is left out: captions of two actions (the other would
+run backwards as well), denials, states, idioms, and places that a motion begins or ends at.
+"""
+
+from functools import cache
+from importlib.resources import files
+
+from video_contrast.builders.clip_edits.material import LeftOut, Rewritten
+from video_contrast.perturbations.english import Sentence, parse_one
+from video_contrast.perturbations.english.forms import inflect
+
+_ANY = "..."
+# Verbs of motion: the word behind them says where it goes, and going backwards it goes the other way.
+_MOTION = frozenset(
+    """go walk run move slide glide roll drive ride fly swim crawl jump climb step turn rotate spin travel float drift
+    drop march jog skate ski sail swing tilt pan slither scroll""".split()  # noqa: SIM905
+)
+_WAYS = {
+    "up": "down", "down": "up", "upwards": "downwards", "downwards": "upwards", "upward": "downward",
+    "downward": "upward", "forwards": "backwards", "backwards": "forwards", "forward": "backward",
+    "backward": "forward", "into": "out of", "out of": "into", "towards": "away from", "toward": "away from",
+    "away from": "towards", "to the left": "to the right", "to the right": "to the left", "onto": "off", "in": "out",
+    "out": "in", "upstairs": "downstairs", "downstairs": "upstairs", "leftwards": "rightwards",
+    "rightwards": "leftwards", "leftward": "rightward", "rightward": "leftward", "clockwise": "counterclockwise",
+    "counterclockwise": "clockwise", "anticlockwise": "clockwise", "counter-clockwise": "clockwise",
+    "anti-clockwise": "clockwise", "counter clockwise": "clockwise", "anti clockwise": "clockwise",
+}  # fmt: skip
+# Up and down are directions on these; a street is gone down both ways.
+_STEEP = frozenset(
+    """stair staircase step hill mountain ladder tree wall slope rope pole slide cliff ramp escalator tower hillside
+    mountainside dune chute waterfall""".split()  # noqa: SIM905
+)
+# Verb -> nouns with which it says something else than a motion, or one that does not come undone.
+_IDIOMS = {
+    "cover": "veil song music version hit track album topic news story event subject match game",
+    "enter": "competition contest race code number name text password information data",
+    "close": "deal", "open": "show concert account talk ceremony", "push": "button key", "pull": "button key face",
+    "lift": "weight barbell", "run": "wall car tree", "drive": "wall car tree", "ride": "distance sunset",
+    "put": "show play display performance concert sale end game", "get": "fight argument trouble shape position",
+    "appear": "video clip film movie scene show commercial television tv screen", "load": "page website program",
+    "grow": "tree plant flower grass hair beard crop vegetable", "leave": "flower message comment note review",
+    "tie": "game match", "fall": "love", "turn": "age head page", "drop": "bomb beat",
+}  # fmt: skip
+_SUPPLYING = frozenset(("fill", "cover", "load", "pack", "wrap", "connect", "appear"))  # "emptied with water"
+_STATES = frozenset(("be", "have", "wear"))  # go on while something else happens, either way
+_INTRODUCING = frozenset(("begin", "start", "show", "demonstrate", "explain", "use", "see", "help"))
+_STAYING = frozenset(("in", "on", "at", "with", "near", "by", "behind", "under", "beside", "above", "below", "of"))
+_STAYING_ADVERBS = frozenset(("slowly", "quickly", "carefully", "outside", "inside", "outdoors", "indoors", "together"))
+_HARMLESS = frozenset(("aux", "nsubj", "dobj", "nsubjpass", "auxpass", "punct", "agent", "det", "mark", "relcl"))
+
+
+def backwards(caption: str) -> Rewritten:
+    """The caption of the clip played backwards.
+
+    Raises:
+        LeftOut: the caption has no verb of the table in that sense, or more than one action.
+
+    >>> backwards("a man is putting a pan into the oven").caption
+    'a man is taking a pan out of the oven'
+    >>> backwards("a dog runs towards the sea").caption
+    'a dog runs away from the sea'
+    """
+    sentence = parse_one(caption)
+    words = sentence.words
+    if any(word.dep == "neg" or word.text in ("never", "cannot", "while") for word in words):
+        raise LeftOut("verb_may_mean_something_else")
+    actions = [verb for verb in sentence.verbs if words[verb].lemma not in _STATES | _INTRODUCING]
+    known = [(verb, match) for verb in actions if (match := _counterpart(sentence, verb))]
+    if not known:
+        raise LeftOut("no_direction_verb")
+    if len(actions) > 1:
+        raise LeftOut("more_than_one_action")
+    verb, (places, new) = known[0]
+    _refuse_other_senses(sentence, verb, places, new)
+    return _exchanged(sentence, places, new)
+
+
+# The places of the words that change, from the verb on, and the words that take their places ("..." where some stay).
+Counterpart = tuple[list[int], list[str]]
+
+
+def _counterpart(sentence: Sentence, verb: int) -> Counterpart | None:
+    """What a verb, with the words that belong to it, becomes: by the table, else by the way of a motion."""
+    lemma = sentence.words[verb].lemma
+    for old, new in _table().get(lemma, ()):
+        places = _matched(sentence, verb, old)
+        if places is not None:
+            return places, new
+    if lemma not in _MOTION:
+        return None
+    for place in sentence.children[verb]:
+        for length in (3, 2, 1):
+            way = " ".join(word.text for word in sentence.words[place : place + length])
+            if (
+                verb < place <= len(sentence) - length
+                and way in _WAYS
+                and (way not in ("in", "out") or not sentence.children[place])
+            ):
+                gap = [] if place == verb + 1 else [_ANY]
+                return [verb, *range(place, place + length)], [lemma, *gap, *_WAYS[way].split()]
+    return None
+
+
+def _matched(sentence: Sentence, verb: int, pattern: list[str]) -> list[int] | None:
+    """The places of a pattern's words from its verb on, all of which belong to the verb; None where it differs."""
+    places, gap = [verb], False
+    belonging = {*sentence.children[verb], *(n for child in sentence.children[verb] for n in sentence.children[child])}
+    for word in pattern[1:]:
+        if word == _ANY:
+            gap = True
+            continue
+        after = [n for n in sorted(belonging) if n > places[-1] and sentence.words[n].text == word]
+        after = [n for n in after if (n > places[-1] + 1 if gap else n == places[-1] + 1)]
+        if not after:
+            return None
+        places, gap = [*places, after[0]], False
+    if _ANY in pattern:
+        stays = pattern[0] == "turn" and sentence.children[places[-1]]  # "turns clockwise on the sand"
+        return places if sentence.children_with(verb, "dobj") and not stays else None
+    if pattern[-1] in ("in", "out"):  # "walks in the woods" says where, "walks out of" where from
+        return None if sentence.children[places[-1]] else places
+    return None if len(pattern) == 1 and sentence.child(verb, "prt") is not None else places  # "pulls up" is no pulling
+
+
+@cache
+def _table() -> dict[str, list[tuple[list[str], list[str]]]]:
+    """Verb -> the patterns that begin with it, longest first, each with its counterpart."""
+    text = files("video_contrast.builders.clip_edits").joinpath("directions.tsv").read_text(encoding="utf-8")
+    table: dict[str, list[tuple[list[str], list[str]]]] = {}
+    for line in text.splitlines():
+        if not line.startswith("#"):
+            old, new = (side.split() for side in line.split("\t"))
+            table.setdefault(old[0], []).append((old, new))
+    return {verb: sorted(rows, key=lambda row: -len([w for w in row[0] if w != _ANY])) for verb, rows in table.items()}
+
+
+def _refuse_other_senses(sentence: Sentence, verb: int, places: list[int], new: list[str]) -> None:
+    """Raises `LeftOut` where the rest of the caption would have to change too, or the verb says something else."""
+    words = sentence.words
+    nouns = {word.lemma for word in words if word.is_noun}
+    passive = words[verb].tag == "VBN" and not any(words[n].text == "being" for n in sentence.auxiliaries(verb))
+    state = words[verb].lemma in ("sit", "stand", "lie") and words[verb].tag == "VBG"  # "lying down"
+    other = (words[verb].lemma, words[places[-1]].text) in (("turn", "into"), ("roll", "into"))  # "turns into a frog"
+    purpose = words[verb].dep in ("acl", "relcl") and words[verb].tag == "VB"  # "ways to approach the house"
+    if passive or state or other or purpose or nouns & set(_IDIOMS.get(words[verb].lemma, "").split()):
+        raise LeftOut("verb_may_mean_something_else")
+    rest = [child for child in sentence.children[verb] if child not in places and words[child].dep not in _HARMLESS]
+    if any(words[n].text not in (_STAYING if words[n].dep == "prep" else _STAYING_ADVERBS) for n in rest):
+        raise LeftOut("says_where_it_goes")
+    after = words[places[-1] + 1].text if places[-1] + 1 < len(words) else ""
+    way = words[places[-1]].text
+    goes_on = after in ("and", "to", "for") or (way, after) in (("out", "in"), ("up", "on"))  # "jumps up and down"
+    if len(places) > 1 and goes_on:
+        raise LeftOut("says_where_it_goes")
+    stays = [words[n].text for n in rest]
+    if (words[verb].lemma in _SUPPLYING and "with" in stays) or (words[verb].lemma in ("sit", "stand") and stays):
+        raise LeftOut("verb_may_mean_something_else")
+    inner = sentence.child(places[-1], "pobj")
+    moved = words[verb].lemma in _MOTION and new[0] == words[verb].lemma and way not in ("on", "off")
+    if moved and way in ("up", "down") and inner is not None and words[inner].lemma not in _STEEP:
+        raise LeftOut("verb_may_mean_something_else")
+    if moved and sentence.object(verb) not in (None, *places):  # "drives the car into a wall"
+        raise LeftOut("verb_may_mean_something_else")
+    if new[-1] in ("from", "of") and inner is None and sentence.object(verb) is None:  # would end with a preposition
+        raise LeftOut("verb_may_mean_something_else")
+
+
+def _exchanged(sentence: Sentence, places: list[int], new: list[str]) -> Rewritten:
+    """The caption with the counterpart in the form of its verb."""
+    split = new.index(_ANY) if _ANY in new else len(new)
+    tail = [n for n in places[1:] if _ANY in new and new[split + 1 :] and n != places[places.index(n) - 1] + 1]
+    cut = places.index(tail[0]) if tail else len(places)
+    verb = sentence.words[places[0]]
+    spans = [(places[:cut], " ".join([inflect(new[0], verb.tag), *new[1:split]]))]
+    if cut < len(places):
+        spans.append((places[cut:], " ".join(new[split + 1 :])))
+    text, done, old = "", 0, []
+    for group, words in spans:
+        start, end = sentence.words[group[0]].start, sentence.words[group[-1]].end
+        text += sentence.caption[done:start] + words
+        old.append(sentence.caption[start:end])
+        done = end
+    return Rewritten(text + sentence.caption[done:], " ... ".join(old), " ... ".join(words for _, words in spans))
