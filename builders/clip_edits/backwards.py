@@ -49,7 +49,9 @@ _STATES = frozenset(("be", "have", "wear"))  # go on while something else happen
 _INTRODUCING = frozenset(("begin", "start", "show", "demonstrate", "explain", "use", "see", "help"))
 _STAYING = frozenset(("in", "on", "at", "with", "near", "by", "behind", "under", "beside", "above", "below", "of"))
 _STAYING_ADVERBS = frozenset(("slowly", "quickly", "carefully", "outside", "inside", "outdoors", "indoors", "together"))
-_HARMLESS = frozenset(("aux", "nsubj", "dobj", "nsubjpass", "auxpass", "punct", "agent", "det", "mark", "relcl"))
+_HARMLESS = frozenset(
+    ("aux", "nsubj", "dobj", "nsubjpass", "auxpass", "punct", "agent", "det", "mark", "relcl", "compound")
+)
 
 
 def backwards(caption: str) -> Rewritten:
@@ -91,7 +93,8 @@ def _counterpart(sentence: Sentence, verb: int) -> Counterpart | None:
             return places, new
     if lemma not in _MOTION:
         return None
-    for place in sentence.children[verb]:
+    for child in sentence.children[verb]:
+        place = child - (sentence.words[child - 1].text in ("counter", "anti"))
         for length in (3, 2, 1):
             way = " ".join(word.text for word in sentence.words[place : place + length])
             if (
@@ -162,7 +165,8 @@ def _refuse_other_senses(sentence: Sentence, verb: int, places: list[int], new: 
     moved = words[verb].lemma in _MOTION and new[0] == words[verb].lemma and way not in ("on", "off")
     if moved and way in ("up", "down") and inner is not None and words[inner].lemma not in _STEEP:
         raise LeftOut("verb_may_mean_something_else")
-    if moved and sentence.object(verb) not in (None, *places):  # "drives the car into a wall"
+    object_ = sentence.object(verb)
+    if moved and object_ not in (None, *places) and words[object_].lemma not in _STEEP:  # "drives the car into a wall"
         raise LeftOut("verb_may_mean_something_else")
     if new[-1] in ("from", "of") and inner is None and sentence.object(verb) is None:  # would end with a preposition
         raise LeftOut("verb_may_mean_something_else")
