@@ -3,6 +3,7 @@
 import csv
 import json
 import re
+from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -399,10 +400,10 @@ def test_wrong_calls_are_told(odd: Path, tmp_path: Path) -> None:
 
 def test_a_set_is_published_with_the_videos_of_its_recipes(edits: Path, world: Path) -> None:
     shown = {part["video_path"] for kind in MODULES for row in rows_of(edits, kind) for part in row["segments"]}
-    push = plan_set(edits, with_videos=True, video_root=world)
+    push = plan_set(edits, with_videos=True, video_root=world, licence="cc0-1.0")
     assert {path for path, _ in push.videos} == shown - {""}
     with pytest.raises(VideoContrastError, match=r"videos are not in .*; give --video-root"):
-        plan_set(edits, with_videos=True)
+        plan_set(edits, with_videos=True, licence="cc0-1.0")
 
 
 def test_written_clips_need_no_recipe(world: Path, tmp_path: Path) -> None:
@@ -419,8 +420,7 @@ def test_written_clips_need_no_recipe(world: Path, tmp_path: Path) -> None:
 
 
 def test_captions_run_backwards_as_their_scenes_do() -> None:
-    rewritten = {action: 0 for action in PHRASES}
-    told = dict(rewritten)
+    rewritten, told = Counter[str](), Counter[str]()
     for scene in scenes(0, "train", 400):
         for phrase in (0, 1):
             caption = write(claim(scene), phrase=phrase)
