@@ -62,6 +62,8 @@ __all__ = [
 def __getattr__(name: str) -> Any:  # the types are those of the imports above
     if name in _LAZY:
         try:
+            if _LAZY[name] in ("video_contrast.api", "video_contrast.storage"):
+                import_module("pyarrow")  # of the extra that has all they need: said here, not deep inside of a call
             return getattr(import_module(_LAZY[name]), name)
         except ModuleNotFoundError as error:
             raise missing_library(error) or error from error

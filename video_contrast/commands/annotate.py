@@ -1,4 +1,4 @@
-"""`video-contrast annotate write|judge|result|space|siblings|siblings-result`: pages on which people write, judge and
+"""`video-contrast annotate write|judge|result|space|reading|reading-result`: pages on which people write, judge and
 read contrasts.
 """
 
@@ -14,8 +14,8 @@ from video_contrast.options import Config, Seed, SetPath, Split
 from video_contrast.reports.annotate import PageItems
 
 if TYPE_CHECKING:
+    from video_contrast.reports.annotate.blind_reading_result import ReadingResult
     from video_contrast.reports.annotate.judging import JudgedFigures
-    from video_contrast.reports.annotate.siblings_result import ReadingResult
 
 Task = Annotated[Literal["judge", "write"], "which kind of page"]
 People = Annotated[int, "how many people answer each item"]
@@ -94,8 +94,8 @@ def space(
     say(write_space(dataset, output, task=task, people=people, items=items))
 
 
-@command("annotate siblings", "video-contrast annotate siblings sets/shapes/verb_mc:50 --output reading")
-def siblings(
+@command("annotate reading", "video-contrast annotate reading sets/shapes/verb_mc:50 --output reading")
+def reading(
     sources: Annotated[list[str], "configs of sets, each as [NAME=]FOLDER/CONFIG[:COUNT]"],
     *,
     output: Annotated[Path, "folder of the page (page.html) and of its key (pairs.jsonl: not for readers)"],
@@ -104,7 +104,7 @@ def siblings(
     seed: Seed = 0,
 ) -> None:
     """Write a page of shuffled pairs of any sets for blind readers: is the edit natural, is it false?"""
-    from video_contrast.reports.annotate.siblings import PAGE, PairSource, write_reading
+    from video_contrast.reports.annotate.blind_reading import PAGE, PairSource, write_reading
 
     facts = write_reading(
         [PairSource.of(text) for text in sources], output, split=split, seed=seed, again=max(0, again)
@@ -115,9 +115,9 @@ def siblings(
 
 
 @command(
-    "annotate siblings-result", "video-contrast annotate siblings-result votes-ann.tsv votes-bob.tsv --reading reading"
+    "annotate reading-result", "video-contrast annotate reading-result votes-ann.tsv votes-bob.tsv --reading reading"
 )
-def siblings_result(
+def reading_result(
     votes: Annotated[list[Path], "files that readers saved; or one file of all votes"],
     *,
     reading: Annotated[
@@ -128,7 +128,7 @@ def siblings_result(
     as_json: AsJson = False,
 ) -> None:
     """Print what the readers of pairs voted: shares by source, and how far readers agree."""
-    from video_contrast.reports.annotate import siblings_result as read
+    from video_contrast.reports.annotate import blind_reading_result as read
 
     if reading is None:
         if len(votes) > 1:
@@ -152,7 +152,7 @@ def _print_reading(result: "ReadingResult") -> None:
     from rich import box
     from rich.table import Table
 
-    from video_contrast.reports.annotate.siblings_result import COLUMNS, agreement_lines, table_cells
+    from video_contrast.reports.annotate.blind_reading_result import COLUMNS, agreement_lines, table_cells
 
     table = Table("source", "reader", box=box.SIMPLE)
     for name in ("pairs", *(name for name, _, _ in COLUMNS)):

@@ -10,8 +10,8 @@ import pytest
 
 from video_contrast.cli import main
 from video_contrast.errors import UsageError, VideoContrastError
-from video_contrast.reports.annotate.siblings import KEY, PAGE, PairSource, read_key, write_reading
-from video_contrast.reports.annotate.siblings_result import cohen_kappa, merge, read_votes, results, write_votes
+from video_contrast.reports.annotate.blind_reading import KEY, PAGE, PairSource, read_key, write_reading
+from video_contrast.reports.annotate.blind_reading_result import cohen_kappa, merge, read_votes, results, write_votes
 
 CAPTIONS = ("a man </script><b>runs</b>", *(f"a man holds {n} balls" for n in range(9)))
 ROOT = Path(__file__).parents[2]
@@ -26,7 +26,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def reading(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("reading") / "first"
     sources = [f"verbs={folder}/verb_mc:8", f"more={folder}/verb_mc"]
-    assert main(["annotate", "siblings", *sources, "--again", "2", "--output", str(out)]) == 0
+    assert main(["annotate", "reading", *sources, "--again", "2", "--output", str(out)]) == 0
     return out
 
 
@@ -78,7 +78,7 @@ def test_a_source_that_cannot_be_read_is_named(folder: Path, tmp_path: Path, tex
 def test_two_readers_become_one_table_without_captions(reading: Path, tmp_path: Path, capsys: Any) -> None:
     ann = _save(reading, tmp_path / "ann.tsv", {n: "gf" for n in range(10)}, {0: "gf", 1: "gm"})
     bob = _save(reading, tmp_path / "bob.tsv", {n: "gf" if n < 5 else "om" for n in range(9)})
-    command = ["annotate", "siblings-result", str(ann), str(bob), "--reading", str(reading)]
+    command = ["annotate", "reading-result", str(ann), str(bob), "--reading", str(reading)]
     assert main([*command, "--output", str(tmp_path / "votes.tsv"), "--json"]) == 0
     result = json.loads(capsys.readouterr().out)
     more = result["sources"]["more"]
@@ -98,7 +98,7 @@ def test_two_readers_become_one_table_without_captions(reading: Path, tmp_path: 
 
 def test_the_shipped_votes_print_the_table_of_the_docs(capsys: Any, monkeypatch: Any) -> None:
     monkeypatch.setenv("COLUMNS", "200")
-    assert main(["annotate", "siblings-result", str(ROOT / "benchmarks" / "readings" / "frames.tsv")]) == 0
+    assert main(["annotate", "reading-result", str(ROOT / "benchmarks" / "readings" / "frames.tsv")]) == 0
     printed = " ".join(capsys.readouterr().out.split())
     assert "msrvtt: released_lm 2 100 70 22 8 48 51 1 28 [" in printed
     assert "wording: readers 1, 2 gave 88 % equal votes on 887 pairs, Cohen's kappa 0.55" in printed

@@ -15,7 +15,7 @@ from typing import Any, NotRequired, TypedDict
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import write_text
 from video_contrast.metrics.interval import share_interval
-from video_contrast.reports.annotate.siblings import QUESTIONS, read_key
+from video_contrast.reports.annotate.blind_reading import QUESTIONS, read_key
 
 Row = dict[str, str]
 # Columns of the table: name, and the votes (wording, truth) that count; None for any.

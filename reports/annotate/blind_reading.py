@@ -145,7 +145,7 @@ def page(pairs: Sequence[Pair], *, again: int = 0) -> str:
     }
     # Captions are strangers' text: "<" never stands in the script as such.
     text = json.dumps(content, ensure_ascii=False).replace("<", "\\u003c")
-    template = files("video_contrast.reports.annotate").joinpath("siblings.html.jinja").read_text(encoding="utf-8")
+    template = files("video_contrast.reports.annotate").joinpath("blind_reading.html.jinja").read_text(encoding="utf-8")
     return jinja2.Environment(autoescape=True).from_string(template).render(data=text, questions=QUESTIONS)
 
 
@@ -191,7 +191,7 @@ def read_key(folder: str | Path) -> dict[str, dict[str, str]]:
     """
     path = Path(folder) / KEY
     if not path.is_file():
-        raise UsageError(f"{folder}: no {KEY} there; give the folder that `annotate siblings` wrote")
+        raise UsageError(f"{folder}: no {KEY} there; give the folder that `annotate reading` wrote")
     try:
         lines = [json.loads(line) for line in path.read_text(encoding="utf-8").split("\n") if line]
         return {line["pair"]: {name: str(line[name]) for name in ("number", "clip", "source")} for line in lines}
