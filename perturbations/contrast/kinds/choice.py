@@ -1,20 +1,29 @@
 """Which contrast of a clip is taken: no caption of the clip says it, and over the set texts alone do not tell.
 
-Every unit ("red", "dog chase cat") shall stand as often in what replaces as in what is replaced: a model that sees only
-captions then has nothing to count. Items that cannot be evened are left out.
+Every word and pair of words shall be put in as often as it is taken out: a model that sees only captions then has
+nothing to count. Clips are not matched one to one, since a set that is even to the last item tells too: what a model
+saw put in, it knows to be taken out of the rest. Each clip draws by itself, with probabilities that are even together.
 """
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
 
 from video_contrast.perturbations.contrast.kinds import RULES
 from video_contrast.perturbations.contrast.kinds.contrast import Contrast
 from video_contrast.perturbations.contrast.lexicon import Lexicon
 from video_contrast.perturbations.english import Sentence
-from video_contrast.seeds import stream
+from video_contrast.seeds import Streams
 
-SWEEPS = 12
+STEPS = 400
+_RATE = 0.5
+_NONE = 0.02  # weight of leaving a clip out, against 1 of a contrast
+_CHANCE = 0.65  # unevenness that stays, in standard deviations of a fair coin: less than chance would leave tells as well
+_SEEN = 4  # contrasts in which a pair of words must change before it is evened: rarer ones teach nothing
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,40 +64,68 @@ def choose(proposed: Mapping[str, Sequence[Proposed]], *, seed: int = 0, kind: s
 
     Args:
         proposed: clip id -> its contrasts.
-        seed: of the order in which clips choose.
+        seed: of the draws.
         kind: names the random stream, beside the seed.
 
     Returns:
-        Clip id -> the contrast, in the order of `proposed`. No unit replaces much oftener than it is replaced.
+        Clip id -> the contrast, in the order of `proposed`.
     """
-    order = sorted(clip for clip, options in proposed.items() if options)
-    rng = stream(seed, "kinds-choose", kind)
-    rng.shuffle(order)
-    options = {clip: [proposed[clip][int(n)] for n in rng.permutation(len(proposed[clip]))] for clip in order}
-    net: Counter[str] = Counter()  # how much oftener a unit replaces than it is replaced
-    chosen: dict[str, Proposed] = {}
-    for sweep in range(SWEEPS):
-        changed = False
-        for clip in order:
-            before = chosen.pop(clip, None)
-            _count(net, before, -1)
-            best = min(options[clip], key=lambda option: _gain(net, option))
-            after = best if sweep == 0 or _gain(net, best) <= 0 else None
-            _count(net, after, 1)
-            if after is not None:
-                chosen[clip] = after
-            changed |= after is not before
-        if not changed:
-            break
-    return {clip: chosen[clip] for clip in proposed if clip in chosen}
+    clips = sorted(clip for clip, options in proposed.items() if options)
+    options = [(number, option) for number, clip in enumerate(clips) for option in proposed[clip]]
+    if not options:
+        return {}
+    owner = np.array([number for number, _ in options])
+    probability = _even(owner, len(clips), [_changes(option.contrast) for _, option in options])
+    streams = Streams()
+    drawn: dict[str, Proposed] = {}
+    for number, clip in enumerate(clips):
+        mine = np.flatnonzero(owner == number)
+        at = np.searchsorted(np.cumsum(probability[mine]), streams.at(seed, "kinds-choose", kind, clip).random())
+        if at < len(mine):
+            drawn[clip] = options[mine[at]][1]
+    return {clip: drawn[clip] for clip in proposed if clip in drawn}
 
 
-def _gain(net: Counter[str], option: Proposed) -> int:
-    """How much oftener than the old unit the new one replaces already: above 0, one more makes the set less even."""
-    return net[option.contrast.other] - net[option.contrast.unit]
+def _changes(contrast: Contrast) -> Counter[str]:
+    """Words and pairs of words: how much oftener each stands in the contrast than in the caption."""
+    end = contrast.start + len(contrast.new)
+    before, after = contrast.text[: contrast.start], contrast.text[end:]
+    net: Counter[str] = Counter()
+    for text, sign in ((contrast.text, 1), (before + contrast.old + after, -1)):
+        words = ["<", *text.lower().split(), ">"]
+        for feature in (*words, *map(" ".join, pairwise(words)), *["" for _ in words]):  # "" counts words
+            net[feature] += sign
+    return net
 
 
-def _count(net: Counter[str], option: Proposed | None, times: int) -> None:
-    if option is not None:
-        net[option.contrast.other] += times
-        net[option.contrast.unit] -= times
+def _even(owner: NDArray[np.int64], clips: int, changes: Sequence[Counter[str]]) -> NDArray[np.float64]:
+    """The probability of each option, such that of every feature as much is put in as is taken out.
+
+    Dual ascent: a feature that is put in too often makes its options less likely, step by step.
+
+    Args:
+        owner: the clip of each option, ascending.
+        clips: how many there are.
+        changes: of each option, by feature.
+    """
+    seen = Counter(feature for change in changes for feature, n in change.items() if n)
+    number = {feature: at for at, feature in enumerate(sorted(f for f, n in seen.items() if n >= _SEEN))}
+    cells = [
+        (row, number[feature], n) for row, change in enumerate(changes) for feature, n in change.items()
+        if n and feature in number
+    ]  # fmt: skip
+    if not cells:
+        return np.full(len(owner), 1.0) / np.bincount(owner, minlength=clips)[owner]
+    rows, columns, signs = (np.array(column) for column in zip(*cells, strict=True))
+    price = np.zeros(len(number))
+    probability = np.empty(len(owner))
+    for _ in range(STEPS):
+        weight = np.exp(-np.bincount(rows, price[columns] * signs, len(owner)).clip(-25.0, 25.0))
+        total = np.bincount(owner, weight, clips) + _NONE
+        probability = weight / total[owner]
+        moved = probability[rows]
+        net = np.bincount(columns, moved * signs, len(number))
+        size = np.bincount(columns, moved * np.abs(signs), len(number))
+        beyond = np.sign(net) * np.maximum(np.abs(net) - _CHANCE * np.sqrt(size), 0.0)
+        price += _RATE * beyond / (size + 1.0)
+    return probability
