@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from video_contrast.reports.hits import differing
 from video_contrast.reports.layout import Cell, Column, Section, Table, signed
+from video_contrast.reports.profile import profiles
 from video_contrast.reports.runs import ConfigRun, by_set
 from video_contrast.reports.summary import accuracy_cell, model_cell
 
@@ -15,6 +16,7 @@ def kinds(runs: Sequence[ConfigRun]) -> Section:
         "By kind of negative",
         "The true caption against the candidates of one kind alone. With one contrast per item, chance is 50 %.",
     )
+    section.parts += profiles([run for run in runs if run.layout != "retrieval"])
     for of_set in by_set(run for run in runs if run.layout != "retrieval"):
         key = of_set[0].key
         names = sorted({name for run in of_set for name in _kinds(run)})

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Literal
+from typing import Literal, Protocol, runtime_checkable
 
 from video_contrast.builders.assembly.captioned_clip import CaptionedClip, normal, percent
 from video_contrast.builders.assembly.sharding import spread
@@ -75,6 +75,16 @@ class ClipContrasts:
         """Share of clips covered in percent: on the base caption, and (if tried) on the first eligible one."""
         shares = {"base": percent(self.base, self.clips)}
         return shares | ({"eligible": percent(len(self.edits), self.clips)} if caption == "eligible" else {})
+
+
+@runtime_checkable
+class SetContrasts(Protocol):
+    """A generator that sees all clips of a split at once, and chooses one contrast a clip over the whole set."""
+
+    def contrast_clips(
+        self, clips: Sequence[CaptionedClip], *, seed: int, caption: CaptionChoice, num_proc: int
+    ) -> ClipContrasts:
+        """Makes contrasts for as many of the clips as possible; arguments as of the function of that name."""
 
 
 def contrast_clips(

@@ -4,18 +4,24 @@ Every builder of real sets reads its source into clips and calls `build_configs`
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 from video_contrast.audit.blind_audit import audit_splits
 from video_contrast.builders.assembly.captioned_clip import CaptionedClip, retrieval_rows
-from video_contrast.builders.assembly.clip_contrasts import CaptionChoice, ContrastGenerator, contrast_clips
-from video_contrast.builders.assembly.lexicon_contrasts import LexiconContrasts
+from video_contrast.builders.assembly.clip_contrasts import (
+    CaptionChoice,
+    ClipContrasts,
+    ContrastGenerator,
+    SetContrasts,
+    contrast_clips,
+)
 from video_contrast.builders.assembly.may_be_true import COUNT, warn
 from video_contrast.builders.assembly.multiple_choice import (
     CANDIDATES,
     RandomItem,
     contrast_row,
+    contrasts_only_row,
     random_items,
     random_row,
 )
@@ -36,7 +42,7 @@ class ContrastConfig:
     """How one contrast config is made."""
 
     kind: str  # of its negatives
-    generator: Callable[[], ContrastGenerator | LexiconContrasts]  # makes the generator when the config is built
+    generator: Callable[[], ContrastGenerator | SetContrasts]  # makes the generator when the config is built
     facts: Callable[[], Facts] = dict  # of the generator, read after building (it may only know them then)
     paper: Mapping[str, float] | None = None  # the counts of the contrast-set paper (appendix D), to stand beside ours
     hint: str = ""  # what to do where no contrast can be built, a sentence
@@ -50,6 +56,7 @@ class ContrastPlan:
     caption: CaptionChoice = "eligible"  # which caption a contrast is built on
     num_proc: int = 1  # processes that share the work
     contrasts: Mapping[str, ContrastConfig] = field(default_factory=dict)  # config -> how it is made
+    mixed: Sequence[str] = ()  # the configs whose contrasts `contrast_mc` holds
     missing: Mapping[str, str] = field(default_factory=dict)  # config -> what must be given before it can be built
 
 
@@ -106,6 +113,8 @@ def build_configs(
                 continue
             hint = plan.contrasts[config].hint if any(items.values()) else ""
             add_config(built, config, tables, config_facts, optional=optional, hint=hint)
+        elif config == "contrast_mc":
+            add_config(built, config, *_mixed_config(plan, items, counts), optional=optional)
         elif config in plan.missing:
             leave_out(built, config, plan.missing[config], optional=optional)
     return built
@@ -204,11 +213,7 @@ def _contrast_config(
     sizes: Facts = {}
     for split, of_split in items.items():
         clips = [item.clip for item in of_split]
-        # A `LexiconContrasts` sees all clips at once.
-        contrast = (
-            generator.contrast_clips if isinstance(generator, LexiconContrasts) else partial(contrast_clips, generator)
-        )
-        contrasts = contrast(clips, seed=plan.seed, caption=plan.caption, num_proc=plan.num_proc)
+        contrasts = _contrasts(plan, generator, clips)
         tables[split] = rows = []
         for item in of_split:
             if item.clip.id in contrasts.edits:
@@ -230,3 +235,33 @@ def _contrast_config(
     if config.paper is not None:
         facts["paper"] = dict(config.paper)
     return tables, facts | config.facts()
+
+
+def _contrasts(
+    plan: ContrastPlan, generator: ContrastGenerator | SetContrasts, clips: Sequence[CaptionedClip]
+) -> ClipContrasts:
+    make = generator.contrast_clips if isinstance(generator, SetContrasts) else partial(contrast_clips, generator)
+    return make(clips, seed=plan.seed, caption=plan.caption, num_proc=plan.num_proc)
+
+
+def _mixed_config(
+    plan: ContrastPlan, items: Mapping[str, Sequence[RandomItem]], counts: Mapping[str, Mapping[str, int]]
+) -> tuple[Tables, Facts]:
+    """Items of two candidates: a caption of the clip, and its contrast of one kind, for each kind that the clip allows.
+
+    Two, since of many contrasts of one caption the true one is the one that all others resemble.
+    """
+    tables: dict[str, list[Row]] = {split: [] for split in items}
+    sizes: Facts = {split: {"items": 0, "counts": dict(counts[split]), "contrasts": {}} for split in items}
+    for config in (plan.contrasts[name] for name in plan.mixed):
+        generator = config.generator()
+        for split, of_split in items.items():
+            clips = {item.clip.id: item.clip for item in of_split}
+            edits_of = _contrasts(plan, generator, list(clips.values())).edits
+            for name, (index, edits) in edits_of.items():
+                clip = replace(clips[name], id=f"{name}#{config.kind}")
+                tables[split].append(contrasts_only_row(clip, clip.captions[index], edits, config.kind, seed=plan.seed))
+            sizes[split]["contrasts"][config.kind] = len(edits_of)
+            sizes[split]["items"] = len(tables[split])
+    negatives = "one contrast an item; a clip has an item for each kind of contrast that it allows"
+    return tables, {"negatives": negatives, "kind": "mixed", "options": 2, "caption": plan.caption, "splits": sizes}

@@ -13,11 +13,13 @@ from video_contrast.builders.assembly.clip_contrasts import (
     TrainingVideos,
 )
 from video_contrast.builders.assembly.configs import ContrastConfig, ContrastPlan
+from video_contrast.builders.assembly.kind_contrasts import KindContrasts
 from video_contrast.builders.assembly.lexicon_contrasts import LexiconContrasts, LexiconOptions
 from video_contrast.builders.assembly.verb_contrasts import VerbContrasts, VerbOptions
 from video_contrast.builders.sources.human_negatives import HumanContrasts, read_negatives
 from video_contrast.errors import UsageError
 from video_contrast.perturbations.contrast import gender, person_id
+from video_contrast.perturbations.contrast.kinds import RULES
 
 Casts = Callable[[], Mapping[str, Mapping[str, str]]]  # movie -> name -> gender
 
@@ -26,6 +28,8 @@ PAPER = {
     "gender_mc": {"items": 2477, "of": 2990, "share": 82.8},
     "verb_mc": {"items": 2554, "of": 2990, "share": 85.4},
 }
+
+RULE_CONFIGS = tuple(f"{kind}_mc" for kind in RULES)
 
 # What to do where no contrast can be built.
 HINT = (
@@ -122,6 +126,8 @@ def contrast_plan(
         "verb_mc": ContrastConfig(verbs.kind, lambda: verbs, verbs.facts, paper=published.get("verb_mc"), hint=hint),
         "object_mc": ContrastConfig("object", lambda: objects, objects.facts, hint=hint),
     }
+    for kind in RULES:
+        contrasts[f"{kind}_mc"] = ContrastConfig(kind, partial(KindContrasts, kind, options.seed))
     if casts is None:
         missing["person_id_mc"] = "give --cast FILE, a table of movie, name and gender"
     else:
@@ -133,7 +139,10 @@ def contrast_plan(
     else:
         negatives = existing(human, "it must hold human negatives", "--human")
         contrasts["verb_human_mc"] = ContrastConfig("verb_human", lambda: HumanContrasts(read_negatives(negatives)))
-    return ContrastPlan(options.seed, options.caption, num_proc=options.num_proc, contrasts=contrasts, missing=missing)
+    mixed = ("gender_mc", "verb_mc", "object_mc", *RULE_CONFIGS)
+    return ContrastPlan(
+        options.seed, options.caption, num_proc=options.num_proc, contrasts=contrasts, mixed=mixed, missing=missing
+    )
 
 
 def _gender_contrasts(options: ContrastSetOptions, attempts: Sequence[Attempt]) -> Contrasts:

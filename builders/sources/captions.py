@@ -6,14 +6,17 @@ from typing import Annotated
 
 from video_contrast.builders.assembly.captioned_clip import CaptionedClip
 from video_contrast.builders.assembly.configs import build_configs
-from video_contrast.builders.assembly.contrast_plan import GenderAndVerbOptions, contrast_plan, existing
+from video_contrast.builders.assembly.contrast_plan import RULE_CONFIGS, GenderAndVerbOptions, contrast_plan, existing
 from video_contrast.builders.registry import BuiltSet, builder
 from video_contrast.builders.sources.caption_table import read_table
 from video_contrast.builders.sources.clip_table import CaptionTable, read_splits, training_videos
 from video_contrast.builders.sources.human_negatives import read_negatives, unmatched
 from video_contrast.errors import UsageError
 
-CONFIGS = ("retrieval", "random_mc", "gender_mc", "person_id_mc", "verb_mc", "object_mc", "verb_human_mc")
+CONFIGS = (
+    "retrieval", "random_mc", "gender_mc", "person_id_mc", "verb_mc", "object_mc", *RULE_CONFIGS, "contrast_mc",
+    "verb_human_mc",
+)  # fmt: skip
 
 
 @builder(

@@ -9,6 +9,7 @@ from typing import Annotated
 from video_contrast.builders.assembly.captioned_clip import CaptionedClip, percent
 from video_contrast.builders.assembly.configs import add_config, build_configs, leave_out
 from video_contrast.builders.assembly.contrast_plan import (
+    RULE_CONFIGS,
     GenderAndVerbOptions,
     contrast_plan,
     existing,
@@ -20,7 +21,7 @@ from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import Json, read_json
 
 RELEASED = {"verb_lm_mc": "msrvtt_lm_contrast_set.tsv", "verb_human_mc": "msrvtt_human_contrast_set.tsv"}
-CONFIGS = ("retrieval", "random_mc", "gender_mc", "verb_mc", "object_mc", *RELEASED)
+CONFIGS = ("retrieval", "random_mc", "gender_mc", "verb_mc", "object_mc", *RULE_CONFIGS, "contrast_mc", *RELEASED)
 ANNOTATIONS = ("test_videodatainfo.json", "train_val_videodatainfo.json", "MSRVTT_data.json")
 OFFICIAL = {"train": "train", "validate": "validation", "val": "validation", "test": "test"}
 LISTS = {
@@ -208,7 +209,7 @@ def _add_one_k_a(built: BuiltSet, config: str, clips: Sequence[CaptionedClip], *
     """Adds the items of `test` whose clips the 1k-A list names; takes `test` away where it was not asked for."""
     tables = built.tables[config]
     inside = {clip.id for clip in clips}
-    rows = [row for row in tables.get("test", ()) if row["id"] in inside]
+    rows = [row for row in tables.get("test", ()) if row["video_id"] in inside]
     if rows:
         tables["test_1k_a"] = rows
         sizes = built.facts["configs"][config].setdefault("splits", {})

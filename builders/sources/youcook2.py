@@ -6,14 +6,20 @@ from typing import Annotated
 
 from video_contrast.builders.assembly.captioned_clip import CaptionedClip
 from video_contrast.builders.assembly.configs import build_configs
-from video_contrast.builders.assembly.contrast_plan import ContrastSetOptions, contrast_plan, existing, select_splits
+from video_contrast.builders.assembly.contrast_plan import (
+    RULE_CONFIGS,
+    ContrastSetOptions,
+    contrast_plan,
+    existing,
+    select_splits,
+)
 from video_contrast.builders.registry import BuiltSet, builder
 from video_contrast.builders.sources.caption_table import read_table, seconds
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import Json, read_json
 from video_contrast.storage.set_records import Facts
 
-CONFIGS = ("retrieval", "random_mc", "verb_mc", "object_mc")
+CONFIGS = ("retrieval", "random_mc", "verb_mc", "object_mc", *RULE_CONFIGS, "contrast_mc")
 ANNOTATIONS = "youcookii_annotations_trainval.json"
 VALIDATION = "validation_youcook.csv"
 CAPTIONING = {"train": "captioning_train.json", "validation": "captioning_val.json"}
