@@ -15,7 +15,7 @@ from video_contrast.options import REQUIRED, Configs, Flag, GivenOptions, option
 if TYPE_CHECKING:
     from video_contrast.builders.registry import Builder
 
-SHOWN = 12  # configs named in a help
+SHOWN = 8  # configs named in a help
 MANY = 12  # options of a builder, from which on each has one line
 LINE = 40  # characters of it
 SUMMARY = 74  # characters of a builder's line in the list of all
