@@ -165,8 +165,9 @@ def _refuse_other_senses(sentence: Sentence, verb: int, places: list[int], new: 
     moved = words[verb].lemma in _MOTION and new[0] == words[verb].lemma and way not in ("on", "off")
     if moved and way in ("up", "down") and inner is not None and words[inner].lemma not in _STEEP:
         raise LeftOut("verb_may_mean_something_else")
-    object_ = sentence.object(verb)
-    if moved and object_ not in (None, *places) and words[object_].lemma not in _STEEP:  # "drives the car into a wall"
+    moved_thing = sentence.object(verb)
+    steep = moved_thing is None or moved_thing in places or words[moved_thing].lemma in _STEEP
+    if moved and not steep:  # "drives the car into a wall"
         raise LeftOut("verb_may_mean_something_else")
     if new[-1] in ("from", "of") and inner is None and sentence.object(verb) is None:  # would end with a preposition
         raise LeftOut("verb_may_mean_something_else")

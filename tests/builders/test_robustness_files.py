@@ -102,7 +102,18 @@ def test_the_processes_of_torchrun_share_the_files(
 ) -> None:
     monkeypatch.setattr(video_files, "_CLIPS_A_CHUNK", 1)
     out = tmp_path / "two"
-    given = ["perturbed", "clean", "--from", clean, "--video-root", videos, "--files", out / "videos", "--output", out]
+    given = [
+        "perturbed",
+        "clean",
+        "--dataset",
+        clean,
+        "--video-root",
+        videos,
+        "--files",
+        out / "videos",
+        "--output",
+        out,
+    ]
     processes.launch(2, command, ["build", *map(str, given), "--quiet"])
     one = tmp_path / "one"
     build("perturbed", ["clean"], output=one, dataset=clean, video_root=videos, files=one / "videos")
