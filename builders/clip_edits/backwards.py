@@ -142,35 +142,52 @@ def _table() -> dict[str, list[tuple[list[str], list[str]]]]:
 
 def _refuse_other_senses(sentence: Sentence, verb: int, places: list[int], new: list[str]) -> None:
     """Raises `LeftOut` where the rest of the caption would have to change too, or the verb says something else."""
+    if _says_more(sentence, verb, places):
+        raise LeftOut("says_where_it_goes")
+    inner, thing = sentence.child(places[-1], "pobj"), sentence.object(verb)
+    dangles = new[-1] in ("from", "of") and inner is None and thing is None  # would end with a preposition
+    if dangles or _is_no_motion(sentence, verb, places) or _is_led(sentence, verb, places, new):
+        raise LeftOut("verb_may_mean_something_else")
+
+
+def _says_more(sentence: Sentence, verb: int, places: list[int]) -> bool:
+    """Whether other words say where the motion begins, ends or goes on: they would have to change as well."""
     words = sentence.words
-    nouns = {word.lemma for word in words if word.is_noun}
-    passive = words[verb].tag == "VBN" and not any(words[n].text == "being" for n in sentence.auxiliaries(verb))
-    state = words[verb].lemma in ("sit", "stand", "lie") and words[verb].tag == "VBG"  # "lying down"
-    other = (words[verb].lemma, words[places[-1]].text) in (("turn", "into"), ("roll", "into"))  # "turns into a frog"
-    purpose = words[verb].dep in ("acl", "relcl") and words[verb].tag == "VB"  # "ways to approach the house"
-    if passive or state or other or purpose or nouns & set(_IDIOMS.get(words[verb].lemma, "").split()):
-        raise LeftOut("verb_may_mean_something_else")
-    rest = [child for child in sentence.children[verb] if child not in places and words[child].dep not in _HARMLESS]
-    if any(words[n].text not in (_STAYING if words[n].dep == "prep" else _STAYING_ADVERBS) for n in rest):
-        raise LeftOut("says_where_it_goes")
+    for child in sentence.children[verb]:
+        word = words[child]
+        stays = word.text in (_STAYING if word.dep == "prep" else _STAYING_ADVERBS)
+        if child not in places and word.dep not in _HARMLESS and not stays:
+            return True
     after = words[places[-1] + 1].text if places[-1] + 1 < len(words) else ""
-    way = words[places[-1]].text
-    goes_on = after in ("and", "to", "for") or (way, after) in (("out", "in"), ("up", "on"))  # "jumps up and down"
-    if len(places) > 1 and goes_on:
-        raise LeftOut("says_where_it_goes")
-    stays = [words[n].text for n in rest]
-    if (words[verb].lemma in _SUPPLYING and "with" in stays) or (words[verb].lemma in ("sit", "stand") and stays):
-        raise LeftOut("verb_may_mean_something_else")
-    inner = sentence.child(places[-1], "pobj")
-    moved = words[verb].lemma in _MOTION and new[0] == words[verb].lemma and way not in ("on", "off")
-    if moved and way in ("up", "down") and inner is not None and words[inner].lemma not in _STEEP:
-        raise LeftOut("verb_may_mean_something_else")
-    moved_thing = sentence.object(verb)
-    steep = moved_thing is None or moved_thing in places or words[moved_thing].lemma in _STEEP
-    if moved and not steep:  # "drives the car into a wall"
-        raise LeftOut("verb_may_mean_something_else")
-    if new[-1] in ("from", "of") and inner is None and sentence.object(verb) is None:  # would end with a preposition
-        raise LeftOut("verb_may_mean_something_else")
+    goes_on = after in ("and", "to", "for") or (words[places[-1]].text, after) in (("out", "in"), ("up", "on"))
+    return len(places) > 1 and goes_on  # "jumps up and down", "walks up to"
+
+
+def _is_no_motion(sentence: Sentence, verb: int, places: list[int]) -> bool:
+    """Whether the verb tells of a state, a purpose, an idiom, or of what something is supplied with."""
+    words, word = sentence.words, sentence.words[verb]
+    nouns = {noun.lemma for noun in words if noun.is_noun}
+    passive = word.tag == "VBN" and not any(words[n].text == "being" for n in sentence.auxiliaries(verb))
+    posture = word.lemma in ("sit", "stand", "lie")
+    beside = {words[n].text for n in sentence.children[verb] if n not in places and words[n].dep not in _HARMLESS}
+    return bool(
+        passive
+        or (posture and (word.tag == "VBG" or beside))  # "lying down", "stands up on a chair"
+        or (word.lemma, words[places[-1]].text) in (("turn", "into"), ("roll", "into"))  # "turns into a frog"
+        or (word.dep in ("acl", "relcl") and word.tag == "VB")  # "ways to approach the house"
+        or nouns & set(_IDIOMS.get(word.lemma, "").split())
+        or (word.lemma in _SUPPLYING and "with" in beside)
+    )
+
+
+def _is_led(sentence: Sentence, verb: int, places: list[int], new: list[str]) -> bool:
+    """Whether a way is level ("down the street"), or something else is moved ("drives a car into a wall")."""
+    words, way = sentence.words, sentence.words[places[-1]].text
+    if words[verb].lemma not in _MOTION or new[0] != words[verb].lemma or way in ("on", "off"):
+        return False
+    inner, thing = sentence.child(places[-1], "pobj"), sentence.object(verb)
+    level = way in ("up", "down") and inner is not None and words[inner].lemma not in _STEEP
+    return level or (thing is not None and thing not in places and words[thing].lemma not in _STEEP)
 
 
 def _exchanged(sentence: Sentence, places: list[int], new: list[str]) -> Rewritten:
