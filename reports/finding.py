@@ -53,6 +53,27 @@ def against_chance(numbers: Numbers, name: str = "accuracy", chance: str = "chan
 
 def _fall(runs: Sequence[ConfigRun]) -> str:
     """From random candidates to the set on which a model is nearest to chance."""
+    drops = _drops(runs)
+    if not drops:
+        return ""
+    model = min(drops, key=lambda name: above_chance(drops[name][2].numbers))
+    start, name, worst = drops[model]
+    if few := _too_few(worst):
+        return few
+    numbers = worst.numbers
+    sentence = (
+        f"{model} picks the true caption in {_share(start, name)} of items with random candidates, "
+        f"and in {_share(numbers)} of {_contrasts(worst)}, {against_chance(numbers)}"
+    )
+    rivals = [run for run in runs if run.key == worst.key and run.model in drops and run.model != model]
+    best = max(rivals, key=lambda run: run.numbers["accuracy"], default=None)
+    if best is not None and is_better(*(choice_hits(run.choices.get(run.main, {})) for run in (best, worst))):
+        sentence += f", while {best.model} keeps {_share(best.numbers)}"
+    return f"{sentence}."
+
+
+def _drops(runs: Sequence[ConfigRun]) -> dict[str, tuple[Numbers, str, ConfigRun]]:
+    """Model -> the numbers and the name of its accuracy with random candidates, and its run nearest to chance."""
     drops: dict[str, tuple[Numbers, str, ConfigRun]] = {}
     for model in dict.fromkeys(run.model for run in runs):
         scored = [run for run in runs if run.model == model and run.layout != "retrieval"]
@@ -66,20 +87,7 @@ def _fall(runs: Sequence[ConfigRun]) -> str:
             drops[model] = (easy[0].numbers, "accuracy", worst)
         elif "random_option_accuracy" in worst.numbers:
             drops[model] = (worst.numbers, "random_option_accuracy", worst)
-    if not drops:
-        return ""
-    model = min(drops, key=lambda name: above_chance(drops[name][2].numbers))
-    start, name, worst = drops[model]
-    numbers = worst.numbers
-    sentence = (
-        f"{model} picks the true caption in {_share(start, name)} of items with random candidates, "
-        f"and in {_share(numbers)} of {worst.key.short}, {against_chance(numbers)}"
-    )
-    rivals = [run for run in runs if run.key == worst.key and run.model in drops and run.model != model]
-    best = max(rivals, key=lambda run: run.numbers["accuracy"], default=None)
-    if best is not None and is_better(*(choice_hits(run.choices.get(run.main, {})) for run in (best, worst))):
-        sentence += f", while {best.model} keeps {_share(best.numbers)}"
-    return f"{sentence}."
+    return drops
 
 
 def _robustness(runs: Sequence[ConfigRun]) -> str:
@@ -123,7 +131,28 @@ def _accuracy(runs: Sequence[ConfigRun]) -> str:
         return ""
     run = max(scored, key=lambda entry: above_chance(entry.numbers))
     numbers = run.numbers
-    return f"{run.model} picks the true caption in {_share(numbers)} of {run.key.short}, {against_chance(numbers)}."
+    sentence = (
+        f"{run.model} picks the true caption in {_share(numbers)} of {_contrasts(run)}, {against_chance(numbers)}."
+    )
+    return _too_few(run) or sentence
+
+
+def _contrasts(run: ConfigRun) -> str:
+    """What a config holds, in words: "the verb contrasts"; its name where that does not tell."""
+    kind, mc, _ = run.key.config.partition("_mc")
+    if run.layout != "multiple_choice" or not mc:
+        return run.key.short
+    words = "items with random candidates" if kind.startswith("random") else f"the {kind.replace('_', ' ')} contrasts"
+    return f"{words} ({run.key.mark})" if run.key.mark else words
+
+
+def _too_few(run: ConfigRun) -> str:
+    """The sentence where a set is too small for an interval; "" where it is not."""
+    numbers = run.numbers
+    if numbers.get("accuracy_low") is not None:
+        return ""
+    items = f"{int(numbers['n']):,} item{'' if numbers['n'] == 1 else 's'}"
+    return f"{items} of {_contrasts(run)}: too few to tell {run.model} from chance ({100 * numbers['chance']:.3g} %)."
 
 
 def _share(numbers: Numbers, name: str = "accuracy", n: str = "n") -> str:

@@ -61,24 +61,29 @@ def gamma_table(runs: Sequence[ConfigRun]) -> Table:
         Column("clean, %" if len(scores) > 1 else f"clean {SCORES[scores[0]]}, %"),
         *[Column(group.replace(":", ": "), hint=_hint(runs, scores[0], group)) for group in groups],
     ]
-    rows = []
-    for score, run in ((score, run) for score in scores for run in runs if score in run.robustness):
-        gammas, chance = run.robustness[score], at_chance(run, score)
-        rows.append([
-            Cell(run.model, tone="quiet" if chance else ""),
+    scored = [(score, run) for score in scores for run in runs if score in run.robustness]
+    without = [(score, run) for score, run in scored if at_chance(run, score)]
+    rows = [
+        [
+            Cell(run.model),
             *([Cell(SCORES[score])] if len(scores) > 1 else []),
-            Cell(f"{100 * gammas['clean']:.1f}", 100 * gammas["clean"], note=_why_none(run, score) if chance else ""),
-            *[_gamma_cell(gammas.get(group), chance) for group in groups],
-        ])  # fmt: skip
+            Cell(f"{100 * run.robustness[score]['clean']:.1f}", 100 * run.robustness[score]["clean"]),
+            *[_gamma_cell(run.robustness[score].get(group)) for group in groups],
+        ]
+        for score, run in scored
+        if not at_chance(run, score)
+    ]
+    left_out = "; ".join(
+        f"{run.model} ({SCORES[score]} {100 * run.robustness[score]['clean']:.1f} %, {_why_none(run, score)})"
+        for score, run in without
+    )
     return Table(
         f"gamma-{key.stem}",
         f"Relative gamma{'' if len(scores) > 1 else f' of {SCORES[scores[0]]}'}, {key.name}",
         columns,
         rows,
-        note="Small: standard deviation over perturbations, and the absolute gamma. At chance: the interval of the "
-        "clean score holds chance, so there is nothing to lose and no gamma; below five videos there is no interval "
-        "that could leave it out. A dash elsewhere: not scored, or "
-        "undefined since the clean score is 0.",
+        note="Small: standard deviation over perturbations, and the absolute gamma. A dash: not scored."
+        + (f" No gamma, as the clean score is not shown to be above chance: {left_out}." if left_out else ""),
     )
 
 
@@ -234,12 +239,10 @@ def _why_none(run: ConfigRun, score: str) -> str:
     return "at chance" if known else "too few videos"
 
 
-def _gamma_cell(entry: Numbers | None, chance: bool) -> Cell:
+def _gamma_cell(entry: Numbers | None) -> Cell:
     if entry is None or entry.get("gamma_relative") is None:
         return Cell("–", tone="quiet")
     value = entry["gamma_relative"]
-    if chance:
-        return Cell("–", value, tone="quiet")
     note = ("" if entry["n"] < 2 else f"± {entry['gamma_relative_sd']:.2f}\n") + f"abs {entry['gamma_absolute']:.2f}"
     return Cell(f"{value:.2f}", value, note=note)
 

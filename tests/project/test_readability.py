@@ -56,7 +56,6 @@ STILL_TANGLED = {
     "perturbations/text/verb_places.py: _stands_as_verb",
     "perturbations/text/verb_places.py: takes_adverb",
     "perturbations/text_transform.py: __call__",
-    "reports/finding.py: _fall",
     "reports/reproduce.py: _table",
     "reports/reproduce.py: reproduce",
     "reports/run_table.py: table",

@@ -184,13 +184,14 @@ def test_sets_that_differ_under_one_name_are_not_compared(small: Path, tmp_path:
     assert len(ids) == len(set(ids)), "two parts of the page share a name"
 
 
-def test_gammas_of_retrieval_are_shown_at_the_papers_rank_five_too(world: Path, page: str) -> None:
+def test_gammas_of_retrieval_stand_in_rows_and_scores_at_chance_in_the_note(world: Path, page: str) -> None:
     found = read_json(world / "runs/good/metrics.json")["configs"]["retrieval"]["robustness"]
     rows = {row["score"]: row for row in table(page, "gamma-retrieval") if row["model"] == "good"}
-    assert set(rows) == {"text to video R@1", "video to text R@1", "text to video R@5", "video to text R@5"}
-    assert float(rows["text to video R@5"]["visual"]) == pytest.approx(
-        found["t2v_R@5"]["visual"]["gamma_relative"], rel=1e-4
+    assert set(rows) == {"text to video R@1", "video to text R@1"}
+    assert float(rows["text to video R@1"]["visual"]) == pytest.approx(
+        found["t2v_R@1"]["visual"]["gamma_relative"], rel=1e-4
     )
+    assert re.search(r"not shown to be above chance: .*good \(text to video R@5 [\d.]+ %, at chance\)", page)
 
 
 def test_gammas_of_a_model_at_chance_are_no_robustness(world: Path, tmp_path: Path) -> None:
@@ -200,7 +201,7 @@ def test_gammas_of_a_model_at_chance_are_no_robustness(world: Path, tmp_path: Pa
     clean = read_json(run / "metrics.json")["configs"]["verb_mc"]["conditions"]["clean"]
     assert clean["accuracy_low"] <= clean["chance"] <= clean["accuracy_high"]
     html = write_report([run], tmp_path / "r.html").read_text(encoding="utf-8")
-    assert "<small>at chance</small>" in html
+    assert re.search(r"not shown to be above chance: nothing \(accuracy [\d.]+ %, at chance\)", html)
     assert not [name for name in embedded(html, "csv") if name.startswith(("gamma-bars", "severity", "scatter"))]
 
 
@@ -253,7 +254,9 @@ def test_the_first_sentence_tells_the_finding(world: Path, page: str) -> None:
     )
     assert sentence.startswith(f"poor picks the true caption in {100 * easy['accuracy']:.1f} % (")  # as in the table
     low, high = 100 * hard["accuracy_low"], 100 * hard["accuracy_high"]
-    assert f"{100 * hard['accuracy']:.1f} % ({low:.1f} to {high:.1f}, n = {hard['n']}) of verb_mc" in sentence
+    assert (
+        f"{100 * hard['accuracy']:.1f} % ({low:.1f} to {high:.1f}, n = {hard['n']}) of the verb contrasts" in sentence
+    )
     assert len(re.findall(r"\.(?!\d)", sentence)) == 1
     runs = load_runs([world / "runs"])
     retrieval = [run for run in runs if run.layout == "retrieval"]
@@ -275,7 +278,8 @@ def test_the_first_sentence_tells_the_finding(world: Path, page: str) -> None:
     assert re.match(r"poor picks the true caption in [\d.]+ % .* of items with random candidates", finding(contrasts))
     easy_only = [run for run in runs if run.key.config == "random_mc"]
     assert re.match(
-        r"good picks the true caption in [\d.]+ % .* of random_mc, above chance \(20 %\)", finding(easy_only)
+        r"good picks the true caption in [\d.]+ % .* of items with random candidates, above chance \(20 %\)",
+        finding(easy_only),
     )
     assert finding([]) == ""
 
@@ -299,9 +303,9 @@ def test_the_first_sentence_says_only_what_a_test_supports(world: Path) -> None:
     assert "good" not in finding([good, poor])
     few = poor.metrics["clean"]
     few |= {"n": 5, "accuracy": 0.4, "accuracy_low": 0.0, "accuracy_high": 0.8}
-    assert "(0.0 to 80.0, n = 5) of verb_mc, too few items to tell from chance (20 %)" in finding([poor])
+    assert "(0.0 to 80.0, n = 5) of the verb contrasts, too few items to tell from chance (20 %)" in finding([poor])
     few |= {"accuracy_low": None, "accuracy_high": None}
-    assert "too few items to tell" in finding([poor])
+    assert finding([poor]) == "5 items of the verb contrasts: too few to tell poor from chance (20 %)."
 
 
 def test_what_runs_have_in_common_is_one_note_and_that_order_shows_is_none(world: Path) -> None:

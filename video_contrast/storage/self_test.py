@@ -16,5 +16,6 @@ def self_test_lines(record: RunRecord) -> list[str]:
             accepted = " (accepted)" if verdict["check"] in test["accepted"] else ""
             lines.append(f"self-test: {verdict['state']}{accepted}: {verdict['check']}: {verdict['says']}")
         elif verdict["check"] == "reversal" and verdict["says"].startswith("order-blind"):
-            lines.append(f"self-test: {verdict['says']}")
+            says = f"{verdict['says']}, so contrasts that need the order of frames (rises, falls) can only be guessed"
+            lines.append(f"self-test: {says}")
     return lines
