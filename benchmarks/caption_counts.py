@@ -13,7 +13,7 @@ from parts.command_line import parser_of
 
 from video_contrast.files import read_json
 from video_contrast.perturbations.contrast.caption_counts import count
-from video_contrast.perturbations.english import parse
+from video_contrast.perturbations.english import Sentence, parse
 
 
 def msrvtt(folder: str | Path, split: str) -> dict[str, list[str]]:
@@ -64,7 +64,7 @@ def main() -> None:
         print(f"  {name}: {len(table)}")
 
 
-def _sentences(videos: list[list[str]], processes: int, cache: str | None) -> list[list]:
+def _sentences(videos: list[list[str]], processes: int, cache: str | None) -> list[list[Sentence]]:
     parsed = iter(parse([text for texts in videos for text in texts], num_proc=processes, cache=cache))
     return [[next(parsed) for _ in texts] for texts in videos]
 

@@ -10,6 +10,7 @@ tenths: cross-validated over clips, and on `--unseen`.
 import csv
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from parts.command_line import parser_of
@@ -21,11 +22,12 @@ from sklearn.preprocessing import StandardScaler
 
 from video_contrast.perturbations.contrast.judge import INTERCEPT, QUESTIONS
 
+Vote = dict[str, Any]  # kind, clip, vote, features
 STRENGTH = 0.02  # inverse regularisation, chosen by cross-validation
 LETTERS = {"natural": (0, "g"), "surely false": (1, "f")}  # question -> place in a vote, letter that says yes
 
 
-def read(paths: Sequence[Path], kind: str) -> list[dict]:
+def read(paths: Sequence[Path], kind: str) -> list[Vote]:
     """The votes of one kind, each with its `features`."""
     listed = []
     for path in paths:
@@ -36,18 +38,18 @@ def read(paths: Sequence[Path], kind: str) -> list[dict]:
     return [row for row in listed if row["kind"] == kind]
 
 
-def table(rows: Sequence[dict], names: Sequence[str]) -> np.ndarray:
+def table(rows: Sequence[Vote], names: Sequence[str]) -> np.ndarray:
     """Features, rows x names."""
     return np.array([[row["features"].get(name, 0.0) for name in names] for row in rows])
 
 
-def answers(rows: Sequence[dict], question: str) -> np.ndarray:
+def answers(rows: Sequence[Vote], question: str) -> np.ndarray:
     """Whether readers said yes to a question."""
     place, letter = LETTERS[question]
     return np.array([row["vote"][place] == letter for row in rows])
 
 
-def fitted(rows: Sequence[dict], names: Sequence[str]) -> dict[str, Pipeline]:
+def fitted(rows: Sequence[Vote], names: Sequence[str]) -> dict[str, Pipeline]:
     """A model a question; that of truth is trained on natural edits."""
     natural = answers(rows, "natural")
     models = {}
@@ -58,13 +60,14 @@ def fitted(rows: Sequence[dict], names: Sequence[str]) -> dict[str, Pipeline]:
     return models
 
 
-def probabilities(models: dict[str, Pipeline], rows: Sequence[dict], names: Sequence[str]) -> np.ndarray:
+def probabilities(models: dict[str, Pipeline], rows: Sequence[Vote], names: Sequence[str]) -> np.ndarray:
     """Probability that an edit is natural and surely false."""
     data = table(rows, names)
-    return np.prod([models[question].predict_proba(data)[:, 1] for question in QUESTIONS], axis=0)
+    first, second = (models[question].predict_proba(data)[:, 1] for question in QUESTIONS)
+    return np.asarray(first * second)
 
 
-def cross_validated(rows: Sequence[dict], names: Sequence[str]) -> np.ndarray:
+def cross_validated(rows: Sequence[Vote], names: Sequence[str]) -> np.ndarray:
     """The probabilities by models that saw no vote on the same clip."""
     guessed = np.zeros(len(rows))
     groups = [row["clip"] for row in rows]
@@ -74,7 +77,7 @@ def cross_validated(rows: Sequence[dict], names: Sequence[str]) -> np.ndarray:
     return guessed
 
 
-def tell(name: str, rows: Sequence[dict], probability: np.ndarray) -> None:
+def tell(name: str, rows: Sequence[Vote], probability: np.ndarray) -> None:
     """Prints area under the curve, and calibration by tenths."""
     usable = answers(rows, "natural") & answers(rows, "surely false")
     print(f"{name}: {len(usable)} pairs, {usable.mean():.2f} usable, AUC {roc_auc_score(usable, probability):.3f}")

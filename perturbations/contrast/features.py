@@ -38,6 +38,8 @@ def verb_slot_features(reading: CaptionReading, slot: VerbSlot, evidence: Eviden
         "adverbs": float(len(slot.adverbs)),
         "other verbs": float(len(others)),
         "same clause verb": float(any(other.subject_place == slot.subject_place for other in others)),
+        "worn beside other verbs": float(slot.verb == "wear" and bool(others)),
+        "joined objects": float(len(reading.sentence.joined(slot.noun_place))) if slot.noun_place is not None else 0.0,
         "words": len(reading.words) / 10,
         "old speech": float(slot.verb in SPEECH),
         "old unit known": log1p(evidence.unit_total[slot.unit]) / 5,

@@ -150,9 +150,9 @@ def _verb_slot(sentence: Sentence, place: int) -> VerbSlot:
     words, word = sentence.words, sentence.words[place]
     last, particle, preposition = place, "", ""
     after = words[place + 1] if place + 1 < len(words) else None
-    beside = after is not None and after.head == place
-    if beside and (after.dep == "prt" or (after.dep == "advmod" and after.text in _ADJECTIVE_PARTICLES)):
-        particle, last = after.text, place + 1
+    beside = after if after is not None and after.head == place else None
+    if beside and (beside.dep == "prt" or (beside.dep == "advmod" and beside.text in _ADJECTIVE_PARTICLES)):
+        particle, last = beside.text, place + 1
     passive = sentence.is_passive(place)
     noun_place = sentence.child(place, "nsubjpass") if passive else sentence.object(place)
     if word.dep in ("acl", "relcl") and word.tag == "VBN" and not sentence.child(place, "nsubj", "aux"):
@@ -247,10 +247,9 @@ def _verb_rejection(sentence: Sentence, place: int, last: int, *, order: bool) -
     obj = sentence.object(place)
     if obj is not None and obj < place:
         return "object before its verb"
-    if word.dep == "relcl" and sentence.child(place, "nsubj", "nsubjpass") is not None:
-        own = words[sentence.child(place, "nsubj", "nsubjpass")]
-        if own.text not in ("who", "that", "which"):
-            return "object before its verb"
+    own = sentence.child(place, "nsubj", "nsubjpass")
+    if word.dep == "relcl" and own is not None and words[own].text not in ("who", "that", "which"):
+        return "object before its verb"
     if word.tag == "VBN" and "auxpass" not in labels and word.dep not in ("acl", "relcl", "conj"):
         return "passive without an auxiliary"
     if (
