@@ -3,7 +3,8 @@
     python benchmarks/judge.py VOTES... [--unseen VOTES] [--output perturbations/contrast/judge.tsv]
 
 VOTES are tables as `readings/edits.tsv`: `kind` ("verb" or "object"), `clip`, `vote` (wording g, o or b, and truth f, m
-or t; usable is "gf"), and a column a feature, empty where it is 0. Prints area under the curve and calibration by
+or t; usable is "gf"), `weight` (3 for readers who wrote nothing of the generator), and a column a feature, empty
+where it is 0. Prints area under the curve and calibration by
 tenths: cross-validated over clips, and on `--unseen`.
 """
 
@@ -33,8 +34,11 @@ def read(paths: Sequence[Path], kind: str) -> list[Vote]:
     for path in paths:
         with path.open(encoding="utf-8", newline="") as file:
             for row in csv.DictReader(file, delimiter="\t"):
-                features = {name: float(value) for name, value in list(row.items())[3:] if value}
-                listed.append({"kind": row["kind"], "clip": row["clip"], "vote": row["vote"], "features": features})
+                features = {name: float(value) for name, value in list(row.items())[4:] if value}
+                listed.append(
+                    {"kind": row["kind"], "clip": row["clip"], "vote": row["vote"], "features": features}
+                    | {"weight": float(row["weight"])}
+                )
     return [row for row in listed if row["kind"] == kind]
 
 
@@ -56,7 +60,10 @@ def fitted(rows: Sequence[Vote], names: Sequence[str]) -> dict[str, Pipeline]:
     for question in QUESTIONS:
         kept = [row for row, is_natural in zip(rows, natural, strict=True) if is_natural or question == "natural"]
         model = make_pipeline(StandardScaler(), LogisticRegression(C=STRENGTH, max_iter=2000))
-        models[question] = model.fit(table(kept, names), answers(kept, question))
+        weights = np.array([row["weight"] for row in kept])
+        models[question] = model.fit(
+            table(kept, names), answers(kept, question), logisticregression__sample_weight=weights
+        )
     return models
 
 

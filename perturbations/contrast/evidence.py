@@ -4,6 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from functools import cached_property, lru_cache
 from math import log
+from typing import Any
 
 from video_contrast.perturbations.contrast.caption_counts import CaptionCounts
 from video_contrast.perturbations.contrast.lexicon import Action, Lexicon, load_lexicon
@@ -55,6 +56,7 @@ class Evidence:
             table: sum(counts.tables[table].values()) + 1 for table in ("object", "subject", "place", "tail")
         }
         self._row_totals: dict[int, int] = {}
+        self.kept: dict[object, list[Any]] = {}  # by key, what is proposed for equal slots
         self._tail_total: Counter[str] = Counter()
         for key, n in counts.tables["tail"].items():
             self._tail_total[key.split("\t")[1]] += n
@@ -133,8 +135,18 @@ class Evidence:
             candidates = [action for name in (*names, *sorted(wide)) for action in self._by_object.get(name, ())]
         else:
             candidates = self._by_object.get("", [])
-        units = dict.fromkeys((action.unit, action.frame) for action in candidates)
-        return tuple(sorted(pair for pair in units if self.fits(pair[0], subject, noun)))
+        # What is listed under a noun or its classes takes it, unless it is excepted.
+        names = frozenset((noun, noun.rpartition(" ")[2])) if noun else frozenset()
+        admits = self.lexicon.admits
+        return tuple(
+            sorted(
+                {
+                    (action.unit, action.frame)
+                    for action in candidates
+                    if admits(action.subject, subject) and not names & action.object.excepted
+                }
+            )
+        )
 
     @cached_property
     def _by_object(self) -> dict[str, list[Action]]:

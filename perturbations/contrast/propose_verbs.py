@@ -52,23 +52,29 @@ def propose_verbs(clip: ClipReading, evidence: Evidence) -> tuple[list[Proposal]
 
 def _likely(slot: VerbSlot, reading: CaptionReading, evidence: Evidence) -> list[VerbChoice]:
     """The `_READ` choices that a quick look finds likeliest, with a seeded jitter so that sets do not repeat a few."""
+    key = (slot.unit, slot.frame, slot.noun, slot.subject, slot.passive)
+    scored = evidence.kept.get(key)
+    if scored is None:
+        scored = evidence.kept[key] = _scored(slot, evidence)
+    jitter = stream_of_parts("verb choices", reading.caption, slot.place).random(len(scored)).tolist()
+    ranked = sorted(
+        (-(score + 1.5 * random), n) for n, ((score, _), random) in enumerate(zip(scored, jitter, strict=True))
+    )
+    return [scored[n][1] for _, n in ranked[:_READ]]
+
+
+def _scored(slot: VerbSlot, evidence: Evidence) -> list[tuple[float, VerbChoice]]:
+    """Every choice once, with how usual it is of the object: by the lexicon's uses and by the counts."""
     uses = frozenset(evidence.uses(slot.noun)) if slot.noun else frozenset()
-    jitter = stream_of_parts("verb choices", reading.caption, slot.place)
-    seen = evidence.units_of.get(slot.noun, {})
-    alone = evidence.units_of.get("", {})
-    ranked: dict[tuple[str, str], tuple[float, VerbChoice]] = {}
+    seen, alone = evidence.units_of.get(slot.noun, {}), evidence.units_of.get("", {})
+    scores: dict[VerbChoice, float] = {}
     for choice in _all_choices(slot, evidence):
-        key = (choice.unit, choice.keeps)
-        if key in ranked or choice.unit == slot.unit:
+        if choice in scores or choice.unit == slot.unit:
             continue
-        times = (
-            seen.get(f"{choice.unit} {choice.keeps}" if choice.keeps else choice.unit, 0)
-            if choice.frame != "i" or choice.keeps
-            else alone.get(choice.unit, 0)
-        )
-        score = (choice.unit in uses) + min(times, 20) ** 0.5 / 3 + 1.5 * jitter.random()
-        ranked[key] = (score, choice)
-    return [choice for _, choice in sorted(ranked.values(), key=lambda pair: (-pair[0], pair[1].unit))[:_READ]]
+        counted = alone if choice.frame == "i" and not choice.keeps else seen
+        times = counted.get(f"{choice.unit} {choice.keeps}".strip(), 0)
+        scores[choice] = (choice.unit in uses) + min(times, 20) ** 0.5 / 3
+    return [(score, choice) for choice, score in scores.items()]
 
 
 def _all_choices(slot: VerbSlot, evidence: Evidence) -> Iterator[VerbChoice]:
@@ -93,10 +99,12 @@ def _all_choices(slot: VerbSlot, evidence: Evidence) -> Iterator[VerbChoice]:
 
 def _keeps(unit: str, preposition: str, slot: VerbSlot, evidence: Evidence) -> bool:
     """Whether a unit may stand before the preposition that stays: one that says where, or one that it is seen with."""
-    if preposition in _ANYWHERE or evidence.units_of.get(slot.noun, {}).get(f"{unit} {preposition}"):
+    if preposition in _ANYWHERE:
         return " " not in unit or unit.rpartition(" ")[2] not in PLACES
     whole = f"{unit} {preposition}"
-    return " " not in unit and (evidence.unit_total[whole] >= _LEAST or bool(evidence.lexicon.actions(whole)))
+    if " " in unit:
+        return bool(evidence.units_of.get(slot.noun, {}).get(whole))
+    return evidence.unit_total[whole] >= _LEAST or bool(evidence.lexicon.actions(whole))
 
 
 def _with_object(units: Iterable[str], slot: VerbSlot, evidence: Evidence) -> Iterator[VerbChoice]:

@@ -101,6 +101,7 @@ class Lexicon:
         unlike = _rows("unlike.tsv")
         columns = {column for column, _, _ in unlike}
         self._unlike = {name: both_ways((a, b) for column, a, b in unlike if column == name) for name in columns}
+        self._admitted: dict[tuple[int, str], bool] = {}
         tables = ("opposites", "together", "excludes")
         self._pairs = {name: both_ways(tuple(row) for row in _rows(f"{name}.tsv")) for name in tables}
 
@@ -152,8 +153,7 @@ class Lexicon:
         """
         used = self.is_a(subject, "people") and unit in self.uses(noun)
         return used or any(
-            self._admits(action.subject, subject)
-            and (self._admits(action.object, noun) if noun else action.frame == "i")
+            self.admits(action.subject, subject) and (self.admits(action.object, noun) if noun else action.frame == "i")
             for action in self.actions(unit)
         )
 
@@ -183,10 +183,18 @@ class Lexicon:
         """Those that take subject and noun; of a unit that the table lacks ("stir with"), those of its verb."""
         verb, _, preposition = unit.rpartition(" ")
         actions = list(self.actions(unit) or (self.actions(verb) if preposition in _PREPOSITIONS else ()))
-        actions = [action for action in actions if self._admits(action.subject, subject)] or actions
-        return [action for action in actions if noun and self._admits(action.object, noun)] or actions
+        actions = [action for action in actions if self.admits(action.subject, subject)] or actions
+        return [action for action in actions if noun and self.admits(action.object, noun)] or actions
 
-    def _admits(self, selection: Selection, name: str) -> bool:
+    def admits(self, selection: Selection, name: str) -> bool:
+        """Whether a selection of an action takes a class or a noun."""
+        key = (id(selection), name)  # selections live as long as the lexicon
+        admitted = self._admitted.get(key)
+        if admitted is None:
+            admitted = self._admitted[key] = self._selects(selection, name)
+        return admitted
+
+    def _selects(self, selection: Selection, name: str) -> bool:
         """By the noun, then what it ends in or looks like within its class ("police car" as "car"), then its class."""
         categories = {thing.category for thing in self.things(name)} | ({name} & self._parents.keys())
         kin = {name.rpartition(" ")[2], *(thing.looks for thing in self.things(name))} - {""}
