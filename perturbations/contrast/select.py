@@ -12,14 +12,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import log
 
-from video_contrast.perturbations.contrast.proposal import Proposal
+from video_contrast.perturbations.contrast.proposal import Kind, Proposal
 from video_contrast.seeds import stream
 
 _SWEEPS = 6
 _KEPT = 24  # proposals of an item that take part, best first
 _WORTH = 6.0  # of an item, which its costs may use up
 _REPEATED = {"pair": 1.0, "new": 0.15, "old": 0.05}  # cost of each further time, and the next one costs more
-_UNEVEN = {1: 1.5, 2: 0.5, 3: 0.1, 4: 0.2}  # of runs of one, two, three words, and (4) of three letters
+# Cost of unevenness of runs of one, two, three words, and (4) of three letters. Things leave more choices than verbs:
+# evened to the last word they would tell again, since what replaces in one item is then what is replaced in the others.
+_UNEVEN = {"verb": {1: 2.5, 2: 0.9, 3: 0.2, 4: 0.6}, "object": {1: 1.3, 2: 0.45, 3: 0.1, 4: 0.12}}
 _FREE = 2.0  # by which a run may stand oftener on one side at no cost
 _SIGNS = 6.0
 _FEW = 20  # items by which signs are smoothed: few items cannot be even
@@ -35,21 +37,23 @@ class _Option:
 
 
 def select(
-    proposals: Mapping[str, Sequence[Proposal]], *, seed: int = 0, kind: str = "verb"
+    proposals: Mapping[str, Sequence[Proposal]], *, seed: int = 0, kind: Kind = "verb"
 ) -> tuple[dict[str, Proposal], list[str]]:
     """One proposal of each clip that has any.
 
     Args:
         proposals: clip id -> its proposals, best first.
         seed: of the order in which items choose.
-        kind: names the random stream, beside the seed.
+        kind: what is replaced; names the random stream, beside the seed.
 
     Returns:
         Clip id -> the chosen proposal, in the order of `proposals`; and the ids of the clips that are left out, since
         each of their contrasts would tell a reader of texts alone which caption is true.
     """
     options = {
-        clip: [_option(proposal) for proposal in _varied(listed)] for clip, listed in proposals.items() if listed
+        clip: [_option(proposal, _UNEVEN[kind]) for proposal in _varied(listed)]
+        for clip, listed in proposals.items()
+        if listed
     }
     order = sorted(options)
     stream(seed, "contrast-select", kind).shuffle(order)
@@ -126,10 +130,10 @@ class _Chosen:
         return gain
 
 
-def _option(proposal: Proposal) -> _Option:
+def _option(proposal: Proposal, uneven: Mapping[int, float]) -> _Option:
     delta = Counter(_runs(proposal.text))
     delta.subtract(_runs(proposal.caption))
-    listed = tuple((run, n, _UNEVEN[int(run[0])]) for run, n in sorted(delta.items()) if n)
+    listed = tuple((run, n, uneven[int(run[0])]) for run, n in sorted(delta.items()) if n)
     old, new = proposal.unit, proposal.other
     names = {"pair": f"p {old}>{new}", "new": f"n {new}", "old": f"o {old}"}
     probability = min(max(proposal.probability, 0.01), 0.99)
