@@ -136,14 +136,14 @@ class Evidence:
         else:
             candidates = self._by_object.get("", [])
         # What is listed under a noun or its classes takes it, unless it is excepted.
-        names = frozenset((noun, noun.rpartition(" ")[2])) if noun else frozenset()
+        own = frozenset((noun, noun.rpartition(" ")[2])) if noun else frozenset[str]()
         admits = self.lexicon.admits
         return tuple(
             sorted(
                 {
                     (action.unit, action.frame)
                     for action in candidates
-                    if admits(action.subject, subject) and not names & action.object.excepted
+                    if admits(action.subject, subject) and not own & action.object.excepted
                 }
             )
         )
