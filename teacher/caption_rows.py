@@ -9,7 +9,7 @@ class CaptionNegatives(TypedDict):
     id: str  # of the clip
     caption: str
     negatives: list[str]
-    kinds: NotRequired[list[str]]  # of each negative: action or object
+    kinds: NotRequired[list[str]]  # of each negative: action, object, or a kind by rules
 
 
 class TaughtCaption(CaptionNegatives):

@@ -172,7 +172,7 @@ def _seconds(
         pairs.save_memory()
     tokens = Tokens(processor.tokenizer, pairs.model.config)
     captions = [text for row in rows for text in row["captions"]]
-    size, each = min(request.batch_size, len(captions)), 1 + recipe.actions + recipe.objects
+    size, each = min(request.batch_size, len(captions)), 1 + recipe.total
     texts = [captions[n % len(captions)] for n in range(size * each)]
     own = torch.arange(size * each).view(each, size).T.contiguous().to(device)
     side = getattr(getattr(pairs.model.config, "vision_config", None), "image_size", SIDE)

@@ -15,6 +15,7 @@ from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, Required, TypedDict
 
+from video_contrast.builders.assembly.kind_contrasts import KindContrasts
 from video_contrast.builders.assembly.lexicon_contrasts import LexiconEdits
 from video_contrast.builders.assembly.verb_contrasts import VerbContrasts
 from video_contrast.chat_model import Answer, Conversation
@@ -286,11 +287,7 @@ class _Maker:
     """Makes the edits of a part of the corpus; words are counted and models loaded once."""
 
     def __init__(self, recipe: NegativeRecipe, corpus: Mapping[str, Sequence[str]], chat: Chat | None) -> None:
-        targets: tuple[tuple[Literal["verb", "object"], int], ...] = (
-            ("verb", recipe.actions),
-            ("object", recipe.objects),
-        )
-        self._sources = [(recipe.source(target, corpus), count) for target, count in targets if count]
+        self._sources = [(source, count) for source, _, count in recipe.sources(corpus)]
         self._rejected: dict[str, RejectedCandidate] = {}
         for source, _ in self._sources:
             if isinstance(source, VerbContrasts):
@@ -317,6 +314,8 @@ class _Maker:
                 if isinstance(source, LexiconEdits):
                     for text, why in source.explained.items():
                         self._note(text, why, _rule(why), None)
+                    continue
+                if isinstance(source, KindContrasts):
                     continue
                 unreadable = getattr(source.pipeline.generator, "unreadable", [])
                 for text, answer in unreadable:

@@ -10,9 +10,11 @@ from video_contrast.builders.assembly.lexicon_contrasts import LexiconOptions
 from video_contrast.builders.assembly.verb_contrasts import EditOptions
 from video_contrast.errors import UsageError, unknown_name
 from video_contrast.perturbations.contrast.judge import threshold
+from video_contrast.perturbations.contrast.kinds import RULES
 from video_contrast.storage import SetFolder
 
 if TYPE_CHECKING:
+    from video_contrast.builders.assembly.kind_contrasts import KindContrasts
     from video_contrast.builders.assembly.lexicon_contrasts import LexiconEdits
     from video_contrast.builders.assembly.verb_contrasts import VerbContrasts
 
@@ -25,6 +27,7 @@ class CaptionEdits(LexiconOptions, EditOptions):
     """How many negatives, and how they are made."""
 
     negatives: Annotated[str, "10-action, 5-action, 5-action-5-object"] = "10-action"
+    rules: Annotated[str, "kinds by rules beside these, one each: role,order,direction ... or all"] = ""
 
 
 @dataclass(frozen=True)
@@ -41,6 +44,12 @@ class NegativeRecipe:
     constraint_settings: str | None = None  # thresholds and models: "name=value,..."
     tagger: str = "auto"  # what finds actions and objects: "auto", "hanta", "nltk", "spacy:MODEL" or "amr..."
     quality: str = "balanced"  # of lexicon, which has no model, constraints or tagger
+    rules: tuple[str, ...] = ()  # kinds of `perturbations.contrast.kinds`, of each at most one a caption
+
+    @property
+    def total(self) -> int:
+        """Negatives of a caption, at most."""
+        return self.actions + self.objects + len(self.rules)
 
     @classmethod
     def of(cls, options: CaptionEdits, generator: str, seed: int) -> "NegativeRecipe":
@@ -66,11 +75,14 @@ class NegativeRecipe:
             constraint_settings=options.constraint_options,
             tagger=options.tagger,
             quality=options.quality,
+            rules=rule_kinds(options.rules),
         )
 
     def record(self) -> dict[str, object]:
         """What the negatives depend on."""
-        own = asdict(self)
+        own = asdict(self) | {"rules": ",".join(self.rules)}
+        if not self.rules:
+            del own["rules"]
         return own if self.generator == "lexicon" else {k: v for k, v in own.items() if k != "quality"}
 
     def check(self) -> None:
@@ -81,6 +93,8 @@ class NegativeRecipe:
             raise UsageError("--generator set needs --generator-model, a folder that `video-contrast generate` wrote")
         if self.generator == "set" and not choice_tables(SetFolder.open(str(self.model))):
             raise UsageError(f"--generator set: {self.model} has no multiple-choice config")
+        if self.generator == "shapes" and self.rules:
+            raise UsageError("--rules edits captions that people wrote; the shapes world has kinds of its own")
         edits = (self.constraints, self.constraint_settings, self.options, self.generator != "set" and self.model)
         if self.generator in UNTAGGED and any(edits):
             own = "has a judge of its own (--quality)" if self.generator == "lexicon" else "has no use for them"
@@ -94,6 +108,20 @@ class NegativeRecipe:
             raise UsageError(f"--quality belongs to the generator lexicon, not to {self.generator}")
         if self.generator not in UNTAGGED:
             self.source("verb", {})
+
+    def sources(
+        self, corpus: Mapping[str, Sequence[str]]
+    ) -> "list[tuple[VerbContrasts | LexiconEdits | KindContrasts, str, int]]":
+        """What makes negatives: each with the name of its negatives in training, and how many a caption gets of it.
+
+        Args:
+            corpus: the captions of each training video.
+        """
+        from video_contrast.builders.assembly.kind_contrasts import KindContrasts
+
+        verbs, things = ("verb", "action", self.actions), ("object", "object", self.objects)
+        models = [(self.source(target, corpus), label, n) for target, label, n in (verbs, things) if n]
+        return [*models, *((KindContrasts(kind, self.seed), kind, 1) for kind in self.rules)]
 
     def source(
         self, target: Literal["verb", "object"], corpus: Mapping[str, Sequence[str]]
@@ -129,6 +157,21 @@ def amounts(kind: str) -> tuple[int, int]:
     if not match:
         raise UsageError(f"--negatives {kind!r} is not like 10-action, 5-action or 5-action-5-object")
     return int(match[1]), int(match[2] or 0)
+
+
+def rule_kinds(names: str) -> tuple[str, ...]:
+    """Kinds of contrast by rules, comma-separated or "all", in the order of their table.
+
+    >>> rule_kinds("place, role"), rule_kinds("")
+    (('role', 'place'), ())
+    """
+    asked = [name.strip() for name in names.split(",") if name.strip()]
+    if asked == ["all"]:
+        return tuple(RULES)
+    for name in asked:
+        if name not in RULES:
+            raise unknown_name("kind of contrast by rules", name, list(RULES))
+    return tuple(kind for kind in RULES if kind in asked)
 
 
 def choice_tables(folder: SetFolder) -> list[tuple[str, str]]:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import zip_longest
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -18,6 +18,7 @@ import pyarrow.parquet as pq
 from video_contrast.console import counted
 from video_contrast.errors import VideoContrastError
 from video_contrast.files import atomic_path, read_json, write_json
+from video_contrast.perturbations.contrast.kinds import RULES
 from video_contrast.rows import RetrievalRow
 from video_contrast.seeds import Streams, digest
 from video_contrast.teacher.caption_rows import CaptionNegatives, TaughtCaption
@@ -67,7 +68,8 @@ def negatives(
     if path.exists() and record.exists() and read_json(record)["settings"] == settings:
         return pq.read_table(path).to_pylist(), read_json(record)["counts"]
     clips = counted(len(rows), "clip")
-    say(f"negatives: {clips}, {recipe.actions} action and {recipe.objects} object captions each")
+    by_rules = f", and one of {', '.join(recipe.rules)}" if recipe.rules else ""
+    say(f"negatives: {clips}, {recipe.actions} action and {recipe.objects} object captions each{by_rules}")
     reasons: Counter[str] = Counter()
     captions = (
         _of_shapes(rows, recipe) if recipe.generator == "shapes"
@@ -81,7 +83,7 @@ def negatives(
         raise VideoContrastError(
             f"no negative caption could be made for the {clips} of the {part} part ({some}{more}): {why}"
         )
-    counts = _counts(captions, recipe.actions + recipe.objects)
+    counts = _counts(captions, recipe.total)
     _write(path, captions)
     write_json(record, {"settings": settings, "counts": counts})
     return captions, counts
@@ -166,9 +168,12 @@ def _of_set(rows: Sequence[RetrievalRow], recipe: NegativeRecipe) -> list[Captio
         for caption in row["captions"]:
             item = items.get((row["video_id"], caption))
             pairs = [] if item is None else [*zip(item["candidates"], item["kinds"], strict=True)]
-            actions = [text for text, kind in pairs if kind not in ("true", "object")][: recipe.actions]
+            actions = [text for text, kind in pairs if kind not in ("true", "object", *RULES)][: recipe.actions]
             objects = [text for text, kind in pairs if kind == "object"][: recipe.objects]
             captions.append(_with_negatives(row["id"], caption, actions, objects))
+            by_rules = [pair for pair in pairs if pair[1] in recipe.rules]
+            captions[-1]["negatives"] += [text for text, _ in by_rules]
+            captions[-1]["kinds"] += [kind for _, kind in by_rules]
     return captions
 
 
@@ -214,14 +219,9 @@ def _of_captions(
 
     attempts = attempts_of(rows)
     captions = [_with_negatives(attempt.clip.id, attempt.caption, [], []) for attempt in attempts]
-    targets: tuple[tuple[Literal["verb", "object"], str, int], ...] = (
-        ("verb", "action", recipe.actions),
-        ("object", "object", recipe.objects),
-    )
     with parse_cache():
-        for target, kind, count in targets:
-            edits = edits_of(recipe.source(target, corpus), attempts, count, reasons) if count else []
-            for row, of_caption in zip(captions, edits, strict=bool(count)):
+        for source, kind, count in recipe.sources(corpus):
+            for row, of_caption in zip(captions, edits_of(source, attempts, count, reasons), strict=True):
                 row["negatives"] += [edit.text for edit in of_caption]
                 row["kinds"] += [kind] * len(of_caption)
     return captions

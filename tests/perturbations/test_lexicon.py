@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from video_contrast.perturbations.contrast.lexicon import load_lexicon
+from video_contrast.perturbations.english.forms import verb_tags
 
 LEXICON = Path(__file__).parents[2] / "perturbations" / "contrast" / "lexicon"
 THINGS = sorted(LEXICON.glob("things_*.tsv"))
@@ -155,3 +156,17 @@ def test_units_that_exclude_each_other(first: str, second: str, noun: str) -> No
 )
 def test_units_that_may_both_be_true(first: str, second: str) -> None:
     assert load_lexicon().excludes(first, second) is None
+
+
+def test_attributes_places_and_ways_are_whole() -> None:
+    lexicon = load_lexicon()
+    table = rows(LEXICON / "classes.tsv", "class", "parent", "description")
+    classes = {name for row in table for name in row[:2]}
+    for word, attribute in lexicon.attributes.items():
+        assert attribute.opposites <= lexicon.attributes.keys(), word
+        assert all(word in lexicon.attributes[other].opposites for other in attribute.opposites), word
+    assert {place.setting for place in lexicon.places.values()} == {"indoor", "outdoor", "either"}
+    for way, other, verbs, before in rows(LEXICON / "ways.tsv", "way", "other", "verbs", "before"):
+        assert way != other
+        assert verbs == "any" or all("VB" in verb_tags(verb) for verb in verbs.split(","))
+        assert before in ("any", "-") or all(name in classes or lexicon.things(name) for name in before.split(","))

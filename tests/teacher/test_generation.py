@@ -188,6 +188,28 @@ def test_the_lexicon_makes_negatives_of_actions_and_things_without_a_model(tmp_p
         assert {row["caption"], *row["negatives"]} == texts.get(row["caption"], {row["caption"]})
 
 
+def test_kinds_by_rules_add_a_negative_each(tmp_path):
+    captions = ["two men in red shirts open a door", "a boy is chasing a dog", "a nice day"]
+    rows = [
+        retrieval_row(id=f"v{n}", video_id=f"v{n}", video_path=f"{n}.mp4", captions=[text])
+        for n, text in enumerate(captions * 4)
+    ]
+    draft = SetDraft(tmp_path / "corpus", "captions")
+    draft.add("retrieval", {"train": rows}, {})
+    draft.save()
+    given = {"generator": "lexicon", "negatives": "2-action", "rules": "attribute,role"}
+    generate(tmp_path / "corpus", request=GenerateOptions(output=tmp_path / "n", **given))
+    made = datasets.load_dataset(str(tmp_path / "n"), "negatives_mc", split="train")
+    kinds_of = {row["candidates"][row["label"]]: [kind for kind in row["kinds"] if kind != "true"] for row in made}
+    assert "attribute" in kinds_of[captions[0]] and "role" in kinds_of[captions[1]]
+    for generator, model in (("lexicon", None), ("set", str(tmp_path / "n"))):
+        recipe = NegativeRecipe(2, 0, generator=generator, model=model, rules=("attribute", "role"))
+        trained, _ = negatives(rows, recipe, tmp_path / f"{generator}-train", corpus=corpus_of(rows), say=str)
+        of_role = next(row for row in trained if row["caption"] == captions[1])
+        assert of_role["negatives"][of_role["kinds"].index("role")] == "a dog is chasing a boy"
+        assert of_role["kinds"].count("action") <= 2
+
+
 def test_the_lexicon_takes_no_constraints(tmp_path):
     with pytest.raises(UsageError, match="lexicon has a judge of its own"):
         GenerateOptions(output=tmp_path, generator="lexicon", constraints="lemma").check()

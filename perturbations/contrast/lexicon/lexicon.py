@@ -93,8 +93,8 @@ class Lexicon:
         for row in _rows("actions.tsv"):
             self._actions[row[0]] = (*self.actions(row[0]), _action(row))
         self.attributes = {
-            row[0]: Attribute(*row[:3], frozenset(filter(None, row[3].split(","))), frozenset(row[4].split(",")))
-            for row in _rows("attributes.tsv")
+            word: Attribute(word, dimension, group, _names(opposites), _names(classes))
+            for word, dimension, group, opposites, classes in _rows("attributes.tsv")
         }
         self.places = {row[0]: Place(*row) for row in _rows("places.tsv")}
         self._mixes = {scene: frozenset(mixes.split(",")) for scene, mixes, _ in _rows("scenes.tsv")}
@@ -223,6 +223,10 @@ class Lexicon:
         if a.hands == b.hands == "busy" and a.span == b.span == "m" and "i" not in a.frame + b.frame:
             return f"hands are busy with different things: {scenes}"
         return None
+
+
+def _names(text: str) -> frozenset[str]:
+    return frozenset(name for name in text.split(",") if name)
 
 
 def _rows(name: str) -> list[list[str]]:
