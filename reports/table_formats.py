@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
-from video_contrast.reports.terminal import BEST, TableLine
+from video_contrast.reports.terminal import BEST, TableLine, side_columns
 
 _LATEX = {
     "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}",
@@ -62,13 +62,10 @@ def _cells(
     written: Callable[[str], str],
     bold: Callable[[str], str],
 ) -> list[list[str]]:
-    """The head and the rows, each text as `written` escapes it; chance only where a line has one."""
-    chances = any(line.chance is not None for line in lines)
-    rows = [[title, *(["chance"] if chances else []), *models]]
-    rows += [
-        [line.name, *([f"{line.chance:.2f}" if line.chance is not None else ""] if chances else []), *line.cells]
-        for line in lines
-    ]
+    """The head and the rows, each text as `written` escapes it; chance and n only where a line has one."""
+    sides = side_columns(lines)
+    rows = [[title, *(head for head, _ in sides), *models]]
+    rows += [[line.name, *(cells[at] for _, cells in sides), *line.cells] for at, line in enumerate(lines)]
     best = f" {BEST}"
     return [
         [bold(written(cell.removesuffix(best))) if cell.endswith(best) else written(cell) for cell in r] for r in rows

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from video_contrast.reports.hits import Hits, best_of, caption_hits, differing, hit
 from video_contrast.storage import RunFolder
+from video_contrast.storage.missing_clips import missing_clips
 from video_contrast.storage.run_folder import CLEAN
 from video_contrast.storage.run_records import ConfigMetrics, Numbers, unparseable_mark
 
@@ -28,11 +29,22 @@ class TableLine:
         name: of the measure.
         chance: the level of chance; None where there is none.
         cells: one a model.
+        n: items that all models were scored on; None where these differ, and each cell has its own.
     """
 
     name: str
     chance: float | None
     cells: list[str]
+    n: int | None = None
+
+
+def side_columns(lines: Sequence[TableLine]) -> list[tuple[str, list[str]]]:
+    """The columns between the names and the models, each with its title: chance and n, where any line has them."""
+    columns = [
+        ("chance", ["" if line.chance is None else f"{line.chance:.2f}" for line in lines]),
+        ("n", ["" if line.n is None else f"{line.n:,}" for line in lines]),
+    ]
+    return [(title, cells) for title, cells in columns if any(cells)]
 
 
 def interval(numbers: Numbers | None, key: str) -> str:
@@ -74,14 +86,16 @@ def lines_of(
     for (config, condition), first in places.items():
         by_model = [m[config]["conditions"].get(condition) if config in m else None for m in runs.values()]
         for label, key, chance in _measures(first):
-            marks = differing([_count(numbers, key) for numbers in by_model])
+            counts = [_count(numbers, key) for numbers in by_model]
+            marks = differing(counts)
             leads = [model == (best or {}).get((config, condition, key)) for model in runs]
             cells = [
                 " ".join(filter(None, (interval(numbers, key), mark, unparseable_mark(numbers), BEST if lead else "")))
                 for numbers, mark, lead in zip(by_model, marks, leads, strict=True)
             ]
             name = config if condition == CLEAN else f"{config}, {condition}"
-            lines.append(TableLine(name + label, first.get(chance), cells))
+            same = {count for count in counts if count is not None}
+            lines.append(TableLine(name + label, first.get(chance), cells, n=min(same) if len(same) == 1 else None))
     return lines
 
 
@@ -153,8 +167,9 @@ def course_of(steps: Mapping[int, Mapping[str, ConfigMetrics]]) -> tuple[list[Ta
     """The course of a training run: a line a checkpoint, and the names of the columns, one a measure."""
     lines = lines_of({str(step): metrics for step, metrics in steps.items()})
     rows = [TableLine(str(step), None, [line.cells[n] for line in lines]) for n, step in enumerate(steps)]
-    chances = [f" ({line.chance:.2f})" if line.chance is not None else "" for line in lines]
-    return rows, [line.name + chance for line, chance in zip(lines, chances, strict=True)]
+    sides = side_columns(lines)
+    notes = [", ".join(f"{title} {cells[n]}" for title, cells in sides if cells[n]) for n in range(len(lines))]
+    return rows, [f"{line.name} ({note})" if note else line.name for line, note in zip(lines, notes, strict=True)]
 
 
 def best_models(folders: Sequence[Path]) -> dict[Place, str]:
@@ -202,15 +217,15 @@ def show(lines: Sequence[TableLine], models: Sequence[str], title: str = "") -> 
 
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column(title, no_wrap=True)
-    chances = any(line.chance is not None for line in lines)
-    if chances:
-        table.add_column("chance", justify="right")
+    sides = side_columns(lines)
+    for head, _ in sides:
+        table.add_column(head, justify="right")
     for model in models:
         table.add_column(Text(model), justify="right", no_wrap=True)
-    for line in lines:
-        chance = [f"{line.chance:.2f}" if line.chance is not None else ""] if chances else []
+    for at, line in enumerate(lines):
+        beside = [values[at] for _, values in sides]
         cells = [Text(cell, "bold" if cell.endswith(BEST) else "") for cell in line.cells]
-        table.add_row(Text(line.name), *chance, *cells)
+        table.add_row(Text(line.name), *beside, *cells)
     console = Console()
     needed = Console(width=1000).measure(table).maximum
     if console.width < needed:
@@ -220,3 +235,17 @@ def show(lines: Sequence[TableLine], models: Sequence[str], title: str = "") -> 
         console.print(f"{BEST} better than every other model on the items of both (paired sign-flip test, p < .05)")
     if any("unparseable" in cell for line in lines for cell in line.cells):
         console.print(UNPARSEABLE)
+
+
+def missing_lines(folders: Sequence[Path]) -> list[str]:
+    """Of runs that miss clips: how many, and so over which every figure of theirs is.
+
+    Raises:
+        UsageError: a folder holds no finished run.
+    """
+    runs = [RunFolder.open(folder) for folder in folders]
+    return [
+        f"{run.path.name}: {missing_clips(run.record)} missing; its figures are over the others"
+        for run in runs
+        if run.record.get("n_missing")
+    ]

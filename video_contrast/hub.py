@@ -7,6 +7,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Literal
 
+from video_contrast.errors import UsageError
+
 SECONDS = 5.0  # for the connection, and for the answer
 RepoType = Literal["model", "dataset"]
 
@@ -40,6 +42,25 @@ def commit(name: str, *, revision: str | None = None, repo_type: RepoType = "mod
         if not of_the_connection(error):
             raise
         return None
+
+
+def check_name(name: str, option: str) -> None:
+    """Checks the name of a repository before anything is sent.
+
+    Args:
+        name: USER/NAME, or a name alone.
+        option: that gave it, for the message.
+
+    Raises:
+        UsageError: no repository can be called so.
+    """
+    from huggingface_hub.errors import HFValidationError
+    from huggingface_hub.utils import validate_repo_id
+
+    try:
+        validate_repo_id(name)
+    except HFValidationError as error:
+        raise UsageError(f"{option} {name}: no name of a repository on the Hub, such as USER/NAME") from error
 
 
 def of_the_connection(error: Exception) -> bool:

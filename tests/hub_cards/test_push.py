@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+import runner_set
 import yaml
 from fake_hub import FakeHub, point_at
 
@@ -459,3 +460,15 @@ def test_a_run_that_does_not_say_how_many_clips_there_were(
     error = capsys.readouterr().err
     assert "1 clip is missing (the first, clips/b.mp4: cut off)" in error
     assert "--max-missing" not in error  # no share of an unknown number
+
+
+def test_a_dry_run_checks_the_name_and_says_of_how_many_items(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    runner_set.write(tmp_path / "set", n_clips=4)
+    video_contrast.score("random", tmp_path / "set", "verb_mc", output=tmp_path / "run", progress=False)
+    for folder in (tmp_path / "set", tmp_path / "run"):
+        assert main(["push", str(folder), "not_a_repo_name!", "--dataset", "me/set", "--dry-run"]) == 2
+        assert "no name of a repository" in capsys.readouterr().err
+    assert main(["push", str(tmp_path / "run"), "me/model", "--dataset", "me/set", "--dry-run"]) == 0
+    assert "(n = 4)" in capsys.readouterr().out

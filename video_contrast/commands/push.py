@@ -34,13 +34,16 @@ def push(
     The directory of a run sends its results to the model REPO, as a pull request. An interrupted push is finished by
     the same command. Videos stay where they are unless asked for.
     """
+    from video_contrast.hub import check_name
     from video_contrast.hub_cards.publishing import plan_set, push_set
     from video_contrast.hub_cards.results import check_whole, push_results
     from video_contrast.storage import RunFolder
 
+    check_name(repo, "REPO")
     if RunFolder(folder).is_finished:
         if dataset is None:
             raise UsageError(f"{folder} is a run: give --dataset USER/NAME, the set on the Hub that it was scored on")
+        check_name(dataset, "--dataset")
         check_whole(folder, max_missing)
         if dry_run:
             _list_results(folder, repo, dataset, as_json=as_json)
@@ -85,7 +88,7 @@ def _list_results(folder: Path, repo: str, dataset: str, *, as_json: bool) -> No
         print(json.dumps({"repo": repo, "results": rows, "n_missing": record.get("n_missing", 0)}))
         return
     for row in rows:
-        print(f"{row['task']} {row['metric']}: {row['value']}")
+        print(f"{row['task']} {row['metric']}: {row['value']} (n = {row['items']:,})")
     if record.get("n_missing"):
         print(f"{missing_clips(record)} missing; the notes of every result say so")
     print(f"{counted(len(rows), 'result')} to {repo}; nothing was sent")

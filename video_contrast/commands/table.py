@@ -44,7 +44,7 @@ def table(
         terminal.show(lines, columns, title)
     else:
         print(FORMATS[format_](lines, columns, title))
-    for note in [*notes_of(foreign), *harness_notes(logs, beside_own=bool(own))]:
+    for note in [*terminal.missing_lines(own), *notes_of(foreign), *harness_notes(logs, beside_own=bool(own))]:
         print(note, file=sys.stdout if format_ == "text" else sys.stderr)
 
 
