@@ -51,7 +51,7 @@ def test_the_report_and_the_table_mark_the_best_and_counts_that_differ(
         out = capsys.readouterr().out
         assert main(["table", *folders, "--format", "latex"]) == 0
         tabular = capsys.readouterr().out
-        assert tabular.count(r"\textbf{") == best and tabular.count(" & ") == 3 * tabular.count(r" \\")
+        assert tabular.count(r"\textbf{") == best and tabular.count(" & ") == 4 * tabular.count(r" \\")
         assert out.count("] *") == best and ("paired sign-flip test" in out) == bool(best) and "n = " not in out
     shortened(runs / "poor", 38)
     assert main(["table", str(runs / "good"), str(runs / "poor")]) == 0
@@ -78,11 +78,11 @@ def test_runs_of_one_model_on_one_config_stand_side_by_side(tmp_path: Path, caps
         fabricate.make_run(tmp_path / "runs" / name, tmp_path / "set", [config], model="m", skill=skill)
     assert main(["table", str(tmp_path / "runs")]) == 0
     header = capsys.readouterr().out.splitlines()[0]
-    assert header.split() == ["chance", "frames-4", "frames-8", "m"]
+    assert header.split() == ["chance", "n", "frames-4", "frames-8", "m"]
     assert main(["table", str(tmp_path / "runs" / "frames-4"), str(tmp_path / "runs" / "other")]) == 0
-    assert capsys.readouterr().out.splitlines()[0].split() == ["chance", "m"]  # nothing in common: one column
+    assert capsys.readouterr().out.splitlines()[0].split() == ["chance", "n", "m"]  # nothing in common: one column
     (tmp_path / "more").mkdir()
     fabricate.make_run(tmp_path / "more" / "frames-4", tmp_path / "set", ["verb_mc"], model="m", skill=0.0)
     paths = [str(tmp_path / place / "frames-4") for place in ("runs", "more")]
     assert main(["table", *paths]) == 0
-    assert capsys.readouterr().out.splitlines()[0].split() == ["chance", *paths]
+    assert capsys.readouterr().out.splitlines()[0].split() == ["chance", "n", *paths]
