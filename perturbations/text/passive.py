@@ -104,7 +104,9 @@ def _is_movable(s: Sentence, obj: int) -> bool:
     long = len(s.children_with(obj, "compound", "nmod")) > _MOST_COMPOUNDS
     if not s.words[obj].is_noun or long or has_class(s.words[obj].lemma, "light_object"):
         return False
-    return not any(w.tag in (*_CLAUSE_TAGS, "PRP", "PRP$") or w.dep in ("acl", "relcl", "appos") for w in inside)
+    second_verb = any(w.dep == "conj" and w.text.endswith("ing") for w in inside)  # "drinking coffee and shopping"
+    clause = any(w.tag in (*_CLAUSE_TAGS, "PRP", "PRP$") or w.dep in ("acl", "relcl", "appos") for w in inside)
+    return not (second_verb or clause)
 
 
 def _is_adverbial(s: Sentence, verb: int, start: int, end: int) -> bool:
