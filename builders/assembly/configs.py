@@ -103,18 +103,19 @@ def build_configs(
             add_config(built, config, *_retrieval_config(retrieval_splits or splits), optional=optional)
         elif config == "random_mc":
             add_config(built, config, *random_config(items, counts), optional=optional)
-        elif config in plan.contrasts:
+        elif config in plan.contrasts or config == "contrast_mc":
             try:
-                tables, config_facts = _contrast_config(plan, plan.contrasts[config], items, counts)
+                if config == "contrast_mc":
+                    tables, config_facts = _mixed_config(plan, items, counts)
+                else:
+                    tables, config_facts = _contrast_config(plan, plan.contrasts[config], items, counts)
             except NotEnglish as error:
                 if not optional:
                     raise
                 leave_out(built, config, str(error))
                 continue
-            hint = plan.contrasts[config].hint if any(items.values()) else ""
+            hint = plan.contrasts[config].hint if config in plan.contrasts and any(items.values()) else ""
             add_config(built, config, tables, config_facts, optional=optional, hint=hint)
-        elif config == "contrast_mc":
-            add_config(built, config, *_mixed_config(plan, items, counts), optional=optional)
         elif config in plan.missing:
             leave_out(built, config, plan.missing[config], optional=optional)
     return built
