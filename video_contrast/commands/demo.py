@@ -144,15 +144,13 @@ def table(results: Mapping[str, Mapping[str, ConfigMetrics]]) -> list[TableLine]
     return rows
 
 
+# Contrasts are called as in the report: by their kind.
 LABELS = {
     "random_mc": "5 candidates, all random",
-    "antonym_mc": "against antonym",
-    "verb_mc": "against other verb",
-    "gender_mc": "against other gender",
-    "person_id_mc": "against other person",
-    "entity_mc": "against other entity",
-    "object_mc": "against other object",
-    "role_mc": "against swapped roles",
+    **{
+        f"{kind}_mc": f"against {kind.replace('_', ' ')}"
+        for kind in ("antonym", "verb", "gender", "person_id", "entity", "object", "role")
+    },
     "counterfactual_mc": "6 candidates, other actions",
 }
 
