@@ -66,6 +66,11 @@ def _is_said(sentence: Sentence, at: int, size: int, way: Way, lexicon: Lexicon)
     following = words[end].text if end < len(words) else ""
     if at == 0 or words[at - 1].text in _JOINED or following in ("and", "or", "of"):
         return False
+    said = f" {' '.join(word.text for word in words)} "
+    if f" {way.other} " in said or words[at].dep in ("amod", "compound", "nmod"):  # "an outside stage"
+        return False
+    if words[at].text in _SETTINGS and words[at - 1].lemma in ("have", "show", "see"):
+        return False
     if words[at].text in _SETTINGS and way.before == frozenset() and _tells_setting(sentence, lexicon):
         return False
     if way.verbs is not None:

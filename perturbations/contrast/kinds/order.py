@@ -1,16 +1,16 @@
-"""Order: what happens first. "walks in and then sits down" -> "sits down and then walks in"; before, after, while."""
+"""Order: what happens first. "walks in and then sits down" -> "sits down and then walks in"; before, after."""
 
 from video_contrast.perturbations.contrast.kinds.contrast import Contrast, exchange, has_pronoun, replace_words
 from video_contrast.perturbations.contrast.lexicon import Lexicon
 from video_contrast.perturbations.english import Sentence
 
-_TIMES = ("before", "after", "while")
+_TIMES = ("before", "after")
 _STATES = frozenset("stand lie lay wear be have hold look watch listen hang stay remain".split())  # last on  # noqa: SIM905
 _BETWEEN = frozenset((",", "and", "then", "but", "."))
 
 
 def contrasts(sentence: Sentence, lexicon: Lexicon) -> list[Contrast]:
-    """Two actions around "then" change places; "before", "after" and "while" are exchanged for each other."""
+    """Two actions around "then" change places; "before" and "after" are exchanged."""
     places = [at for at, word in enumerate(sentence.words) if word.text in (*_TIMES, "then")]
     if len(places) != 1:
         return []
@@ -21,7 +21,7 @@ def contrasts(sentence: Sentence, lexicon: Lexicon) -> list[Contrast]:
 
 
 def _other_time(sentence: Sentence, at: int) -> list[Contrast]:
-    """ "before cooking" -> "after cooking", "while cooking"."""
+    """ "before cooking" -> "after cooking"."""
     words = sentence.words
     following = words[at + 1] if at + 1 < len(words) else None
     if following is None or at == 0:
@@ -29,9 +29,9 @@ def _other_time(sentence: Sentence, at: int) -> list[Contrast]:
     head = words[at].head
     participle = following.tag == "VBG" and following.lemma not in _STATES and sentence.child(at + 1, "nsubj") is None
     clause = words[at].dep == "mark" and head > at and sentence.child(head, "nsubj", "nsubjpass") is not None
-    if not participle and not (clause and words[at].text != "while"):
+    if not participle and not clause:
         return []
-    others = [other for other in _TIMES if other != words[at].text and (participle or other != "while")]
+    others = [other for other in _TIMES if other != words[at].text]
     return [replace_words(sentence, at, at + 1, other, unit=words[at].text, other=other) for other in others]
 
 
@@ -46,6 +46,8 @@ def _swapped(sentence: Sentence, then: int) -> Contrast | None:
     while stop > 0 and words[stop - 1].text in _BETWEEN:
         stop -= 1
     before = [n for n in sentence.verbs if n < stop and words[n].tag == words[second].tag and words[n].dep != "amod"]
+    if words[stop - 1].text in ("who", "that", "which", "to"):
+        return None
     first = next((n for n in reversed(before) if words[second].head == n), before[0] if len(before) == 1 else None)
     if first is None or has_pronoun(sentence, second, end) or not _equal(sentence, first, second):
         return None
@@ -65,4 +67,5 @@ def _equal(sentence: Sentence, first: int, second: int) -> bool:
     """Whether two verbs stand in one form, with the same auxiliaries before them or none."""
     words = sentence.words
     behind = [words[n].text for n in sentence.auxiliaries(second)]
+    behind += ["to" for n in sentence.auxiliaries(first) if words[n].text == "to"]
     return words[first].tag == words[second].tag and not behind and sentence.child(second, "neg") is None
