@@ -51,7 +51,6 @@ def check_generator(recipe: NegativeRecipe, *, own_model: bool = True) -> None:
 def is_stored(recipe: NegativeRecipe, folder: Path) -> bool:
     """Whether negatives by this recipe lie in a store already, so that no model may be needed."""
     own = recipe.record() | {"model": content(recipe.model)}
-    del own["tagger"]  # stored by the name that "auto" stood for
     for path in folder.glob("negatives-*.json"):
         stored = read_json(path)["settings"]
         if all(stored.get(name) == value for name, value in own.items()):

@@ -42,8 +42,7 @@ class NegativeRecipe:
     options: str | None = None  # of the generator: "name=value,..."
     constraints: str | None = None  # names; None: the generator's
     constraint_settings: str | None = None  # thresholds and models: "name=value,..."
-    tagger: str = "auto"  # what finds actions and objects: "auto", "hanta", "nltk", "spacy:MODEL" or "amr..."
-    quality: str = "balanced"  # of lexicon, which has no model, constraints or tagger
+    quality: str = "balanced"  # of lexicon, which has no model or constraints
     rules: tuple[str, ...] = ()  # kinds of `perturbations.contrast.kinds`, of each at most one a caption
 
     @property
@@ -73,7 +72,6 @@ class NegativeRecipe:
             options=options.generator_options,
             constraints=options.constraints,
             constraint_settings=options.constraint_options,
-            tagger=options.tagger,
             quality=options.quality,
             rules=rule_kinds(options.rules),
         )
@@ -141,7 +139,6 @@ class NegativeRecipe:
             generator_options=self.options,
             constraints=names,
             constraint_options=self.constraint_settings,
-            tagger=self.tagger,
         )
         count = self.actions if target == "verb" else self.objects
         return VerbContrasts(options=options, seed=self.seed, target=target, per_caption=count)

@@ -56,12 +56,12 @@ def negatives(
         The captions, and counts: "captions", "negatives", "captions with fewer than requested",
         "captions with none".
     """
-    from video_contrast.perturbations.language import tagger_name
+    from video_contrast.perturbations.english import PARSER
 
     settings = recipe.record() | {"set": _digest(rows), "corpus": digest(*texts_of(corpus)).hex()}
     settings["model"] = content(recipe.model)
     if recipe.generator not in UNTAGGED:
-        settings["tagger"] = tagger_name(recipe.tagger)
+        settings["parser of captions"] = PARSER
     part = path.name.rpartition("-")[2]
     path = path.with_name(f"{path.name}-{digest(str(sorted(settings.items()))).hex()[:12]}.parquet")
     record = path.with_suffix(".json")

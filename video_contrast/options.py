@@ -46,7 +46,6 @@ OptionValues = dict[str, Any]  # option -> value, of the type that the option de
 
 # Options that many commands have.
 Seed = Annotated[int, "seed of all random draws"]
-Tagger = Annotated[str, "auto, hanta, nltk, spacy:MODEL or amr:FILE"]
 Device = Annotated[str, "auto (first GPU, else CPU), cpu, cuda, cuda:1, mps"]
 Precision = Literal["auto", "float32", "bfloat16", "float16"]
 VideoRoot = Annotated[Path | None, "where video paths start; default: the set's own folder"]

@@ -99,7 +99,7 @@ def share(
 
 
 def warm(folder: Path, names: list[str]) -> None:
-    """What a process pays once, whichever way it works: tables of noise, taggers, checkpoints of perturbations."""
+    """What a process pays once, whichever way it works: tables of noise, the parser, checkpoints of perturbations."""
     for condition in parse(names):
         if condition.visual.name:
             small = np.zeros((2, 32, 32, 3), np.uint8)

@@ -104,7 +104,7 @@ def contrast_plan(
         verbs = VerbContrasts(options=options, seed=options.seed, training_videos=training_videos)
         if options.generator == "mlm":  # the only model that proposes things
             objects = VerbContrasts(
-                options=VerbOptions(generator="mlm", generator_model=options.generator_model, tagger=options.tagger),
+                options=VerbOptions(generator="mlm", generator_model=options.generator_model),
                 seed=options.seed,
                 target="object",
                 training_videos=training_videos,
@@ -149,7 +149,7 @@ def _gender_contrasts(options: ContrastSetOptions, attempts: Sequence[Attempt]) 
     """One contrast a caption with a gendered noun (`perturbations.contrast.gender`)."""
     captions, ids = [a.caption for a in attempts], [a.id for a in attempts]
     extended = getattr(options, "extended", False)
-    edits, counts = gender.contrasts(captions, ids, seed=options.seed, extended=extended, tagger=options.tagger)
+    edits, counts = gender.contrasts(captions, ids, seed=options.seed, extended=extended)
     return [[edit] if edit else [] for edit in edits], counts
 
 

@@ -65,7 +65,7 @@ def _marks_of_both(one: str, other: str, marks: str) -> int:
 
 def _base(words: list[str]) -> str:
     """The dictionary form of a verb phrase that is given in words, with the marks of its sentence."""
-    from video_contrast.perturbations.language import lemma
+    from video_contrast.perturbations.english.forms import lemma
 
     words = [word.strip(_OPENING + _CLOSING) or word for word in words]
     return " ".join([lemma(words[0].lower(), "VB"), *(word.lower() for word in words[1:])])

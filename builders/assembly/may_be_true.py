@@ -4,7 +4,7 @@ Generators apply this as the constraint `lift`; negatives of people and of table
 scores and a count and a warning beside them.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 
@@ -15,26 +15,23 @@ from video_contrast.perturbations.contrast.candidate import Candidate, Original
 from video_contrast.perturbations.contrast.constraints.lift import LIFT, SPEECH_LIFT, SiblingLift
 from video_contrast.perturbations.contrast.object import OBJECT
 from video_contrast.perturbations.contrast.target import VERB
-from video_contrast.perturbations.language import Token, tag
+from video_contrast.perturbations.english import Word, parse
 
 COUNT = "may_be_true_together"
 
 
-def with_lifts(
-    captions: Sequence[str], edits: Sequence[Edit], *, tagger: str = "auto"
-) -> tuple[list[Edit], list[bool]]:
+def with_lifts(captions: Sequence[str], edits: Sequence[Edit]) -> tuple[list[Edit], list[bool]]:
     """The edits with the lift of what they replace in their scores, and whether each may be true with its caption.
 
     Args:
         captions: the true captions.
         edits: one a caption; those that do not replace a verb by a verb or a thing by a thing stay as they are.
-        tagger: as of `language.tag`.
     """
     texts = list(dict.fromkeys([*captions, *(edit.text for edit in edits)]))
-    tagged = dict(zip(texts, tag(texts, tagger=tagger), strict=True))
+    parsed = {sentence.caption: sentence.words for sentence in parse(texts)}
     scored, doubtful = [], []
     for caption, edit in zip(captions, edits, strict=True):
-        pair = _replaced(caption, edit, tagged)
+        pair = _replaced(caption, edit, parsed)
         verdict = _lift().accepts(*pair) if pair is not None else None
         doubtful.append(verdict is not None and not verdict.ok)
         if verdict is not None and verdict.score is not None:
@@ -64,9 +61,9 @@ def _lift() -> SiblingLift:
     return SiblingLift()
 
 
-def _replaced(caption: str, edit: Edit, tagged: dict[str, list[Token]]) -> tuple[Original, Candidate] | None:
+def _replaced(caption: str, edit: Edit, parsed: Mapping[str, Sequence[Word]]) -> tuple[Original, Candidate] | None:
     """The phrase that was replaced, and what stands in its place, if both are verbs or both are things."""
-    tokens, others = tagged[caption], tagged[edit.text]
+    tokens, others = parsed[caption], parsed[edit.text]
     last = edit.start + len(edit.old)
     for target in (VERB, OBJECT):
         phrases = [phrase for phrase in target.find(tokens) if phrase.start >= edit.start and phrase.end <= last]

@@ -102,7 +102,7 @@ def _results(
     if num_proc == 1 or len(chunks) < 2:
         yield from map(function, chunks)
         return
-    # Forked workers share what is loaded (word tables, taggers); elsewhere each gets a copy of the function.
+    # Forked workers share what is loaded (word tables, the parser); elsewhere each gets a copy of the function.
     method = "fork" if "fork" in multiprocessing.get_all_start_methods() else None
     context = multiprocessing.get_context(method)
     with ProcessPoolExecutor(num_proc, mp_context=context, initializer=_set_task, initargs=(function,)) as pool:

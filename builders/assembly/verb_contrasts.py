@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from video_contrast.builders.assembly.clip_contrasts import Attempt, TrainingVideos
 from video_contrast.errors import UsageError
-from video_contrast.options import Tagger
 from video_contrast.perturbations.contrast import Edit
 from video_contrast.perturbations.english.caption_store import user_store
 from video_contrast.storage.set_records import Facts
@@ -29,7 +28,6 @@ class EditOptions:
     generator_options: Annotated[str | None, "its further options: name=value,... (endpoint=, store=, k= ...)"] = None
     constraints: Annotated[str | None, "checks of contrasts, comma-separated; default: the generator's"] = None
     constraint_options: Annotated[str | None, "their thresholds and models: name=value,..."] = None
-    tagger: Tagger = "auto"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,9 +62,7 @@ class VerbContrasts:
             constraint_names(self.options.generator, names)
         from video_contrast.perturbations.contrast.constraints import check_options
         from video_contrast.perturbations.contrast.generators import check_generator_options
-        from video_contrast.perturbations.language.taggers import resolve
 
-        resolve(self.options.tagger)
         check_options(named_values(self.options.constraint_options, "--constraint-options"))
         generator_options = named_values(self.options.generator_options, "--generator-options")
         check_generator_options(self.options.generator, generator_options)
@@ -110,7 +106,6 @@ class VerbContrasts:
             self.options.constraint_names(),
             target=_target(self.target),
             seed=self.seed,
-            tagger=self.options.tagger,
             generator_options=generator_options,
             options=named_values(self.options.constraint_options, "--constraint-options") | self._own_counts(),
             on_reject=self.on_reject,
@@ -131,7 +126,7 @@ class VerbContrasts:
 
 def _one_a_word(edits: Sequence[Edit], target: str) -> list[Edit]:
     """The edits with their first word (last, for things) each once, by its dictionary form."""
-    from video_contrast.perturbations.language import lemma
+    from video_contrast.perturbations.english.forms import lemma
 
     place, tag = (0, "VB") if target == "verb" else (-1, "NN")
     return list({lemma(edit.new.lower().split()[place], tag): edit for edit in reversed(edits)}.values())[::-1]

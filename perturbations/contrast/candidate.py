@@ -1,10 +1,11 @@
 """What passes between generators and constraints: a caption with its chosen phrase, and a proposed replacement."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from video_contrast.perturbations.contrast.phrases import Phrase
+from video_contrast.perturbations.english import Word
 from video_contrast.perturbations.english.forms import replaced
-from video_contrast.perturbations.language import Token
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,7 +17,7 @@ class Original:
     """
 
     caption: str
-    tokens: list[Token]
+    tokens: Sequence[Word]
     phrase: Phrase
     own: frozenset[str]
     sibling_words: frozenset[str] = frozenset()

@@ -5,7 +5,6 @@ gender follow in correct English: "her" becomes "his" or "him" by its role. A no
 make no sense without it (`gender_fit`): people who become alike, partners, clothing, roles, names.
 """
 
-import re
 from collections import Counter
 from collections.abc import Sequence
 from functools import cache
@@ -14,17 +13,9 @@ from numpy.random import Generator
 
 from video_contrast.perturbations.contrast.edit import Edit, replace_spans
 from video_contrast.perturbations.contrast.gender_fit import ALIKE, Person, alike, another, counterparts, misfit
-from video_contrast.perturbations.english.forms import like_case
-from video_contrast.perturbations.language import Token, tag
-from video_contrast.perturbations.language.gender import (
-    PRONOUNS,
-    TITLES,
-    Gender,
-    is_person,
-    plural,
-    pronoun,
-    whole_words,
-)
+from video_contrast.perturbations.english import Sentence, parse, parse_one
+from video_contrast.perturbations.english.forms import inflect, like_case
+from video_contrast.perturbations.english.gender import PRONOUNS, TITLES, Gender, names_person, pronoun
 from video_contrast.seeds import Streams
 
 VERSION = "1"
@@ -79,13 +70,13 @@ def swap(caption: str, rng: Generator, extended: bool = False) -> Edit | None:
     >>> swap("a man and a woman", np.random.default_rng(0)) is None
     True
     """
-    edit = _swap(caption, rng, extended, None)
+    edit = _swap(parse_one(caption), rng, extended)
     return edit if isinstance(edit, Edit) else None
 
 
-def _swap(caption: str, rng: Generator, extended: bool, tokens: list[Token] | None) -> Edit | str:
+def _swap(sentence: Sentence, rng: Generator, extended: bool) -> Edit | str:
     """The edit, or why there is none: a key of the counts."""
-    persons = _persons(caption, extended)
+    caption, persons = sentence.caption, _persons(sentence, extended)
     choices, reason = _choices(caption, persons, extended)
     if not choices:
         return reason
@@ -102,18 +93,16 @@ def _swap(caption: str, rng: Generator, extended: bool, tokens: list[Token] | No
     # "a man hugs his boy": a pronoun between another noun of the gender and the swapped one belongs to the other.
     others = [person.start for person in persons if person.end <= noun.start and person.gender == noun.gender]
     to: Gender = "female" if noun.gender == "male" else "male"
-    for match in _pronouns(to).finditer(caption):
-        if others and others[0] < match.start() < noun.start:
-            continue
-        if tokens is None and match.group().lower() == "her":
-            tokens = tag([caption])[0]
-        changes.append((*match.span(), like_case(pronoun(caption, match, to, tokens), match.group())))
+    for place, word in enumerate(sentence.words):
+        if word.text in PRONOUNS[to] and not (others and others[0] < word.start < noun.start):
+            new = like_case(pronoun(sentence, place, to), caption[word.start : word.end])
+            changes.append((word.start, word.end, new))
     changes.sort()
     return replace_spans(caption, changes, changes.index(main), generator="extended" if extended else "table6")
 
 
 def contrasts(
-    captions: Sequence[str], ids: Sequence[str], *, seed: int = 0, extended: bool = False, tagger: str = "auto"
+    captions: Sequence[str], ids: Sequence[str], *, seed: int = 0, extended: bool = False
 ) -> tuple[list[Edit | None], Counter[str]]:
     """`swap` for many captions, each with the stream of its id, and how many came out how.
 
@@ -122,18 +111,15 @@ def contrasts(
         ids: one a caption; with the seed it names the caption's random stream.
         seed: of every choice.
         extended: as of `swap`.
-        tagger: as of `language.tag`; used where "her" needs its role.
 
     Returns:
         One edit or None a caption, and counts: "edited", "no_gender_noun", and the reasons of `gender_fit` why the
         nouns that there are cannot be swapped.
     """
     streams, edits = Streams(), []
-    need = [caption for caption in captions if _HER.search(caption)]
-    tagged = dict(zip(need, tag(need, tagger=tagger), strict=True)) if need else {}
-    for caption, identifier in zip(captions, ids, strict=True):
+    for sentence, identifier in zip(parse(captions), ids, strict=True):
         rng = streams.at(seed, "gender", VERSION, identifier)
-        edits.append(_swap(caption, rng, extended, tagged.get(caption)))
+        edits.append(_swap(sentence, rng, extended))
     counts = Counter(edit if isinstance(edit, str) else "edited" for edit in edits)
     return [edit if isinstance(edit, Edit) else None for edit in edits], counts
 
@@ -144,15 +130,15 @@ def covers(caption: str, extended: bool = False) -> bool:
     >>> covers("two guys"), covers("a father"), covers("a father", extended=True)
     (True, False, True)
     """
-    return bool(_choices(caption, _persons(caption, extended), extended)[0])
+    return bool(_choices(caption, _persons(parse_one(caption), extended), extended)[0])
 
 
-def _persons(caption: str, extended: bool) -> list[Person]:
-    male, _ = _maps(extended)
+def _persons(sentence: Sentence, extended: bool) -> list[Person]:
+    male, female = _maps(extended)
     return [
-        Person(*match.span(), match.group().lower(), "male" if match.group().lower() in male else "female")
-        for match in _pattern(extended).finditer(caption)
-        if is_person(caption, match)
+        Person(word.start, word.end, word.text, "male" if word.text in male else "female")
+        for place, word in enumerate(sentence.words)
+        if (word.text in male or word.text in female) and names_person(sentence, place)
     ]
 
 
@@ -173,9 +159,6 @@ def _choices(
     return choices, reasons[0] if reasons else "no_gender_noun"
 
 
-_HER = re.compile(r"\bher\b", re.IGNORECASE)
-
-
 @cache
 def _maps(extended: bool) -> tuple[dict[str, tuple[str, ...]], dict[str, tuple[str, ...]]]:
     """Male -> female and female -> male nouns. Table 6 wins over the extended pairs."""
@@ -185,19 +168,8 @@ def _maps(extended: bool) -> tuple[dict[str, tuple[str, ...]], dict[str, tuple[s
     female: dict[str, tuple[str, ...]] = {}
     for pair in _PAIRS.split(","):
         a, b = pair.split()
-        pairs = [(a, b)] if a in _NO_PLURAL else [(a, b), (plural(a), plural(b))]
+        pairs = [(a, b)] if a in _NO_PLURAL else [(a, b), (inflect(a, "NNS"), inflect(b, "NNS"))]
         for he, she in pairs:
             male[he] = (*male.get(he, ()), she)
             female[she] = (*female.get(she, ()), he)
     return male | MALE, female | FEMALE
-
-
-@cache
-def _pattern(extended: bool) -> re.Pattern[str]:
-    male, female = _maps(extended)
-    return whole_words([*male, *female])
-
-
-@cache
-def _pronouns(to: Gender) -> re.Pattern[str]:
-    return whole_words(PRONOUNS[to])

@@ -6,11 +6,11 @@ sentence about other people. The rules are about kinds of words; the lists are g
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache, lru_cache
 from typing import NamedTuple
 
-from video_contrast.perturbations.language.gender import Gender, whole_words
+from video_contrast.perturbations.english.gender import Gender
 
 # Why a noun cannot be swapped: keys of the counts.
 ALIKE = "people_become_alike"
@@ -20,6 +20,12 @@ PARTNER = "partner_of_the_person"
 WORN = "clothing_or_body_of_one_gender"
 ROLE = "role_of_one_gender"
 NAME = "name_of_a_role"
+
+
+def whole_words(words: Iterable[str]) -> re.Pattern[str]:
+    """A pattern that matches any of the words as a whole: "man" not in "woman", "man-made" or "batman"."""
+    longest_first = sorted(words, key=lambda word: (-len(word), word))
+    return re.compile(rf"(?<![\w-])(?:{'|'.join(longest_first)})(?![\w-])", re.IGNORECASE)
 
 
 class Person(NamedTuple):

@@ -9,7 +9,7 @@ from typing import Any
 from video_contrast.perturbations.contrast.phrases import Phrase
 from video_contrast.perturbations.contrast.pipeline import Outcome, run_pipeline
 from video_contrast.perturbations.contrast.target import Target
-from video_contrast.perturbations.language import Token
+from video_contrast.perturbations.english import Word
 
 _COMMON = ("NN", "NNS")
 # People are the business of gender and character contrasts.
@@ -34,7 +34,7 @@ def contrasts(captions: Sequence[str], ids: Sequence[str], **arguments: Any) -> 
     return run_pipeline(OBJECT, captions, ids, **arguments)
 
 
-def _find(tokens: list[Token]) -> list[Phrase]:
+def _find(tokens: Sequence[Word]) -> list[Phrase]:
     """The things: runs of common nouns, whose last word is the head; no people."""
     nouns: list[Phrase] = []
     first = 0
@@ -58,11 +58,11 @@ class _Thing(Phrase):
         return " ".join((*self.particles, self.lemma))
 
 
-def _lemmas(tokens: list[Token]) -> frozenset[str]:
+def _lemmas(tokens: Sequence[Word]) -> frozenset[str]:
     return frozenset(token.lemma for token in tokens if token.tag in _COMMON)
 
 
-def _within(tokens: list[Token], start: int, end: int) -> list[Token]:
+def _within(tokens: Sequence[Word], start: int, end: int) -> Sequence[Word]:
     inside = [token for token in tokens if token.start >= start and token.end <= end and token.tag in _COMMON]
     return [token for token in reversed(inside) if token.lemma not in _PEOPLE]
 

@@ -1,16 +1,17 @@
 """Finds the verb phrases of a caption: verb; verb + particle or preposition; verb + particle + preposition."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from numpy.random import Generator
 
+from video_contrast.perturbations.english import Word
 from video_contrast.perturbations.english.forms import verb_tags
-from video_contrast.perturbations.language import Token
-from video_contrast.perturbations.language.repair import PEOPLE
+from video_contrast.perturbations.english.lexicon import has_class
 
 # Auxiliaries and copulas: swapping them changes the grammar, not the action.
 _COPULAS = frozenset({"be", "become", "seem", "let"})
-# Captions often lack the apostrophe: "they re going", "he doesn t know"; taggers give these any lemma.
+# Captions often lack the apostrophe: "they re going", "he doesn t know"; parsers give these any lemma.
 _CLITICS = frozenset(
     {"s", "ve", "re", "ll", "m", "d", "t", "don", "doesn", "didn", "isn", "aren", "wasn", "can", "won"}
 )
@@ -44,11 +45,11 @@ class Phrase(NamedTuple):
         return " ".join((self.lemma, *self.particles))
 
 
-def phrases(tokens: list[Token]) -> list[Phrase]:
+def phrases(tokens: Sequence[Word]) -> list[Phrase]:
     """All verb phrases, in reading order, each verb with the longer patterns after the shorter.
 
-    >>> from video_contrast.perturbations.language import tag
-    >>> [p.base for p in phrases(tag(["a man is walking up to the door"], tagger="hanta")[0])]
+    >>> from video_contrast.perturbations.english import parse_one
+    >>> [p.base for p in phrases(parse_one("a man is walking up to the door").words)]
     ['walk', 'walk up', 'walk up to']
     """
     listed: list[Phrase] = []
@@ -58,13 +59,13 @@ def phrases(tokens: list[Token]) -> list[Phrase]:
         verb = Phrase(token.start, token.end, lemma=token.lemma, tag=token.tag, particles=(), place=place)
         if place + 1 < len(tokens) and _is_light(token, tokens[place + 1]):
             activity = tokens[place + 1]
-            listed.append(verb._replace(end=activity.end, particles=(activity.text.lower(),)))
+            listed.append(verb._replace(end=activity.end, particles=(activity.text,)))
             continue
         if place and _is_light(tokens[place - 1], token):
             continue
         listed.append(verb)
         for next_token in tokens[place + 1 : place + 3]:
-            low = next_token.text.lower()
+            low = next_token.text
             second = bool(verb.particles)  # after a particle only a preposition goes on with the phrase
             fits = next_token.tag == "IN" or (low == "to" if second else next_token.tag == "RP")
             if not fits or low in _CLAUSE:
@@ -84,10 +85,10 @@ def choose(candidates: list[Phrase], rng: Generator) -> Phrase | None:
     return patterns[int(rng.integers(len(patterns)))] if len(patterns) > 1 else patterns[0]
 
 
-def is_content_verb(tokens: list[Token], place: int) -> bool:
+def is_content_verb(tokens: Sequence[Word], place: int) -> bool:
     """Whether the verb at `place` says what is done: no copula, and no auxiliary of a later verb."""
     token = tokens[place]
-    low = token.text.lower()
+    low = token.text
     if low in _CLITICS or token.lemma in _COPULAS or not low[0].isalpha() or not _looks_like_verb(low):
         return False
     if _is_attributive(tokens, place):
@@ -104,15 +105,15 @@ def is_content_verb(tokens: list[Token], place: int) -> bool:
     return token.lemma != "have"  # "a man has a hat" is a state as much as "is" is
 
 
-def _is_attributive(tokens: list[Token], place: int) -> bool:
+def _is_attributive(tokens: Sequence[Word], place: int) -> bool:
     """Whether a participle stands before the thing that it describes: "a very expensive looking car"."""
     tag = tokens[place].tag
     if tag not in ("VBG", "VBN", "VBD") or place + 1 == len(tokens) or tokens[place + 1].tag[:2] not in ("NN", "JJ"):
         return False
     first = place
-    while first and tokens[first - 1].tag in ("JJ", "RB") and tokens[first - 1].lemma not in PEOPLE:
+    while first and tokens[first - 1].tag in ("JJ", "RB") and not has_class(tokens[first - 1].lemma, "person"):
         first -= 1
-    if first and tokens[first - 1].text.lower() in _DETERMINERS:
+    if first and tokens[first - 1].text in _DETERMINERS:
         return True
     if tag == "VBG":  # "enjoys riding horses", "about making pizza"
         return False
@@ -122,7 +123,7 @@ def _is_attributive(tokens: list[Token], place: int) -> bool:
     return before is not None and before.tag[:2] == "VB" and before.lemma not in _HELPERS
 
 
-def _opens_another(tokens: list[Token], place: int) -> bool:
+def _opens_another(tokens: Sequence[Word], place: int) -> bool:
     """Whether the verb at `place` has an infinitive or a gerund as its object."""
     after = tokens[place + 1 : place + 3]
     if after and after[0].tag == "VBG":
@@ -131,21 +132,21 @@ def _opens_another(tokens: list[Token], place: int) -> bool:
 
 
 def _looks_like_verb(word: str) -> bool:
-    """Whether a dictionary has the form, or its ending tells: taggers take names and adjectives for verbs at times."""
+    """Whether a dictionary has the form, or its ending tells: parsers take names and adjectives for verbs at times."""
     return bool(verb_tags(word)) or word.endswith(("ing", "ed"))
 
 
-def _is_light(token: Token, following: Token) -> bool:
+def _is_light(token: Word, following: Word) -> bool:
     """Whether the two words are a light verb and its activity."""
     return (
         token.lemma in _LIGHT
         and token.tag[:2] == "VB"
-        and following.text.lower().endswith("ing")
+        and following.text.endswith("ing")
         and (following.tag in ("NN", "VBG"))
     )
 
 
-def verb_lemmas(tokens: list[Token]) -> frozenset[str]:
+def verb_lemmas(tokens: Sequence[Word]) -> frozenset[str]:
     """The lemmas of all verbs but auxiliaries and copulas."""
     return frozenset(
         token.lemma for n, token in enumerate(tokens) if token.tag.startswith("VB") and is_content_verb(tokens, n)

@@ -20,8 +20,7 @@ from video_contrast.perturbations.contrast.edit import Edit
 from video_contrast.perturbations.contrast.generators import CaptionGenerator, check_generator, make_generator
 from video_contrast.perturbations.contrast.phrases import choose
 from video_contrast.perturbations.contrast.target import VERB, Target, words_used
-from video_contrast.perturbations.language import tag, tagger_name
-from video_contrast.perturbations.language.amr import meanings
+from video_contrast.perturbations.english import PARSER, parse
 from video_contrast.seeds import Streams
 
 VERSION = "1"
@@ -38,7 +37,7 @@ class Pipeline:
         constraints: names in any order; None for the generator's default set.
         target: what is replaced: `target.VERB` or `object.OBJECT`.
         seed: of every choice.
-        tagger, num_proc: for tagging (`language.tag`).
+        num_proc: processes that share the parsing.
         generator_options: arguments of the generator, e.g. {"model": "t5-base", "k": 50}.
         options: thresholds, models and files of the constraints: the fields of their classes, and `device`.
         on_reject: told of every candidate that a constraint rejects.
@@ -55,7 +54,6 @@ class Pipeline:
         *,
         target: Target = VERB,
         seed: int = 0,
-        tagger: str = "auto",
         num_proc: int = 1,
         generator_options: GivenOptions | None = None,
         options: GivenOptions | None = None,
@@ -73,7 +71,7 @@ class Pipeline:
             device = options.get("device", "auto")
             generator = make_generator(generator, target, device=device, options=generator_options or {})
         self.generator = generator
-        self._seed, self._tagger, self._num_proc = seed, tagger, num_proc
+        self._seed, self._num_proc = seed, num_proc
         self._on_reject = on_reject
 
     def run(
@@ -126,12 +124,12 @@ class Pipeline:
         return edits, counts
 
     def record(self) -> JsonObject:
-        """Generator, tagger, constraints with their thresholds and models, and those that were not applied."""
+        """Generator, parser, constraints with their thresholds and models, and those that were not applied."""
         return {
             "generator": self.generator.name,
             "version": VERSION,
             "seed": self._seed,
-            "tagger": tagger_name(self._tagger),
+            "parser": PARSER,
             "constraints": {constraint.name: constraint.record() for constraint in self.constraints},
             "not_applied": [name for name in constraint_names(None, target=self.target.name) if name not in self.names],
         }
@@ -182,16 +180,9 @@ class Pipeline:
         used = self._sibling_words(captions, siblings) if "siblings" in self.names and siblings is not None else None
         streams = Streams()
         originals: list[Original | None] = []
-        parser = meanings(self._tagger)
-        graphs = parser.read(captions) if parser else [None] * len(captions)
-        if parser:
-            counts["no_graph"] += graphs.count(None)
-        for place, tokens in enumerate(tag(captions, tagger=self._tagger, num_proc=self._num_proc)):
-            graph = graphs[place]
-            tokens = graph.tokens(tokens) if graph else tokens
+        for place, sentence in enumerate(parse(captions, num_proc=self._num_proc)):
+            tokens = sentence.words
             phrases = self.target.find(tokens)
-            if graph:
-                phrases = [phrase for phrase in phrases if graph.names(self.target.name, phrase.place)]
             # "a man shows how he cooks": cooking is what can be false.
             phrases = [phrase for phrase in phrases if self.target.proposable(phrase.lemma)] or phrases
             phrase = choose(phrases, streams.at(self._seed, self.target.name, "phrase", VERSION, ids[place]))
@@ -207,8 +198,8 @@ class Pipeline:
 
     def _sibling_words(self, captions: Sequence[str], siblings: Sequence[Sequence[str]]) -> list[frozenset[str]]:
         unique = list(dict.fromkeys(text for texts in siblings for text in texts))
-        tagged = tag(unique, tagger=self._tagger, num_proc=self._num_proc)
-        words = {text: words_used(tokens) for text, tokens in zip(unique, tagged, strict=True)}
+        parsed = parse(unique, num_proc=self._num_proc)
+        words = {text: words_used(sentence.words) for text, sentence in zip(unique, parsed, strict=True)}
         return [
             frozenset().union(*(words[text] for text in texts if text != caption))
             for caption, texts in zip(captions, siblings, strict=True)
@@ -222,9 +213,9 @@ class Pipeline:
             for candidate in proposed
             if candidate.lemmas is None
         ]
-        tagged = tag([candidate.text for _, candidate in unknown], tagger=self._tagger, num_proc=self._num_proc)
-        for (original, candidate), tokens in zip(unknown, tagged, strict=True):
-            words = self.target.within(tokens, candidate.start, candidate.start + len(candidate.new))
+        parsed = parse([candidate.text for _, candidate in unknown], num_proc=self._num_proc)
+        for (original, candidate), sentence in zip(unknown, parsed, strict=True):
+            words = self.target.within(sentence.words, candidate.start, candidate.start + len(candidate.new))
             candidate.lemmas = tuple(token.lemma for token in words)
             candidate.tag = words[0].tag if words else ""
             if words and self.target.name == "verb":

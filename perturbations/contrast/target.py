@@ -1,12 +1,12 @@
 """What a model's contrast is about: where such phrases stand in a caption."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from video_contrast.perturbations.contrast.near_verbs import vague
 from video_contrast.perturbations.contrast.phrases import Phrase, is_content_verb, phrases, verb_lemmas
-from video_contrast.perturbations.english.forms import verb_tags
-from video_contrast.perturbations.language import Token, lemma
+from video_contrast.perturbations.english import Word
+from video_contrast.perturbations.english.forms import lemma, verb_tags
 
 
 @dataclass(frozen=True)
@@ -23,14 +23,14 @@ class Target:
     """
 
     name: str
-    find: Callable[[list[Token]], list[Phrase]]
-    lemmas: Callable[[list[Token]], frozenset[str]]
-    within: Callable[[list[Token], int, int], list[Token]]
+    find: Callable[[Sequence[Word]], list[Phrase]]
+    lemmas: Callable[[Sequence[Word]], frozenset[str]]
+    within: Callable[[Sequence[Word], int, int], Sequence[Word]]
     proposable: Callable[[str], bool]
     generators: tuple[str, ...] | None = None
 
 
-def words_used(tokens: list[Token]) -> frozenset[str]:
+def words_used(tokens: Sequence[Word]) -> frozenset[str]:
     """Everything that a caption calls things and actions by: its verbs, and its nouns and adjectives read as verbs."""
     used = set(verb_lemmas(tokens))
     for token in tokens:
@@ -43,7 +43,7 @@ def _proposable_verb(lemma: str) -> bool:
     return bool(verb_tags(lemma)) and lemma not in vague()
 
 
-def _verbs_within(tokens: list[Token], start: int, end: int) -> list[Token]:
+def _verbs_within(tokens: Sequence[Word], start: int, end: int) -> Sequence[Word]:
     return [
         token
         for place, token in enumerate(tokens)

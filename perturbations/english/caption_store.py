@@ -103,10 +103,12 @@ def user_store() -> Path:
 @contextmanager
 def parse_cache() -> Iterator[None]:
     """Keeps parses between builds in the user's cache (unless VIDEO_CONTRAST_PARSES names another file)."""
-    names = [name for name in ("VIDEO_CONTRAST_PARSES", "VIDEO_CONTRAST_TAGS") if name not in os.environ]
-    os.environ.update(dict.fromkeys(names, str(user_store())))
+    name = "VIDEO_CONTRAST_PARSES"
+    if name in os.environ:
+        yield
+        return
+    os.environ[name] = str(user_store())
     try:
         yield
     finally:
-        for name in names:
-            del os.environ[name]
+        del os.environ[name]

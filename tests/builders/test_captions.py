@@ -43,7 +43,7 @@ def built(tmp_path: Path, configs: list[str], name: str = "set", **options) -> P
     table = tmp_path / "captions.csv"
     if not table.exists():
         write_table(table)
-    given = {"captions": str(table), "video_column": "file", "caption_column": "text", "tagger": "hanta"}
+    given = {"captions": str(table), "video_column": "file", "caption_column": "text"}
     given |= {"quality": "0"} | options
     return build("captions", configs, output=tmp_path / name, **given)
 
@@ -59,7 +59,7 @@ def rows(root: Path, config: str, split: str = "test") -> list[dict]:
 def test_the_command_builds_what_load_dataset_loads(tmp_path, capsys):
     table = write_table(tmp_path / "captions.csv")
     command = ["build", "captions", "retrieval", "random_mc", "gender_mc", "verb_mc", "--captions", str(table)]
-    columns = ["--video-column", "file", "--caption-column", "text", "--tagger", "hanta", "--quality", "0"]
+    columns = ["--video-column", "file", "--caption-column", "text", "--quality", "0"]
     assert main([*command, *columns, "--output", str(tmp_path / "set")]) == 0
     printed = capsys.readouterr().out
     assert "gender_mc test: 40 rows (" in printed and "captions tried 40 gave a contrast" in printed
@@ -79,7 +79,7 @@ def test_a_build_ends_with_its_blind_audit_and_warns_of_what_text_alone_wins(tmp
     who = ["a man", "a man", "a man", "a man", "a woman"]  # "man" is the better guess
     lines = [f"v{n}.mp4,{who[n % 5]} is {VERBS[n % 6]} in place {n}" for n in range(60)]
     table.write_text("video,caption\n" + "\n".join(lines))
-    command = ["build", "captions", "gender_mc", "--captions", str(table), "--tagger", "hanta"]
+    command = ["build", "captions", "gender_mc", "--captions", str(table)]
     assert main([*command, "--output", str(tmp_path / "set")]) == 0
     printed = capsys.readouterr()
     written, audit = printed.out.split("captions: written to")

@@ -54,7 +54,7 @@ def msrvtt_folder(shared_data, tmp_path_factory) -> Path:
 def msrvtt_set(msrvtt_folder, tmp_path_factory) -> Path:
     configs = ["retrieval", "random_mc", "gender_mc", "verb_mc", "verb_lm_mc"]
     output = tmp_path_factory.mktemp("sets") / "msrvtt"
-    return build("msrvtt", configs, output=output, folder=msrvtt_folder, tagger="hanta")
+    return build("msrvtt", configs, output=output, folder=msrvtt_folder)
 
 
 def test_msrvtt_has_the_official_splits_and_warns_of_leaks(msrvtt_set):
@@ -197,8 +197,7 @@ def test_youcook2_builds_from_the_list_alone(tmp_path):
     lines = [f"{10 * k + 9},{10 * k},1,{verb} the {thing},vid{k}" for k, (verb, thing) in
              enumerate([(v, t) for v in ("cut", "mix", "boil", "fry") for t in ("onion", "egg", "rice")])]  # fmt: skip
     (tmp_path / "validation_youcook.csv").write_text("end,start,task,text,video_id\n" + "\n".join(lines))
-    root = build("youcook2", ["retrieval", "random_mc", "verb_mc"], output=tmp_path / "set", folder=tmp_path,
-                 tagger="hanta")  # fmt: skip
+    root = build("youcook2", ["retrieval", "random_mc", "verb_mc"], output=tmp_path / "set", folder=tmp_path)
     assert len(open_set(root).rows("random_mc", "validation")) == 12 and open_set(root).rows("verb_mc", "validation")
     with pytest.raises(UsageError, match="no split 'test'"):
         build("youcook2", ["random_mc"], output=tmp_path / "x", folder=tmp_path, splits="test")
@@ -237,7 +236,7 @@ def test_lsmdc_splits_within_movies_80_10_10(tmp_path):
 def test_lsmdc_swaps_names_within_movie_and_gender(tmp_path):
     root = build(
         "lsmdc_ids", ["retrieval", "random_mc", "person_id_mc"], output=tmp_path / "set",
-        captions=lsmdc_file(tmp_path), cast=cast_file(tmp_path), splits="train,test", tagger="hanta",
+        captions=lsmdc_file(tmp_path), cast=cast_file(tmp_path), splits="train,test",
     )  # fmt: skip
     made = open_set(root).rows("person_id_mc", "train")
     assert len(made) == len(open_set(root).rows("random_mc", "train")) == 96
@@ -374,7 +373,7 @@ def test_feint6k_leaves_out_blocks_without_one_right_answer_and_no_others(tmp_pa
 
 def test_counterfactuals_change_the_action_five_times_and_no_sibling_uses_it(msrvtt_folder, tmp_path):
     root = build("counterfactual", ["rcad"], output=tmp_path / "set", captions=str(msrvtt_folder),
-                 source_split="validation", tagger="hanta")  # fmt: skip
+                 source_split="validation")  # fmt: skip
     made = open_set(root).rows("rcad", "test")
     captions = {clip.id: clip.captions for clip in MsrVttFolder(msrvtt_folder).splits()["validation"]}
     assert len(made) >= 15

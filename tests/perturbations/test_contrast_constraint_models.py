@@ -54,7 +54,7 @@ def test_perplexity_limits_are_the_papers_with_the_sign_repaired():
 
 def test_perplexity_constraint_rejects_by_its_own_count_and_records_its_limits(gpt2_folder):
     settings = dict(language_model=str(gpt2_folder), device="cpu")
-    pipeline = verb.Pipeline(Listed(), [*RULES, "perplexity"], tagger="hanta", options=settings)
+    pipeline = verb.Pipeline(Listed(), [*RULES, "perplexity"], options=settings)
     lists, reasons = pipeline.run_many(TRAIN[:40], [str(n) for n in range(40)], n=50)
     model = LanguageModel(str(gpt2_folder), device="cpu")
     assert reasons["candidates:rejected:perplexity"] > 0
@@ -81,7 +81,7 @@ def test_word_vectors_reject_near_verbs_but_not_antonyms(tmp_path):
     rows = _write_vectors(tmp_path / "v.txt")
     settings = {"vectors": tmp_path / "v.txt"}
     captions = ["a man is sitting", "a man is running"] * 10
-    pipeline = verb.Pipeline(Listed(), [*RULES, "word_vectors"], tagger="hanta", options=settings)
+    pipeline = verb.Pipeline(Listed(), [*RULES, "word_vectors"], options=settings)
     lists, reasons = pipeline.run_many(captions, [str(n) for n in range(20)], n=50)
     found = {(edit.old, edit.new) for edits in lists for edit in edits}
     assert ("sitting", "standing") in found and ("running", "singing") not in found
@@ -114,7 +114,7 @@ def test_sentence_cosine_rejects_near_sentences_but_not_antonyms(encoder_folder)
 
     def run(limit):
         settings = dict(sentence_model=str(encoder_folder), sentence_cosine=limit, device="cpu")
-        pipeline = verb.Pipeline(Listed(), [*RULES, "sentence"], tagger="hanta", options=settings)
+        pipeline = verb.Pipeline(Listed(), [*RULES, "sentence"], options=settings)
         return pipeline.run_many(CAPTIONS, IDS, n=50)
 
     everything, _ = run(1.01)
@@ -145,7 +145,7 @@ def test_entailed_contrasts_are_rejected_by_the_label_called_entailment(bert_fol
 
     def run(limit):
         settings = dict(nli_model=str(tmp_path / "nli"), nli_entailment=limit, device="cpu")
-        pipeline = verb.Pipeline(Listed(), [*RULES, "nli"], tagger="hanta", options=settings)
+        pipeline = verb.Pipeline(Listed(), [*RULES, "nli"], options=settings)
         return pipeline.run_many(CAPTIONS, IDS, n=50)
 
     everything, _ = run(1.01)

@@ -22,7 +22,7 @@ class Proposes:
 
 def accepted(caption, *words, module=verb, options=None):
     target = {} if module is verb else {"target": objects.OBJECT}
-    pipeline = verb.Pipeline(Proposes(*words), ["lift"], tagger="hanta", options=options, **target)
+    pipeline = verb.Pipeline(Proposes(*words), ["lift"], options=options, **target)
     edits, counts = pipeline.run_many([caption], ["1"], n=9)
     return {edit.new: edit.scores.get("lift") for edit in edits[0]}, counts
 
@@ -56,7 +56,7 @@ def test_own_sibling_captions_are_added_to_the_counts():
 
 
 def test_the_record_says_the_limits_and_what_was_counted():
-    record = verb.Pipeline(Proposes("runs"), ["lift"], tagger="hanta").record()["constraints"]["lift"]
+    record = verb.Pipeline(Proposes("runs"), ["lift"]).record()["constraints"]["lift"]
     assert (record["below"], record["speech_below"]) == (0.8, 0.6) and record["counts"]
 
 
@@ -71,7 +71,7 @@ def test_negatives_of_people_are_kept_scored_and_told():
     ]
     captions = [caption for caption, _, _ in pairs]
     edits = [difference(caption, text, "human") for caption, text, _ in pairs]
-    scored, doubtful = with_lifts(captions, edits, tagger="hanta")
+    scored, doubtful = with_lifts(captions, edits)
     assert doubtful == [expected for _, _, expected in pairs]
     assert [edit.text for edit in scored] == [text for _, text, _ in pairs]
     assert scored[0].scores["lift"] > 0.8 > scored[1].scores["lift"] and "lift" not in scored[5].scores

@@ -45,7 +45,6 @@ def test_batched_t5_proposes_what_it_proposes_one_caption_at_a_time(tuned_t5):
     pipeline = verb.Pipeline(
         "t5",
         ["has_verb"],
-        tagger="hanta",
         generator_options={"model": str(tuned_t5[0]), "beams": 4, "k": 4},
     )
     captions = TRAIN[:12:3] + CAPTIONS
@@ -58,7 +57,7 @@ def test_batched_t5_proposes_what_it_proposes_one_caption_at_a_time(tuned_t5):
 def test_tuning_goes_on_where_it_stopped_and_ends_at_the_same_weights(t5_folder, tmp_path):
     from safetensors.numpy import load_file
 
-    tuning = Tuning(str(t5_folder), epochs=1, batch_size=24, tagger="hanta")
+    tuning = Tuning(str(t5_folder), epochs=1, batch_size=24)
     whole = tune_t5(TRAIN, tmp_path / "whole", tuning, save_every=4)
     first = tune_t5(TRAIN, tmp_path / "parts", tuning, save_every=4, stop_after=3)
     assert not first["finished"] and first["steps"] == 3
@@ -69,7 +68,7 @@ def test_tuning_goes_on_where_it_stopped_and_ends_at_the_same_weights(t5_folder,
         np.testing.assert_allclose(weights[1][name], value, atol=1e-6)
     assert tune_t5(TRAIN, tmp_path / "parts", tuning) == second  # a finished run is not run again
     with pytest.raises(UsageError, match="other epochs"):
-        tune_t5(TRAIN, tmp_path / "parts", Tuning(str(t5_folder), epochs=2, batch_size=24, tagger="hanta"))
+        tune_t5(TRAIN, tmp_path / "parts", Tuning(str(t5_folder), epochs=2, batch_size=24))
 
 
 def tune_in_two(t5_folder, place):
@@ -82,7 +81,7 @@ def tune_in_two(t5_folder, place):
     os.environ.pop("ACCELERATE_USE_CPU", None)
     # a forked process inherits the parent's, which is of one process
     AcceleratorState._reset_state(reset_partial_state=True)
-    tuning = Tuning(str(t5_folder), epochs=1, batch_size=24, tagger="hanta")
+    tuning = Tuning(str(t5_folder), epochs=1, batch_size=24)
     record = tune_t5(TRAIN, place / "tuned", tuning, save_every=2, stop_after=2)
     (place / f"met-{os.environ['RANK']}").write_text(f"{PartialState().num_processes} {record['steps']}")
 
@@ -96,13 +95,11 @@ def test_two_processes_tune_one_model(t5_folder, tmp_path):
 
 def test_tuning_without_a_verb_phrase_says_so(t5_folder, tmp_path):
     with pytest.raises(VideoContrastError, match="none of the 1 captions has a verb phrase"):
-        tune_t5(["a red ball"], tmp_path / "t5", Tuning(str(t5_folder), tagger="hanta"))
+        tune_t5(["a red ball"], tmp_path / "t5", Tuning(str(t5_folder)))
 
 
 def test_masked_model_proposes_whole_words_and_keeps_particles(bert_folder):
-    pipeline = verb.Pipeline(
-        "mlm", ["has_verb", "lemma"], tagger="hanta", generator_options={"model": str(bert_folder)}
-    )
+    pipeline = verb.Pipeline("mlm", ["has_verb", "lemma"], generator_options={"model": str(bert_folder)})
     lists, reasons = pipeline.run_many(CAPTIONS * 4, [str(n) for n in range(12)], n=100)
     for caption, edits in zip(CAPTIONS * 4, lists, strict=True):
         for edit in edits:
@@ -117,7 +114,7 @@ def test_masked_model_proposes_whole_words_and_keeps_particles(bert_folder):
 
 def test_masked_model_proposes_objects(bert_folder):
     edits, _ = objects.contrasts(
-        CAPTIONS, IDS, generator="mlm", constraints=["has_noun", "lemma"], tagger="hanta",
+        CAPTIONS, IDS, generator="mlm", constraints=["has_noun", "lemma"],
         generator_options={"model": str(bert_folder)},
     )  # fmt: skip
     assert any(edits)
@@ -152,7 +149,7 @@ def test_command_tune_t5_reads_a_column_and_leaves_a_model_for_the_generator(t5_
 
     table = tmp_path / "train.csv"
     table.write_text("id,caption\n" + "".join(f"{n},{text}\n" for n, text in enumerate(TRAIN[:30])), encoding="utf-8")
-    given = ["--model", str(t5_folder), "--output", str(tmp_path / "t5"), "--tagger", "hanta"]
+    given = ["--model", str(t5_folder), "--output", str(tmp_path / "t5")]
     assert main(["tune-t5", str(table), *given]) == 0
     assert "1 steps on 30 captions" in capsys.readouterr().out
     assert T5Generator(str(tmp_path / "t5"), beams=2, k=2, device="cpu").name == "t5"

@@ -7,7 +7,7 @@ from contrast_verbs import RULES, Listed
 from video_contrast.perturbations.contrast import verb
 from video_contrast.perturbations.contrast.near_verbs import near
 from video_contrast.perturbations.contrast.phrases import phrases
-from video_contrast.perturbations.language import Token, tag
+from video_contrast.perturbations.english import Word, parse_one
 
 
 @pytest.mark.parametrize(
@@ -26,7 +26,6 @@ def test_a_near_verb_is_no_contrast() -> None:
         siblings=[[]] * 8,
         generator=Listed("explain", "wash"),
         constraints=RULES,
-        tagger="hanta",
     )
     assert {edit.new for edit in edits if edit} == {"washing"}
     assert counts["candidates:rejected:lemma"] > 0
@@ -35,7 +34,10 @@ def test_a_near_verb_is_no_contrast() -> None:
 def test_names_and_adjectives_tagged_as_verbs_are_no_phrases() -> None:
     words = [("stephen", "NNP"), ("colbert", "VBD"), ("interviewing", "VBG"), ("bright", "VBN")]
     starts = np.cumsum([0, *(len(word) + 1 for word, _ in words)])
-    tokens = [Token(w, t, w, int(s), int(s) + len(w)) for (w, t), s in zip(words, starts, strict=False)]
+    tokens = [
+        Word(w, t, w, dep="dep", head=0, start=int(s), end=int(s) + len(w))
+        for (w, t), s in zip(words, starts, strict=False)
+    ]
     assert [phrase.lemma for phrase in phrases(tokens)] == ["interviewing"]
 
 
@@ -48,7 +50,10 @@ def test_contractions_without_their_apostrophe_are_no_phrases() -> None:
         ("t", "VB", "t"),
     ]
     starts = np.cumsum([0, *(len(word) + 1 for word, _, _ in words)])
-    tokens = [Token(w, t, base, int(s), int(s) + len(w)) for (w, t, base), s in zip(words, starts, strict=False)]
+    tokens = [
+        Word(w, t, base, dep="dep", head=0, start=int(s), end=int(s) + len(w))
+        for (w, t, base), s in zip(words, starts, strict=False)
+    ]
     assert [phrase.lemma for phrase in phrases(tokens)] == ["go"]
 
 
@@ -65,7 +70,7 @@ def test_contractions_without_their_apostrophe_are_no_phrases() -> None:
     ],
 )
 def test_descriptions_and_verbs_that_open_another_are_no_phrases(caption: str, found: set[str]) -> None:
-    assert {phrase.lemma for phrase in phrases(tag([caption], tagger="hanta")[0])} == found
+    assert {phrase.lemma for phrase in phrases(parse_one(caption).words)} == found
 
 
 def test_the_verb_that_can_be_false_is_the_one_replaced() -> None:
@@ -76,13 +81,12 @@ def test_the_verb_that_can_be_false_is_the_one_replaced() -> None:
         siblings=[[]] * 8,
         generator=Listed("cook"),
         constraints=RULES,
-        tagger="hanta",
     )
     assert {edit.old for edit in edits if edit} == {"dancing"}
 
 
 def test_a_verb_near_to_one_of_a_sibling_caption_is_rejected() -> None:
-    options = {"siblings": [["a man jogs"]], "constraints": ["has_verb", "lemma", "siblings"], "tagger": "hanta"}
+    options = {"siblings": [["a man jogs"]], "constraints": ["has_verb", "lemma", "siblings"]}
     options["generator"] = Listed("run", "sing")
     edits, counts = verb.contrasts(["a man is outside and laughing"], ["1"], **options)
     assert edits[0] and edits[0].new == "singing"

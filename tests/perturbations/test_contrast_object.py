@@ -24,9 +24,7 @@ def contrasts(captions, *names, siblings=()):
     ids = [str(n) for n in range(len(captions))]
     siblings = [list(siblings)] * len(captions)
     constraints = ["has_noun", "lemma", "siblings"]
-    return objects.contrasts(
-        captions, ids, siblings=siblings, generator=Listed(*names), constraints=constraints, tagger="hanta"
-    )
+    return objects.contrasts(captions, ids, siblings=siblings, generator=Listed(*names), constraints=constraints)
 
 
 def test_object_contrasts_swap_one_thing_and_no_person() -> None:
@@ -44,4 +42,4 @@ def test_an_object_that_a_sibling_names_is_rejected() -> None:
     edits, _ = contrasts(["a man cuts a potato"] * 9, "onion", "carrot", siblings=["carrots"])
     assert {edit.text for edit in edits} == {"a man cuts an onion"}
     with pytest.raises(UsageError, match="objects have the generators mlm"):
-        objects.contrasts(["a man cuts a potato"], ["1"], generator="t5", tagger="hanta")
+        objects.contrasts(["a man cuts a potato"], ["1"], generator="t5")

@@ -100,7 +100,7 @@ MISFITS = [
 
 @pytest.mark.parametrize(("caption", "reason"), MISFITS)
 def test_a_caption_that_would_make_no_sense_is_left_out_and_counted(caption, reason):
-    edits, counts = gender.contrasts([caption], ["1"], tagger="hanta")
+    edits, counts = gender.contrasts([caption], ["1"])
     assert counts == {reason or "edited": 1}
     assert (edits[0] is None) == (reason is not None) == (not gender.covers(caption))
 
@@ -186,12 +186,12 @@ def test_only_gendered_words_change_and_just_one_of_them_is_a_noun(caption, seed
 def test_many_captions_at_once_depend_on_their_ids_alone_and_are_counted():
     captions = ["the guys sing", "a dog", "a woman loves her cat", ""] * 5
     ids = [str(n) for n in range(20)]
-    edits, counts = gender.contrasts(captions, ids, seed=3, tagger="hanta")
+    edits, counts = gender.contrasts(captions, ids, seed=3)
     assert counts == {"edited": 10, "no_gender_noun": 10}
     order = _rng().permutation(20)
-    mixed, _ = gender.contrasts([captions[n] for n in order], [ids[n] for n in order], seed=3, tagger="hanta")
+    mixed, _ = gender.contrasts([captions[n] for n in order], [ids[n] for n in order], seed=3)
     assert [edits[n] for n in order] == mixed
-    other, _ = gender.contrasts(captions, ids, seed=4, tagger="hanta")
+    other, _ = gender.contrasts(captions, ids, seed=4)
     assert other != edits
 
 
@@ -200,7 +200,7 @@ def test_share_of_msrvtt_captions_with_a_table_6_noun_is_the_known_one(shared_da
 
     data = json.loads((shared_data / "msrvtt" / "test_videodatainfo.json").read_text(encoding="utf-8"))
     captions = [sentence["caption"] for sentence in data["sentences"]][::10]
-    _, counts = gender.contrasts(captions, list(map(str, range(len(captions)))), tagger="hanta")
+    _, counts = gender.contrasts(captions, list(map(str, range(len(captions)))))
     assert 1 - counts["no_gender_noun"] / len(captions) == pytest.approx(0.472, abs=0.02)
     assert counts["edited"] / len(captions) == pytest.approx(0.41, abs=0.02)  # the rest would make no sense
     assert gender.covers(captions[0]) == (gender.swap(captions[0], _rng()) is not None)

@@ -34,7 +34,7 @@ def test_lm_rows_of_table_1_pass_the_rule_constraints(caption, contrast, antonym
         try:
             edits, reasons = verb.contrasts(
                 [caption], ["1"], generator=Given([contrast]), constraints=[*RULES, "siblings"],
-                siblings=siblings, seed=seed, tagger="hanta",
+                siblings=siblings, seed=seed,
             )  # fmt: skip
         except StopIteration:
             continue
@@ -62,7 +62,7 @@ def test_each_constraint_rejects_what_it_is_for_and_counts_it(contrast, constrai
 
 def test_another_verb_of_the_same_caption_is_no_contrast():
     assert check("the dog is running", ["the dog is singing"], RULES)[0] == "singing"
-    pipeline = verb.Pipeline(Listed(), RULES, tagger="hanta")
+    pipeline = verb.Pipeline(Listed(), RULES)
     lists, _ = pipeline.run_many(["a man is singing and dancing"] * 20, [str(n) for n in range(20)], n=50)
     assert all(edit.new not in ("singing", "dancing") for edits in lists for edit in edits)
 
@@ -124,10 +124,10 @@ def test_default_sets_and_the_record_of_what_was_not_applied():
             "word_vectors",
             "sentence",
         ]
-    record = verb.Pipeline(Listed(), RULES, tagger="hanta").record()
+    record = verb.Pipeline(Listed(), RULES).record()
     assert record["not_applied"] == ["siblings", "lift", "perplexity", "word_vectors", "sentence", "nli"]
     assert record["constraints"]["frequency"] == {"more_than": 10}
-    assert record["tagger"].startswith("hanta-")
+    assert record["parser"].startswith("captions-")
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from video_contrast.perturbations.contrast import verb
 from video_contrast.perturbations.contrast.antonyms import antonyms, are_antonyms, table
 from video_contrast.perturbations.contrast.phrases import choose, phrases
-from video_contrast.perturbations.language import verb_tags
+from video_contrast.perturbations.english.forms import verb_tags
 
 
 def test_one_phrase_is_chosen_by_seed_and_every_verb_has_its_turn():
@@ -75,7 +75,7 @@ def test_contrasts_depend_on_caption_id_and_seed_alone():
 
 
 def test_several_contrasts_a_caption_differ_and_begin_with_the_one():
-    pipeline = verb.Pipeline(Listed(), RULES, tagger="hanta")
+    pipeline = verb.Pipeline(Listed(), RULES)
     lists, _ = pipeline.run_many(CAPTIONS, IDS, n=3)
     ones, _ = pipeline.run(CAPTIONS, IDS)
     assert [edits[0] for edits in lists] == ones

@@ -108,7 +108,7 @@ def world(tmp_path_factory):
     (root / "c.csv").write_text("video,movie,caption\n" + "\n".join(lines))
     (root / "cast.csv").write_text("movie,name,gender\nm,Ann,f\nm,Bea,f\nm,Cleo,f\n")
     build("captions", ["retrieval", "person_id_mc", "verb_mc"], output=root / "set", captions=str(root / "c.csv"),
-          quality="0", cast=root / "cast.csv", movie_column="movie", tagger="hanta")  # fmt: skip
+          quality="0", cast=root / "cast.csv", movie_column="movie")  # fmt: skip
     scores = []
     for config in ("person_id_mc", "verb_mc"):
         for n, row in enumerate(open_set(root / "set").rows(config, "test")):

@@ -66,7 +66,7 @@ def t5_folder(tmp_path_factory):
 @pytest.fixture(scope="module")
 def tuned_t5(t5_folder, tmp_path_factory):
     folder = tmp_path_factory.mktemp("tuned") / "t5"
-    tuning = Tuning(str(t5_folder), epochs=8, batch_size=16, learning_rate=1e-2, tagger="hanta")
+    tuning = Tuning(str(t5_folder), epochs=8, batch_size=16, learning_rate=1e-2)
     record = tune_t5(TRAIN, folder, tuning, save_every=30)
     return folder, record
 
@@ -122,7 +122,7 @@ def encoder_folder(bert_folder, tmp_path_factory):
 
 
 def contrasts_of(generator, constraints, captions=CAPTIONS, ids=IDS, **others):
-    return verb.contrasts(captions, ids, generator=generator, constraints=constraints, tagger="hanta", **others)
+    return verb.contrasts(captions, ids, generator=generator, constraints=constraints, **others)
 
 
 class Endpoint:

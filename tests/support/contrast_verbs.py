@@ -2,7 +2,8 @@
 
 from video_contrast.perturbations.contrast import verb
 from video_contrast.perturbations.contrast.candidate import Candidate, fill
-from video_contrast.perturbations.language import inflect, tag
+from video_contrast.perturbations.english import parse_one
+from video_contrast.perturbations.language import inflect
 
 RULES = ["has_verb", "lemma", "frequency", "inflection"]
 
@@ -35,7 +36,7 @@ IDS = ["a", "b", "c", "d"]
 
 
 def tokens_of(caption):
-    return tag([caption], tagger="hanta")[0]
+    return parse_one(caption).words
 
 
 class Listed:
@@ -72,14 +73,14 @@ class Given:
 
 
 def contrasts_of(constraints=RULES, captions=CAPTIONS, ids=IDS, **others):
-    arguments = {"generator": Listed(), "constraints": constraints, "tagger": "hanta"} | others
+    arguments = {"generator": Listed(), "constraints": constraints} | others
     return verb.contrasts(captions, ids, **arguments)
 
 
 def check(caption, contrasts, constraints, siblings=None, **settings):
     edits, reasons = verb.contrasts(
         [caption], ["1"], generator=Given(contrasts), constraints=constraints,
-        siblings=siblings, tagger="hanta", **settings,
+        siblings=siblings, **settings,
     )  # fmt: skip
     rejected = {name.rpartition(":")[2]: n for name, n in reasons.items() if ":rejected:" in name and n}
     return (edits[0].new if edits[0] else None), rejected

@@ -12,7 +12,7 @@ from video_contrast.video import write_video
 
 SETTINGS: dict[str, Any] = {
     "epochs": 1, "batch_size": 6, "evaluate_every": 1, "patience": 0, "learning_rate": 1e-3, "progress": False,
-    "negatives": "5-action", "tagger": "hanta", "frames": 4,
+    "negatives": "5-action", "frames": 4,
 }  # fmt: skip
 
 

@@ -75,7 +75,7 @@ def _import_all() -> None:
     from video_contrast.builders.registry import all_builders
     from video_contrast.perturbations.contrast.generate import load_counts
     from video_contrast.perturbations.english import parse_one
-    from video_contrast.perturbations.language import lemma, verb_tags
+    from video_contrast.perturbations.english.forms import lemma, verb_tags
 
     assert datasets and matplotlib.figure and peft and sklearn.linear_model and torch._dynamo
     assert video_contrast.api and video_contrast.cli and video_contrast.teacher.run

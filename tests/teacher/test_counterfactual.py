@@ -10,7 +10,7 @@ from contrast_models import TRAIN, WORDS, Endpoint, online  # noqa: F401  a fixt
 
 import video_contrast
 from video_contrast.errors import VideoContrastError
-from video_contrast.perturbations.language import lemma
+from video_contrast.perturbations.english.forms import lemma
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +57,7 @@ def build(captions: Path, name: str, **given: Any) -> list[dict[str, Any]]:
     training.write_text("video,caption\n" + "\n".join(f"t.mp4,{text}" for text in TRAIN), encoding="utf-8")
     root = video_contrast.build(
         "counterfactual", ["rcad"], output=captions.parent / name, captions=str(captions), training=str(training),
-        tagger="hanta", constraints="has_verb,lemma", **given,
+        constraints="has_verb,lemma", **given,
     )  # fmt: skip
     return pq.read_table(next((root / "rcad").glob("*.parquet"))).to_pylist()
 

@@ -40,7 +40,7 @@ def corpus(tmp_path):
 
 def asked(output, *urls, **more):
     return GenerateOptions(
-        output=output, generator_model="org/chat", endpoint=list(urls), constraints=RULES, tagger="hanta",
+        output=output, generator_model="org/chat", endpoint=list(urls), constraints=RULES,
         negatives="2-action", **more,
     )  # fmt: skip
 
@@ -84,7 +84,7 @@ def test_a_dry_run_prices_and_asks_nothing(corpus, tmp_path, online):
 def test_a_dry_run_prices_before_the_models_of_the_constraints_are_there(corpus, tmp_path):
     said = []
     options = GenerateOptions(
-        output=tmp_path / "n", generator_model="org/chat", endpoint=["http://localhost:9/v1"], tagger="hanta",
+        output=tmp_path / "n", generator_model="org/chat", endpoint=["http://localhost:9/v1"],
         constraints="lemma,word_vectors", constraint_options="vectors=/no/such.bin", dry_run=True,
     )  # fmt: skip
     assert generate(corpus, request=options, say=said.append)["estimate"].questions > CLIPS
@@ -100,7 +100,7 @@ def test_a_dry_run_prices_before_the_models_of_the_constraints_are_there(corpus,
 )
 def test_captions_that_get_no_negative_say_why(tmp_path, captions, message):
     rows = [retrieval_row(id=text, video_id=text, video_path="0.mp4", captions=[text]) for text in captions]
-    recipe = NegativeRecipe(2, 0, tagger="hanta")
+    recipe = NegativeRecipe(2, 0)
     with pytest.raises(VideoContrastError, match=message):
         negatives(rows, recipe, tmp_path / "store", corpus=corpus_of(rows), say=lambda _: None)
 

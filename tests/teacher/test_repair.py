@@ -56,7 +56,7 @@ def plain(place: Path) -> dict[str, Any]:
 def flags(place: Path, name: str, *more: str) -> list[str]:
     return [
         "teach", "--model", str(place / "clip"), "--dataset", str(place / "set"), "--output", str(place / name),
-        "--epochs", "1", "--batch-size", "6", "--frames", "4", "--negatives", "5-action", "--tagger", "hanta",
+        "--epochs", "1", "--batch-size", "6", "--frames", "4", "--negatives", "5-action",
         "--store", str(place / "store"), *more,
     ]  # fmt: skip
 

@@ -231,7 +231,7 @@ def test_a_checkpoint_whose_removal_was_broken_off_is_not_used(tmp_path: Path) -
 
 @pytest.fixture
 def tuned_t5(t5_folder: Path, tmp_path: Path) -> Path:  # noqa: F811
-    tuning = Tuning(str(t5_folder), epochs=4, batch_size=16, learning_rate=1e-2, tagger="hanta")
+    tuning = Tuning(str(t5_folder), epochs=4, batch_size=16, learning_rate=1e-2)
     tune_t5(TRAIN, tmp_path / "t5", tuning)
     return tmp_path / "t5"
 
@@ -338,7 +338,7 @@ def test_the_command_says_what_was_made(place: Path, capsys: pytest.CaptureFixtu
     given = [
         "teach", "--model", str(place / "clip"), "--dataset", str(place / "set"), "--output", str(place / "cli"),
         "--epochs", "1", "--batch-size", "12", "--frames", "4", "--freeze", "text", "--negatives", "5-action",
-        "--tagger", "hanta", "--store", str(place / "cli-store"),
+        "--store", str(place / "cli-store"),
     ]  # fmt: skip
     assert main(given) == 0
     said = capsys.readouterr().out

@@ -273,7 +273,6 @@ def test_captions_of_another_grammar_are_said(dataset: Path, tmp_path: Path) -> 
         ({"generator": "mlm", "generator_options": "k=1.5"}, "'k' must be a whole number, not 1.5"),
         ({"generator": "mlm", "constraint_options": "lft=1"}, "option of a constraint 'lft': did you mean 'lift'"),
         ({"generator": "mlm", "constraint_options": "lift=low"}, "'lift' must be a number, not 'low'"),
-        ({"generator": "mlm", "tagger": "best"}, "unknown tagger 'best'"),
         ({"generator": "shapes", "constraints": "lemma"}, "--constraints, .* shapes has no use for them"),
         ({"generator": "shapes", "quality": "all"}, "--quality belongs to the generator lexicon"),
         ({"kinds": "7"}, "--negatives '7'"),

@@ -8,7 +8,7 @@ from video_contrast.perturbations.contrast.constraints.base import Constraint, V
 
 @dataclass
 class HasVerb(Constraint):
-    """Rejects a replacement in which the tagger sees no verb."""
+    """Rejects a replacement in which the parser sees no verb."""
 
     name = "has_verb"
     targets = ("verb",)
@@ -20,7 +20,7 @@ class HasVerb(Constraint):
 
 @dataclass
 class HasNoun(HasVerb):
-    """Rejects a replacement in which the tagger sees no noun that names a thing."""
+    """Rejects a replacement in which the parser sees no noun that names a thing."""
 
     name = "has_noun"
     targets = ("object",)

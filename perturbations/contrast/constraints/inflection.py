@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from video_contrast.perturbations.contrast.candidate import Candidate, Original
 from video_contrast.perturbations.contrast.constraints.base import Constraint, Verdict
-from video_contrast.perturbations.language import inflect
+from video_contrast.perturbations.english.forms import inflect
 
 
 @dataclass

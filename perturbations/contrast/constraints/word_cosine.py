@@ -13,8 +13,8 @@ from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import atomic_path, sha256
 from video_contrast.perturbations.contrast.candidate import Candidate, Original
 from video_contrast.perturbations.contrast.constraints.base import Constraint, Verdict
+from video_contrast.perturbations.english.forms import verb_tags
 from video_contrast.perturbations.english.vector_file import vector_lines
-from video_contrast.perturbations.language import verb_tags
 
 
 class VerbVectors:

@@ -15,10 +15,10 @@ from typing import Annotated
 
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import JsonObject, read_json, write_json
-from video_contrast.options import Seed, Tagger
+from video_contrast.options import Seed
 from video_contrast.perturbations.contrast.generators.t5 import END, SENTINEL
 from video_contrast.perturbations.contrast.phrases import choose, phrases
-from video_contrast.perturbations.language import tag, tagger_name
+from video_contrast.perturbations.english import PARSER, parse
 from video_contrast.perturbations.pretrained import load
 from video_contrast.ranks import noticing_an_end, on_cpu
 from video_contrast.seeds import digest, stream
@@ -37,7 +37,6 @@ class Tuning:
     batch_size: Annotated[int, "captions a step, over all processes"] = 32
     learning_rate: Annotated[float, "at the first step; falls to a tenth"] = 3e-4
     seed: Seed = 0
-    tagger: Tagger = "auto"
 
 
 def tune_t5(
@@ -64,7 +63,7 @@ def tune_t5(
         say: takes lines about the progress.
 
     Returns:
-        The record: settings, tagger, captions used, steps, whether finished, mean loss of the last steps.
+        The record: settings, parser, captions used, steps, whether finished, mean loss of the last steps.
 
     Raises:
         UsageError: a setting out of range, or the folder holds a run with other settings or captions.
@@ -75,7 +74,7 @@ def tune_t5(
         raise UsageError("epochs, batch_size and save_every must be at least 1 and learning_rate above 0")
     root = Path(output)
     texts = sorted(set(captions))
-    identity = asdict(tuning) | {"captions": _fingerprint(texts), "tagger": tagger_name(tuning.tagger)}
+    identity = asdict(tuning) | {"captions": _fingerprint(texts), "parser": PARSER}
     before = _former(root, identity)
     if before and before["finished"]:
         return before
@@ -129,8 +128,8 @@ def _former(root: Path, identity: JsonObject) -> JsonObject | None:
 def _examples(texts: Sequence[str], tuning: Tuning, num_proc: int) -> list[tuple[str, str]]:
     """(masked caption, target) for each caption with a verb phrase; the phrase is chosen by seed."""
     examples = []
-    for text, tokens in zip(texts, tag(texts, tagger=tuning.tagger, num_proc=num_proc), strict=True):
-        phrase = choose(phrases(tokens), stream(tuning.seed, "tune-t5", "phrase", text))
+    for text, sentence in zip(texts, parse(texts, num_proc=num_proc), strict=True):
+        phrase = choose(phrases(sentence.words), stream(tuning.seed, "tune-t5", "phrase", text))
         if phrase is not None:
             masked = text[: phrase.start] + SENTINEL + text[phrase.end :]
             examples.append((masked, f"{SENTINEL} {text[phrase.start : phrase.end]} {END}"))
