@@ -48,7 +48,7 @@ class TextPerturbation:
     >>> changed["captions"]
     ['a boy sings', 'he sings']
     >>> changed["text_perturbation"]
-    {'name': 'gender_male', 'profile': 'paper', 'seed': 0, 'version': '5+captions-0'}
+    {'name': 'gender_male', 'profile': 'paper', 'seed': 0, 'version': '5+captions-1'}
     """
 
     name: str

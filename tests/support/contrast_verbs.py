@@ -3,7 +3,7 @@
 from video_contrast.perturbations.contrast import verb
 from video_contrast.perturbations.contrast.candidate import Candidate, fill
 from video_contrast.perturbations.english import parse_one
-from video_contrast.perturbations.language import inflect
+from video_contrast.perturbations.english.forms import inflect
 
 RULES = ["has_verb", "lemma", "frequency", "inflection"]
 
