@@ -19,7 +19,7 @@ class UsageError(VideoContrastError):
 
 # Import name -> the extra of this package that installs it, where the light installation lacks it.
 _EXTRAS = {
-    **dict.fromkeys(("HanTa", "lemminflect", "nltk", "spacy"), "english"),
+    **dict.fromkeys(("lemminflect", "nltk", "spacy"), "english"),
     **dict.fromkeys(("datasets", "evaluate"), "evaluate"),
     **dict.fromkeys(
         (

@@ -13,7 +13,7 @@ import pytest
 BLOCKED = """
 import sys
 HEAVY = {
-    "accelerate", "datasets", "evaluate", "HanTa", "huggingface_hub", "jinja2", "lemminflect", "matplotlib", "nltk",
+    "accelerate", "datasets", "evaluate", "huggingface_hub", "jinja2", "lemminflect", "matplotlib", "nltk",
     "openpyxl", "pandas", "pyarrow", "safetensors", "sentence_transformers", "sklearn", "spacy", "threadpoolctl",
     "torch", "tqdm", "transformers", "yaml",
 }
