@@ -63,7 +63,9 @@ def test_each_constraint_rejects_what_it_is_for_and_counts_it(contrast, constrai
 def test_another_verb_of_the_same_caption_is_no_contrast():
     assert check("the dog is running", ["the dog is singing"], RULES)[0] == "singing"
     pipeline = verb.Pipeline(Listed(), RULES)
-    lists, _ = pipeline.run_many(["a man is singing a song and dancing with a dog"] * 20, [str(n) for n in range(20)], n=50)
+    lists, _ = pipeline.run_many(
+        ["a man is singing a song and dancing with a dog"] * 20, [str(n) for n in range(20)], n=50
+    )
     assert all(edit.new not in ("singing", "dancing") for edits in lists for edit in edits)
 
 

@@ -24,7 +24,6 @@ STILL_TANGLED = {
     "builders/sources/msrvtt.py: msrvtt",
     "metrics/robustness.py: robustness",
     "perturbations/contrast/gender_fit.py: misfit",
-    "perturbations/text/prefix.py: fitting",
     "perturbations/text/synonyms.py: _beside",
     "perturbations/text_transform.py: __call__",
     "reports/reproduce.py: _table",
