@@ -6,6 +6,7 @@ from pathlib import Path
 
 from video_contrast.answer_text import LETTERS
 from video_contrast.errors import UsageError
+from video_contrast.files import resolve_under
 from video_contrast.rows import MultipleChoiceRow
 from video_contrast.seeds import digest
 from video_contrast.storage import SetFolder
@@ -79,8 +80,10 @@ def write_clips(tables: Tables, video_root: Path, output: Path) -> dict[Clip, st
             numbers = range(*footage.span)
             times = footage.times[numbers.start : numbers.stop]
             write_video(target, footage.decode(numbers), footage.fps, times=times)
-        elif not (target.exists() and target.samefile(footage.index.path)):
-            shutil.copyfile(footage.index.path, target)
+            continue
+        source = resolve_under(video_root, clip.video_path)
+        if not (target.exists() and target.samefile(source)):
+            shutil.copyfile(source, target)
     return written
 
 

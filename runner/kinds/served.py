@@ -20,13 +20,13 @@ import numpy as np
 from video_contrast.chat_model import Answer, AnswerStore, ChatModel, Cost, Message, RefusedRequest
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import JsonObject, cache_dir
+from video_contrast.question_text import Question
 from video_contrast.runner.kinds import prompts
 from video_contrast.runner.kinds.base import (
     ClipFrames,
     LoadOptions,
     ModelSource,
     PairScorer,
-    Question,
     ScoreResult,
     kind,
 )
