@@ -1,7 +1,7 @@
 """Checks a set on disk: its tables, its card, and the videos that it names."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -103,14 +103,27 @@ def check(
     given = video_root is not None or videos != set_folder.path
     checked.looked = bool(clips) and (given or any(_is_there(videos / path) for path in clips))
     if checked.looked:
-        with ThreadPoolExecutor(max_workers=num_proc) as pool:
-            results: Iterable[_Examined] = pool.map(partial(_examined, videos, decode=decode), sorted(clips))
-            for video in progress(results, len(clips)) if progress else results:
-                _add_video(checked, video, [start for start, _ in clips[video.path] if start is not None])
-        checked.short.sort()
+        _check_videos(videos, clips, checked, decode=decode, num_proc=num_proc, progress=progress)
     present = {path: facts["sha256"] for path, facts in checked.videos.items() if "sha256" in facts}
     checked.changed = [path for path in present if present[path] != hashes.get(path, present[path])]
     return checked
+
+
+def _check_videos(
+    root: Path,
+    clips: Mapping[str, set[_Span]],
+    checked: Checked,
+    *,
+    decode: bool,
+    num_proc: int,
+    progress: Progress | None,
+) -> None:
+    """Examines every video, several at the same time, and records them in the order of their paths."""
+    with ThreadPoolExecutor(max_workers=num_proc) as pool:
+        results: Iterable[_Examined] = pool.map(partial(_examined, root, decode=decode), sorted(clips))
+        for video in progress(results, len(clips)) if progress else results:
+            _add_video(checked, video, [start for start, _ in clips[video.path] if start is not None])
+    checked.short.sort()
 
 
 def _check_tables(folder: SetFolder, checked: Checked) -> dict[str, set[_Span]]:

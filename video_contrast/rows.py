@@ -328,12 +328,8 @@ def _problem(row: AnyRow, layout: Layout, seen: dict[str, int], n: int) -> tuple
     first = seen.setdefault(row["id"], n)
     if first != n:
         return "id", f"is a duplicate of row {first - 1}; ids must be unique"
-    start, end = row["start"], row["end"]
-    for name, value in (("start", start), ("end", end)):
-        if value is not None and not (isinstance(value, int | float) and math.isfinite(value) and value >= 0):
-            return name, f"must be null or seconds from 0 on, not {value!r}"
-    if start is not None and end is not None and end <= start:
-        return "end", f"{end} is not after start {start}"
+    if problem := _span_problem(row["start"], row["end"]):
+        return problem
     grouped = [name for name in ("group", "question") if name in row]
     version = EDITED_VERSION if "segments" in row else GROUPED_VERSION if grouped else SCHEMA_VERSION
     if row["schema_version"] != version:
@@ -345,6 +341,15 @@ def _problem(row: AnyRow, layout: Layout, seen: dict[str, int], n: int) -> tuple
         if not isinstance(row[name], str) or not row[name].strip():
             return name, f"must be a non-empty string, not {row[name]!r}"
     return _texts_problem(row["captions"], "captions", 1) if layout == "retrieval" else _choice_problem(row)
+
+
+def _span_problem(start: Any, end: Any) -> tuple[str, str] | None:  # what a table held
+    for name, value in (("start", start), ("end", end)):
+        if value is not None and not (isinstance(value, int | float) and math.isfinite(value) and value >= 0):
+            return name, f"must be null or seconds from 0 on, not {value!r}"
+    if start is not None and end is not None and end <= start:
+        return "end", f"{end} is not after start {start}"
+    return None
 
 
 def _texts_problem(texts: Any, column: str, at_least: int) -> tuple[str, str] | None:  # what a table held

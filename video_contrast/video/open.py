@@ -173,7 +173,7 @@ def remarks_on(frame: AvFrame) -> tuple[str, ...]:
 
 def _quarters(frame: AvFrame) -> int:
     """Quarters of a turn, counter-clockwise."""
-    return round(frame.rotation / 90) % 4
+    return int(round(frame.rotation / 90) % 4)
 
 
 def _area(frame: AvFrame) -> int:
