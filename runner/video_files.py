@@ -64,7 +64,9 @@ def from_hub(repository: str, names: Collection[str]) -> Path | None:
 def absent(clips: Iterable[Clip], root: Path | None) -> dict[Clip, str]:
     """Clip -> why it cannot be seen, of those without their files; {} where it is not known where the videos lie."""
     reasons: dict[Clip, str] = {}
-    for clip in clips if root is not None else ():
+    if root is None:
+        return reasons
+    for clip in clips:
         try:
             for path in clip.paths:
                 regular(files.resolve_under(root, path))

@@ -117,8 +117,11 @@ class NegativeRecipe:
         """
         from video_contrast.builders.assembly.kind_contrasts import KindContrasts
 
-        verbs, things = ("verb", "action", self.actions), ("object", "object", self.objects)
-        models = [(self.source(target, corpus), label, n) for target, label, n in (verbs, things) if n]
+        targets: tuple[tuple[Literal["verb", "object"], str, int], ...] = (
+            ("verb", "action", self.actions),
+            ("object", "object", self.objects),
+        )
+        models = [(self.source(target, corpus), label, n) for target, label, n in targets if n]
         return [*models, *((KindContrasts(kind, self.seed), kind, 1) for kind in self.rules)]
 
     def source(

@@ -84,7 +84,14 @@ class SetContrasts(Protocol):
     def contrast_clips(
         self, clips: Sequence[CaptionedClip], *, seed: int, caption: CaptionChoice, num_proc: int
     ) -> ClipContrasts:
-        """Makes contrasts for as many of the clips as possible; arguments as of the function of that name."""
+        """Makes contrasts for as many of the clips as possible.
+
+        Args:
+            clips: ids are unique.
+            seed: decides the order of a clip's captions.
+            caption: as of the function `contrast_clips`.
+            num_proc: processes to share the work.
+        """
 
 
 def contrast_clips(

@@ -37,7 +37,14 @@ class KindContrasts:
     def contrast_clips(
         self, clips: Sequence[CaptionedClip], *, seed: int = 0, caption: CaptionChoice = "eligible", num_proc: int = 1
     ) -> ClipContrasts:
-        """Makes one contrast for as many of the clips as can be evened; arguments as of `clip_contrasts`."""
+        """Makes one contrast for as many of the clips as can be evened.
+
+        Args:
+            clips: ids are unique.
+            seed: decides the order of a clip's captions.
+            caption: as of the function `contrast_clips`.
+            num_proc: processes to share the work.
+        """
         base = _base(clips, seed)
         proposed: dict[str, list[Proposed]] = {}
         for part in spread(partial(_propose, self.kind), clips, num_proc=num_proc):

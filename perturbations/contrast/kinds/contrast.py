@@ -33,7 +33,16 @@ class Contrast:
 
 
 def replace_words(sentence: Sentence, first: int, last: int, new: str, *, unit: str, other: str) -> Contrast:
-    """The words `first` to `last` (behind the last) replaced; "a" or "an" before them fits the new ones."""
+    """The words `first` to `last` (behind the last) replaced; "a" or "an" before them fits the new ones.
+
+    Args:
+        sentence: the parsed caption.
+        first: index of the first replaced word.
+        last: index behind the last replaced word.
+        new: the text in their place.
+        unit: what the caption says, in dictionary form.
+        other: what the contrast says instead, in dictionary form.
+    """
     start, end = sentence.words[first].start, sentence.words[last - 1].end
     text, start, old, shown = replaced(sentence.caption, start, end, new)
     return Contrast(text, start, old, shown, unit, other)
@@ -43,6 +52,12 @@ def change(sentence: Sentence, changes: list[Change], *, unit: str, other: str) 
     """Several spans replaced, in any order; the contrast's `old` and `new` run from the first to the last of them.
 
     "a" or "an" before a span fits what stands there afterwards.
+
+    Args:
+        sentence: the parsed caption.
+        changes: spans of words that do not overlap, with the new text of each.
+        unit: what the caption says, in dictionary form.
+        other: what the contrast says instead, in dictionary form.
     """
     words, caption = sentence.words, sentence.caption
     taken = {place for first, last, _ in changes for place in range(first, last)}
@@ -63,7 +78,15 @@ def change(sentence: Sentence, changes: list[Change], *, unit: str, other: str) 
 
 
 def exchange(sentence: Sentence, first: Span, second: Span, *, unit: str, other: str) -> Contrast | None:
-    """Two spans that change places; None where that changes nothing."""
+    """Two spans that change places; None where that changes nothing.
+
+    Args:
+        sentence: the parsed caption.
+        first: one span, as word indices.
+        second: the other span.
+        unit: what the caption says, in dictionary form.
+        other: what the contrast says instead, in dictionary form.
+    """
     (a, b), (c, d) = sorted((first, second))
     left = within(sentence.text(a, b), sentence.words[a].tag) if sentence.words[a].start == 0 else sentence.text(a, b)
     right = sentence.text(c, d)
@@ -85,12 +108,24 @@ def core(sentence: Sentence, noun: int) -> Span | None:
 
 
 def has_pronoun(sentence: Sentence, first: int = 0, last: int | None = None) -> bool:
-    """Whether a pronoun of the third person stands among the words `first` to `last` (default: anywhere)."""
+    """Whether a pronoun of the third person stands among the words `first` to `last` (default: anywhere).
+
+    Args:
+        sentence: the parsed caption.
+        first: index of the first word.
+        last: index behind the last word; None for the end of the caption.
+    """
     return any(word.text in _PRONOUNS for word in sentence.words[first:last])
 
 
 def agreement(sentence: Sentence, subject: int, *, plural: bool) -> list[Change] | None:
-    """The changes that make the verbs of a subject plural or singular; None where the parse does not tell how."""
+    """The changes that make the verbs of a subject plural or singular; None where the parse does not tell how.
+
+    Args:
+        sentence: the parsed caption.
+        subject: index of the subject's noun.
+        plural: the number that the verbs take.
+    """
     changes: list[Change] = []
     for verb in sentence.verbs:
         own = sentence.child(verb, "nsubj", "nsubjpass")
@@ -112,7 +147,13 @@ def agreement(sentence: Sentence, subject: int, *, plural: bool) -> list[Change]
 
 
 def thing(sentence: Sentence, noun: int, lexicon: Lexicon) -> Thing | None:
-    """The commonest meaning of a noun in the lexicon, by its name with the compound, else by its head; else None."""
+    """The commonest meaning of a noun in the lexicon, by its name with the compound, else by its head; else None.
+
+    Args:
+        sentence: the parsed caption.
+        noun: index of the noun.
+        lexicon: the words and their classes.
+    """
     if not sentence.words[noun].is_noun:
         return None
     meanings = lexicon.things(sentence.noun_key(noun)) or lexicon.things(sentence.words[sentence.head_noun(noun)].lemma)
@@ -120,7 +161,13 @@ def thing(sentence: Sentence, noun: int, lexicon: Lexicon) -> Thing | None:
 
 
 def living(sentence: Sentence, noun: int, lexicon: Lexicon) -> str:
-    """The word "people" or "animal" for a noun that names some; "" for others."""
+    """The word "people" or "animal" for a noun that names some; "" for others.
+
+    Args:
+        sentence: the parsed caption.
+        noun: index of the noun.
+        lexicon: the words and their classes.
+    """
     meaning = thing(sentence, noun, lexicon)
     if sentence.words[noun].is_noun and sentence.is_person(noun):
         return "people"

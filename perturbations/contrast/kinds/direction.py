@@ -97,8 +97,9 @@ def _tells_setting(sentence: Sentence, lexicon: Lexicon) -> bool:
     """Whether a noun tells what is indoors and what outdoors: it would have to change as well."""
     for noun in sentence.noun_phrases():
         place, meaning = lexicon.places.get(sentence.noun_key(noun)), thing(sentence, noun, lexicon)
-        parents = ("nature", "vehicle", "place") if meaning is not None else ()
-        if (place is not None and place.setting != "either") or any(lexicon.is_a(meaning.category, p) for p in parents):
+        if place is not None and place.setting != "either":
+            return True
+        if meaning is not None and any(lexicon.is_a(meaning.category, p) for p in ("nature", "vehicle", "place")):
             return True
     return False
 

@@ -32,8 +32,8 @@ def _swapped(sentence: Sentence, verb: int, lexicon: Lexicon) -> Contrast | None
     if parties is None:
         return None
     doer, undergoer, unit = parties
-    spans = core(sentence, doer), core(sentence, undergoer)
-    if None in spans or sentence.is_plural(doer) != sentence.is_plural(undergoer):
+    first, second = core(sentence, doer), core(sentence, undergoer)
+    if first is None or second is None or sentence.is_plural(doer) != sentence.is_plural(undergoer):
         return None
     names = tuple(sentence.noun_key(place) for place in (doer, undergoer))
     sides = tuple(living(sentence, place, lexicon) for place in (doer, undergoer))
@@ -43,12 +43,11 @@ def _swapped(sentence: Sentence, verb: int, lexicon: Lexicon) -> Contrast | None
         return None
     if any(
         has_pronoun(sentence, *span) or _is_relative(sentence, span) or _is_part(sentence, span)
-        for span in spans
-        if span
+        for span in (first, second)
     ):
         return None
     claims = [f"{a} {unit} {b}" for a, b in (names, names[::-1])]
-    return exchange(sentence, spans[0], spans[1], unit=claims[0], other=claims[1])
+    return exchange(sentence, first, second, unit=claims[0], other=claims[1])
 
 
 def _parties(sentence: Sentence, verb: int) -> tuple[int, int, str] | None:
