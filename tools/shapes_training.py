@@ -64,7 +64,7 @@ NAMES = (*RECIPES, "temporal")
 # heart by then.
 CLIPS: dict[str, object] = {"train": 6000, "validation": 150, "reversals": True}
 _TEACH: dict[str, object] = {
-    "objective": "lbl", "kinds": "3-action-3-object", "group": "cluster", "temperature": 0.03, "batch_size": 64,
+    "objective": "lbl", "negatives": "3-action-3-object", "group": "cluster", "temperature": 0.03, "batch_size": 64,
     "warm_up": 0.05, "weight_decay": 0.02, "patience": 0,
 }  # fmt: skip
 TAUGHT: tuple[tuple[int, dict[str, object]], ...] = (

@@ -15,7 +15,7 @@ from video_contrast.perturbations.english.forms import like_case
 from video_contrast.perturbations.english.vector_file import vector_lines
 from video_contrast.perturbations.registry import text_perturbation
 from video_contrast.perturbations.text import checkpoints
-from video_contrast.perturbations.text.words import how_many, is_content, pick, put, sample
+from video_contrast.perturbations.text.words import can_be, how_many, is_content, pick, put, sample
 
 NEIGHBOURS = 10  # nearest words that are looked at for some of the same part of speech
 _ROWS = 64  # words whose cosines to all 400,000 of GloVe are in memory at a time
@@ -62,6 +62,7 @@ def _swap(caption: str, options: list[tuple[Word, tuple[str, ...]]], count: int,
             name
             for name, trial in zip(names, trials, strict=True)
             if any(other.start == word.start and other.tag == word.tag for other in trial.words)
+            and can_be(name, word.tag)
         ]
         if fits:
             changes.append((word.start, word.end, like_case(pick(fits, rng), caption[word.start : word.end])))

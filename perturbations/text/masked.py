@@ -8,7 +8,7 @@ from video_contrast.perturbations.english import Sentence, Word, parse
 from video_contrast.perturbations.english.forms import like_case
 from video_contrast.perturbations.registry import text_perturbation
 from video_contrast.perturbations.text import checkpoints
-from video_contrast.perturbations.text.words import how_many, is_content, put, sample
+from video_contrast.perturbations.text.words import can_be, how_many, is_content, put, sample
 from video_contrast.untyped import Tokenizer, TorchModel
 
 PROPOSED = 50  # best tokens of the model that are looked at for one of the word's part of speech
@@ -98,7 +98,8 @@ def _fill(captions: list[str], targets: list[list[Word]], proposals: list[list[l
         for (key, new, _), sentence in zip(candidates, parsed, strict=True):
             word = targets[key[0]][key[1]]
             there = next((other for other in sentence.words if other.start == word.start), None)
-            if new.lower() != word.text and there is not None and there.tag[:2] == word.tag[:2]:
+            same = there is not None and there.tag[:2] == word.tag[:2] and can_be(new, there.tag)
+            if new.lower() != word.text and same:
                 settled[key] = new
         waiting = [key for key in waiting if key not in settled]
     done = []

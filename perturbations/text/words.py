@@ -7,7 +7,7 @@ from itertools import chain
 from numpy.random import Generator
 
 from video_contrast.perturbations.english import Sentence, Word
-from video_contrast.perturbations.english.forms import fix_article, like_case
+from video_contrast.perturbations.english.forms import fix_article, is_noun, like_case, verb_tags
 from video_contrast.perturbations.english.lexicon import words_of
 
 Draw = Callable[[], float]
@@ -24,6 +24,15 @@ UNFIT = words_of("unfit")
 def is_content(word: Word) -> bool:
     """Whether a word is a noun, verb, adjective or adverb that a word-level rule may choose."""
     return word.tag[:2] in ("NN", "VB", "JJ", "RB") and word.text.isalpha() and word.text not in FUNCTION_WORDS
+
+
+def can_be(word: str, tag: str) -> bool:
+    """Whether a dictionary knows a word as what the parser takes it for: in "a sings" anything is read as a noun.
+
+    >>> can_be("sings", "NN"), can_be("sings", "VBZ"), can_be("red", "JJ")
+    (False, True, True)
+    """
+    return is_noun(word) if tag in ("NN", "NNS") else tag in verb_tags(word) if tag[:2] == "VB" else True
 
 
 def how_many(share: float, tokens: int) -> int:

@@ -72,12 +72,12 @@ def five_other_actions(rows: list[dict[str, Any]]) -> None:
 
 
 def test_a_masked_language_model_of_the_papers_family_makes_counterfactuals(xlm_roberta: Path, captions: Path) -> None:
-    rows = build(captions, "mlm", generator="mlm", model=str(xlm_roberta))
+    rows = build(captions, "mlm", generator="mlm", generator_model=str(xlm_roberta))
     assert len(rows) == 12
     five_other_actions(rows)
     assert {edit["generator"] for row in rows for edit in row["edits"] if edit} == {xlm_roberta.name}
-    assert rows == build(captions, "again", generator="mlm", model=str(xlm_roberta))
-    assert rows != build(captions, "other", generator="mlm", model=str(xlm_roberta), seed=1)
+    assert rows == build(captions, "again", generator="mlm", generator_model=str(xlm_roberta))
+    assert rows != build(captions, "other", generator="mlm", generator_model=str(xlm_roberta), seed=1)
 
 
 def test_a_chat_model_makes_counterfactuals(captions: Path, request: pytest.FixtureRequest) -> None:
@@ -89,11 +89,13 @@ def test_a_chat_model_makes_counterfactuals(captions: Path, request: pytest.Fixt
         return '{"replacements": ["flying", "swimming", "climbing", "painting", "crawling", "cooking"]}'
 
     with Endpoint(answer) as server:
-        rows = build(captions, "llm", generator="llm", model="org/chat", generator_options=f"endpoint={server.url}")
+        rows = build(
+            captions, "llm", generator="llm", generator_model="org/chat", generator_options=f"endpoint={server.url}"
+        )
     assert len(rows) == 9
     five_other_actions(rows)
 
 
 def test_a_model_that_is_not_there_is_said(captions: Path) -> None:
     with pytest.raises(VideoContrastError, match="model of the generator mlm: the model 'no/such' cannot be loaded"):
-        build(captions, "none", generator="mlm", model="no/such")
+        build(captions, "none", generator="mlm", generator_model="no/such")

@@ -181,7 +181,7 @@ def former(place: Path) -> str:
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
-        ({"generator_model": "org/other"}, r"generator_model \(None then, 'org/other' now\)"),
+        ({"quality": "high"}, r"quality \('\w+' then, 'high' now\)"),
         ({"validation": "train"}, r"validation data \('\w+' then, '\w+' now\)"),
         ({"negatives": "4-action"}, r"actions \(5 then, 4 now\)"),
     ],

@@ -275,7 +275,7 @@ def test_captions_of_another_grammar_are_said(dataset: Path, tmp_path: Path) -> 
         ({"generator": "mlm", "constraint_options": "lift=low"}, "'lift' must be a number, not 'low'"),
         ({"generator": "shapes", "constraints": "lemma"}, "--constraints, .* shapes has no use for them"),
         ({"generator": "shapes", "quality": "all"}, "--quality belongs to the generator lexicon"),
-        ({"kinds": "7"}, "--negatives '7'"),
+        ({"negatives": "7"}, "--negatives '7'"),
         ({"frames": 8}, "--frames 8: this model takes exactly 6"),
         ({"split": "nope"}, "no split 'nope'"),
         ({"config": "antonym_mc", "split": "test"}, "antonym_mc is not a retrieval config"),

@@ -142,6 +142,10 @@ def parquet_bytes(rows: Sequence[Row]) -> bytes:
     return sink.getvalue()
 
 
+# What a killed build, or `generate` before it writes its set, leaves in a folder.
+_BESIDE = (CROISSANT, EVALUATION, "answers.jsonl", "rejected.jsonl")
+
+
 def _former_record(folder: SetFolder, builder: str | None) -> SetRecord:
     path = folder.path
     nearest = next(place for place in (path, *path.absolute().parents) if place.exists())
@@ -156,8 +160,8 @@ def _former_record(folder: SetFolder, builder: str | None) -> SetRecord:
         if folder.has_card:
             raise VideoContrastError(f"--output {path} holds a README.md that is not ours; give a new folder")
         files = path.glob("[!.]*") if path.is_dir() else ()
-        others = sorted(file.name for file in files if file.is_file() and file.name not in (CROISSANT, EVALUATION))
-        if others:  # what a killed build leaves are those two, and folders
+        others = sorted(file.name for file in files if file.is_file() and file.name not in _BESIDE)
+        if others:
             raise VideoContrastError(
                 f"--output {path} holds other files ({', '.join(others[:3])}{' ...' if len(others) > 3 else ''}), "
                 "among which a set would be lost; give a new folder (--video-root names that of the videos)"
