@@ -26,7 +26,7 @@ from video_contrast.runner.reading import ClipReader
 from video_contrast.runner.shared_frames import encode_frames, frames_by_themselves, pool_views, shared_frames
 from video_contrast.runner.store import Store
 from video_contrast.runner.table_scores import TableScorer, encoder_tables, pair_tables, text_tables
-from video_contrast.runner.video_files import absent, hashed
+from video_contrast.runner.video_files import NOT_FOUND, absent, hashed
 from video_contrast.storage import RunFolder
 from video_contrast.storage.run_records import VideoFile
 from video_contrast.video import Clip
@@ -65,8 +65,7 @@ class Run:
     def encode_or_score(self) -> TableScorer:
         """Encodes or scores what is missing; returns what makes the tables' scores."""
         if isinstance(self.model, TextScorer):
-            if not self.model.scored_elsewhere:
-                self.counts.broken |= self.processes.from_first(lambda: absent(self.plan.views, self.job.video_root))
+            self._leave_out_or_remark_absent(self.model)
             return text_tables(self.model, self.plan, frozenset(self.counts.broken))
         names = dict.fromkeys(path for clip in self.plan.views for path in clip.paths)
         root, shared = self.video_root, self.job.frames.videos if self.job.frames else {}
@@ -79,6 +78,15 @@ class Run:
         if isinstance(self.model, Encoder):
             return self._encode(self.model, keys, reader)
         return self._pairs(self.model, keys, reader)
+
+    def _leave_out_or_remark_absent(self, model: TextScorer) -> None:
+        """Clips without their files are left out, or recorded among the remarks where the model opens none."""
+        gone = self.processes.from_first(lambda: absent(self.plan.views, self.job.video_root))
+        if model.needs_clips:
+            self.counts.broken |= {clip: gone[path] for clip in self.plan.views for path in clip.paths if path in gone}
+            return
+        for path in gone:
+            self.counts.decode.remark(self.video_root / path, [NOT_FOUND])
 
     def _encode(self, model: Encoder, keys: Keys, reader: ClipReader) -> TableScorer:
         store = Store(self.job.store, self.space, multi_vector=model.vector_length is not None)

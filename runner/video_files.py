@@ -15,6 +15,8 @@ from video_contrast.storage.run_records import VideoFile
 from video_contrast.video import Clip
 from video_contrast.video.open import regular
 
+NOT_FOUND = "not found, and not needed: the model opens no video"  # a remark of the record
+
 
 def root_of(job: Job) -> Path:
     """The folder of the videos; for a set of the Hub that was published with videos, the Hub's cache.
@@ -61,17 +63,16 @@ def from_hub(repository: str, names: Collection[str]) -> Path | None:
         return next((folder for folder in list(pool.map(fetch, present)) if folder is not None), None)
 
 
-def absent(clips: Iterable[Clip], root: Path | None) -> dict[Clip, str]:
-    """Clip -> why it cannot be seen, of those without their files; {} where it is not known where the videos lie."""
-    reasons: dict[Clip, str] = {}
+def absent(clips: Iterable[Clip], root: Path | None) -> dict[str, str]:
+    """Path -> why it cannot be opened, of videos that are not there; {} where it is not known where they lie."""
+    reasons: dict[str, str] = {}
     if root is None:
         return reasons
-    for clip in clips:
+    for path in dict.fromkeys(path for clip in clips for path in clip.paths):
         try:
-            for path in clip.paths:
-                regular(files.resolve_under(root, path))
+            regular(files.resolve_under(root, path))
         except VideoContrastError as error:
-            reasons[clip] = str(error)
+            reasons[path] = str(error)
     return reasons
 
 

@@ -252,10 +252,10 @@ class TextScorer(Model):
     """Scores texts for a clip that is known by name only.
 
     Attributes:
-        scored_elsewhere: whether its scores were made where the videos lie, so that none of them has to be here.
+        needs_clips: whether clips that are missing are left out, as for a model that looks at them.
     """
 
-    scored_elsewhere: bool = False
+    needs_clips: bool = False
 
     def begin(self, texts: Sequence[str], *, condition: str = "clean") -> None:
         """Told a condition and the texts of one config under it, before they are asked for."""

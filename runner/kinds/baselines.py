@@ -34,7 +34,9 @@ from video_contrast.runner.kinds.base import (
 
 
 class Random(TextScorer):
-    """A uniform number for every pair, from the seed and the ids alone."""
+    """A uniform number for every pair, from the seed and the ids alone; stands in for a model that looks at clips."""
+
+    needs_clips = True
 
     def __init__(self, seed: int = 0) -> None:
         self.seed = seed

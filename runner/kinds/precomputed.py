@@ -39,8 +39,6 @@ KEYS = (
 class Precomputed(TextScorer):
     """Looks similarities up by the names of clips and texts."""
 
-    scored_elsewhere = True
-
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.whole = read_json(folder / MANIFEST)

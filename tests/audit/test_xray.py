@@ -295,10 +295,10 @@ def test_several_sets_stand_side_by_side_and_scores_join(antonyms, tmp_path, cap
         "\n".join(json.dumps({"candidates": r["candidates"], "label": r["label"]}) for r in random_rows(40))
     )
     run = tmp_path / "run"
-    assert main(["score", "--model", "random", "--dataset", str(table), "--output", str(run), "--quiet"]) == 0
+    assert main(["score", "--model", "constant", "--dataset", str(table), "--output", str(run), "--quiet"]) == 0
     assert main(["xray", str(table), "--scores", str(run), "--output", str(tmp_path / "x")]) == 0
     alone = capsys.readouterr().out
-    assert "random: " in alone and "none: " in alone
+    assert "constant: " in alone and "none: " in alone
     assert main(["xray", str(sets), str(table), "--output", str(tmp_path / "y")]) == 0
     printed = capsys.readouterr().out
     assert "| | shapes antonym_mc | t |" in printed.replace("shapes |", "shapes antonym_mc |")

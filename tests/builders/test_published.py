@@ -400,6 +400,9 @@ def test_temporalbench(tmp_path: Path) -> None:
     constant = video_contrast.score("constant", tmp_path / "temporalbench", "short_mc", progress=False)
     clean = constant["short_mc"]["conditions"]["clean"]
     assert clean["clips"] == 3 and clean["right_in_all_of_clip"] == pytest.approx((0.25 + 0.5 + 0.25) / 3)
+    (tmp_path / "temporalbench/short_video").mkdir()
+    for row in rows[:5]:
+        (tmp_path / "temporalbench" / row["video_path"]).touch()
     scored = video_contrast.score("random", tmp_path / "temporalbench", "short_mc", output=tmp_path / "r", seed=3)
     right: dict[str, bool] = {}
     for row in RunFolder(tmp_path / "r").score_rows():

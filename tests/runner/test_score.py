@@ -15,6 +15,7 @@ import video_contrast
 from video_contrast.audit.check import check
 from video_contrast.builders import build
 from video_contrast.errors import UsageError, VideoContrastError
+from video_contrast.reports.run_table import remarks
 from video_contrast.runner import RunResult, read_result, score
 from video_contrast.storage import SetFolder, open_run
 
@@ -190,16 +191,39 @@ def test_baselines_decode_no_video_and_a_constant_gets_exactly_chance(place: Pat
     assert result.record["counters"]["frames_decoded"] == 0
 
 
-@pytest.mark.parametrize("model", ["random", "blind"])
-def test_no_baseline_is_scored_on_clips_that_are_missing(place: Path, tmp_path: Path, model: str) -> None:
+def test_random_is_not_scored_on_clips_that_are_missing(place: Path, tmp_path: Path) -> None:
     with pytest.raises(VideoContrastError, match=r"no video of the config verb_mc could be read under .*--video-root"):
-        run(place, model, tmp_path / "none", video_root=tmp_path)
+        run(place, "random", tmp_path / "none", video_root=tmp_path)
     assert not (tmp_path / "none" / "run.json").exists()
+    result = run(place, "random", tmp_path / "some", video_root=all_but_one(place, tmp_path))
+    assert list(result.record["missing"]) == ["clips/02.mp4"] and result.record["n_missing"] == 1
+    assert result["verb_mc"]["conditions"]["clean"]["n"] == 6 and "remarks" not in result.record
+
+
+@pytest.mark.parametrize("model", ["blind", "constant", "precomputed"])
+def test_what_opens_no_video_is_scored_without_clips_and_says_so(place: Path, tmp_path: Path, model: str) -> None:
+    if model == "precomputed":
+        rows = SetFolder(place / "set").rows("verb_mc", "test")
+        videos, texts = (
+            sorted({row["video_id"] for row in rows}),
+            sorted({t for row in rows for t in row["candidates"]}),
+        )
+        (tmp_path / "made").mkdir()
+        np.save(tmp_path / "made/m.npy", np.zeros((len(videos), len(texts))))
+        names = {"similarity": "m.npy", "videos": videos, "texts": texts, "texts_are": "captions"}
+        (tmp_path / "made/precomputed.json").write_text(json.dumps(names))
+        model = str(tmp_path / "made")
+    result = run(place, model, tmp_path / "run", config="verb_mc", video_root=all_but_one(place, tmp_path))
+    assert result["verb_mc"]["conditions"]["clean"]["n"] == 7 and result.record["n_missing"] == 0
+    assert list(result.record["remarks"].values()) == [["clips/02.mp4"]]
+    assert any(line.startswith("1 video (clips/02.mp4): not found") for line in remarks(result))
+
+
+def all_but_one(place: Path, tmp_path: Path) -> Path:
+    """A video root without one of the clips."""
     shutil.copytree(place / "set" / "clips", tmp_path / "videos" / "clips")
     (tmp_path / "videos/clips/02.mp4").unlink()
-    result = run(place, model, tmp_path / "some", video_root=tmp_path / "videos")
-    assert list(result.record["missing"]) == ["clips/02.mp4"] and result.record["n_missing"] == 1
-    assert result["verb_mc"]["conditions"]["clean"]["n"] == 6
+    return tmp_path / "videos"
 
 
 def test_a_set_remembers_where_its_videos_lie(place: Path, tmp_path: Path) -> None:

@@ -157,8 +157,8 @@ def test_a_plain_table_is_scored_and_audited_without_a_record(tmp_path, capsys):
     path = tmp_path / "mine" / "t.jsonl"
     path.parent.mkdir()
     path.write_text("\n".join(json.dumps({"candidates": ["a cat", "a dog"], "label": n % 2}) for n in range(30)))
-    assert main(["score", "--model", "random", "--dataset", str(path), "--output", str(tmp_path / "run")]) == 0
-    assert main(["score", "--model", "random", "--dataset", str(path.parent), "--split", "train", "--output",
+    assert main(["score", "--model", "blind", "--dataset", str(path), "--output", str(tmp_path / "run")]) == 0
+    assert main(["score", "--model", "blind", "--dataset", str(path.parent), "--split", "train", "--output",
                  str(tmp_path / "run2")]) == 0  # fmt: skip
     assert main(["audit", str(path)]) == 0
     assert "t (test): 30 items, against distractor, chance 50.0 %" in capsys.readouterr().out
@@ -176,7 +176,7 @@ def test_score_takes_the_columns_that_xray_takes(tmp_path):
     path.write_bytes("\n".join(["film;gut;böse;richtig", *lines]).encode("cp1252"))
     given = {"candidates": "gut,böse", "label": "richtig", "label_is": "place1", "encoding": "cp1252", "video": "film"}
     flags = [part for name, value in given.items() for part in (f"--{name.replace('_', '-')}", value)]
-    run = ["--model", "random", "--dataset", str(path), "--output", str(tmp_path / "run")]
+    run = ["--model", "blind", "--dataset", str(path), "--output", str(tmp_path / "run")]
     assert main(["score", *run, *flags]) == 0
     scored = open_run(tmp_path / "run")
     assert [row["label"] for row in scored.score_rows()] == [n % 2 for n in range(8)]
@@ -204,7 +204,7 @@ def test_a_folder_of_tables_is_read_from_within_and_one_of_videos_is_no_set(tmp_
 def test_what_a_plain_table_lacks_is_said_once(tmp_path, capsys):
     path = tmp_path / "t.jsonl"
     path.write_text('{"text": "x"}\n')
-    assert main(["score", "--model", "random", "--dataset", str(path), "--output", str(tmp_path / "run")]) == 1
+    assert main(["score", "--model", "blind", "--dataset", str(path), "--output", str(tmp_path / "run")]) == 1
     said = " ".join(capsys.readouterr().err.split())
     assert "needs the candidates of each item and which of them is true" in said
     assert "name them with --candidates and --label" in said
