@@ -56,6 +56,14 @@ def verb_slot_features(reading: CaptionReading, slot: VerbSlot, evidence: Eviden
     }
 
 
+def _reason(slot: VerbSlot, choice: VerbChoice, evidence: Evidence) -> str:
+    """The lexicon's reason why two units exclude each other; "" without one."""
+    reason = evidence.excludes(slot.unit, choice.unit, slot.noun)
+    if not reason and slot.frame == "p" and choice.keeps:
+        reason = evidence.excludes(slot.unit.rpartition(" ")[0], choice.unit)
+    return reason or ""
+
+
 def verb_choice_features(
     reading: CaptionReading, slot: VerbSlot, choice: VerbChoice, new: str, evidence: Evidence
 ) -> tuple[dict[str, float], str]:
@@ -71,9 +79,7 @@ def verb_choice_features(
     alone = choice.frame == "i" and not choice.keeps
     noun = "" if alone else slot.noun
     seen = evidence.units_of.get(noun, {}).get(unit, 0)
-    reason = evidence.excludes(slot.unit, choice.unit, slot.noun) or ""
-    if not reason and slot.frame == "p" and choice.keeps:
-        reason = evidence.excludes(slot.unit.rpartition(" ")[0], choice.unit) or ""
+    reason = _reason(slot, choice, evidence)
     actions = evidence.lexicon.actions(choice.unit)
     action = actions[0] if actions else None
     subject = slot.subject or "person"

@@ -81,6 +81,19 @@ def _likely(slot: ThingSlot, reading: CaptionReading, evidence: Evidence) -> lis
     return [noun for _, noun in ranked[:_READ]]
 
 
+def _unseen(slot: ThingSlot, noun: str, evidence: Evidence, *, same_category: bool) -> str | None:
+    """Why the counts speak against a noun in a slot; None where it was seen there, or is common and fits the verb."""
+    if _seen_here(slot, evidence).get(noun, 0) >= _SEEN:
+        return None
+    if evidence.counts.get("noun", noun) < _COMMON:
+        return "rare"
+    if slot.relation == "object" and not _takes(slot, noun, evidence):
+        return "not seen in this frame"
+    if not same_category and slot.unit.partition(" ")[0] not in SPEECH and slot.unit not in evidence.uses(noun):
+        return "not seen in this frame"
+    return None
+
+
 def _rejection(clip: ClipReading, slot: ThingSlot, noun: str, looks: frozenset[str], evidence: Evidence) -> str | None:
     """Why a noun cannot stand in a slot; None if it can. `looks` are those of the nouns of the clip."""
     lexicon = evidence.lexicon
@@ -91,14 +104,9 @@ def _rejection(clip: ClipReading, slot: ThingSlot, noun: str, looks: frozenset[s
     same = category == slot.category
     if any(lexicon.is_a(category, parent) for parent in _NEVER):
         return "of another kind"
-    here = _seen_here(slot, evidence).get(noun, 0)
-    if here < _SEEN:
-        if evidence.counts.get("noun", noun) < _COMMON:
-            return "rare"
-        if slot.relation == "object" and not _takes(slot, noun, evidence):
-            return "not seen in this frame"
-        if not same and slot.unit.partition(" ")[0] not in SPEECH and slot.unit not in evidence.uses(noun):
-            return "not seen in this frame"
+    unseen = _unseen(slot, noun, evidence, same_category=same)
+    if unseen is not None:
+        return unseen
     if not evidence.takes(noun, slot.introduction):
         return "not said in this number"
     if not same and not _akin(category, slot.category, evidence):

@@ -143,11 +143,24 @@ def _rejection(
         return "near to what it replaces"
     if inflect(choice.verb, slot.tag) == choice.verb and slot.tag in ("VBG", "VBZ"):
         return "form not known"
+    return _said_elsewhere(clip, slot, choice, others, evidence) or _misfit(reading, slot, choice, evidence)
+
+
+def _said_elsewhere(
+    clip: ClipReading, slot: VerbSlot, choice: VerbChoice, others: frozenset[str], evidence: Evidence
+) -> str | None:
+    """Whether another caption of the clip says a unit, or nearly; None if none does."""
+    new = choice.unit
     forms = {choice.verb, *(inflect(choice.verb, tag) for tag in ("VBG", "VBZ"))}  # also where a parser reads a noun
     if new in clip.units or (choice.verb != slot.verb and (choice.verb in clip.verbs or forms & clip.words)):
         return "another caption says it"
-    if not opposite and evidence.groups(new) & others:
+    if new not in evidence.opposites(slot.unit) and evidence.groups(new) & others:
         return "near to what another caption says"
+    return None
+
+
+def _misfit(reading: CaptionReading, slot: VerbSlot, choice: VerbChoice, evidence: Evidence) -> str | None:
+    """What in the rest of the caption speaks against a unit; None if nothing does."""
     if slot.order and choice.frame == "p":
         return "not done in a step"
     for preposition, _ in slot.tails:
@@ -155,8 +168,8 @@ def _rejection(
             return "does not go with what follows"
     for other in reading.verbs:
         if other.place != slot.place and other.subject == slot.subject:
-            clash = evidence.excludes(other.unit, new)
-            if clash and not evidence.excludes(other.unit, own):
+            clash = evidence.excludes(other.unit, choice.unit)
+            if clash and not evidence.excludes(other.unit, slot.unit):
                 return "clashes with another verb of the caption"
     return None
 

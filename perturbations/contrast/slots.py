@@ -148,28 +148,18 @@ def verb_slots(sentence: Sentence) -> list[VerbSlot]:
 
 def _verb_slot(sentence: Sentence, place: int) -> VerbSlot:
     words, word = sentence.words, sentence.words[place]
-    last, particle, preposition = place, "", ""
-    after = words[place + 1] if place + 1 < len(words) else None
-    beside = after if after is not None and after.head == place else None
-    if beside and (beside.dep == "prt" or (beside.dep == "advmod" and beside.text in _ADJECTIVE_PARTICLES)):
-        particle, last = beside.text, place + 1
+    particle, preposition = _particle(sentence, place), ""
+    last = place + 1 if particle else place
     passive = sentence.is_passive(place)
     noun_place = sentence.child(place, "nsubjpass") if passive else sentence.object(place)
     if word.dep in ("acl", "relcl") and word.tag == "VBN" and not sentence.child(place, "nsubj", "aux"):
         passive, noun_place = True, word.head
     frame: Frame = "t" if noun_place is not None else "i"
-    behind = last + 1
-    if noun_place is None and behind < len(words) and words[behind].dep in ("prep", "dative"):
-        inner = sentence.child(behind, "pobj")
-        if words[behind].head in (place, last) and inner is not None:
-            preposition, noun_place, frame, last = words[behind].text, inner, "p", behind
+    inner = _prepositional_object(sentence, place, last)
+    if noun_place is None and inner is not None:
+        preposition, noun_place, frame, last = words[last + 1].text, inner, "p", last + 1
     subject = None if passive else sentence.subject(place)
-    tails = [
-        (words[at].text, sentence.noun_key(noun) if noun is not None else "")
-        for holder in (place, *([noun_place] if noun_place is not None and not passive else []))
-        for at, noun in sentence.prepositions(holder)
-        if at > last and words[at].text != "of"
-    ]
+    holders = (place,) if noun_place is None or passive else (place, noun_place)
     order = sentence.is_imperative(place)
     return VerbSlot(
         place=place,
@@ -184,11 +174,37 @@ def _verb_slot(sentence: Sentence, place: int) -> VerbSlot:
         end=words[last].end,
         passive=passive,
         order=order,
-        tails=tuple(tails),
+        tails=tuple(tail for holder in holders for tail in _tails(sentence, holder, last)),
         adverbs=tuple(words[n].text for n in sentence.children_with(place, "advmod") if not place < n <= last),
         rejection_reason=_verb_rejection(sentence, place, last, order=order),
         subject_place=subject,
     )
+
+
+def _particle(sentence: Sentence, place: int) -> str:
+    """The particle right behind a verb: "up" of "pick up"; "" without one."""
+    beside = sentence.words[place + 1] if place + 1 < len(sentence) else None
+    if beside is None or beside.head != place:
+        return ""
+    is_particle = beside.dep == "prt" or (beside.dep == "advmod" and beside.text in _ADJECTIVE_PARTICLES)
+    return beside.text if is_particle else ""
+
+
+def _prepositional_object(sentence: Sentence, place: int, last: int) -> int | None:
+    """The object of a preposition right behind `last` that hangs on the verb or its particle."""
+    words, behind = sentence.words, last + 1
+    if behind == len(words) or words[behind].dep not in ("prep", "dative") or words[behind].head not in (place, last):
+        return None
+    return sentence.child(behind, "pobj")
+
+
+def _tails(sentence: Sentence, holder: int, last: int) -> list[tuple[str, str]]:
+    """(preposition, noun key) of what hangs on a word behind `last`."""
+    return [
+        (sentence.words[at].text, sentence.noun_key(noun) if noun is not None else "")
+        for at, noun in sentence.prepositions(holder)
+        if at > last and sentence.words[at].text != "of"
+    ]
 
 
 def _object_key(sentence: Sentence, place: int | None) -> str:
@@ -214,9 +230,17 @@ def subject_key(sentence: Sentence, place: int | None) -> str:
 
 
 def _verb_rejection(sentence: Sentence, place: int, last: int, *, order: bool) -> str | None:
+    return (
+        _form_rejection(sentence, place, order=order)
+        or _clause_rejection(sentence, place, last)
+        or _object_rejection(sentence, place, last)
+    )
+
+
+def _form_rejection(sentence: Sentence, place: int, *, order: bool) -> str | None:
+    """Why a word is no verb that another could replace."""
     words, word = sentence.words, sentence.words[place]
     labels = {words[n].dep for n in sentence.children[place]}
-    following = words[last + 1] if last + 1 < len(words) else None
     if not word.text.isalpha() or len(word.text) < 3 or inflect(word.lemma, word.tag) != word.text:
         return "form not known"
     if word.lemma in LIGHT and not (order and word.lemma in _STEPS):
@@ -232,6 +256,13 @@ def _verb_rejection(sentence: Sentence, place: int, last: int, *, order: bool) -
         return "clause or second object"
     if "agent" in labels:
         return "passive with its agent"
+    return None
+
+
+def _clause_rejection(sentence: Sentence, place: int, last: int) -> str | None:
+    """Why a verb cannot change alone: it shares its form or its object with another."""
+    words, word = sentence.words, sentence.words[place]
+    following = words[last + 1] if last + 1 < len(words) else None
     particle = sentence.particle(place)
     if particle is not None and particle != place + 1:
         return "particle apart from its verb"
@@ -241,6 +272,13 @@ def _verb_rejection(sentence: Sentence, place: int, last: int, *, order: bool) -
             return "shares its object"
     if word.dep == "conj" and words[word.head].is_verb and _form(word.tag) != _form(words[word.head].tag):
         return "joined with another form"
+    return None
+
+
+def _object_rejection(sentence: Sentence, place: int, last: int) -> str | None:
+    """Why it is not sure what a verb is done to."""
+    words, word = sentence.words, sentence.words[place]
+    following = words[last + 1] if last + 1 < len(words) else None
     plain = last == place and sentence.object(place) is None and not sentence.is_passive(place)
     if plain and following is not None and following.tag in _OPENS_A_NOUN and following.dep != "npadvmod":
         return "object not found by the parser"
@@ -250,16 +288,17 @@ def _verb_rejection(sentence: Sentence, place: int, last: int, *, order: bool) -
     own = sentence.child(place, "nsubj", "nsubjpass")
     if word.dep == "relcl" and own is not None and words[own].text not in ("who", "that", "which"):
         return "object before its verb"
-    if word.tag == "VBN" and "auxpass" not in labels and word.dep not in ("acl", "relcl", "conj"):
-        return "passive without an auxiliary"
-    if (
-        word.tag in ("VBD", "VBN")
-        and word.dep in ("acl", "ROOT")
-        and "auxpass" not in labels
-        and not labels & {"nsubj", "prep", "agent", "prt"}
-    ):
-        return "passive without an auxiliary"
-    return None
+    return "passive without an auxiliary" if _is_bare_participle(sentence, place) else None
+
+
+def _is_bare_participle(sentence: Sentence, place: int) -> bool:
+    """Whether a verb may be a passive without an auxiliary."""
+    word, labels = sentence.words[place], {sentence.words[n].dep for n in sentence.children[place]}
+    if "auxpass" in labels or word.tag not in ("VBD", "VBN"):
+        return False
+    if word.tag == "VBN" and word.dep not in ("acl", "relcl", "conj"):
+        return True
+    return word.dep in ("acl", "ROOT") and not labels & {"nsubj", "prep", "agent", "prt"}
 
 
 def _form(tag: str) -> str:
@@ -339,18 +378,17 @@ def _thing_rejection(sentence: Sentence, place: int, key: str, *, known: bool, d
         return "a person"
     if not word.text.isalpha() or len(word.text) < 3:
         return "form not known"
-    if before and before != [place - 1]:
+    if before not in ([], [place - 1]):
         return "long compound"
     shown = " ".join(words[n].text for n in (*before, place))
     if shown != inflect_name(key, word.tag):
         return "form not known"
-    if word.lemma in _NO_THINGS or (
-        has_class(word.lemma, "quantity") and any(words[n].text == "of" for n in sentence.children[place])
-    ):
+    of = [n for n in sentence.children[place] if words[n].text == "of"]
+    if word.lemma in _NO_THINGS or (has_class(word.lemma, "quantity") and of):
         return "a noun that says little"
     if not known:
         return "noun not in the lexicon"
-    if any(words[n].text == "of" and words[n].dep == "prep" for n in sentence.children[place]):
+    if any(words[n].dep == "prep" for n in of):
         return "described by another noun"
     if word.dep in ("npadvmod", "ROOT", "appos", "dep") and not does:
         return "not governed by a verb or preposition"

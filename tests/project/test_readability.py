@@ -21,9 +21,7 @@ OPTIONS = ("builder(",)
 STILL_TANGLED = {
     "builders/sources/clip_table.py: read_splits",
     "builders/sources/msrvtt.py: msrvtt",
-    "metrics/robustness.py: robustness",
     "perturbations/contrast/gender_fit.py: misfit",
-    "perturbations/text/synonyms.py: _beside",
     "perturbations/text_transform.py: __call__",
     "reports/reproduce.py: _table",
     "reports/reproduce.py: reproduce",

@@ -154,6 +154,17 @@ def _checked(entry: Candidates | Fault, label: int | Fault) -> tuple[list[str], 
     return texts, label
 
 
+def _clip_seconds(row: TableRow, roles: ColumnRoles) -> tuple[float | None, float | None]:
+    """Start and end of the clip in seconds, from their columns or from the one that has both."""
+    start, end = _seconds(row, roles.start), _seconds(row, roles.end)
+    if start is None and end is None and (span := _given(row, roles.span)):
+        both = dict(zip(("start", "end"), _SPAN.findall(span), strict=False))
+        start, end = _seconds(both, "start"), _seconds(both, "end")
+    if end is not None and end <= (start or 0):
+        raise Fault("a clip that ends before it starts", f"the clip ends at {end:g} s, not after {start or 0:g} s")
+    return start, end
+
+
 def _row(
     row: TableRow, texts: list[str], label: int, *, roles: ColumnRoles, item: str, own_kinds: bool
 ) -> MultipleChoiceRow:
@@ -162,12 +173,7 @@ def _row(
         order = stream(0, "plain-table", item).permutation(len(texts)).tolist()
         texts, label = [texts[n] for n in order], order.index(label)
     video = _given(row, roles.video) or item
-    start, end = _seconds(row, roles.start), _seconds(row, roles.end)
-    if start is None and end is None and (span := _given(row, roles.span)):
-        both = dict(zip(("start", "end"), _SPAN.findall(span), strict=False))
-        start, end = _seconds(both, "start"), _seconds(both, "end")
-    if end is not None and end <= (start or 0):
-        raise Fault("a clip that ends before it starts", f"the clip ends at {end:g} s, not after {start or 0:g} s")
+    start, end = _clip_seconds(row, roles)
     task = _given(row, roles.task)
     result = multiple_choice_row(
         id=item,

@@ -19,27 +19,16 @@ def contrasts(sentence: Sentence, lexicon: Lexicon) -> list[Contrast]:
 
 def _actions(sentence: Sentence, lexicon: Lexicon) -> list[Contrast]:
     out = []
-    own = [(verb, sentence.child(verb, "nsubj", "nsubjpass")) for verb in sentence.verbs]
-    doers = [(verb, noun) for verb, noun in own if noun is not None and noun < verb]
-    doers += [
-        (verb, word.head)
-        for verb in sentence.verbs
-        if (word := sentence.words[verb]).dep == "acl" and word.tag == "VBG" and sentence.words[word.head].dep != "pobj"
-    ]
     if has_pronoun(sentence) or any(word.text in ("how", "why", "that") for word in sentence.words):
         return []
-    for (verb, doer), (other_verb, other) in combinations(sorted(doers, key=lambda pair: pair[1]), 2):
-        same = sentence.words[verb].lemma == sentence.words[other_verb].lemma
-        names = sentence.noun_key(doer), sentence.noun_key(other)
-        sides = living(sentence, doer, lexicon), living(sentence, other, lexicon)
-        if same or names[0] == names[1] or not sides[0] or sides[0] != sides[1]:
+    for (verb, doer), (other_verb, other) in combinations(sorted(_doers(sentence), key=lambda pair: pair[1]), 2):
+        if not _comparable(sentence, doer, other, lexicon) or sentence.object(verb) == other:
             continue
-        if any(_repeats(sentence, noun) or sentence.words[noun].lemma in _CROWDS for noun in (doer, other)):
+        if sentence.words[verb].lemma == sentence.words[other_verb].lemma:
             continue
         if "ccomp" in (sentence.words[verb].dep, sentence.words[other_verb].dep):
             continue
-        if sentence.is_plural(doer) != sentence.is_plural(other) or sentence.object(verb) == other:
-            continue
+        names = sentence.noun_key(doer), sentence.noun_key(other)
         spans = core(sentence, doer), core(sentence, other)
         if spans[0] is None or spans[1] is None or spans[0][1] > spans[1][0]:
             continue
@@ -48,6 +37,28 @@ def _actions(sentence: Sentence, lexicon: Lexicon) -> list[Contrast]:
         contrast = exchange(sentence, spans[0], spans[1], unit=claims[0], other=claims[1])
         out += [contrast] if contrast is not None else []
     return out
+
+
+def _doers(sentence: Sentence) -> list[tuple[int, int]]:
+    """(verb, who does it), of verbs behind their subject and of "a man singing"."""
+    own = [(verb, sentence.child(verb, "nsubj", "nsubjpass")) for verb in sentence.verbs]
+    doers = [(verb, noun) for verb, noun in own if noun is not None and noun < verb]
+    doers += [
+        (verb, word.head)
+        for verb in sentence.verbs
+        if (word := sentence.words[verb]).dep == "acl" and word.tag == "VBG" and sentence.words[word.head].dep != "pobj"
+    ]
+    return doers
+
+
+def _comparable(sentence: Sentence, doer: int, other: int, lexicon: Lexicon) -> bool:
+    """Whether two nouns name different people, or different animals, each once and in the same number."""
+    side = living(sentence, doer, lexicon)
+    if not side or side != living(sentence, other, lexicon) or sentence.noun_key(doer) == sentence.noun_key(other):
+        return False
+    if any(_repeats(sentence, noun) or sentence.words[noun].lemma in _CROWDS for noun in (doer, other)):
+        return False
+    return sentence.is_plural(doer) == sentence.is_plural(other)
 
 
 def _repeats(sentence: Sentence, noun: int) -> bool:

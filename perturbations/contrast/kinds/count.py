@@ -12,7 +12,7 @@ from video_contrast.perturbations.contrast.kinds.contrast import (
     thing,
 )
 from video_contrast.perturbations.contrast.lexicon import Lexicon
-from video_contrast.perturbations.english import Sentence
+from video_contrast.perturbations.english import Sentence, Word
 from video_contrast.perturbations.english.forms import article, inflect, verb_tags
 
 _NUMBERS = ("one", "two", "three", "four", "five", "six")
@@ -77,16 +77,12 @@ def _resized(sentence: Sentence, noun: int, number: int, value: int, lexicon: Le
     """One becomes several, or several one: with the noun's form, and its verbs'; None where more would change."""
     words = sentence.words
     plural = value > 0
-    subject = words[noun].dep in ("nsubj", "nsubjpass") and words[words[noun].head].is_verb
-    subject = subject or (words[noun].dep == "ROOT" and sentence.child(noun, "acl") is not None)
-    loose = sentence.child(noun, "conj", "relcl", "appos", "poss") is not None or words[noun].dep in ("conj", "attr")
-    if not subject or loose or not living(sentence, noun, lexicon) or has_pronoun(sentence):
+    if not _is_lone_subject(sentence, noun) or not living(sentence, noun, lexicon) or has_pronoun(sentence):
         return None
     if any(word.text in _TOGETHER for word in words) or sentence.compound(noun) in ("video", "news"):
         return None
-    old, lemma = words[noun].text, words[noun].lemma
-    new = _PLURALS.get(lemma, inflect(lemma, "NNS")) if plural else ("person" if old == "people" else lemma)
-    if new == old or (not plural and sentence.child(noun, "det") is not None):
+    new = _in_number(sentence.words[noun], plural=plural)
+    if new == words[noun].text or (not plural and sentence.child(noun, "det") is not None):
         return None
     verbs = agreement(sentence, noun, plural=plural)
     behind = words[number + 1].text if number + 1 < noun else new
@@ -99,6 +95,23 @@ def _resized(sentence: Sentence, noun: int, number: int, value: int, lexicon: Le
     changes: list[Change] = [(number, number + 1, shown), (noun, noun + 1, new), *verbs]
     before = _word(words[number].text) if not plural else "one"
     return change(sentence, changes, unit=before, other=_NUMBERS[value])
+
+
+def _in_number(word: Word, *, plural: bool) -> str:
+    """The plural or singular of a noun."""
+    if plural:
+        return _PLURALS.get(word.lemma, inflect(word.lemma, "NNS"))
+    return "person" if word.text == "people" else word.lemma
+
+
+def _is_lone_subject(sentence: Sentence, noun: int) -> bool:
+    """Whether a noun is the subject of a verb ("a man sings", "a man singing"), with no clause or noun beside it."""
+    word = sentence.words[noun]
+    if sentence.child(noun, "conj", "relcl", "appos", "poss") is not None:
+        return False
+    if word.dep == "ROOT":
+        return sentence.child(noun, "acl") is not None
+    return word.dep in ("nsubj", "nsubjpass") and sentence.words[word.head].is_verb
 
 
 def _agrees(sentence: Sentence, at: int) -> bool:

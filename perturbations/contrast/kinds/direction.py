@@ -81,16 +81,22 @@ def _is_said(sentence: Sentence, at: int, size: int, way: Way, lexicon: Lexicon)
         return True
     if not way.before:
         return end == len(words) or words[end].text in _NO_NOUN
+    return _stands_before(sentence, end, way.before, lexicon)
+
+
+def _stands_before(sentence: Sentence, end: int, classes: frozenset[str], lexicon: Lexicon) -> bool:
+    """Whether the noun behind a direction that ends before `end` is one of some nouns or classes."""
+    words = sentence.words
     noun = next((n for n in range(end, len(words)) if words[n].is_noun or words[n].tag == "PRP"), None)
     if noun is None or noun - end > 3 or words[noun].lemma in _UNSEEN:
         return False
     while noun + 1 < len(words) and words[noun].dep == "compound" and words[noun].head == noun + 1:
         noun += 1
     if words[noun].text in ("him", "her", "them", "me", "it"):
-        return "people" in way.before
+        return "people" in classes
     meaning = thing(sentence, noun, lexicon)
-    named = words[noun].lemma in way.before or living(sentence, noun, lexicon) in way.before
-    return named or (meaning is not None and any(lexicon.is_a(meaning.category, kind) for kind in way.before))
+    named = words[noun].lemma in classes or living(sentence, noun, lexicon) in classes
+    return named or (meaning is not None and any(lexicon.is_a(meaning.category, kind) for kind in classes))
 
 
 def _tells_setting(sentence: Sentence, lexicon: Lexicon) -> bool:

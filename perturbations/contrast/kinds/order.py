@@ -45,22 +45,32 @@ def _swapped(sentence: Sentence, then: int) -> Contrast | None:
     stop = then
     while stop > 0 and words[stop - 1].text in _BETWEEN:
         stop -= 1
-    before = [n for n in sentence.verbs if n < stop and words[n].tag == words[second].tag and words[n].dep != "amod"]
     if words[stop - 1].text in ("who", "that", "which", "to"):
         return None
-    first = next((n for n in reversed(before) if words[second].head == n), before[0] if len(before) == 1 else None)
+    first = _first_verb(sentence, second, stop)
     if first is None or has_pronoun(sentence, second, end) or not _equal(sentence, first, second):
         return None
     if any(n > second for n in sentence.verbs if sentence.subject(n) not in (None, sentence.subject(second))):
         return None
-    objects = [{words[n].lemma for n in range(*span) if words[n].is_noun} for span in ((first, stop), (second, end))]
-    if objects[0] & objects[1] and not sentence.is_imperative(first):
+    shared = _nouns(sentence, first, stop) & _nouns(sentence, second, end)
+    if shared and not sentence.is_imperative(first):
         return None
     names = words[first].lemma, words[second].lemma
     if names[0] == names[1]:
         return None
     claims = [f"{a} then {b}" for a, b in (names, names[::-1])]
     return exchange(sentence, (first, stop), (second, end), unit=claims[0], other=claims[1])
+
+
+def _first_verb(sentence: Sentence, second: int, stop: int) -> int | None:
+    """The verb before `stop` that the second hangs on, or the only one there of its form."""
+    words = sentence.words
+    before = [n for n in sentence.verbs if n < stop and words[n].tag == words[second].tag and words[n].dep != "amod"]
+    return words[second].head if words[second].head in before else before[0] if len(before) == 1 else None
+
+
+def _nouns(sentence: Sentence, first: int, last: int) -> set[str]:
+    return {word.lemma for word in sentence.words[first:last] if word.is_noun}
 
 
 def _equal(sentence: Sentence, first: int, second: int) -> bool:

@@ -46,14 +46,20 @@ def _of_noun(sentence: Sentence, noun: int, lexicon: Lexicon) -> list[Contrast]:
     first = noun - len(old.split()) + 1
     if words[first - 1].text not in ("a", "an", "the") or words[noun].head != first - 2:
         return []
-    sets = [places for name, places in _SETS if name == preposition and any(old in names for names in places)]
-    if not sets or (_is_bound(sentence, lexicon) and "rain" not in chain(*sets[0])):
+    places = _set_of(preposition, old)
+    if not places or (_is_bound(sentence, lexicon) and "rain" not in chain(*places)):
         return []
-    mine = next(names for names in sets[0] if old in names)
+    mine = next(names for names in places if old in names)
     fitting = _fitting(sentence, lexicon)
-    others = [names[0] for names in sets[0] if names is not mine and (not fitting or names[0] in fitting)]
+    others = [names[0] for names in places if names is not mine and (not fitting or names[0] in fitting)]
     others = [new for new in others if new != "floor" or words[first - 1].text == "the"]
     return [replace_words(sentence, first, noun + 1, new, unit=mine[0], other=new) for new in others]
+
+
+def _set_of(preposition: str, place: str) -> tuple[tuple[str, ...], ...]:
+    """The first set that has a place behind a preposition; () where none has."""
+    sets = (places for name, places in _SETS if name == preposition and any(place in names for names in places))
+    return next(sets, ())
 
 
 def _fitting(sentence: Sentence, lexicon: Lexicon) -> frozenset[str]:
