@@ -134,7 +134,8 @@ class RunFolder:
             candidate, higher is better), replaced_score, parts (JSON), frames, and group in runs on pairs.
             Retrieval has matrices: see `matrix`.
         """
-        return self._read_scores().to_pandas()
+        table: pandas.DataFrame = self._read_scores().to_pandas()
+        return table
 
     def score_rows(self) -> list[ScoreRow]:
         """The lines of `scores`, as dicts."""
