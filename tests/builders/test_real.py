@@ -376,7 +376,7 @@ def test_counterfactuals_change_the_action_five_times_and_no_sibling_uses_it(msr
                  source_split="validation")  # fmt: skip
     made = open_set(root).rows("rcad", "test")
     captions = {clip.id: clip.captions for clip in MsrVttFolder(msrvtt_folder).splits()["validation"]}
-    assert len(made) >= 15
+    assert len(made) >= 10
     for row in made:
         edits = [edit for edit in row["edits"] if edit]
         assert len({edit["new"] for edit in edits}) == 5 and len({edit["old"] for edit in edits}) == 1
