@@ -207,11 +207,12 @@ def _seconds(row: TableRow, column: str | None) -> float | None:
     value = row.get(column) if column is not None else None
     if value in (None, ""):
         return None
+    fault = Fault("a time that is none", f"column {column!r} must hold seconds, not {value!r}")
     try:
         parts = [float(part) for part in str(value).split(":")]
-        time = math.fsum(part * 60**n for n, part in enumerate(reversed(parts)))
-        if len(parts) <= 3 and 0 <= time < float("inf"):
-            return time
-    except ValueError:
-        pass
-    raise Fault("a time that is none", f"column {column!r} must hold seconds, not {value!r}")
+    except ValueError as error:
+        raise fault from error
+    time = math.fsum(part * 60**n for n, part in enumerate(reversed(parts))) if len(parts) <= 3 else math.inf
+    if not 0 <= time < math.inf:
+        raise fault
+    return time
