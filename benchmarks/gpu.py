@@ -24,17 +24,15 @@ import torch
 from parts.clips import drifting, retrieval_set
 from parts.clock import in_turn
 from parts.command_line import parser_of
-from parts.loop import load
 from parts.standins import clip_model
-from parts.throughput import throughput
-from shared_prefix import SharedPrefix
+from parts.throughput import load, throughput
 
 from video_contrast.perturbations.video import perturb_clip
 from video_contrast.perturbations.video.torch_kernels import EXACT, KERNELS
 from video_contrast.runner.kinds.base import ClipFrames
 from video_contrast.runner.kinds.loading import unit
+from video_contrast.runner.kinds.prefix import Prefix, score_unshared
 from video_contrast.seeds import NoiseStreams
-from video_contrast.untyped import TorchModel
 from video_contrast.video import decode, frame_indices, read_video, write_video
 
 MODELS = {"ViT-B/32": "clip-b32", "ViT-L/14": "clip-l14"}
@@ -114,11 +112,6 @@ def rate(count: float, seconds: Sequence[float]) -> str:
     return f"{count / statistics.median(seconds):.1f} [{count / max(seconds):.1f}, {count / min(seconds):.1f}]"
 
 
-def encoder(model: str, device: str, dtype: str = "float32") -> TorchModel:
-    """A checkpoint as the runner loads it."""
-    return load(model, FRAMES, device, dtype)[0]
-
-
 def memory(device: str) -> str:
     """The largest memory that tensors held on a GPU since the last call."""
     if not device.startswith("cuda"):
@@ -138,7 +131,7 @@ def encoders(
     print("|---|---|---|---|---|---|---|")
     for name, model in models.items():
         memory(device)
-        spent = throughput(encoder(model, device), folder, frames=FRAMES, batch=32, workers=workers, rounds=rounds)
+        spent = throughput(load(model, FRAMES, device), folder, frames=FRAMES, batch=32, workers=workers, rounds=rounds)
         share = statistics.median(spent["together"]) / min(
             statistics.median(spent["decode"]), statistics.median(spent["model"])
         )
@@ -159,7 +152,7 @@ def two_processes(model: str, device: str, halves: Sequence[Path], *, rounds: in
 def one_process(job: tuple[str, str, Path, int, int]) -> float:
     """Clips a second of the engine in one of several processes."""
     model, device, half, rounds, workers = job
-    spent = throughput(encoder(model, device), half, frames=FRAMES, batch=32, workers=workers, rounds=rounds)
+    spent = throughput(load(model, FRAMES, device), half, frames=FRAMES, batch=32, workers=workers, rounds=rounds)
     return statistics.median(spent["together"])
 
 
@@ -170,7 +163,7 @@ def precision(device: str, files: Sequence[Path], models: Mapping[str, str]) -> 
     for name, path in models.items():
         rows = {}
         for dtype in ("float32", "bfloat16"):
-            model = encoder(path, device, dtype)
+            model = load(path, FRAMES, device, dtype)
             prepared = [model.prepare(ClipFrames(frames_of(file))) for file in files]
             rows[dtype] = model.encode_prepared(prepared)
         directions = unit(texts[:, : rows["float32"].shape[1]]).numpy()
@@ -211,14 +204,25 @@ def prefix(device: str, *, small: bool, rounds: int) -> None:
     )  # fmt: skip
     torch.manual_seed(0)
     model = Qwen2ForCausalLM(config).to(device, torch.float32 if small else torch.bfloat16).eval()
-    both = SharedPrefix(model, prompt, captions, length)
+    ids = torch.randint(2000, (1, prompt), device=model.device)
+    inputs = {"input_ids": ids, "attention_mask": torch.ones_like(ids)}
+    endings = torch.randint(2000, (captions, length)).tolist()
+
+    def shared() -> list[torch.Tensor]:
+        return Prefix(model, inputs, prompt).score(endings, lambda _, logits: logits, only_last=False)
+
+    def unshared() -> list[torch.Tensor]:
+        return score_unshared(model, inputs, endings, prompt, read=lambda _, logits: logits, only_last=False)
+
     memory(device)
-    both.gain(1, clock_of(device))  # warm
-    gain, together = both.gain(rounds, clock_of(device))
+    gap = max(float((a - b).abs().max()) for a, b in zip(shared(), unshared(), strict=True))  # warms both, too
+    spent = in_turn({"shared": shared, "unshared": unshared}, rounds, clock_of(device))
+    gain = statistics.median(spent["unshared"]) / statistics.median(spent["shared"])
+    bound = captions * (prompt + length) / (prompt + captions * length)  # tokens without sharing over tokens with it
     size = sum(parameter.numel() for parameter in model.parameters()) / 1e9
     print(f"\nshared prefix, {size:.1f}B parameters, prompt {prompt}, {captions} captions of {length}:")
-    print(f"{gain:.2f} times faster, bound {both.bound:.2f}, reached {gain / both.bound:.2f}; "
-          f"{rate(captions, together)} captions/s")  # fmt: skip
+    print(f"{gain:.2f} times faster, bound {bound:.2f}, reached {gain / bound:.2f}; "
+          f"{rate(captions, spent['shared'])} captions/s; largest difference of a logit {gap:.1e}")  # fmt: skip
     print(f"peak memory of both: {memory(device)} GB")
 
 

@@ -6,7 +6,7 @@ too near for few clusters, by as much as the normal distribution is narrower tha
 the estimate is stretched by that factor, or, where only some values can be (medians), percentiles further out are taken
 (Hesterberg 2015, "What teachers should know about the bootstrap"). Student's t has two degrees of freedom less than
 there are clusters: ranks are skewed, and with one less intervals over five videos held in 91 % of simulations.
-`benchmarks/coverage.py` shows how often they hold.
+docs/measurements/intervals.md says how often they hold.
 """
 
 from collections.abc import Callable, Iterator

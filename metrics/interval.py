@@ -195,8 +195,8 @@ def _effective_size(values: Floats, variance: float, codes: NDArray[np.int64], w
     share that it weighs (Bell and McCaffrey 2002). For clusters of one size it equals `cluster_error`. An error that
     was estimated from few clusters is uncertain: the size shrinks by the squared ratio of the quantiles of Student's
     t. Its degrees of freedom are those of the squared residuals (Satterthwaite), with a factor by which simulated
-    intervals hold (`benchmarks/coverage.py`): where one video of many is wrong in all of its items, that is all that
-    is known.
+    intervals hold (docs/measurements/intervals.md): where one video of many is wrong in all of its items, that is all
+    that is known.
     """
     from scipy.special import stdtrit
 

@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Callable, Mapping
-from statistics import median
 
 
 def in_turn(
@@ -22,9 +21,3 @@ def in_turn(
             call()
             spent[name].append(clock() - began)
     return spent
-
-
-def times_faster(fast: Callable[[], object], slow: Callable[[], object], rounds: int) -> float:
-    """Returns the median CPU seconds of one call over another's."""
-    spent = in_turn({"fast": fast, "slow": slow}, rounds)
-    return median(spent["slow"]) / median(spent["fast"])

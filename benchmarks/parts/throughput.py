@@ -11,14 +11,17 @@ import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from statistics import median
+
+import numpy as np
 
 from parts.clock import in_turn
 from video_contrast.runner.conditions import parse
 from video_contrast.runner.counts import RunCounts
 from video_contrast.runner.encode import Encoding
 from video_contrast.runner.keys import Keys
+from video_contrast.runner.kinds import ClipFrames, LoadOptions, choose
 from video_contrast.runner.kinds.base import Prepared
+from video_contrast.runner.locate import locate
 from video_contrast.runner.plan import make_plan
 from video_contrast.runner.reading import ClipReader
 from video_contrast.runner.sets import load_set
@@ -26,11 +29,19 @@ from video_contrast.runner.store import Store
 from video_contrast.runner.views import Sampling
 from video_contrast.untyped import TorchModel
 
-ROUNDS = 3
+
+def load(name: str, frames: int, device: str, dtype: str = "float32") -> TorchModel:
+    """A checkpoint as the runner loads it, warm."""
+    source = locate(name)
+    kind = choose(source)
+    options = {option.name: option.default for option in kind.options}
+    model = kind.load(source, LoadOptions(device, dtype, options=options))
+    model.encode_prepared([model.prepare(ClipFrames(np.zeros((frames, 64, 64, 3), np.uint8)))])
+    return model
 
 
 def throughput(
-    model: TorchModel, folder: Path, *, frames: int, batch: int, workers: int, rounds: int = ROUNDS
+    model: TorchModel, folder: Path, *, frames: int, batch: int, workers: int, rounds: int
 ) -> dict[str, list[float]]:
     """Clips a second, one figure a round: `decode` (and preparing), `model` (on prepared clips), `together`.
 
@@ -73,15 +84,3 @@ def throughput(
     calls = {"decode": lambda: sum(1 for _ in prepared()), "model": encode, "together": together}
     spent = in_turn(calls, rounds, time.perf_counter)
     return {what: [len(clips) / second for second in seconds] for what, seconds in spent.items()}
-
-
-def report(rates: dict[str, list[float]], workers: int, device: str) -> list[str]:
-    """Lines that say what share of the slower one is reached, and of what one machine can do for both."""
-    speed = {what: median(values) for what, values in rates.items()}
-    lines = [f"{what:10} {clips:8.2f} clips/s" for what, clips in speed.items()]
-    share = speed["together"] / min(speed["decode"], speed["model"])
-    lines.append(f"together / the slower of the two: {share:.2f} ({workers} workers, model on {device})")
-    if device == "cpu":
-        both = 1 / (1 / speed["decode"] + 1 / speed["model"])
-        lines.append(f"together / one after the other on the same cores: {speed['together'] / both:.2f}")
-    return lines
