@@ -37,8 +37,7 @@ def audits(runs: Sequence[ConfigRun]) -> Section:
             if not scorer:
                 cells.append(Cell("–", tone="quiet"))
                 continue
-            ends = [scorer.get("low"), scorer.get("high")]  # sets of former versions have none
-            low, high = (None if end is None else 100 * end for end in ends)
+            low, high = (None if scorer.get(end) is None else 100 * scorer[end] for end in ("low", "high"))
             value = 100 * scorer["accuracy"]
             cells.append(Cell(f"{value:.1f}", value, low=low, high=high, chance=100 * audit["chance"]))
         rows.append(cells)

@@ -23,7 +23,7 @@ class StoredVectors:
     """
 
     def __init__(self, run: RunFolder) -> None:
-        from video_contrast.runner.keys import FIRST_VERSION, Keys
+        from video_contrast.runner.keys import Keys
         from video_contrast.runner.store import Store
         from video_contrast.runner.views import Sampling
 
@@ -33,7 +33,7 @@ class StoredVectors:
         if place and (Path(place["store"]) / place["space"]).is_dir():
             self._store = Store(Path(place["store"]), place["space"])
         hashes = {path: file.get("sha256", "") for path, file in run.videos.items()}
-        self._keys = Keys(hashes, Sampling(**self._record["sampling"]), version=place.get("keys", FIRST_VERSION))
+        self._keys = Keys(hashes, Sampling(**self._record["sampling"]), version=place.get("keys", ""))
 
     def clips(self, rows: Sequence[Row], condition: str = CLEAN) -> Vectors | None:
         """float64[n, d] of the rows' clips under the visual part of a condition."""

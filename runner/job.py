@@ -115,8 +115,8 @@ def read_result(output: Path) -> RunResult:
 
 
 def identity(job: Job, dtype: str) -> Identity:
-    """What a directory belongs to; options that were added later are left out where they have their usual value."""
-    belongs_to: Identity = {
+    """What a directory belongs to."""
+    return {
         "model": job.source.name,
         "revision": job.source.revision,
         "kind": job.kind.name,
@@ -125,18 +125,14 @@ def identity(job: Job, dtype: str) -> Identity:
         "split": job.loaded.split,
         "frames": job.sampling.frames,
         "sampling": job.sampling.policy,
+        "fps": job.sampling.fps,
+        "accept_damaged": job.sampling.accept_damaged,
+        "questions": job.options.questions,
         "dtype": dtype,
         "seed": job.options.seed,
         "limit": job.options.limit,
         "fingerprints": job.loaded.fingerprints,
     }
-    if job.sampling.accept_damaged:
-        belongs_to["accept_damaged"] = True
-    if job.sampling.fps is not None:
-        belongs_to["fps"] = job.sampling.fps
-    if job.options.questions != "with":
-        belongs_to["questions"] = job.options.questions
-    return belongs_to
 
 
 def model_facts(job: Job, model: Model) -> ModelRecord:

@@ -11,11 +11,8 @@ from video_contrast.runner.conditions import Visual
 from video_contrast.runner.views import Sampling
 from video_contrast.video import Clip, frame_grid
 
-# Of decoding and sampling: raise it when equal inputs may give other pixels. 2: frames by their times; 3: frames before
-# the first key frame that is shown, and mirrored pictures; 4: the picture that is flagged default
-VERSION = "4"
+VERSION = "4"  # of decoding and sampling: raise it when equal inputs may give other pixels
 KERNELS_VERSION = "1"  # of kernels that run on a device: raise it when their pixels change
-FIRST_VERSION = "1"  # of runs whose record does not say it
 
 
 @dataclass(frozen=True)
@@ -30,7 +27,7 @@ class Keys:
     def video(self, clip: Clip, visual: Visual) -> str:
         """The key of one view of one clip. Seeing nothing is the same for all clips."""
         if visual.name == "blind":
-            return seeds.digest("video", FIRST_VERSION, "blind", self.sampling.frames).hex()[:32]
+            return seeds.digest("video", "blind", self.sampling.frames).hex()[:32]
         accepted = ("accept_damaged",) if self.sampling.accept_damaged else ()
         rate = () if self.sampling.fps is None else ("fps", self.sampling.fps)
         return seeds.digest(
@@ -76,7 +73,7 @@ class Keys:
     @staticmethod
     def text(text: str) -> str:
         """The key of a text."""
-        return seeds.digest("text", FIRST_VERSION, text).hex()[:32]
+        return seeds.digest("text", text).hex()[:32]
 
 
 def _visual(visual: Visual, clip: Clip) -> tuple[seeds.Part, ...]:

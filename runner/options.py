@@ -114,18 +114,7 @@ class ScoreOptions(
     def request(self) -> JsonObject:
         """What `run.json` records of the options: those that the numbers depend on."""
         record = {name: value for name, value in as_record(self).items() if name not in NOT_RECORDED}
-        for name, usual in (
-            ("accept_damaged", False),
-            ("questions", "with"),
-            ("accept", ""),
-            ("fps", None),
-            ("perturb_on", "auto"),
-            ("preprocess_on", "cpu"),
-            *((column.name, column.default) for column in fields(TableColumns)),
-        ):
-            if record[name] == usual:  # as runs of versions that did not know it
-                del record[name]
-        return record | {"output": None, "conditions": self.condition_names}
+        return record | {"conditions": self.condition_names}
 
 
 @dataclass(frozen=True, kw_only=True)

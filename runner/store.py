@@ -152,10 +152,7 @@ class Store:
 
 
 def _keys(path: Path) -> list[str]:
-    """The keys in a shard's header (8 bytes of length, then JSON), without the library's start-up cost.
-
-    None of a shard without a digest, as former versions wrote it: what it holds cannot be checked.
-    """
+    """The keys in a shard's header (8 bytes of length, then JSON), without the library's start-up cost."""
     try:
         with open(path, "rb") as handle:
             length = int.from_bytes(handle.read(8), "little")
@@ -164,8 +161,7 @@ def _keys(path: Path) -> list[str]:
         return []
     except OSError as error:
         raise VideoContrastError(f"{path} cannot be read ({error.strerror or error})") from error
-    metadata = header["__metadata__"]
-    return list(json.loads(metadata["keys"])) if "digest" in metadata else []
+    return list(json.loads(header["__metadata__"]["keys"]))
 
 
 def _digest(keys: str, tensors: Mapping[str, np.ndarray]) -> str:

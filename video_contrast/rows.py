@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     import datasets
 
 SCHEMA_VERSION = 1
-GROUPED_VERSION = 2  # of rows with a `group` or a `question`, which readers of version 1 do not know
-EDITED_VERSION = 3  # of rows with `segments`
 _KIND = re.compile(r"[a-z][a-z0-9_]*")
 Layout = Literal["multiple_choice", "pairs", "retrieval"]
 
@@ -223,11 +221,8 @@ def multiple_choice_row(
         row["group"] = group
     if question is not None:
         row["question"] = question
-    if group is not None or question is not None:
-        row["schema_version"] = GROUPED_VERSION
     if segments is not None:
         row["segments"] = segments
-        row["schema_version"] = EDITED_VERSION
     return row
 
 
@@ -331,10 +326,8 @@ def _problem(row: AnyRow, layout: Layout, seen: dict[str, int], n: int) -> tuple
     if problem := _span_problem(row["start"], row["end"]):
         return problem
     grouped = [name for name in ("group", "question") if name in row]
-    version = EDITED_VERSION if "segments" in row else GROUPED_VERSION if grouped else SCHEMA_VERSION
-    if row["schema_version"] != version:
-        reads = f"this version reads {SCHEMA_VERSION}, and {GROUPED_VERSION} with `group` or `question`"
-        return "schema_version", f"is {row['schema_version']!r}; {reads}, {EDITED_VERSION} with `segments`"
+    if row["schema_version"] != SCHEMA_VERSION:
+        return "schema_version", f"is {row['schema_version']!r}; this version reads {SCHEMA_VERSION}"
     if "segments" in row and (wrong := segments_problem(row["segments"])):
         return "segments", wrong
     for name in grouped:

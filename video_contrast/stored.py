@@ -30,14 +30,13 @@ def sealed_line(record: JsonObject) -> str:
 def sealed_records(path: str | os.PathLike[str]) -> Iterator[Json]:
     """Yields the records of a file of `sealed_line` that are as they were written, and says how many are not.
 
-    A line that begins with its key was written without a digest by a former version and is read as it is. A last line
-    without an end was torn by a kill and is left out.
+    A last line without an end was torn by a kill and is left out.
     """
     damaged = 0
     for line in Path(path).read_bytes().split(b"\n")[:-1]:
         try:
             record = json.loads(line)
-            sound = record.pop("digest") == _digest(record) if not line.startswith(b'{"key"') else True
+            sound = record.pop("digest") == _digest(record)
         except (ValueError, KeyError, TypeError, AttributeError):
             sound = False
         if sound:

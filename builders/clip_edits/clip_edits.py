@@ -138,7 +138,7 @@ def _written(row: MultipleChoiceRow, root: Path, built: BuiltSet) -> MultipleCho
     built.files[path] = partial(_write, clip, root)
     changed = {key: value for key, value in row.items() if key != "segments"}
     meta = json.loads(row["meta"]) | {"segments": row["segments"]}
-    changed |= {"video_path": path, "schema_version": 2, "meta": json.dumps(meta, sort_keys=True, ensure_ascii=False)}
+    changed |= {"video_path": path, "meta": json.dumps(meta, sort_keys=True, ensure_ascii=False)}
     return changed  # type: ignore[return-value]  # the same columns but one
 
 

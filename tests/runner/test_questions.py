@@ -88,7 +88,7 @@ def test_an_encoder_scores_question_and_candidate_or_the_candidate_alone(folder:
     together = {"Which 0? dark blue", "Which 0? red", "Which 1? dark blue", "Which 1? red"}
     assert together <= set(SEEN["texts"]) and not {"red", "dark blue"} & set(SEEN["texts"])
     assert joined.record["set"]["questions"] == {"colour_mc": "joined"}
-    assert "questions" not in joined.record["request"]
+    assert joined.record["request"]["questions"] == "with"
     SEEN["texts"].clear()
     alone = score("letters", folder, questions="without")
     assert {"dark blue", "red"} <= set(SEEN["texts"]) and not together & set(SEEN["texts"])
@@ -119,7 +119,7 @@ def test_a_model_that_answers_is_asked_with_the_released_prompt(folder: Path) ->
 
 def test_a_directory_of_one_use_refuses_the_other(folder: Path, tmp_path: Path) -> None:
     score("letters", folder, output=tmp_path / "run")
-    with pytest.raises(UsageError, match="was made for questions None, not 'without'"):
+    with pytest.raises(UsageError, match="was made for questions 'with', not 'without'"):
         score("letters", folder, output=tmp_path / "run", questions="without")
 
 

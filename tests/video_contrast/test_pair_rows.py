@@ -28,9 +28,7 @@ def pair(name: str = "g1", **changes: Any) -> list[Row]:
 def test_groups_are_a_layout_of_their_own_and_of_a_version_that_older_readers_refuse() -> None:
     rows = pair()
     assert validate_rows(rows + pair("g2")) == 4
-    assert layout_of(rows[0]) == "pairs" and rows[0]["schema_version"] == 2
-    with pytest.raises(VideoContrastError, match="column 'schema_version': is 1; this version reads 1, and 2 with"):
-        validate_rows([{**rows[0], "schema_version": 1}])
+    assert layout_of(rows[0]) == "pairs"
 
 
 @pytest.mark.parametrize(
@@ -55,7 +53,7 @@ def test_a_question_is_a_column_more() -> None:
         id="q", video_id="v", video_path="v.mp4", candidates=["yes", "no"], label=0, kinds=["true", "answer"],
         question="Does the door open?",
     )  # fmt: skip
-    assert validate_rows([row]) == 1 and row["schema_version"] == 2
+    assert validate_rows([row]) == 1
     with pytest.raises(VideoContrastError, match=r"row 0 .*column 'question': must be a non-empty string, not ' '"):
         validate_rows([{**row, "question": " "}])
     loaded = datasets.Dataset.from_list([row], features=table_features("multiple_choice", questions=True))

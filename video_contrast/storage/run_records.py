@@ -172,13 +172,13 @@ class Identity(TypedDict):
     split: str
     frames: int
     sampling: str
+    fps: float | None
+    accept_damaged: bool
+    questions: str
     dtype: str
     seed: int
     limit: int | None
     fingerprints: dict[str, str]  # config -> digest of its rows
-    accept_damaged: NotRequired[bool]
-    fps: NotRequired[float]
-    questions: NotRequired[str]
 
 
 class RunRecord(TypedDict):
