@@ -15,7 +15,7 @@ from video_contrast.rows import Row, layout_of, table_columns, validate_rows
 from video_contrast.storage import SetFolder
 from video_contrast.storage.file_set import FileSet
 from video_contrast.video import DamagedVideo, index_of, segments_of, verify
-from video_contrast.video.open import reason
+from video_contrast.video.container import reason
 from video_contrast.video.segments import segments_problem
 
 MANIFEST = "manifest.json"

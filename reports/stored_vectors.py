@@ -23,8 +23,8 @@ class StoredVectors:
     """
 
     def __init__(self, run: RunFolder) -> None:
+        from video_contrast.runner.embedding_store import Store
         from video_contrast.runner.keys import Keys
-        from video_contrast.runner.store import Store
         from video_contrast.runner.views import Sampling
 
         self._record = run.record

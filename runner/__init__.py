@@ -3,7 +3,7 @@
     score("openai/clip-vit-base-patch32", "sets/msrvtt", "gender_mc", output="runs/clip")
 
 score_call.py, job.py, plan.py    the call, what it asks for, and the clips, views and texts that it needs
-encode.py, pairs.py    the work: rows of encoders into a store, results of pair scorers into the run's directory
+encode.py, score_pairs.py    the work: rows of encoders into a store, results of pair scorers into the run's directory
 run_requests.py, several_runs.py, watch.py, frame_store.py    several runs, each clip decoded once for all of them
 execute.py, process_share.py    the processes share the work
 table_scores.py, table_metrics.py, measure_and_write.py    the first one joins rows to scores, measures and writes

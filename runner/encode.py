@@ -8,15 +8,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from video_contrast.errors import VideoContrastError
+from video_contrast.runner.clip_reader import ClipReader
 from video_contrast.runner.conditions import Visual
-from video_contrast.runner.counts import Progress, RunCounts
+from video_contrast.runner.embedding_store import Store
 from video_contrast.runner.keys import Keys
 from video_contrast.runner.kinds.base import ClipFrames, Encoder, Prepared
 from video_contrast.runner.kinds.maxsim import stacked
 from video_contrast.runner.memory import Batcher
 from video_contrast.runner.plan import Plan
-from video_contrast.runner.reading import ClipReader
-from video_contrast.runner.store import Store
+from video_contrast.runner.run_counts import Progress, RunCounts
 from video_contrast.runner.views import blank
 from video_contrast.video import Clip
 

@@ -9,10 +9,10 @@ from typing import TypeVar
 import numpy as np
 
 from video_contrast.errors import VideoContrastError
-from video_contrast.perturbations.pretrained import is_out_of_memory
-from video_contrast.runner.counts import RunCounts
+from video_contrast.pretrained import is_out_of_memory
 from video_contrast.runner.kinds.base import Prepared
 from video_contrast.runner.kinds.maxsim import stacked
+from video_contrast.runner.run_counts import RunCounts
 
 T = TypeVar("T")
 NO_ROOM = (

@@ -13,18 +13,18 @@ from pathlib import Path
 from video_contrast import seeds
 from video_contrast.console import is_quiet
 from video_contrast.runner import run_directory
-from video_contrast.runner.counts import RunCounts
+from video_contrast.runner.clip_reader import ClipReader
 from video_contrast.runner.doctor.result import SelfTest
+from video_contrast.runner.embedding_store import Store
 from video_contrast.runner.encode import Encoding
 from video_contrast.runner.job import Job, numeric_options
 from video_contrast.runner.keys import Keys
 from video_contrast.runner.kinds.base import Encoder, PairScorer, TextScorer
-from video_contrast.runner.pairs import Pairing, PairResults, ScoreRequest, score_pairs
 from video_contrast.runner.plan import Plan
 from video_contrast.runner.processes import Processes
-from video_contrast.runner.reading import ClipReader
+from video_contrast.runner.run_counts import RunCounts
+from video_contrast.runner.score_pairs import Pairing, PairResults, ScoreRequest, score_pairs
 from video_contrast.runner.shared_frames import encode_frames, frames_by_themselves, pool_views, shared_frames
-from video_contrast.runner.store import Store
 from video_contrast.runner.table_scores import TableScorer, encoder_tables, pair_tables, text_tables
 from video_contrast.runner.video_files import NOT_FOUND, absent, hashed
 from video_contrast.storage import RunFolder

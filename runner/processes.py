@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from video_contrast.errors import VideoContrastError
-from video_contrast.ranks import ENDED, THEN, on_cpu
+from video_contrast.launcher import ENDED, THEN, on_cpu
 
 T = TypeVar("T")
 MEETING = datetime.timedelta(minutes=10)

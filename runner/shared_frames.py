@@ -16,14 +16,14 @@ import numpy as np
 
 from video_contrast import seeds
 from video_contrast.errors import VideoContrastError
+from video_contrast.runner.clip_reader import ClipReader
 from video_contrast.runner.conditions import Visual
-from video_contrast.runner.counts import Progress
 from video_contrast.runner.encode import Encoding
-from video_contrast.runner.feed import feed
 from video_contrast.runner.frame_store import decoded
 from video_contrast.runner.kinds.base import ClipFrames, Encoder, Prepared
 from video_contrast.runner.memory import Batcher
-from video_contrast.runner.reading import ClipReader
+from video_contrast.runner.read_ahead import feed
+from video_contrast.runner.run_counts import Progress
 from video_contrast.runner.views import shown_numbers
 from video_contrast.video import Clip, Counter, EditedFootage, Picture, UnseenEdit, footage_of, mirrored_picture
 

@@ -259,7 +259,7 @@ def similarities(scored: TableScores) -> SimilarityMatrix:
 
 def summary(scored: Mapping[tuple[str, str], tuple[PlannedTable, Numbers]]) -> RunMetrics:
     """`metrics.json`: config -> its layout, its conditions' metrics, and the robustness over them."""
-    from video_contrast.runner.robust import robustness_of
+    from video_contrast.runner.robustness import robustness_of
 
     configs: dict[str, ConfigMetrics] = {}
     for (config, condition), (table, numbers) in scored.items():

@@ -12,8 +12,8 @@ from video_contrast.errors import VideoContrastError
 from video_contrast.runner.encode import Encoding
 from video_contrast.runner.keys import Keys
 from video_contrast.runner.kinds.base import LabelledItem, ScoreResult, TextScorer
-from video_contrast.runner.pairs import Pairing, PairResults, ScoreRequest
 from video_contrast.runner.plan import Plan, PlannedTable
+from video_contrast.runner.score_pairs import Pairing, PairResults, ScoreRequest
 from video_contrast.runner.table_metrics import TableScores
 from video_contrast.video import Clip
 

@@ -13,7 +13,7 @@ from video_contrast.runner.job import Job
 from video_contrast.storage import RunFolder
 from video_contrast.storage.run_records import VideoFile
 from video_contrast.video import Clip
-from video_contrast.video.open import regular
+from video_contrast.video.container import regular
 
 NOT_FOUND = "not found, and not needed: the model opens no video"  # a remark of the record
 

@@ -21,9 +21,9 @@ from video_contrast.teacher.model_files import check_encoder
 from video_contrast.teacher.needed_models import check_generator
 from video_contrast.teacher.negative_recipe import CaptionEdits, NegativeRecipe
 from video_contrast.teacher.options import TeachOptions
-from video_contrast.teacher.pairs import Pairs
 from video_contrast.teacher.splits import read_splits
-from video_contrast.teacher.store import none_readable
+from video_contrast.teacher.stored_frames import none_readable
+from video_contrast.teacher.two_towers import Pairs
 
 if TYPE_CHECKING:
     from transformers import ProcessorMixin

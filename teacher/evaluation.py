@@ -17,8 +17,8 @@ from video_contrast.teacher.batches import batches
 from video_contrast.teacher.caption_rows import TaughtCaption
 from video_contrast.teacher.feed import Part, Tokenizer, collate
 from video_contrast.teacher.options import TrainingOptions
-from video_contrast.teacher.pairs import Pairs
 from video_contrast.teacher.terms import losses
+from video_contrast.teacher.two_towers import Pairs
 
 GALLERY = 1000  # clips that retrieval is measured among, at most
 RANDOM = 4  # captions of other clips beside the true one

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 
 from video_contrast.teacher.caption_rows import TaughtCaption
-from video_contrast.teacher.store import StoredFrames
+from video_contrast.teacher.stored_frames import StoredFrames
 
 Key = TypeVar("Key", int, str)  # a clip, or a text
 Device: TypeAlias = "str | torch.device"

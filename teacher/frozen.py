@@ -11,8 +11,8 @@ from tqdm import tqdm
 from video_contrast.files import write_json
 from video_contrast.seeds import digest
 from video_contrast.teacher.feed import Key, Part, Tokenizer
-from video_contrast.teacher.pairs import Pairs
-from video_contrast.teacher.store import is_whole, write_array
+from video_contrast.teacher.stored_frames import is_whole, write_array
+from video_contrast.teacher.two_towers import Pairs
 
 CLIPS, CAPTIONS = 16, 256  # in one forward pass
 

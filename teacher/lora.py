@@ -6,7 +6,7 @@ from pathlib import Path
 from video_contrast.errors import UsageError
 from video_contrast.runner.adapters import check_peft
 from video_contrast.teacher.options import LoraOptions
-from video_contrast.teacher.pairs import FREEZE
+from video_contrast.teacher.two_towers import FREEZE
 from video_contrast.untyped import TorchModel
 
 

@@ -16,9 +16,9 @@ from video_contrast.teacher.frozen import with_outputs
 from video_contrast.teacher.negative_recipe import NegativeRecipe
 from video_contrast.teacher.negatives import corpus_of, negatives, with_similarities
 from video_contrast.teacher.options import TeachOptions
-from video_contrast.teacher.pairs import Pairs
 from video_contrast.teacher.splits import SplitRows
-from video_contrast.teacher.store import StoredFrames, open_store
+from video_contrast.teacher.stored_frames import StoredFrames, open_store
+from video_contrast.teacher.two_towers import Pairs
 
 UNREAD_SHOWN = 5  # clips left out that are named on the screen
 

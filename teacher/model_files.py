@@ -8,7 +8,7 @@ from pathlib import Path
 
 from video_contrast.errors import VideoContrastError
 from video_contrast.hub import asked_once
-from video_contrast.perturbations.pretrained import load
+from video_contrast.pretrained import load
 from video_contrast.runner.locate import WEIGHTS
 
 SECONDS = 10.0  # until an endpoint counts as not there

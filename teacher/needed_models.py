@@ -10,7 +10,7 @@ from video_contrast.errors import VideoContrastError
 from video_contrast.files import read_json
 from video_contrast.perturbations.contrast.constraints import CONSTRAINTS, constraint_names
 from video_contrast.perturbations.contrast.generators import GENERATORS
-from video_contrast.perturbations.pretrained import load
+from video_contrast.pretrained import load
 from video_contrast.teacher.model_files import check_encoder, check_endpoint, check_model
 from video_contrast.teacher.negative_recipe import UNTAGGED, NegativeRecipe
 from video_contrast.teacher.similarity import content

@@ -9,8 +9,8 @@ from typing import Annotated, cast
 
 from video_contrast.errors import UsageError
 from video_contrast.files import write_json
+from video_contrast.launcher import noticing_an_end
 from video_contrast.options import with_options
-from video_contrast.ranks import noticing_an_end
 from video_contrast.rows import RetrievalRow
 from video_contrast.runner.adapters import check_peft, write_base
 from video_contrast.runner.locate import locate

@@ -29,9 +29,9 @@ from video_contrast.teacher.batches import Batches
 from video_contrast.teacher.evaluation import Measured, measure
 from video_contrast.teacher.feed import Batch, TrainingData, collate
 from video_contrast.teacher.options import TrainingOptions
-from video_contrast.teacher.pairs import Pairs
 from video_contrast.teacher.parameter_groups import parameter_groups
 from video_contrast.teacher.terms import losses
+from video_contrast.teacher.two_towers import Pairs
 from video_contrast.untyped import TorchModel
 
 WEIGHTS = "model.safetensors"

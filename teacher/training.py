@@ -14,8 +14,8 @@ from video_contrast.teacher import saving
 from video_contrast.teacher.evaluation import Measured
 from video_contrast.teacher.feed import TrainingData
 from video_contrast.teacher.options import TrainingOptions
-from video_contrast.teacher.pairs import Pairs
 from video_contrast.teacher.trainer import TeachTrainer
+from video_contrast.teacher.two_towers import Pairs
 from video_contrast.untyped import TorchModel
 
 LARGEST_SCALE = float(np.log(100))  # CLIP (arXiv:2103.00020, 2.5): logits are scaled by at most 100

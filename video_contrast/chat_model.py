@@ -23,7 +23,7 @@ from typing import Any, Literal, NotRequired, TypedDict, TypeVar
 from video_contrast.errors import VideoContrastError
 from video_contrast.hub import of_the_connection
 from video_contrast.pace import Pace
-from video_contrast.stored import sealed_line, sealed_records
+from video_contrast.sealed_files import sealed_line, sealed_records
 
 T = TypeVar("T")
 

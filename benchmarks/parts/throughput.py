@@ -15,17 +15,17 @@ from pathlib import Path
 import numpy as np
 
 from parts.clock import in_turn
+from video_contrast.runner.clip_reader import ClipReader
 from video_contrast.runner.conditions import parse
-from video_contrast.runner.counts import RunCounts
+from video_contrast.runner.embedding_store import Store
 from video_contrast.runner.encode import Encoding
 from video_contrast.runner.keys import Keys
 from video_contrast.runner.kinds import ClipFrames, LoadOptions, choose
 from video_contrast.runner.kinds.base import Prepared
 from video_contrast.runner.locate import locate
 from video_contrast.runner.plan import make_plan
-from video_contrast.runner.reading import ClipReader
+from video_contrast.runner.run_counts import RunCounts
 from video_contrast.runner.sets import load_set
-from video_contrast.runner.store import Store
 from video_contrast.runner.views import Sampling
 from video_contrast.untyped import TorchModel
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from video_contrast.console import bar
 from video_contrast.errors import UsageError
-from video_contrast.ranks import noticing_an_end, on_cpu
+from video_contrast.launcher import noticing_an_end, on_cpu
 
 if TYPE_CHECKING:
     from accelerate import PartialState

@@ -86,7 +86,7 @@ class VerbContrasts:
     @property
     def on_gpu(self) -> bool:
         """Whether models of the pipeline run on a GPU."""
-        from video_contrast.perturbations.pretrained import device_of
+        from video_contrast.pretrained import device_of
 
         device = named_values(self.options.constraint_options, "--constraint-options").get("device", "auto")
         return device_of(str(device)).startswith("cuda")

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from typing import TypeVar
 
-from video_contrast.perturbations.pretrained import is_out_of_memory
+from video_contrast.pretrained import is_out_of_memory
 
 T = TypeVar("T")
 

@@ -8,7 +8,7 @@ from hashlib import blake2b
 from pathlib import Path
 
 from video_contrast.files import cache_dir
-from video_contrast.stored import set_aside
+from video_contrast.sealed_files import set_aside
 
 _TABLE = "texts (key BLOB PRIMARY KEY, text BLOB, digest BLOB) WITHOUT ROWID"
 _BATCH = 500  # SQLite allows some 1,000 parameters in one statement

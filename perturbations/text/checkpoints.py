@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from video_contrast.errors import UsageError
-from video_contrast.perturbations.pretrained import MissingCheckpoint, device_of, load, placed
-from video_contrast.perturbations.text.requirements import download_command
+from video_contrast.pretrained import MissingCheckpoint, device_of, download_command, load, placed
 from video_contrast.untyped import Tokenizer, TorchModel
 
 DEFAULTS: dict[str, tuple[str, ...]] = {

@@ -2,22 +2,7 @@
 
 from video_contrast.perturbations.english import wordnet
 from video_contrast.perturbations.registry import TextSpec
-
-# Packages that a checkpoint's tokenizer asks for.
-PACKAGES = {"facebook/wmt19": "sacremoses", "prithivida/": "sentencepiece"}
-
-
-def download_command(*checkpoints: str) -> str:
-    """The command that puts checkpoints into the Hub cache, and the packages that their tokenizers ask for.
-
-    >>> download_command("google-bert/bert-base-uncased")
-    'hf download google-bert/bert-base-uncased'
-    >>> download_command("facebook/wmt19-en-de")
-    'pip install sacremoses && hf download facebook/wmt19-en-de'
-    """
-    packages = [package for start, package in PACKAGES.items() if any(name.startswith(start) for name in checkpoints)]
-    install = [f"pip install {' '.join(packages)}"] if packages else []
-    return " && ".join([*install, *(f"hf download {name}" for name in checkpoints)])
+from video_contrast.pretrained import download_command
 
 
 def how_to_get(spec: TextSpec) -> str:

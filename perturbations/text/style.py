@@ -11,11 +11,10 @@ from typing import Any
 from numpy.random import Generator
 
 from video_contrast.perturbations.english import Sentence
-from video_contrast.perturbations.pretrained import MissingCheckpoint
 from video_contrast.perturbations.registry import text_perturbation
 from video_contrast.perturbations.text import checkpoints
 from video_contrast.perturbations.text.passive import passive
-from video_contrast.perturbations.text.requirements import download_command
+from video_contrast.pretrained import MissingCheckpoint, download_command
 from video_contrast.seeds import stream
 from video_contrast.untyped import Tensor, Tokenizer, TorchModel
 

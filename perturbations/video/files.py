@@ -20,7 +20,7 @@ from video_contrast.perturbations.video.clip import ClipKey
 from video_contrast.perturbations.video.condition import VideoCondition
 from video_contrast.seeds import digest
 from video_contrast.video import Clip, DecodedClip, Quality, decode, index_of, read_video, write_video
-from video_contrast.video.open import regular
+from video_contrast.video.container import regular
 
 # Changes when the bytes written for an unchanged perturbation do (encoder settings, decoding).
 _WRITER = "2"

@@ -9,7 +9,7 @@ from video_contrast.files import cache_dir, resolve_under
 from video_contrast.rows import MultipleChoiceRow
 from video_contrast.seeds import digest
 from video_contrast.video import Clip
-from video_contrast.video.open import opened
+from video_contrast.video.container import opened
 
 # What browsers and phones play. Lossless h264 holds RGB, which they show in false colours without an error.
 _PLAYED = {("h264", "yuv420p"), ("h264", "yuvj420p"), ("vp9", "yuv420p"), ("av1", "yuv420p")}

@@ -75,7 +75,7 @@ def sentence_encoder(model: str, device: str = "auto") -> TextEncoder:
         UsageError: the model has no text encoder of its own.
         VideoContrastError: it cannot be loaded.
     """
-    from video_contrast.perturbations.pretrained import device_of
+    from video_contrast.pretrained import device_of
     from video_contrast.runner.kinds import choose, options_for
     from video_contrast.runner.kinds.base import Encoder as Dual
     from video_contrast.runner.kinds.base import LoadOptions

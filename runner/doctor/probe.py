@@ -12,11 +12,11 @@ import numpy as np
 from video_contrast.errors import VideoContrastError
 from video_contrast.files import JsonObject
 from video_contrast.runner.conditions import Visual
-from video_contrast.runner.counts import RunCounts
 from video_contrast.runner.doctor.result import State
 from video_contrast.runner.kinds.base import ClipFrames, Encoder, PairScorer
 from video_contrast.runner.memory import Batcher, halved, unless_out_of_memory
 from video_contrast.runner.plan import Plan, PlannedTable
+from video_contrast.runner.run_counts import RunCounts
 from video_contrast.runner.views import views_of
 from video_contrast.video import Clip
 

@@ -20,7 +20,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from video_contrast.perturbations.pretrained import is_out_of_memory
+from video_contrast.pretrained import is_out_of_memory
 from video_contrast.runner.kinds.loading import Tensors
 from video_contrast.untyped import Cache, Tensor, TorchModel
 

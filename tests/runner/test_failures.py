@@ -17,7 +17,7 @@ from video_contrast.cli import main
 from video_contrast.errors import VideoContrastError
 from video_contrast.runner import RunResult, score
 from video_contrast.runner.kinds.base import KINDS, ClipFrames, DualEncoder, PairScorer, ScoreResult, kind
-from video_contrast.runner.pairs import PairResults
+from video_contrast.runner.score_pairs import PairResults
 
 
 class Lengths(PairScorer):

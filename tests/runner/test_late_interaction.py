@@ -14,11 +14,11 @@ from PIL import Image
 from video_contrast import score
 from video_contrast.errors import VideoContrastError
 from video_contrast.runner.device import recipe_of
+from video_contrast.runner.embedding_store import Store
 from video_contrast.runner.kinds import ClipFrames, LoadOptions, choose, options_for
 from video_contrast.runner.kinds.base import Encoder
 from video_contrast.runner.kinds.maxsim import maxsim, stacked
 from video_contrast.runner.locate import locate
-from video_contrast.runner.store import Store
 from video_contrast.storage import open_run
 from video_contrast.video import decode, frame_indices
 

@@ -16,7 +16,7 @@ from video_contrast.reports.compare import compare_runs, lines
 from video_contrast.reports.reproduce import NAMES, published
 from video_contrast.runner import score
 from video_contrast.runner.conditions import from_recipe, parse
-from video_contrast.runner.feed import feed
+from video_contrast.runner.read_ahead import feed
 
 
 @pytest.fixture(scope="module")
@@ -267,7 +267,7 @@ def test_a_consumer_that_stops_leaves_no_thread_running() -> None:
 
 
 def test_the_store_finds_rows_in_any_order(tmp_path: Path) -> None:
-    from video_contrast.runner.store import Store
+    from video_contrast.runner.embedding_store import Store
 
     store = Store(tmp_path, "space")
     store.put(["a", "b"], np.eye(2, dtype=np.float32), np.array([[0, 1], [2, 3]]))

@@ -47,7 +47,7 @@ def run(place: Path, name: str, **changed: Any) -> None:
 
 def killed_after(place: Path, name: str, shards: int) -> None:
     """Runs until this process has written `shards` shards, then dies as by `kill -9`, between two of them or inside."""
-    from video_contrast.runner.store import Store
+    from video_contrast.runner.embedding_store import Store
 
     write, left = Store.put, [shards]
 
@@ -105,6 +105,6 @@ def test_a_killed_run_goes_on_with_any_number_of_processes(place: Path, one: dic
 
 
 def _keys(path: Path) -> list[str]:
-    from video_contrast.runner.store import _keys
+    from video_contrast.runner.embedding_store import _keys
 
     return _keys(path)

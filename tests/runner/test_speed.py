@@ -12,9 +12,9 @@ import runner_set
 import tiny_models
 
 from video_contrast.perturbations.video import perturb_clip
-from video_contrast.runner import reading, score
+from video_contrast.runner import clip_reader, score
 from video_contrast.runner.conditions import Visual, parse
-from video_contrast.runner.counts import RunCounts
+from video_contrast.runner.run_counts import RunCounts
 from video_contrast.runner.views import Sampling, held_bytes, views_of
 from video_contrast.video import Clip, Counter, decode, frame_indices, index_of, write_video
 
@@ -131,11 +131,11 @@ def test_decoding_threads_are_as_many_as_their_frames_fit_in_memory(
     held = held_bytes(long_clip.parent, clip, visuals, Sampling(8))
 
     def workers(folder: Path) -> int:
-        reader = reading.ClipReader(folder, Sampling(8), 16, RunCounts())
+        reader = clip_reader.ClipReader(folder, Sampling(8), 16, RunCounts())
         return reader.affordable_workers(clip, visuals)
 
     assert workers(long_clip.parent) == 16
     for budget, threads in ((5 * held, 5), (held, 1), (held // 2, 1)):
-        monkeypatch.setattr(reading, "FRAMES_HELD", budget)
+        monkeypatch.setattr(clip_reader, "FRAMES_HELD", budget)
         assert workers(long_clip.parent) == threads
     assert workers(place / "none") == 16

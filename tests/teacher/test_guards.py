@@ -17,8 +17,8 @@ from video_contrast.teacher.checkpoint import load_checkpoint
 from video_contrast.teacher.evaluation import Hits, Measured
 from video_contrast.teacher.feed import Part, TrainingData
 from video_contrast.teacher.options import TrainingOptions
-from video_contrast.teacher.pairs import Pairs
 from video_contrast.teacher.training import train
+from video_contrast.teacher.two_towers import Pairs
 
 
 class _Noise:

@@ -16,8 +16,8 @@ from video_contrast.runner.kinds.loading import Tokens
 from video_contrast.runner.locate import locate
 from video_contrast.teacher import material, teach
 from video_contrast.teacher.checkpoint import load_checkpoint
-from video_contrast.teacher.pairs import Pairs
-from video_contrast.teacher.store import open_store
+from video_contrast.teacher.stored_frames import open_store
+from video_contrast.teacher.two_towers import Pairs
 from video_contrast.video import frame_indices
 
 QUICK: dict[str, Any] = {

@@ -28,7 +28,7 @@ from video_contrast.teacher.evaluation import Hits
 from video_contrast.teacher.options import TeachOptions
 from video_contrast.teacher.parameter_groups import parameter_groups
 from video_contrast.teacher.splits import read_splits
-from video_contrast.teacher.store import open_store
+from video_contrast.teacher.stored_frames import open_store
 from video_contrast.teacher.trackers import check_tracker
 
 

@@ -23,9 +23,9 @@ from video_contrast.teacher.feed import Part, TrainingData
 from video_contrast.teacher.negative_recipe import NegativeRecipe
 from video_contrast.teacher.negatives import corpus_of, negatives
 from video_contrast.teacher.options import TrainingOptions
-from video_contrast.teacher.pairs import Pairs
 from video_contrast.teacher.similarity import LatentSemantics, cosines
 from video_contrast.teacher.training import train
+from video_contrast.teacher.two_towers import Pairs
 
 QUICK: dict[str, Any] = {"epochs": 1, "batch_size": 16, "evaluate_every": 1, "learning_rate": 1e-3, "progress": False}
 
@@ -150,7 +150,7 @@ def test_another_configuration_in_the_same_folder_is_refused(
 @pytest.mark.parametrize("name", ["temporal", "bag-of-frames"])
 def test_training_sees_the_scores_that_the_runner_gives(name: str, dataset: Path, tmp_path: Path) -> None:
     from video_contrast.runner.kinds.loading import Tokens
-    from video_contrast.teacher.store import open_store
+    from video_contrast.teacher.stored_frames import open_store
 
     net, processor, _ = load_checkpoint(video_contrast.checkpoint_path(name))
     rows = (

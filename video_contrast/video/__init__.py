@@ -14,6 +14,7 @@
 
 from video_contrast.video.clip import Clip
 from video_contrast.video.clock import VideoIndex, frame_times, index_of
+from video_contrast.video.container import BrokenVideo, DamagedVideo
 from video_contrast.video.decode import Counter, DecodedClip, decode, read_video, verify
 from video_contrast.video.footage import (
     EditedFootage,
@@ -23,7 +24,6 @@ from video_contrast.video.footage import (
     mirrored_picture,
     upright_size,
 )
-from video_contrast.video.open import BrokenVideo, DamagedVideo
 from video_contrast.video.sampling import POLICIES, Policy, frame_indices, sampled_frames, span_frames
 from video_contrast.video.segments import Segment, pause, segments_of
 from video_contrast.video.timeline import Picture

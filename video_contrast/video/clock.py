@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from video_contrast.errors import VideoContrastError
-from video_contrast.video.open import BrokenVideo, regular
+from video_contrast.video.container import BrokenVideo, regular
 from video_contrast.video.packets import Packets, counted_frames, made_before, packets_of
 from video_contrast.video.sampling import Policy, sampled_frames, span_frames
 

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from video_contrast.untyped import AvContainer, AvFrame, AvPacket, AvStream
 from video_contrast.video.clock import VideoIndex, index_of
-from video_contrast.video.open import BrokenVideo, DamagedVideo, logged_errors, opened, picture, reason, remarks_on
+from video_contrast.video.container import BrokenVideo, DamagedVideo, logged_errors, opened, picture, reason, remarks_on
 
 # A seek costs about as much as decoding this many small frames; below it, decoding forward is cheaper.
 WORTH_A_SEEK = 4

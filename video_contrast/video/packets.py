@@ -9,8 +9,8 @@ from itertools import islice, pairwise
 from pathlib import Path
 
 from video_contrast.untyped import AvContainer, AvStream
+from video_contrast.video.container import FORMATS, BrokenVideo, logged_errors, opened, reason, streams_of
 from video_contrast.video.ending import Ending, ending
-from video_contrast.video.open import FORMATS, BrokenVideo, logged_errors, opened, reason, streams_of
 
 # Containers whose header says how long they are, so that a missing end is noticed.
 _PROMISING = {"mov", "matroska", "avi", "flv", "asf", "mxf"}

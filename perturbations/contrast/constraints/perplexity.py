@@ -11,7 +11,7 @@ from video_contrast.errors import UsageError
 from video_contrast.perturbations.contrast.batches import in_batches, tokens_a_batch
 from video_contrast.perturbations.contrast.candidate import Candidate, Original
 from video_contrast.perturbations.contrast.constraints.base import Constraint, Verdict
-from video_contrast.perturbations.pretrained import device_of, load, placed
+from video_contrast.pretrained import device_of, load, placed
 from video_contrast.untyped import Tokenizer, TorchModel
 
 _KEPT = 500_000  # perplexities that stay in memory

@@ -8,7 +8,7 @@ import numpy as np
 from video_contrast.errors import VideoContrastError
 from video_contrast.perturbations.contrast.candidate import Candidate, Original
 from video_contrast.perturbations.contrast.constraints.base import Constraint, Verdict
-from video_contrast.perturbations.pretrained import device_of
+from video_contrast.pretrained import device_of
 from video_contrast.untyped import TorchModel
 
 _BATCH = 128

@@ -8,7 +8,7 @@ from typing import Protocol
 from video_contrast.chat_model import Answer, AnswerStore, Conversation, Cost
 from video_contrast.errors import VideoContrastError
 from video_contrast.perturbations.contrast.batches import in_batches
-from video_contrast.perturbations.pretrained import device_of, load, placed
+from video_contrast.pretrained import device_of, load, placed
 from video_contrast.untyped import Tokenizer, TorchModel
 
 _BATCH_TOKENS = 16_384

@@ -8,7 +8,7 @@ from numpy.random import Generator as Random
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.perturbations.contrast.batches import in_batches
 from video_contrast.perturbations.contrast.candidate import Candidate, Original, fill
-from video_contrast.perturbations.pretrained import device_of, load, placed
+from video_contrast.pretrained import device_of, load, placed
 from video_contrast.untyped import Tokenizer, TorchModel
 
 SENTINEL, END = "<extra_id_0>", "<extra_id_1>"

@@ -15,12 +15,12 @@ from typing import Annotated
 
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import JsonObject, read_json, write_json
+from video_contrast.launcher import noticing_an_end, on_cpu
 from video_contrast.options import Seed
 from video_contrast.perturbations.contrast.generators.t5 import END, SENTINEL
 from video_contrast.perturbations.contrast.phrases import choose, phrases
 from video_contrast.perturbations.english import PARSER, parse
-from video_contrast.perturbations.pretrained import load
-from video_contrast.ranks import noticing_an_end, on_cpu
+from video_contrast.pretrained import load
 from video_contrast.seeds import digest, stream
 from video_contrast.untyped import Tensor, Tokenizer
 

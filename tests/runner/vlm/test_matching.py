@@ -106,7 +106,7 @@ def test_the_blind_control_is_refused(loaded: Any) -> None:
 
 @pytest.mark.parametrize("name", ["BlipForImageTextRetrieval", "Blip2ForImageTextRetrieval"])
 def test_the_prefilter_scores_the_best_and_ranks_the_rest_below(name: str, loaded: Any, clip: ClipFrames) -> None:
-    from video_contrast.runner.pairs import Prefilter
+    from video_contrast.runner.score_pairs import Prefilter
 
     model, processor = loaded(name)
     captions = [f"a man counts to {i}" for i in range(12)]

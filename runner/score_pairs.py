@@ -21,14 +21,14 @@ import numpy as np
 
 from video_contrast.errors import VideoContrastError
 from video_contrast.question_text import Question
+from video_contrast.runner.clip_reader import ClipReader
 from video_contrast.runner.conditions import Visual
-from video_contrast.runner.counts import Progress, RunCounts
 from video_contrast.runner.keys import Keys
 from video_contrast.runner.kinds.base import ClipFrames, Encoder, PairScorer, ScoreResult
 from video_contrast.runner.memory import halved, unless_out_of_memory
 from video_contrast.runner.plan import Plan, PlannedTable
-from video_contrast.runner.reading import ClipReader
-from video_contrast.stored import sealed_line, sealed_records
+from video_contrast.runner.run_counts import Progress, RunCounts
+from video_contrast.sealed_files import sealed_line, sealed_records
 from video_contrast.video import Clip
 
 

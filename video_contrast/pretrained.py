@@ -5,6 +5,22 @@ from typing import Any
 
 from video_contrast.errors import VideoContrastError
 
+# Packages that a checkpoint's tokenizer asks for.
+PACKAGES = {"facebook/wmt19": "sacremoses", "prithivida/": "sentencepiece"}
+
+
+def download_command(*checkpoints: str) -> str:
+    """The command that puts checkpoints into the Hub cache, and the packages that their tokenizers ask for.
+
+    >>> download_command("google-bert/bert-base-uncased")
+    'hf download google-bert/bert-base-uncased'
+    >>> download_command("facebook/wmt19-en-de")
+    'pip install sacremoses && hf download facebook/wmt19-en-de'
+    """
+    packages = [package for start, package in PACKAGES.items() if any(name.startswith(start) for name in checkpoints)]
+    install = [f"pip install {' '.join(packages)}"] if packages else []
+    return " && ".join([*install, *(f"hf download {name}" for name in checkpoints)])
+
 
 class MissingCheckpoint(VideoContrastError):
     """A checkpoint is neither a folder nor in the cache, and could not be downloaded."""
@@ -64,7 +80,6 @@ def load(model: str, automatic: Any, option: str, **arguments: object) -> Any:  
         VideoContrastError: it is there, but is not whole or of another kind, or a package is not there.
     """
     from video_contrast.hub import asked_once
-    from video_contrast.perturbations.text.requirements import download_command
 
     try:
         with asked_once(model):

@@ -11,10 +11,10 @@ import numpy as np
 
 from video_contrast.errors import VideoContrastError
 from video_contrast.runner.conditions import Visual
-from video_contrast.runner.counts import RunCounts
-from video_contrast.runner.feed import feed
 from video_contrast.runner.frame_store import FrameStore
 from video_contrast.runner.kinds.base import ClipFrames
+from video_contrast.runner.read_ahead import feed
+from video_contrast.runner.run_counts import RunCounts
 from video_contrast.runner.views import Sampling, View, held_bytes, views_of
 from video_contrast.video import Clip, Counter, UnseenEdit
 

@@ -19,7 +19,7 @@ import numpy as np
 from video_contrast import seeds
 from video_contrast.errors import VideoContrastError
 from video_contrast.files import atomic_path
-from video_contrast.stored import set_aside
+from video_contrast.sealed_files import set_aside
 
 NO_FRAME = -2  # in the place of a frame, of clips with fewer of them; -1 is a frame that no file holds
 
