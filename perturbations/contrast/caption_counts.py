@@ -155,7 +155,7 @@ def _add_verb(slot: VerbSlot, keys: dict[str, set[str]]) -> None:
     keys["object"].update(f"{slot.unit}\t{name}" for name in names)
     if slot.subject:
         keys["subject"].add(f"{slot.subject}\t{slot.unit}")
-    keys["tail"].update(f"{slot.verb}\t{preposition}" for preposition, _ in slot.tails)
+    keys["tail"].update(f"{slot.verb}\t{tail.preposition}" for tail in slot.tails)
 
 
 def load_counts(path: str | Path | None = None) -> CaptionCounts:

@@ -65,6 +65,7 @@ class Evidence:
         self.similarity = lru_cache(_CACHED)(self._similarity)
         self.behind_total = {preposition: sum(nouns.values()) for preposition, nouns in self.nouns_behind.items()}
         self.fits = lru_cache(_CACHED)(self.lexicon.fits)
+        self.swaps = lru_cache(_CACHED)(self.lexicon.swaps)
         self.excludes = lru_cache(_CACHED)(self.lexicon.excludes)
         self._units_for = lru_cache(_CACHED)(self._find_units)
         self.groups = lru_cache(_CACHED)(self.groups)  # type: ignore[method-assign]

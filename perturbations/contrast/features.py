@@ -4,7 +4,7 @@ from math import log1p
 
 from video_contrast.perturbations.contrast.clip import CaptionReading
 from video_contrast.perturbations.contrast.evidence import Evidence
-from video_contrast.perturbations.contrast.lexicon import Action
+from video_contrast.perturbations.contrast.lexicon import Action, Swap
 from video_contrast.perturbations.contrast.slots import PLACES, ThingSlot, VerbChoice, VerbSlot
 
 _OUTDOOR = frozenset({"water", "drive", "hunt", "garden", "farm", "nature", "travel", "crowd"})
@@ -106,16 +106,35 @@ def verb_choice_features(
         "same preposition": float(choice.frame == "p" and choice.unit.split(" ")[-1] == slot.unit.split(" ")[-1]),
         "place clash": _place_clash(reading, action),
     }
-    return features | _company(reading, slot, choice, evidence) | _runs(reading, slot, new, evidence) | _of(
-        action
-    ), reason
+    features |= _company(reading, slot, choice, evidence) | _runs(reading, slot, new, evidence)
+    return features | _of(action) | _written(slot, choice.swap), reason
+
+
+def _written(slot: VerbSlot, swap: Swap | None) -> dict[str, float]:
+    """How a written swap was proposed."""
+    if swap is None:
+        return {}
+    return {
+        "written swap": 1.0,
+        "swap of this unit": float(not swap.carried),
+        "swap with the noun": float(swap.match == "noun"),
+        "swap with the class": float(swap.match == "class"),
+        "swap rank": swap.rank / 10,
+        "swap keeps a place": float(swap.keeps),
+        "swap with an object": float(bool(swap.phrase)),
+        "swap of two places": float(bool(swap.preposition)),
+        "swap in a step": float(slot.order),
+        "swap with an object in a step": float(slot.order and bool(swap.phrase)),
+        "swap before tails": float(bool(slot.tails) and not swap.preposition),
+        "swap of a light verb": float(slot.rejection_reason is not None),
+    }
 
 
 def _company(reading: CaptionReading, slot: VerbSlot, choice: VerbChoice, evidence: Evidence) -> dict[str, float]:
     """How a verb goes with the other nouns, verbs and prepositions of the caption."""
     others = [other for other in reading.verbs if other.place != slot.place]
     topics = [evidence.lift("topic", choice.verb, name) for name in reading.counted_nouns(evidence.counts)]
-    tails = [preposition for preposition, _ in slot.tails]
+    tails = [tail.preposition for tail in slot.tails if tail != choice.tail]
     with_others = [evidence.lift("verbs", other.verb, choice.verb) for other in others]
     return {
         "topic": _mean(topics),

@@ -1,10 +1,12 @@
 """Verb proposals: units of the action lexicon (and of the counts) that can stand in the place of a caption's verb."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 
 from video_contrast.perturbations.contrast.clip import CaptionReading, ClipReading, farthest
 from video_contrast.perturbations.contrast.evidence import Evidence
 from video_contrast.perturbations.contrast.features import verb_choice_features, verb_slot_features
+from video_contrast.perturbations.contrast.lexicon import Swap
 from video_contrast.perturbations.contrast.proposal import Proposal
 from video_contrast.perturbations.contrast.slots import LIGHT, PLACES, VerbChoice, VerbSlot
 from video_contrast.perturbations.english.forms import inflect, replaced
@@ -12,6 +14,7 @@ from video_contrast.seeds import stream as stream_of_parts
 
 _READ = 60  # units a verb that are looked at
 KEPT = 16  # of which are judged
+_ENOUGH = 8  # written swaps beside which no others are looked for
 _LEAST = 5  # videos that a unit of the counts needs, if the lexicon does not have it
 # Prepositions behind which anything may have been done.
 _ANYWHERE = PLACES - frozenset(
@@ -29,25 +32,94 @@ def propose_verbs(clip: ClipReading, evidence: Evidence) -> tuple[list[Proposal]
             refused.append(("no verb", ""))
         for slot in reading.verbs:
             shown = reading.caption[slot.start : slot.end]
-            if slot.rejection_reason:
+            if slot.rejection_reason not in (None, "light verb"):
                 refused.append((slot.rejection_reason, shown))
                 continue
             others = frozenset(group for unit in clip.units if unit != slot.unit for group in groups[unit])
             reasons, choices = [], []
-            for choice in _likely(slot, reading, evidence):
-                reason = _rejection(clip, reading, slot, choice, others, evidence)
+            for choice in _written(slot, reading, evidence):
+                reason = _unwritten(clip, reading, slot, choice, others, evidence)
                 if reason is None:
                     choices.append(choice)
                 else:
                     reasons.append(reason)
+                if len(choices) == KEPT:
+                    break
+            if slot.rejection_reason is None and len(choices) < _ENOUGH:
+                for choice in _likely(slot, reading, evidence):
+                    reason = _rejection(clip, reading, slot, choice, others, evidence)
+                    if reason is None:
+                        choices.append(choice)
+                    else:
+                        reasons.append(reason)
             if not choices:
-                refused.append((farthest(reasons) or "no other verb known here", shown))
+                refused.append((slot.rejection_reason or farthest(reasons) or "no other verb known here", shown))
                 continue
             shared = verb_slot_features(reading, slot, evidence)
             proposals += [
                 _proposal(clip, index, slot, choice, shared, evidence) for choice in _spread(choices, slot, evidence)
             ]
     return proposals, refused
+
+
+def _written(slot: VerbSlot, reading: CaptionReading, evidence: Evidence) -> list[VerbChoice]:
+    """The lexicon's written swaps of a verb, in a seeded order that prefers the first ones."""
+    choices = list(_swaps(slot, reading, evidence))
+    jitter = stream_of_parts("written swaps", reading.caption, slot.place).random(len(choices)).tolist()
+    order = sorted(range(len(choices)), key=lambda n: jitter[n] + n / 40)
+    return [choices[n] for n in order]
+
+
+def _swaps(slot: VerbSlot, reading: CaptionReading, evidence: Evidence) -> Iterator[VerbChoice]:
+    words, light = reading.sentence.words, slot.rejection_reason is not None
+    for tail in slot.tails if slot.frame == "t" else ():
+        if slot.place < tail.place and words[tail.place].head in (slot.place, slot.noun_place):
+            for swap in _listed(f"{slot.unit} _ {tail.preposition}", "t+p", slot, reading, evidence):
+                yield VerbChoice(swap.unit, "t+p", swap=swap, tail=tail)
+            break
+    keeps = slot.unit.rpartition(" ")[2] if slot.frame == "p" else ""
+    rows = [swap for swap in _listed(slot.unit, slot.frame, slot, reading, evidence) if not (light and swap.carried)]
+    for swap in rows:
+        if slot.frame == "i" or swap.keeps:
+            yield VerbChoice(swap.unit, "i", keeps if swap.keeps else "", swap=swap)
+        else:
+            for choice in _with_object([swap.unit], slot, evidence):
+                yield replace(choice, swap=swap)
+    if not rows and not light and keeps in _ANYWHERE:
+        for swap in evidence.swaps(slot.unit.rpartition(" ")[0], "i", slot.subject):
+            yield VerbChoice(swap.unit, "i", keeps, swap=replace(swap, keeps=True, carried=True))
+
+
+def _listed(unit: str, frame: str, slot: VerbSlot, reading: CaptionReading, evidence: Evidence) -> list[Swap]:
+    """The swaps of a unit that go with its object and with all that is joined to it."""
+    swaps = list(evidence.swaps(unit, frame, slot.subject, slot.noun))
+    joined = reading.sentence.joined(slot.noun_place) if slot.noun_place is not None and swaps else []
+    for noun in {reading.sentence.noun_key(place) for place in joined} - {""}:
+        units = {(swap.unit, swap.preposition) for swap in evidence.swaps(unit, frame, slot.subject, noun)}
+        swaps = [swap for swap in swaps if (swap.unit, swap.preposition) in units]
+    return swaps
+
+
+def _unwritten(
+    clip: ClipReading,
+    reading: CaptionReading,
+    slot: VerbSlot,
+    choice: VerbChoice,
+    others: frozenset[str],
+    evidence: Evidence,
+) -> str | None:
+    """Why a written swap cannot stand in this caption; None if it can."""
+    if choice.verb == slot.verb and choice.unit not in evidence.opposites(slot.unit):
+        return "same verb"
+    if choice.swap is not None and clip.nouns & set(choice.swap.phrase.split(" ")):
+        return "another caption says it"
+    if _formless(slot, choice):
+        return "form not known"
+    return _said_elsewhere(clip, slot, choice, others, evidence) or _misfit(reading, slot, choice, evidence)
+
+
+def _formless(slot: VerbSlot, choice: VerbChoice) -> bool:
+    return slot.tag in ("VBG", "VBZ") and inflect(choice.verb, slot.tag) == choice.verb
 
 
 def _likely(slot: VerbSlot, reading: CaptionReading, evidence: Evidence) -> list[VerbChoice]:
@@ -141,7 +213,7 @@ def _rejection(
         return "cannot be seen"
     if evidence.groups(own) & evidence.groups(new) and not opposite:
         return "near to what it replaces"
-    if inflect(choice.verb, slot.tag) == choice.verb and slot.tag in ("VBG", "VBZ"):
+    if _formless(slot, choice):
         return "form not known"
     return _said_elsewhere(clip, slot, choice, others, evidence) or _misfit(reading, slot, choice, evidence)
 
@@ -161,10 +233,13 @@ def _said_elsewhere(
 
 def _misfit(reading: CaptionReading, slot: VerbSlot, choice: VerbChoice, evidence: Evidence) -> str | None:
     """What in the rest of the caption speaks against a unit; None if nothing does."""
-    if slot.order and choice.frame == "p":
+    if slot.order and choice.frame == "p" and choice.swap is None:
         return "not done in a step"
-    for preposition, _ in slot.tails:
-        if preposition not in _ANYWHERE and not evidence.counts.get("tail", choice.verb, preposition):
+    for tail in slot.tails:
+        if tail == choice.tail or tail.preposition in _ANYWHERE:
+            continue
+        own_object = choice.swap is not None and choice.swap.phrase
+        if own_object or not evidence.counts.get("tail", choice.verb, tail.preposition):
             return "does not go with what follows"
     for other in reading.verbs:
         if other.place != slot.place and other.subject == slot.subject:
@@ -175,10 +250,10 @@ def _misfit(reading: CaptionReading, slot: VerbSlot, choice: VerbChoice, evidenc
 
 
 def _spread(choices: list[VerbChoice], slot: VerbSlot, evidence: Evidence) -> list[VerbChoice]:
-    """At most `KEPT` choices, those that the lexicon says exclude what they replace before others."""
+    """At most `KEPT` choices, written swaps and those that the lexicon says exclude what they replace before others."""
     if len(choices) <= KEPT:
         return choices
-    excluding = [evidence.excludes(slot.unit, choice.unit, slot.noun) is not None for choice in choices]
+    excluding = [choice.swap or evidence.excludes(slot.unit, choice.unit, slot.noun) is not None for choice in choices]
     order = sorted(range(len(choices)), key=lambda n: (not excluding[n], n))
     return [choices[n] for n in sorted(order[:KEPT])]
 
@@ -191,11 +266,19 @@ def _proposal(
     shared: Mapping[str, float],
     evidence: Evidence,
 ) -> Proposal:
-    reading = clip.readings[index]
+    reading, swap = clip.readings[index], choice.swap
     verb, _, rest = f"{choice.unit} {choice.keeps}".strip().partition(" ")
+    if swap is not None and swap.phrase:
+        rest = " ".join(filter(None, (choice.unit.partition(" ")[2], swap.phrase, choice.keeps)))
     new = f"{inflect(verb, slot.tag)} {rest}".strip()
-    text, start, old, shown = replaced(reading.caption, slot.start, slot.end, new)
     features, reason = verb_choice_features(reading, slot, choice, new, evidence)
+    unit, other, end = slot.unit, f"{verb} {rest}".strip(), slot.end
+    if choice.tail is not None and swap is not None:
+        end = reading.sentence.words[choice.tail.place].end
+        between = reading.caption[slot.end : reading.sentence.words[choice.tail.place].start]
+        unit, other = f"{unit} _ {choice.tail.preposition}", f"{other} _ {swap.preposition}"
+        new = f"{new}{between}{swap.preposition}"
+    text, start, old, shown = replaced(reading.caption, slot.start, end, new)
     return Proposal(
         clip.id,
         index,
@@ -204,8 +287,8 @@ def _proposal(
         start=start,
         old=old,
         new=shown,
-        unit=slot.unit,
-        other=f"{choice.unit} {choice.keeps}".strip(),
+        unit=unit,
+        other=other,
         antonym=reason == "opposites",
         features={**shared, **features},
     )

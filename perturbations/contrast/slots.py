@@ -1,9 +1,9 @@
 """What can be replaced in a caption: its verbs, each with particle and preposition, and its things."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
-from video_contrast.perturbations.contrast.lexicon import load_lexicon
+from video_contrast.perturbations.contrast.lexicon import Swap, load_lexicon
 from video_contrast.perturbations.english import Sentence
 from video_contrast.perturbations.english.forms import inflect, inflect_name
 from video_contrast.perturbations.english.lexicon import has_class
@@ -45,6 +45,14 @@ _NO_THINGS = frozenset(
 _OPENS_A_NOUN = ("DT", "PRP$", "NN", "NNS", "CD", "JJ")
 
 
+class Tail(NamedTuple):
+    """A preposition that hangs on a verb or its object: its word, key of its noun ("": none), and its place."""
+
+    preposition: str
+    noun: str
+    place: int
+
+
 @dataclass(frozen=True, slots=True)
 class VerbSlot:
     """One main verb of a caption.
@@ -61,9 +69,10 @@ class VerbSlot:
         start, end: characters of the unit.
         passive: whether the object stands before the verb.
         order: whether it tells somebody what to do.
-        tails: (preposition, noun key) of what else hangs on the verb.
+        tails: what else hangs on the verb.
         adverbs: adverbs that hang on the verb.
-        rejection_reason: why it cannot be replaced; None where it can.
+        rejection_reason: why it cannot be replaced; None where it can. Written swaps replace a "light verb" too.
+        subject_place: of who does it; None where the caption does not tell.
     """
 
     place: int
@@ -78,7 +87,7 @@ class VerbSlot:
     end: int
     passive: bool
     order: bool
-    tails: tuple[tuple[str, str], ...]
+    tails: tuple[Tail, ...]
     adverbs: tuple[str, ...]
     rejection_reason: str | None
     subject_place: int | None = None
@@ -91,11 +100,15 @@ class VerbChoice:
     Attributes:
         unit, frame: in dictionary form; "i" keeps what follows the verb as it is.
         keeps: a preposition of the caption that stays behind the unit, or "".
+        swap: of the lexicon, that proposes it; None for one that is derived.
+        tail: whose preposition is replaced too ("pour _ into" by "scoop _ out of"), or None.
     """
 
     unit: str
     frame: str
     keeps: str = ""
+    swap: Swap | None = None
+    tail: Tail | None = None
 
     @property
     def verb(self) -> str:
@@ -198,10 +211,10 @@ def _prepositional_object(sentence: Sentence, place: int, last: int) -> int | No
     return sentence.child(behind, "pobj")
 
 
-def _tails(sentence: Sentence, holder: int, last: int) -> list[tuple[str, str]]:
-    """(preposition, noun key) of what hangs on a word behind `last`."""
+def _tails(sentence: Sentence, holder: int, last: int) -> list[Tail]:
+    """What hangs on a word behind `last`."""
     return [
-        (sentence.words[at].text, sentence.noun_key(noun) if noun is not None else "")
+        Tail(sentence.words[at].text, sentence.noun_key(noun) if noun is not None else "", at)
         for at, noun in sentence.prepositions(holder)
         if at > last and sentence.words[at].text != "of"
     ]
@@ -230,21 +243,22 @@ def subject_key(sentence: Sentence, place: int | None) -> str:
 
 
 def _verb_rejection(sentence: Sentence, place: int, last: int, *, order: bool) -> str | None:
+    lemma = sentence.words[place].lemma
     return (
-        _form_rejection(sentence, place, order=order)
+        ("light verb" if lemma == "be" else None)
+        or _form_rejection(sentence, place)
         or _clause_rejection(sentence, place, last)
         or _object_rejection(sentence, place, last)
+        or ("light verb" if lemma in LIGHT and not (order and lemma in _STEPS) else None)
     )
 
 
-def _form_rejection(sentence: Sentence, place: int, *, order: bool) -> str | None:
+def _form_rejection(sentence: Sentence, place: int) -> str | None:
     """Why a word is no verb that another could replace."""
     words, word = sentence.words, sentence.words[place]
     labels = {words[n].dep for n in sentence.children[place]}
     if not word.text.isalpha() or len(word.text) < 3 or inflect(word.lemma, word.tag) != word.text:
         return "form not known"
-    if word.lemma in LIGHT and not (order and word.lemma in _STEPS):
-        return "light verb"
     if word.dep in ("nsubj", "dobj", "pobj", "npadvmod", "csubj", "acomp", "attr"):
         return "not the verb of a clause"
     if sentence.is_negated(place):

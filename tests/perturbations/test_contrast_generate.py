@@ -197,3 +197,10 @@ def test_items_that_texts_alone_would_tell_are_left_out() -> None:
     proposed = proposals_of([caption])
     proposed.proposals, proposed.missing = proposals, {}
     assert set(choose(proposed)) == set(chosen) and proposed.missing == dict.fromkeys(left_out, LEFT_OUT)
+
+
+def test_written_swaps_change_verb_and_preposition_around_the_object_and_open_light_verbs() -> None:
+    poured, made = (proposals_of([text]).proposals["0"] for text in ("add the carrots to a pan", "a man makes a dish"))
+    two_places = [item for item in poured if " _ " in item.other]
+    assert two_places and all(item.old == "add the carrots to" and "the carrots" in item.new for item in two_places)
+    assert made and all(item.features["written swap"] for item in made)

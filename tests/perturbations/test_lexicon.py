@@ -170,3 +170,32 @@ def test_attributes_places_and_ways_are_whole() -> None:
         assert way != other
         assert verbs == "any" or all("VB" in verb_tags(verb) for verb in verbs.split(","))
         assert before in ("any", "-") or all(name in classes or lexicon.things(name) for name in before.split(","))
+
+
+SWAP = re.compile(r"(~?|~?!)[a-z-]+( [a-z-]+){0,5}|[a-z-]+( [a-z-]+)? _ [a-z]+( [a-z]+){0,2}")
+
+
+def test_swaps_are_distinct_units_for_a_frame() -> None:
+    table = rows(LEXICON / "swaps.tsv", "unit", "frame", "subject", "objects", "replacements")
+    keys = [tuple(row[:4]) for row in table]
+    assert len(set(keys)) == len(keys)
+    assert {(row[1], row[2]) for row in table} <= {
+        (frame, subject) for frame in ("i", "t", "p", "t+p") for subject in ("person", "animal", "thing")
+    }
+    for unit, frame, _, objects, replacements in table:
+        listed = replacements.split(", ")
+        assert len(set(listed)) == len(listed) and all(SWAP.fullmatch(text) for text in listed), (unit, listed)
+        assert (objects == "-") == (frame == "i") and unit not in listed, unit
+        assert {" _ " in text for text in listed} == {frame == "t+p"} and (" _ " in unit) == (frame == "t+p"), unit
+        assert frame == "p" or not any(text.startswith("~") for text in listed), unit
+        assert frame in ("i", "p") or not any("!" in text for text in listed), unit
+
+
+def test_swaps_of_a_noun_come_before_those_of_its_class_and_near_units_share_theirs() -> None:
+    lexicon = load_lexicon()
+    guitar, drum = (lexicon.swaps("play", "t", "person", noun) for noun in ("guitar", "drum"))
+    assert guitar and drum and not any(swap.carried for swap in guitar)
+    poured = lexicon.swaps("add _ to", "t+p", "man", "carrot")
+    assert poured and all(swap.preposition for swap in poured)
+    assert all(swap.carried for swap in lexicon.swaps("dice", "t", "person", "onion"))
+    assert lexicon.swaps("pour", "t", "car", "milk") == lexicon.swaps("no such unit", "i") == ()

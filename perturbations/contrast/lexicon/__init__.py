@@ -9,5 +9,6 @@ from video_contrast.perturbations.contrast.lexicon.lexicon import (
     Thing,
     load_lexicon,
 )
+from video_contrast.perturbations.contrast.lexicon.swaps import Swap
 
-__all__ = ["Action", "Attribute", "Lexicon", "Place", "Selection", "Thing", "load_lexicon"]
+__all__ = ["Action", "Attribute", "Lexicon", "Place", "Selection", "Swap", "Thing", "load_lexicon"]

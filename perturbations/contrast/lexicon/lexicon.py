@@ -2,11 +2,12 @@
 
 `README.md` says what the tables hold and how a row is corrected."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
 from itertools import product
 
+from video_contrast.perturbations.contrast.lexicon.swaps import Swap, SwapTable
 from video_contrast.perturbations.english.tables import both_ways
 
 _PREPOSITIONS = frozenset(
@@ -92,6 +93,11 @@ class Lexicon:
             self._uses[noun] = tuple(dict.fromkeys((*self.uses(noun), *units.split(", "))))
         for row in _rows("actions.tsv"):
             self._actions[row[0]] = (*self.actions(row[0]), _action(row))
+        self._group_units: dict[tuple[str, str], list[str]] = {}
+        for unit, actions in self._actions.items():
+            for action in actions:
+                self._group_units.setdefault((action.group, action.frame), []).append(unit)
+        self._swaps = SwapTable(_rows("swaps.tsv"), self._actions)
         self.attributes = {
             word: Attribute(word, dimension, group, _names(opposites), _names(classes))
             for word, dimension, group, opposites, classes in _rows("attributes.tsv")
@@ -135,6 +141,39 @@ class Lexicon:
     def uses(self, noun: str) -> tuple[str, ...]:
         """What people are filmed doing to a thing, as verb units."""
         return self._uses.get(noun, ())
+
+    def swaps(self, unit: str, frame: str, subject: str = "person", noun: str = "") -> tuple[Swap, ...]:
+        """What is written to take a unit's place, best first; for a unit without a row, that of its near synonyms.
+
+        Args:
+            unit, frame: in dictionary form; of frame "t+p" with the preposition behind the object: "pour _ into".
+            subject: who does it, a class ("person") or a noun ("dog").
+            noun: the object; "" without one.
+        """
+        things = self.things(noun)
+        head = noun.rpartition(" ")[2]
+        same = {thing.category for thing in things} & {thing.category for thing in self.things(head)}
+        names = frozenset({noun, head} if same or not things else {noun}) - {""}
+        categories = {thing.category for thing in things or self.things(head)} | ({noun} & self._parents.keys())
+        classes = frozenset(name for category in categories for name in (category, *self.parents(category)))
+        doer = self._doer(subject)
+        match, swaps = self._swaps.find(unit, frame, doer, names, classes)
+        if swaps:
+            return tuple(replace(swap, match=match) for swap in swaps)
+        groups = {action.group for action in self.actions(unit) if action.frame == frame}
+        for other in sorted({other for group in groups for other in self._group_units.get((group, frame), ())}):
+            match, swaps = self._swaps.find(other, frame, doer, names, classes)
+            if swaps:
+                alike = other.rpartition(" ")[2] == unit.rpartition(" ")[2]  # what stays stands behind this preposition
+                return tuple(replace(swap, match=match, carried=True) for swap in swaps if alike or not swap.keeps)
+        return ()
+
+    def _doer(self, subject: str) -> str:
+        """ "person", "animal" or "thing"; what the lexicon does not know is taken for a person."""
+        categories = {thing.category for thing in self.things(subject) or self.things(subject.rpartition(" ")[2])}
+        if not categories or subject == "person" or any(self.is_a(category, "people") for category in categories):
+            return "person"
+        return "animal" if any(self.is_a(category, "animal") for category in categories) else "thing"
 
     def is_a(self, category: str, parent: str) -> bool:
         """Whether a class is another one, or lies below it ("vegetable" below "food")."""

@@ -1,0 +1,72 @@
+"""Written swaps: what else the same doer could do with the same thing, surely not at the same time (`swaps.tsv`)."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+Match = Literal["noun", "class", "any"]
+_MATCHES: tuple[Match, ...] = ("noun", "class", "any")
+
+
+@dataclass(frozen=True, slots=True)
+class Swap:
+    """A written replacement of a verb unit.
+
+    Attributes:
+        unit: verb with particle or preposition.
+        phrase: an object that comes with it ("a horse" of "ride a horse"), or "".
+        preposition: what takes the place of the caption's preposition, of frame "t+p"; else "".
+        keeps: whether the caption's preposition and what stands behind it stay.
+        rank: its place in the row, from 0.
+        match: what of the object the row names: the noun, its class, or anything.
+        carried: whether the row is of another unit, near to the one that is replaced.
+    """
+
+    unit: str
+    phrase: str = ""
+    preposition: str = ""
+    keeps: bool = False
+    rank: int = 0
+    match: Match = "any"
+    carried: bool = False
+
+
+class SwapTable:
+    """The rows of `swaps.tsv`: unit, frame, subject, objects, replacements."""
+
+    def __init__(self, rows: Iterable[Sequence[str]], units: Iterable[str]) -> None:
+        known = frozenset(units)
+        self._rows: dict[tuple[str, str, str], list[tuple[frozenset[str], tuple[Swap, ...]]]] = defaultdict(list)
+        for unit, frame, subject, objects, replacements in rows:
+            listed = tuple(_swap(text, rank, known) for rank, text in enumerate(replacements.split(", ")))
+            self._rows[unit, frame, subject].append((frozenset(objects.split(",")), listed))
+
+    def find(
+        self, unit: str, frame: str, subject: str, nouns: frozenset[str], classes: frozenset[str]
+    ) -> tuple[Match, list[Swap]]:
+        """The swaps of the rows that name the object most closely, and how closely.
+
+        Args:
+            unit: as it stands in the caption; of frame "t+p" with its preposition: "pour _ into".
+            frame: "i", "t", "p" or "t+p".
+            subject: "person", "animal" or "thing".
+            nouns, classes: names of the object, and its classes with those above them; both empty without one.
+        """
+        rows = self._rows.get((unit, frame, subject), [])
+        for match, names in zip(_MATCHES, (nouns, classes, frozenset("*-")), strict=True):
+            swaps = [swap for objects, listed in rows if objects & names for swap in listed]
+            if swaps:
+                return match, swaps
+        return "any", []
+
+
+def _swap(text: str, rank: int, known: frozenset[str]) -> Swap:
+    """Reads "juggle", "~juggle" (what follows stays), "!ride a horse" (with its object) or "scoop _ out of"."""
+    keeps, text = text.startswith("~"), text.removeprefix("~")
+    if text.startswith("!"):
+        words = text[1:].split(" ")
+        size = next((n for n in (3, 2) if n < len(words) and " ".join(words[:n]) in known), 1)
+        return Swap(" ".join(words[:size]), phrase=" ".join(words[size:]), keeps=keeps, rank=rank)
+    unit, _, preposition = text.partition(" _ ")
+    return Swap(unit, preposition=preposition, keeps=keeps, rank=rank)
