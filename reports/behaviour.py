@@ -46,7 +46,7 @@ def sensitivity_figures(runs: Sequence[ConfigRun]) -> list[Plot]:
             scaled = np.clip(values / values.std(), -3, 3)
             share = 100 * np.histogram(scaled, edges)[0] / len(scaled)
             below = 100 * float((values < 0).mean() + 0.5 * (values == 0).mean())
-            axes.stairs(share, edges, color=colours[model], linewidth=1.6, label=f"{model}, {below:.0f} % below zero")
+            axes.stairs(share, edges, color=colours[model], linewidth=1.6, label=f"{model}, {below:.0f} % < 0")
             axes.stairs(share, edges, color=colours[model], fill=True, alpha=0.1)
             lines += [
                 [model, a, b, s]

@@ -40,17 +40,17 @@ _VARIABLES = {
 _SHADE = (31, 126, 158)
 Setting = Any  # of matplotlib, each of its own type
 Drawing = tuple["Canvas", Any]  # and its axes: one, or an array of them
-WIDTH = 5.4  # inches of a plot that fills half of the page: its letters can still be read on a phone
+WIDTH = 4.1  # inches of a plot that fills half of the page: on a phone its letters are 11 pixels high
 _STYLE: dict[str, Setting] = {  # matplotlib's rcParams
     "svg.fonttype": "none",
     "text.parse_math": False,  # a name may hold dollar signs
     "svg.hashsalt": "video-contrast",
     "font.family": "DejaVu Sans",
-    "font.size": 9,
+    "font.size": 10,
     "text.color": INK,
     "axes.edgecolor": FAINT,
     "axes.labelcolor": MUTED,
-    "axes.labelsize": 9,
+    "axes.labelsize": 10,
     "axes.titlesize": 10,
     "axes.titleweight": "bold",
     "axes.titlelocation": "left",
@@ -65,7 +65,7 @@ _STYLE: dict[str, Setting] = {  # matplotlib's rcParams
     "grid.color": FAINT,
     "grid.linewidth": 0.8,
     "legend.frameon": False,
-    "legend.fontsize": 8.5,
+    "legend.fontsize": 10,
     "lines.linewidth": 1.8,
     "lines.solid_capstyle": "round",
 }

@@ -56,7 +56,7 @@ class Table:
     rows: Sequence[Sequence[Cell]]
     note: str = ""
     group: str = ""  # parts of one group are shown together; a section with several groups shows one at a time
-    folded: bool = False  # shown when asked for
+    folded: str = ""  # the heading under which it is shown when asked for
 
     @property
     def few(self) -> bool:

@@ -100,18 +100,21 @@
       for (const link of links) {
         const here = link.hash === `#${entry.target.id}`;
         link.classList.toggle("here", here);
-        const nav = link.parentElement; // on a narrow screen the links scroll sideways
-        if (here) nav.scrollTo({ left: link.offsetLeft - nav.offsetLeft - (nav.clientWidth - link.offsetWidth) / 2 });
+        if (here) $("menu").textContent = link.textContent;
       }
     }
   }, { rootMargin: "-15% 0px -75% 0px" });
   document.querySelectorAll("main > section").forEach((section) => watcher.observe(section));
+  const unfold = (open) => $("menu").setAttribute("aria-expanded", open); // a narrow screen has a menu of the sections
+  $("menu").addEventListener("click", () => unfold($("menu").getAttribute("aria-expanded") !== "true"));
+  document.addEventListener("click", (event) => { if (event.target !== $("menu")) unfold(false); });
+  document.addEventListener("keydown", (event) => { if (event.key === "Escape") unfold(false); });
 
   const data = read("data");
   if (!data) return;
 
   // ---- the gallery
-  const PAGE = 40;
+  const PAGE = matchMedia("(max-width: 760px)").matches ? 8 : 20;
   const list = $("items");
   const controls = { run: $("run"), outcome: $("outcome"), kind: $("kind"), sort: $("sort"), search: $("search") };
   let shown = []; // numbers of the items that pass the filters, in order
@@ -311,8 +314,6 @@
     $("more").hidden = drawn >= shown.length;
   };
   $("more").addEventListener("click", draw);
-  new IntersectionObserver((entries) => { if (entries[0].isIntersecting && !$("more").hidden) draw(); },
-    { rootMargin: "600px" }).observe($("more"));
 
   const select = (place, focus = true) => {
     if (!shown.length) return;

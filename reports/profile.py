@@ -27,7 +27,7 @@ def profiles(runs: Sequence[ConfigRun]) -> list[Plot]:
         numbers_of = _by_kind(members)
         kinds = {kind for of_model in numbers_of.values() for kind in of_model}
         if len(kinds) >= LEAST:
-            wide, narrow = (_drawn(numbers_of, members, width, name, split, number) for width in (10.0, 4.3))
+            wide, narrow = (_drawn(numbers_of, members, width, name, split, number) for width in (10.8, 4.1))
             plots.append(replace(wide, narrow=narrow.svg))
     return plots
 

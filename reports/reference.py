@@ -103,7 +103,11 @@ def _table(name: str, title: str, source: str, *, lines: Sequence[Line], heading
     rows = [[Cell(model), *[_cell(figures.get(key), 2 if ":gamma" in key else 1) for key in columns]]
             for model, figures in lines if any(key in figures for key in columns)]  # fmt: skip
     heads = [Column("model", numeric=False), *[Column(headings[key]) for key in columns]]
-    return [Table(name, f"Published: {title}", heads, rows, note=source, folded=True)] if rows else []
+    return (
+        [Table(name, f"Published: {title}", heads, rows, note=source, folded="Published figures on the same data")]
+        if rows
+        else []
+    )
 
 
 def _cell(figure: "PublishedFigure | None", digits: int) -> Cell:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from video_contrast.console import counted
 from video_contrast.reports.figures import MUTED, PAPER, SERIES, colour, drawing, finish, hatch, legend, shape, tidy
 from video_contrast.reports.layout import Cell, Column, Plot, Section, Table
 from video_contrast.reports.reference import published_gammas
@@ -39,7 +40,7 @@ def robustness(runs: Sequence[ConfigRun]) -> Section:
     for of_set in by_set(run for run in runs if set(SCORES) & set(run.robustness)):
         key = of_set[0].key
         score = next(score for score in SCORES if score in of_set[0].robustness)
-        section.add([gamma_table(of_set)], key.short)
+        section.add(gamma_tables(of_set), key.short)
         # What is at chance has nothing to lose: its gammas are no robustness.
         able = [run for run in of_set if not at_chance(run, score)]
         if able:
@@ -50,34 +51,40 @@ def robustness(runs: Sequence[ConfigRun]) -> Section:
     return section
 
 
-def gamma_table(runs: Sequence[ConfigRun]) -> Table:
-    """A row a model and score, a column a group of perturbations: relative gamma, its spread, the absolute gamma."""
+def gamma_tables(runs: Sequence[ConfigRun]) -> list[Table]:
+    """Relative gamma, its spread and the absolute gamma of runs on one set.
+
+    Returns:
+        A table with a row a model and score and a column a modality; then, for each score, a table (folded) with a row
+        a category and a column a model. The first names the models whose clean score leaves nothing to keep.
+    """
     key = runs[0].key
     scores = [score for score in SCORES if any(score in run.robustness for run in runs)]
     groups = _groups(runs, scores[0])
+    modalities = [group for group in groups if ":" not in group]
+    scored = [(score, run) for score in scores for run in runs if score in run.robustness]
+    able = [(score, run) for score, run in scored if not at_chance(run, score)]
+    left_out = "; ".join(
+        f"{run.model} ({SCORES[score]} {100 * run.robustness[score]['clean']:.1f} %, {_why_none(run, score)})"
+        for score, run in scored
+        if (score, run) not in able
+    )
     columns = [
         Column("model", numeric=False),
         *([Column("score", numeric=False)] if len(scores) > 1 else []),
         Column("clean, %" if len(scores) > 1 else f"clean {SCORES[scores[0]]}, %"),
-        *[Column(group.replace(":", ": "), hint=_hint(runs, scores[0], group)) for group in groups],
+        *[Column(group, hint=_hint(runs, scores[0], group)) for group in modalities],
     ]
-    scored = [(score, run) for score in scores for run in runs if score in run.robustness]
-    without = [(score, run) for score, run in scored if at_chance(run, score)]
     rows = [
         [
             Cell(run.model),
             *([Cell(SCORES[score])] if len(scores) > 1 else []),
             Cell(f"{100 * run.robustness[score]['clean']:.1f}", 100 * run.robustness[score]["clean"]),
-            *[_gamma_cell(run.robustness[score].get(group)) for group in groups],
+            *[_gamma_cell(run.robustness[score].get(group)) for group in modalities],
         ]
-        for score, run in scored
-        if not at_chance(run, score)
+        for score, run in able
     ]
-    left_out = "; ".join(
-        f"{run.model} ({SCORES[score]} {100 * run.robustness[score]['clean']:.1f} %, {_why_none(run, score)})"
-        for score, run in without
-    )
-    return Table(
+    totals = Table(
         f"gamma-{key.stem}",
         f"Relative gamma{'' if len(scores) > 1 else f' of {SCORES[scores[0]]}'}, {key.name}",
         columns,
@@ -85,6 +92,20 @@ def gamma_table(runs: Sequence[ConfigRun]) -> Table:
         note="Small: standard deviation over perturbations, and the absolute gamma. A dash: not scored."
         + (f" No gamma, as the clean score is not shown to be above chance: {left_out}." if left_out else ""),
     )
+    tables = [totals]
+    for score in scores if len(groups) > len(modalities) else []:
+        of_score = [run for of, run in able if of == score]
+        lines = [
+            [Cell(group.replace(":", ": "), note=_hint(runs, score, group)),
+             *[_gamma_cell(run.robustness[score].get(group)) for run in of_score]]
+            for group in groups if ":" in group
+        ]  # fmt: skip
+        heads = [Column("category", numeric=False), *[Column(run.model) for run in of_score]]
+        caption = f"Relative gamma of {SCORES[score]} by category, {key.name}"
+        tables += [
+            Table(f"gamma-by-category-{key.stem}-{score}", caption, heads, lines, folded="Gamma by category")
+        ] * bool(of_score)
+    return tables
 
 
 def gamma_bars(runs: Sequence[ConfigRun], score: str) -> Plot:
@@ -187,27 +208,31 @@ def pair_map(run: ConfigRun, score: str) -> Plot | None:
     for name, entry in run.robustness[score]["conditions"].items():
         parts = _PAIR.fullmatch(name)
         if parts and entry["gamma_relative"] is not None:
-            gammas[parts["text"], parts["visual"]] = entry["gamma_relative"]
+            gammas[parts["visual"].replace("@3", ""), parts["text"]] = entry["gamma_relative"]
     if not gammas:
         return None
-    texts, visuals = (list(dict.fromkeys(pair[n] for pair in gammas)) for n in (0, 1))
+    axis_names = [list(dict.fromkeys(pair[n] for pair in gammas)) for n in (0, 1)]
+    if len(axis_names[0]) < len(axis_names[1]):  # the page is higher than it is wide
+        axis_names.reverse()
+        gammas = {(text, visual): gamma for (visual, text), gamma in gammas.items()}
+    lines_of, columns_of = axis_names
     from matplotlib.patches import Rectangle
 
-    values = np.array([[gammas.get((text, visual), np.nan) for visual in visuals] for text in texts])
+    values = np.array([[gammas.get((line, column), np.nan) for column in columns_of] for line in lines_of])
     name = re.sub(r"[^\w.-]+", "-", f"pairs-{run.key.stem}-{run.model}")
-    with drawing(height=1.5 + 0.3 * len(texts)) as (canvas, axes):
+    with drawing(height=1.5 + 0.3 * len(lines_of)) as (canvas, axes):
         for row, column in np.ndindex(values.shape):
             if np.isfinite(values[row, column]):
                 # The loss is the ink: what is kept is the page itself, light or dark.
                 loss = 0.8 * float(np.clip(1 - values[row, column], 0, 1)) ** 0.8
                 axes.add_patch(Rectangle((column - 0.47, row - 0.44), 0.94, 0.88, color=colour(1), alpha=loss, lw=0))
-                axes.text(column, row, f"{values[row, column]:.2f}", ha="center", va="center", fontsize=8)
-        axes.set_xlim(-0.5, len(visuals) - 0.5)
-        axes.set_ylim(len(texts) - 0.5, -0.5)
-        axes.set_xticks(range(len(visuals)), [visual.replace("@3", "") for visual in visuals], rotation=25, ha="right")
-        axes.set_yticks(range(len(texts)), texts)
+                axes.text(column, row, f"{values[row, column]:.2f}", ha="center", va="center")
+        axes.set_xlim(-0.5, len(columns_of) - 0.5)
+        axes.set_ylim(len(lines_of) - 0.5, -0.5)
+        axes.set_xticks(range(len(columns_of)), columns_of, rotation=35, ha="right", rotation_mode="anchor")
+        axes.set_yticks(range(len(lines_of)), lines_of)
         tidy(axes, grid="")
-        lines = [["text", *visuals], *[[text, *row] for text, row in zip(texts, values.tolist(), strict=True)]]
+        lines = [["pair", *columns_of], *[[name, *row] for name, row in zip(lines_of, values.tolist(), strict=True)]]
         return finish(canvas, name, f"Pairs, relative gamma, {run.model}", lines)
 
 
@@ -221,7 +246,7 @@ def _groups(runs: Sequence[ConfigRun], score: str) -> list[str]:
 
 def _hint(runs: Sequence[ConfigRun], score: str, group: str) -> str:
     count = next((run.robustness[score][group]["n"] for run in runs if group in run.robustness[score]), 0)
-    return f"{count} perturbations"
+    return counted(count, "perturbation")
 
 
 def at_chance(run: ConfigRun, score: str) -> bool:
@@ -243,7 +268,7 @@ def _gamma_cell(entry: Numbers | None) -> Cell:
     if entry is None or entry.get("gamma_relative") is None:
         return Cell("–", tone="quiet")
     value = entry["gamma_relative"]
-    note = ("" if entry["n"] < 2 else f"± {entry['gamma_relative_sd']:.2f}\n") + f"abs {entry['gamma_absolute']:.2f}"
+    note = ("" if entry["n"] < 2 else f"± {entry['gamma_relative_sd']:.2f}, ") + f"abs {entry['gamma_absolute']:.2f}"
     return Cell(f"{value:.2f}", value, note=note)
 
 

@@ -15,7 +15,14 @@ from video_contrast.rows import Layout, Row
 from video_contrast.seeds import digest
 from video_contrast.storage import RunFolder, SetFolder
 from video_contrast.storage.run_folder import CLEAN
-from video_contrast.storage.run_records import Numbers, Robustness, RunRecord, ScoreRow, SimilarityMatrix
+from video_contrast.storage.run_records import (
+    Numbers,
+    Robustness,
+    RunRecord,
+    ScoreRow,
+    SimilarityMatrix,
+    perturbed_configs,
+)
 
 
 def shortened(name: str, most: int = 28) -> str:
@@ -47,8 +54,9 @@ class SetKey:
 
     @property
     def short(self) -> str:
-        """For rows and columns: the config, and the mark if there is one."""
-        return f"{shortened(self.config)} ({self.mark})" if self.mark else shortened(self.config)
+        """For rows and columns: the config (of a robustness set, its folder), and the mark if there is one."""
+        name = shortened(Path(self.dataset).name if self.config == "clean" else self.config)
+        return f"{name} ({self.mark})" if self.mark else name
 
     @property
     def name(self) -> str:
@@ -73,10 +81,12 @@ class ConfigRun:
         model: a short name, unique in a report.
         key: the items.
         layout: which table the items are.
-        metrics: condition -> its numbers, shares from 0 to 1.
+        metrics: condition -> its numbers, shares from 0 to 1. Those of a robustness set, which are configs of their
+            own, are conditions of its config `clean`.
         robustness: score -> gammas a condition and group; empty without perturbed conditions.
         choices: condition -> item id -> its scores, label, kinds, cluster ...
         root: where the clips lie, or None.
+        config_of: condition -> the config that holds it, where that is another one.
     """
 
     folder: RunFolder
@@ -87,6 +97,7 @@ class ConfigRun:
     robustness: Robustness = field(default_factory=dict)
     choices: dict[str, dict[str, ScoreRow]] = field(default_factory=dict)
     root: Path | None = None
+    config_of: dict[str, str] = field(default_factory=dict)
     number: int = 0  # of the model in the report: its colour on every plot
 
     @property
@@ -127,19 +138,20 @@ class ConfigRun:
     @cached_property
     def captions(self) -> list[str]:
         """The captions that the columns of `matrix` stand for."""
-        rows = (self.set_rows[name] for name in self.matrix().rows)
+        matrix = self.matrix(self.main)
+        rows = (self.set_rows[name] for name in matrix.rows)
         texts = [text for row in rows if "captions" in row for text in row["captions"]]
-        if len(texts) != len(self.matrix().relevant):
+        if len(texts) != len(matrix.relevant):
             raise VideoContrastError(f"{self.path}: the set's captions are not those that were scored; was it rebuilt?")
         return texts
 
     def matrix(self, condition: str = CLEAN) -> SimilarityMatrix:
         """The similarities of a retrieval run under a condition; memory-mapped."""
-        return self.folder.matrix(self.key.config, condition)
+        return self.folder.matrix(self.config_of.get(condition, self.key.config), condition)
 
     def has_matrix(self, condition: str = CLEAN) -> bool:
         """Whether the matrix of a condition was kept (large runs keep the clean one only)."""
-        return self.folder.has_matrix(self.key.config, condition)
+        return self.folder.has_matrix(self.config_of.get(condition, self.key.config), condition)
 
 
 def load_runs(
@@ -233,8 +245,8 @@ def _load(folder: RunFolder, video_root: str | Path | None, dataset: str | Path 
     choices: dict[str, dict[str, dict[str, ScoreRow]]] = {}
     for row in folder.score_rows():
         choices.setdefault(row["config"], {}).setdefault(row["condition"], {})[row["id"]] = row
-    return [
-        ConfigRun(
+    runs = {
+        config: ConfigRun(
             folder=folder,
             model=_short(folder.model),
             key=SetKey(name, config, scored["split"], scored["fingerprints"].get(config) or name),
@@ -245,7 +257,20 @@ def _load(folder: RunFolder, video_root: str | Path | None, dataset: str | Path 
             root=Path(video_root) if video_root is not None else _video_root(folder.record, name),
         )
         for config, entry in sorted(folder.metrics["configs"].items())
-    ]
+    }
+    for config in perturbed_configs(folder.metrics["configs"]):
+        _join(runs["clean"], runs.pop(config))
+    return list(runs.values())
+
+
+def _join(clean: ConfigRun, perturbed: ConfigRun) -> None:
+    """Makes the conditions of a config of a robustness set conditions of its config `clean`."""
+    clean.metrics = clean.metrics | perturbed.metrics
+    clean.config_of |= dict.fromkeys(perturbed.metrics, perturbed.key.config)
+    for condition, rows in perturbed.choices.items():
+        # an item that stands under several conditions has theirs after its id: "item@jpeg_3"
+        ids = {name: name if name in clean.set_rows else name.rpartition("@")[0] for name in rows}
+        clean.choices[condition] = {ids[name]: {**row, "id": ids[name]} for name, row in rows.items()}
 
 
 def _seen_from(run: Path, name: str) -> str:

@@ -61,8 +61,8 @@ def similarities(runs: Sequence[ConfigRun]) -> Section:
     for run in runs:
         if run.layout != "retrieval" or run.is_baseline or not run.has_matrix(run.main):
             continue
-        worst = _worst_condition(run)
-        figures = [_picture(run, condition) for condition in (run.main, worst) if condition]
+        shown = dict.fromkeys([run.main, _worst_condition(run) or run.main])
+        figures = [_picture(run, condition) for condition in shown]
         map_figure = embedding_map(run, _POINTS)
         section.add([*figures, *([] if map_figure is None else [map_figure])], run.key.short)
     return section

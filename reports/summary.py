@@ -180,7 +180,7 @@ def retrieval_table(runs: Sequence[ConfigRun]) -> Table:
 
 def dots(runs: Sequence[ConfigRun], models: Sequence[str]) -> Plot:
     """One line a config, one dot a model with its interval, chance as a tick: the drop at a glance."""
-    wide, narrow = (_dots(runs, models, width) for width in (10.0, 4.3))
+    wide, narrow = (_dots(runs, models, width) for width in (10.8, 4.1))
     return replace(wide, narrow=narrow.svg)
 
 

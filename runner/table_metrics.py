@@ -10,7 +10,14 @@ import numpy as np
 
 from video_contrast.runner.plan import PlannedTable, share_changed
 from video_contrast.runner.sets import Item
-from video_contrast.storage.run_records import ConfigMetrics, Numbers, RunMetrics, ScoreRow, SimilarityMatrix
+from video_contrast.storage.run_records import (
+    ConfigMetrics,
+    Numbers,
+    RunMetrics,
+    ScoreRow,
+    SimilarityMatrix,
+    perturbed_configs,
+)
 
 PROFICIENCY = "_proficiency"  # ends the name of a config that asks what its main one takes for granted
 
@@ -258,7 +265,10 @@ def similarities(scored: TableScores) -> SimilarityMatrix:
 
 
 def summary(scored: Mapping[tuple[str, str], tuple[PlannedTable, Numbers]]) -> RunMetrics:
-    """`metrics.json`: config -> its layout, its conditions' metrics, and the robustness over them."""
+    """`metrics.json`: config -> its layout, its conditions' metrics, and the robustness over them.
+
+    The conditions of a robustness set are configs of their own: their gammas stand under its config `clean`.
+    """
     from video_contrast.runner.robustness import robustness_of
 
     configs: dict[str, ConfigMetrics] = {}
@@ -266,11 +276,11 @@ def summary(scored: Mapping[tuple[str, str], tuple[PlannedTable, Numbers]]) -> R
         entry = configs.setdefault(config, {"layout": table.group.layout, "conditions": {}})
         changed = share_changed(table)
         entry["conditions"][condition] = {**numbers, **({} if changed is None else {"captions_changed": changed})}
+    perturbed = perturbed_configs(configs)
     for config, entry in configs.items():
-        tables = {name[1]: table for name, (table, _) in scored.items() if name[0] == config}
-        robust = robustness_of(
-            entry["layout"], {n: table.condition for n, table in tables.items()}, entry["conditions"]
-        )
-        if robust:
+        joined = [config, *(perturbed if config == "clean" else [])]
+        conditions = {name: table.condition for (of, name), (table, _) in scored.items() if of in joined}
+        numbers_of = {name: numbers for of in joined for name, numbers in configs[of]["conditions"].items()}
+        if robust := robustness_of(entry["layout"], conditions, numbers_of):
             entry["robustness"] = robust
     return {"configs": configs}

@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
+from video_contrast import build, score
 from video_contrast.cli import main
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import read_json, write_json
@@ -100,11 +101,9 @@ def test_every_section_of_a_full_run_is_there(page: str) -> None:
 def test_gamma_in_the_heat_map_is_the_ratio_of_the_scores(world: Path, page: str) -> None:
     found = json.loads((world / "runs/good/metrics.json").read_text())["configs"]["verb_mc"]["conditions"]
     lines = list(csv.reader(io.StringIO(embedded(page, "csv")["pairs-verb_mc-good"])))
-    values = {
-        (line[0], visual): float(v) for line in lines[1:] for visual, v in zip(lines[0][1:], line[1:], strict=True)
-    }
+    values = {(line[0], text): float(v) for line in lines[1:] for text, v in zip(lines[0][1:], line[1:], strict=True)}
     expected = found["visual:jpeg@3+text:drop_first"]["accuracy"] / found["clean"]["accuracy"]
-    assert values["drop_first", "jpeg@3"] == pytest.approx(expected)
+    assert values["jpeg", "drop_first"] == pytest.approx(expected)
 
 
 def test_each_figure_also_comes_as_svg_png_and_csv(small: Path, tmp_path: Path) -> None:
@@ -203,6 +202,40 @@ def test_gammas_of_a_model_at_chance_are_no_robustness(world: Path, tmp_path: Pa
     html = write_report([run], tmp_path / "r.html").read_text(encoding="utf-8")
     assert re.search(r"not shown to be above chance: nothing \(accuracy [\d.]+ %, at chance\)", html)
     assert not [name for name in embedded(html, "csv") if name.startswith(("gamma-bars", "severity", "scatter"))]
+
+
+def test_a_robustness_set_has_its_gammas_against_its_clean_config(tmp_path: Path) -> None:
+    """Its conditions are configs of their own; they are compared with `clean` as conditions of one config are."""
+    source = fabricate.make_set(tmp_path / "set", 12)
+    perturbed = build("perturbed", ["clean", "keyboard", "drop_first"], dataset=str(source), dataset_config="verb_mc",
+                      output=tmp_path / "robust", video_root=str(source))  # fmt: skip
+    configs = ["clean", "keyboard", "drop_first"]
+    result = score("random", str(perturbed), configs, output=tmp_path / "run", accept="all", progress=False)
+    numbers = {config: result[config]["conditions"] for config in configs}
+    gamma = result["clean"]["robustness"]["accuracy"]["conditions"]["text:keyboard"]["gamma_relative"]
+    expected = numbers["keyboard"]["text:keyboard"]["accuracy"] / numbers["clean"]["clean"]["accuracy"]
+    assert gamma == pytest.approx(expected)
+    assert result["clean"]["robustness"]["accuracy"]["text"]["n"] == 2
+
+    run = fabricate.make_run(tmp_path / "good", perturbed, configs, model="good",
+                             stored={"text:keyboard": 0.7, "text:drop_first": 0.4})  # fmt: skip
+    (loaded,) = load_runs([run])
+    assert loaded.conditions == ["clean", "text:drop_first", "text:keyboard"] and len(loaded.set_rows) == 12
+    html = write_report([run], tmp_path / "r.html", max_failures=0).read_text(encoding="utf-8")
+    (row,) = table(html, "gamma-robust")
+    assert 0 < float(row["text"]) < 1
+    categories = [line["category"] for line in table(html, "gamma-by-category-robust-accuracy")]
+    assert categories == ["text: ChangeChar", "text: Positional", "text: natural", "text: synthetic"]
+
+
+def test_a_retrieval_config_without_a_clean_condition_is_reported(tmp_path: Path) -> None:
+    source = fabricate.make_set(tmp_path / "set", 2, configs=["retrieval"])
+    perturbed = build("perturbed", ["keyboard"], dataset=str(source), output=tmp_path / "robust",
+                      video_root=str(source))  # fmt: skip
+    score("bag-of-frames", str(perturbed), "keyboard", output=tmp_path / "run", accept="all", progress=False)
+    html = write_report([tmp_path / "run"], tmp_path / "r.html", max_failures=0).read_text(encoding="utf-8")
+    pictures = [name for name in embedded(html, "csv") if name.startswith("similarity")]
+    assert pictures == ["similarity-keyboard-bag-of-frames-text-keyboard"]
 
 
 def test_controls_of_retrieval_say_what_time_is_worth(world: Path, page: str) -> None:

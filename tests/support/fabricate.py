@@ -99,8 +99,12 @@ def make_run(
     model: str = "someone/model",
     skill: float = 1.5,
     conditions: Mapping[str, float] | None = None,
+    stored: Mapping[str, float] | None = None,
 ) -> Path:
-    """A finished run, written by the runner's own functions, of a scorer whose skill is known a condition."""
+    """A finished run, written by the runner's own functions, of a scorer whose skill is known a condition.
+
+    `stored` are conditions that the set itself holds (a robustness set).
+    """
     from video_contrast.runner import table_metrics
     from video_contrast.runner.conditions import parse
     from video_contrast.runner.plan import make_plan
@@ -113,7 +117,7 @@ def make_run(
     run = RunFolder(path)
     tables, found = [], {}
     for table in plan.tables:
-        scored = _scored(table, model, skills[table.condition.name])
+        scored = _scored(table, model, {**skills, **(stored or {})}[table.condition.name])
         found[table.name] = (table, table_metrics.metrics_of(scored, seed=0))
         if scored.matrix is None:
             tables.append(scored)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NotRequired, TypedDict
 
@@ -100,6 +100,18 @@ class ConfigMetrics(TypedDict):
     layout: Layout
     conditions: dict[str, Numbers]
     robustness: NotRequired[Robustness]
+
+
+def perturbed_configs(configs: Mapping[str, ConfigMetrics]) -> list[str]:
+    """The configs of a robustness set that hold conditions of its config `clean`; none where that is not there."""
+    clean = configs.get("clean")
+    if not clean or "clean" not in clean["conditions"]:
+        return []
+    return [
+        name
+        for name, entry in configs.items()
+        if entry["layout"] == clean["layout"] and not entry["conditions"].keys() & clean["conditions"].keys()
+    ]
 
 
 class RunMetrics(TypedDict):
