@@ -1,8 +1,12 @@
-"""The processes that `torchrun` or `accelerate launch` started: what accelerate has to be told, and how they end."""
+"""Several processes: those that `torchrun` or `accelerate launch` started, and a pool of this process's own."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import multiprocessing
+import os
+import sys
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 
 from video_contrast.errors import VideoContrastError
@@ -19,6 +23,29 @@ def on_cpu() -> bool:
 
     accelerated = torch.accelerator.is_available() if hasattr(torch, "accelerator") else torch.cuda.is_available()
     return bool(parse_flag_from_env("ACCELERATE_USE_CPU")) or not accelerated
+
+
+def worker_pool(
+    num_proc: int, initializer: Callable[..., object] | None = None, *arguments: object
+) -> ProcessPoolExecutor:
+    """A pool of processes of one thread each, forked where the system can: they share what is loaded (models, tables).
+
+    Args:
+        num_proc: processes.
+        initializer: called in each process first, with `arguments`.
+    """
+    method = "fork" if "fork" in multiprocessing.get_all_start_methods() else None
+    context = multiprocessing.get_context(method)
+    return ProcessPoolExecutor(num_proc, context, initializer=_begin, initargs=(initializer, arguments))
+
+
+def _begin(initializer: Callable[..., object] | None, arguments: tuple[object, ...]) -> None:
+    # GNU OpenMP waits for ever in a forked process for threads that its parent had.
+    os.environ["OMP_NUM_THREADS"] = "1"
+    if "torch" in sys.modules:
+        sys.modules["torch"].set_num_threads(1)
+    if initializer is not None:
+        initializer(*arguments)
 
 
 @contextmanager

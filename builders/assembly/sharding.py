@@ -4,16 +4,14 @@ Work is cut into chunks of one fixed size whatever the number of processes, ever
 and results are put together in the order of the chunks. So the bytes that are written are the same for any number.
 """
 
-import multiprocessing
 import os
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from video_contrast.console import bar
 from video_contrast.errors import UsageError
-from video_contrast.launcher import noticing_an_end, on_cpu
+from video_contrast.launcher import noticing_an_end, on_cpu, worker_pool
 
 if TYPE_CHECKING:
     from accelerate import PartialState
@@ -102,10 +100,7 @@ def _results(
     if num_proc == 1 or len(chunks) < 2:
         yield from map(function, chunks)
         return
-    # Forked workers share what is loaded (word tables, the parser); elsewhere each gets a copy of the function.
-    method = "fork" if "fork" in multiprocessing.get_all_start_methods() else None
-    context = multiprocessing.get_context(method)
-    with ProcessPoolExecutor(num_proc, mp_context=context, initializer=_set_task, initargs=(function,)) as pool:
+    with worker_pool(num_proc, _set_task, function) as pool:
         yield from pool.map(_run_task, chunks)
 
 

@@ -7,12 +7,11 @@ import os
 import re
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from functools import cache
-from multiprocessing import get_all_start_methods, get_context
 from pathlib import Path
 
 from video_contrast.errors import UsageError
+from video_contrast.launcher import worker_pool
 from video_contrast.perturbations.english.caption_store import CaptionStore
 from video_contrast.perturbations.english.forms import lemma
 from video_contrast.perturbations.english.sentence import Sentence, Word
@@ -105,8 +104,7 @@ def _codes(captions: Sequence[str], num_proc: int) -> list[str]:
         return _codes_of_part(captions)
     parts = [captions[first : first + _PART] for first in range(0, len(captions), _PART)]
     _pipeline()  # forked workers share the loaded parser; elsewhere each loads its own
-    method = "fork" if "fork" in get_all_start_methods() else None
-    with ProcessPoolExecutor(num_proc, mp_context=get_context(method)) as pool:
+    with worker_pool(num_proc) as pool:
         return [code for codes in pool.map(_codes_of_part, parts) for code in codes]
 
 

@@ -1,6 +1,7 @@
 """Work that is dealt out to ranks or processes comes back in order, whole, and the same."""
 
 import os
+import subprocess
 import sys
 import types
 from collections import Counter
@@ -119,6 +120,25 @@ def one_fails(place):
     except VideoContrastError as error:
         (place / os.environ["RANK"]).write_text(str(error))
         raise SystemExit(1) from error
+
+
+_AFTER_THREADS = """
+import torch
+from video_contrast.builders.assembly.sharding import spread
+
+def total(chunk):
+    return float((torch.ones(600, 600) @ torch.ones(600, 600)).sum()) * sum(chunk)
+
+torch.set_num_threads(2)
+before = total([1])
+assert spread(total, [1, 2, 3], num_proc=2, chunk=1) == [before, 2 * before, 3 * before]
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_workers_of_a_process_that_used_threads_come_to_an_end():
+    environment = {**os.environ, "OMP_NUM_THREADS": "2"}
+    subprocess.run([sys.executable, "-c", _AFTER_THREADS], env=environment, check=True, timeout=120)
 
 
 @pytest.mark.processes

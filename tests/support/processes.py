@@ -1,6 +1,7 @@
 """Several processes with the environment that torchrun gives them, for tests."""
 
 import os
+import sys
 import time
 from typing import Any
 
@@ -46,4 +47,6 @@ def as_torchrun(rank: int, processes: int, nodes: int, port: int, function: Any,
         GROUP_RANK=str(rank // a_node), GROUP_WORLD_SIZE=str(nodes),
         MASTER_ADDR="127.0.0.1", MASTER_PORT=str(port), ACCELERATE_USE_CPU="true", OMP_NUM_THREADS="1",
     )  # fmt: skip
+    if "torch" in sys.modules:  # the library reads the environment once, before the fork
+        sys.modules["torch"].set_num_threads(1)
     function(*arguments)
