@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable
 
-from video_contrast.hub_cards.results import SCORES
+from video_contrast.hub_cards.results import task_ending
+from video_contrast.storage.run_figures import MAIN
 from video_contrast.storage.set_records import SetRecord
 
 FRAMEWORK = "video-contrast"
@@ -23,7 +24,8 @@ def evaluation(record: SetRecord) -> str:
     for config, entry in record["configs"].items():
         split = scored_split(entry["splits"])
         tasks += [
-            {"id": f"{config}{ending}", "config": config, "split": split} for _, ending, _ in SCORES[entry["layout"]]
+            {"id": f"{config}{task_ending(name, kind)}", "config": config, "split": split}
+            for kind, name in MAIN[entry["layout"]]
         ]
     content = {
         "name": facts.get("pretty_name") or record["builder"],

@@ -21,20 +21,9 @@ from video_contrast.storage.missing_clips import (
     missing_clips,
     more_missing_than,
 )
-from video_contrast.storage.run_records import RunRecord, unparseable_mark
+from video_contrast.storage.run_figures import WAYS, in_words, main_figures
+from video_contrast.storage.run_records import RunRecord
 from video_contrast.storage.self_test import self_test_lines
-
-# What is reported of a config: key of the metrics, task's ending, name.
-SCORES = {
-    "multiple_choice": (("accuracy", "", "accuracy"),),
-    "pairs": tuple((f"{name}_score", f"_{name}", f"{name} score") for name in ("text", "video", "group")),
-    "retrieval": (("t2v_R@1", "_t2v", "text-to-video R@1"), ("v2t_R@1", "_v2t", "video-to-text R@1")),
-}
-# In the model-index a metric has a name without numbers: leaderboards group by it.
-_RECALLS = {
-    "text-to-video R@1": "text-to-video recall at first rank",
-    "video-to-text R@1": "video-to-text recall at first rank",
-}
 
 _NAME_LENGTH = 60  # of a set in a file's name: file systems take 255 bytes, and a character may be four of them
 
@@ -68,31 +57,34 @@ def results_of(run: str | Path, dataset: str | None = None) -> list[Result]:
     folder = RunFolder.open(run)
     record, metrics = folder.record, folder.metrics
     name = dataset or _dataset_name(str(record["set"]["dataset"]))
-    results: list[Result] = []
-    for config, entry in sorted(metrics["configs"].items()):
-        numbers = entry["conditions"].get("clean", {})
-        for key, ending, label in SCORES[entry["layout"]] if numbers else ():
-            if key not in numbers:  # of pairs: scores of different clips may not be comparable
-                continue
-            chance = "chance" if key == "accuracy" else key.replace("_R", "_chance_R")
-            chance = f"chance_{key}" if entry["layout"] == "pairs" else chance
-            low, high = numbers.get(f"{key}_low"), numbers.get(f"{key}_high")
-            results.append(
-                {
-                    "dataset": name,
-                    "config": config,
-                    "split": str(record["set"]["split"]),
-                    "task": f"{config}{ending}",
-                    "metric": label,
-                    "value": round(100 * numbers[key], 2),
-                    "low": None if low is None else round(100 * low, 2),
-                    "high": None if high is None else round(100 * high, 2),
-                    "items": int(numbers.get("groups") or numbers.get("n") or numbers.get("n_captions") or 0),
-                    "chance": round(100 * numbers[chance], 2),
-                    "unparseable": unparseable_mark(numbers),
-                }
-            )
-    return results
+    return [
+        {
+            "dataset": name,
+            "config": config,
+            "split": str(record["set"]["split"]),
+            "task": f"{config}{task_ending(figure.name, figure.kind)}",
+            "metric": metric_name(figure.name, figure.kind),
+            "value": round(100 * figure.value, 2),
+            "low": None if figure.low is None else round(100 * figure.low, 2),
+            "high": None if figure.high is None else round(100 * figure.high, 2),
+            "items": figure.n or 0,
+            "chance": round(100 * (figure.chance or 0.0), 2),
+            "unparseable": figure.mark,
+        }
+        for config, entry in sorted(metrics["configs"].items())
+        for figure in main_figures(config, entry)
+    ]
+
+
+def task_ending(name: str, kind: str) -> str:
+    """What is added to a config's name where it has several figures: "_t2v", "_group"; "" for the accuracy."""
+    ending = kind or name.removesuffix("_score")
+    return "" if ending == "accuracy" else f"_{ending}"
+
+
+def metric_name(name: str, kind: str) -> str:
+    """The name of a figure in results: "text-to-video R@1"."""
+    return f"{WAYS[kind].replace(' ', '-')} {name}" if kind else in_words(name)
 
 
 def write_results(run: str | Path, dataset: str | None = None) -> list[Path]:
@@ -137,9 +129,10 @@ def model_index(results: list[Result], record: RunRecord) -> list[dict[str, obje
             },
             "metrics": [
                 {
-                    "type": "recall" if result["metric"] in _RECALLS else result["metric"].replace(" ", "_"),
+                    "type": "recall" if "R@1" in result["metric"] else result["metric"].replace(" ", "_"),
                     "value": result["value"],
-                    "name": _RECALLS.get(result["metric"], result["metric"]),
+                    # a metric has a name without numbers here: leaderboards group by it
+                    "name": result["metric"].replace("R@1", "recall at first rank"),
                     "args": _arguments(result, record),
                 }
             ],

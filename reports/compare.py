@@ -9,12 +9,12 @@ from typing import NotRequired, TypedDict
 
 import numpy as np
 
-from video_contrast.console import counted
+from video_contrast.console import aligned, counted
 from video_contrast.errors import VideoContrastError, unknown_name
 from video_contrast.metrics.checks import Values
 from video_contrast.metrics.power import ALPHA, PairedPower
-from video_contrast.rows import Layout
 from video_contrast.storage import RunFolder
+from video_contrast.storage.run_figures import key
 from video_contrast.storage.run_records import ScoreRow
 
 
@@ -87,27 +87,29 @@ def compare_runs(
         UsageError: a config that is not in both.
         VideoContrastError: not a finished run, runs of different sets, or no item in common.
     """
-    runs = run_1, run_2 = _ScoredRun(Path(first)), _ScoredRun(Path(second))
-    shared = [config for config in run_1.fingerprints if config in run_2.fingerprints]
+    runs = RunFolder.open(first), RunFolder.open(second)
+    marks = [run.record["set"]["fingerprints"] for run in runs]
+    where = " and ".join(str(run.path) for run in runs)
+    shared = [config for config in marks[0] if config in marks[1]]
     for config in configs or ():
         if config not in shared:
             raise unknown_name("config of both runs:", config, shared)
-    names = run_1.run.model, run_2.run.model
+    names = runs[0].model, runs[1].model
     if names[0] == names[1]:
-        names = f"{names[0]} ({run_1.folder})", f"{names[1]} ({run_2.folder})"
+        names = f"{names[0]} ({runs[0].path})", f"{names[1]} ({runs[1].path})"
     rows: list[Comparison] = []
     for config in configs or shared:
-        if run_1.fingerprints[config] != run_2.fingerprints[config]:
+        if marks[0][config] != marks[1][config]:
             raise VideoContrastError(
-                f"{run_1.folder} and {run_2.folder} scored different states of the config {config} (their fingerprints "
-                "differ); score both on one copy of the set"
+                f"{where} scored different states of the config {config} (their fingerprints differ); score both on "
+                "one copy of the set"
             )
-        for condition in run_1.conditions(config):
-            if condition in run_2.conditions(config):
-                compared = _retrieval if run_1.layout(config) == "retrieval" else _choice
+        compared = _retrieval if runs[0].metrics["configs"][config]["layout"] == "retrieval" else _choice
+        for condition in runs[0].conditions(config):
+            if all(run.has_scores(config, condition) for run in runs):
                 rows += compared(runs, PairedTest(config, condition, names, seed=seed, points=points))
     if not rows:
-        raise VideoContrastError(f"{run_1.folder} and {run_2.folder} have no config and condition in common")
+        raise VideoContrastError(f"{where} have no config and condition in common")
     correct_for_family(rows)
     return rows
 
@@ -135,30 +137,7 @@ def add_mcnemar(row: Comparison, first: np.ndarray, second: np.ndarray) -> None:
     row["only_first"], row["only_second"] = int(exact["only_first"]), int(exact["only_second"])
 
 
-class _ScoredRun:
-    """A finished run and its scores by config, condition and item."""
-
-    def __init__(self, folder: Path) -> None:
-        self.run = RunFolder.open(folder)
-        self.folder = folder
-        self.fingerprints = self.run.record["set"]["fingerprints"]
-        self.rows: dict[tuple[str, str], dict[str, ScoreRow]] = {}
-        for row in self.run.score_rows():
-            self.rows.setdefault((row["config"], row["condition"]), {})[row["id"]] = row
-
-    def layout(self, config: str) -> Layout:
-        """Which table the config has."""
-        return self.run.metrics["configs"][config]["layout"]
-
-    def conditions(self, config: str) -> list[str]:
-        """The conditions whose scores are there."""
-        conditions = self.run.conditions(config)
-        if self.layout(config) == "retrieval":
-            return [name for name in conditions if self.run.has_matrix(config, name)]
-        return conditions
-
-
-def _choice(runs: tuple[_ScoredRun, _ScoredRun], test: PairedTest) -> list[Comparison]:
+def _choice(runs: tuple[RunFolder, RunFolder], test: PairedTest) -> list[Comparison]:
     """The row of all candidates, and one a kind of contrast where other candidates stand beside it.
 
     A row is about the true candidate against some others, over the items that have one of those.
@@ -166,7 +145,7 @@ def _choice(runs: tuple[_ScoredRun, _ScoredRun], test: PairedTest) -> list[Compa
     from video_contrast.metrics import choice_ranks
     from video_contrast.metrics.checks import choices
 
-    rows_1, rows_2 = (run.rows[test.config, test.condition] for run in runs)
+    rows_1, rows_2 = (run.tables[test.config, test.condition] for run in runs)
     ids = [name for name in rows_1 if name in rows_2]
     if not ids:
         raise VideoContrastError(f"config {test.config}: the runs have no item in common")
@@ -185,7 +164,7 @@ def _choice(runs: tuple[_ScoredRun, _ScoredRun], test: PairedTest) -> list[Compa
     figures = {"accuracy": wrong}
     names = sorted(set(kinds[wrong]))
     if len(names) > 1:
-        figures |= {f"accuracy_{kind}": wrong & (kinds == kind) for kind in names if kind != "random"}
+        figures |= {key("accuracy", kind): wrong & (kinds == kind) for kind in names if kind != "random"}
     rows = []
     for figure, among in figures.items():
         has = among.any(axis=1)
@@ -197,7 +176,7 @@ def _choice(runs: tuple[_ScoredRun, _ScoredRun], test: PairedTest) -> list[Compa
     return rows + _pair_rows(runs, test)
 
 
-def _pair_rows(runs: tuple[_ScoredRun, _ScoredRun], test: PairedTest) -> list[Comparison]:
+def _pair_rows(runs: tuple[RunFolder, RunFolder], test: PairedTest) -> list[Comparison]:
     """Of pairs, the rows of the scores that both runs have, over the groups that both scored whole."""
     from video_contrast.metrics.group_score import SCORES, group_hits
     from video_contrast.runner.table_metrics import caption_matrix
@@ -205,7 +184,7 @@ def _pair_rows(runs: tuple[_ScoredRun, _ScoredRun], test: PairedTest) -> list[Co
     groups: list[dict[str, list[ScoreRow]]] = []
     for run in runs:
         of_run: dict[str, list[ScoreRow]] = {}
-        for row in run.rows[test.config, test.condition].values():
+        for row in run.tables[test.config, test.condition].values():
             if row.get("group"):
                 of_run.setdefault(row["group"], []).append(row)
         groups.append({name: rows for name, rows in of_run.items() if len(rows) == len(rows[0]["scores"])})
@@ -218,7 +197,7 @@ def _pair_rows(runs: tuple[_ScoredRun, _ScoredRun], test: PairedTest) -> list[Co
         for of_run in groups
     ]
     clusters = [groups[0][name][0]["cluster"] for name in names]
-    measured = [run.run.metrics["configs"][test.config]["conditions"][test.condition] for run in runs]
+    measured = [run.metrics["configs"][test.config]["conditions"][test.condition] for run in runs]
     return [
         paired_row(test, score, [hits[0][score], hits[1][score]], clusters, left_out=left_out)
         for score in SCORES
@@ -226,10 +205,10 @@ def _pair_rows(runs: tuple[_ScoredRun, _ScoredRun], test: PairedTest) -> list[Co
     ]
 
 
-def _retrieval(runs: tuple[_ScoredRun, _ScoredRun], test: PairedTest) -> list[Comparison]:
+def _retrieval(runs: tuple[RunFolder, RunFolder], test: PairedTest) -> list[Comparison]:
     from video_contrast.metrics.retrieval_counts import matrix_ranks
 
-    a, b = (run.run.matrix(test.config, test.condition) for run in runs)
+    a, b = (run.matrix(test.config, test.condition) for run in runs)
     of_both = set(b.rows)
     rows = [name for name in a.rows if name in of_both]
     if not rows:
@@ -295,21 +274,16 @@ def paired_row(
 
 def lines(rows: Sequence[Comparison]) -> list[str]:
     """The rows as a table of text, below the names of the two models."""
-    width = max(9, *(len(row["figure"]) for row in rows))
-    table = [
-        f"first: {rows[0]['first_model']}, second: {rows[0]['second_model']}; difference: second less first",
-        f"{'config':20} {'condition':28} {'figure':{width}} {'first':>7} {'second':>7} {'difference':>24} "
-        f"{'p (Holm)':>9} {'McNemar':>9} {'n':>6}",
-    ]
+    grid = [["config", "condition", "figure", "first", "second", "difference", "p (Holm)", "McNemar", "n"]]
     for row in rows:
         interval = "" if row["low"] is None else f" [{row['low']:+.3f}, {row['high']:+.3f}]"
-        difference = f"{row['difference']:+.3f}{interval}"
-        p = f"{row['p_holm']:.2g}" if row.get("p_holm") is not None else "-"
-        mcnemar_p = f"{row['mcnemar_p']:.2g}" if "mcnemar_p" in row else "-"
-        table.append(
-            f"{row['config']:20} {row['condition']:28} {row['figure']:{width}} {row['first']:7.3f} "
-            f"{row['second']:7.3f} {difference:>24} {p:>9} {mcnemar_p:>9} {row['n']:>6}"
-        )
+        p_values = ("-" if p is None else f"{p:.2g}" for p in (row.get("p_holm"), row.get("mcnemar_p")))
+        grid.append(
+            [row["config"], row["condition"], row["figure"], f"{row['first']:.3f}", f"{row['second']:.3f}",
+             f"{row['difference']:+.3f}{interval}", *p_values, str(row["n"])]
+        )  # fmt: skip
+    models = f"first: {rows[0]['first_model']}, second: {rows[0]['second_model']}"
+    table = [f"{models}; difference: second less first", *aligned(grid, left=3)]
     few = [row["n_clusters"] for row in rows if row["low"] is None]
     if few:
         table.append(f"no interval where there are fewer than five videos (here {min(few)})")

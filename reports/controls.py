@@ -1,13 +1,10 @@
 """Controls: what is left when the video, or its order, is taken away, and what time is worth."""
 
 from collections.abc import Sequence
-from typing import Literal
 
-from video_contrast.metrics.checks import Values
-from video_contrast.reports.hits import caption_hits, hit
-from video_contrast.reports.layout import Cell, Column, Section, Table, signed
+from video_contrast.reports.layout import DASH, Cell, Column, Section, Table, signed
 from video_contrast.reports.runs import ConfigRun, by_set
-from video_contrast.reports.summary import accuracy_cell, model_cell
+from video_contrast.reports.summary import figure_cell, model_cell
 
 CONTROLS = {
     "clean": "full video",
@@ -35,19 +32,17 @@ def controls(runs: Sequence[ConfigRun]) -> Section:
 def _control_table(runs: Sequence[ConfigRun]) -> Table:
     key = runs[0].key
     names = [name for name in CONTROLS if any(name in run.metrics for run in runs)]
-    score, chance = ("accuracy", "chance") if runs[0].layout != "retrieval" else ("t2v_R@1", "t2v_chance_R@1")
+    is_retrieval = runs[0].layout == "retrieval"
+    score = ("R@1", "t2v") if is_retrieval else ("accuracy", "")
     paired = _SHUFFLED in names
     rows = []
     for run in runs:
-        cells = [model_cell(run)]
-        cells += [accuracy_cell(run.metrics.get(name), score, chance=chance) for name in names]
-        if paired:
-            cells.append(_worth_of_time(run))
-        rows.append(cells)
-    columns = [Column("model", numeric=False), *[Column(CONTROLS[name]) for name in names]]
+        cells = [model_cell(run), *(figure_cell(run.figure(*score, name)) for name in names)]
+        rows.append([*cells, _worth_of_time(run)] if paired else cells)
+    columns = [Column("model", numeric=False), *(Column(CONTROLS[name]) for name in names)]
     if paired:
         columns.append(Column("full minus shuffled"))
-    what = "Accuracy" if score == "accuracy" else "Text to video R@1"
+    what = "Text to video R@1" if is_retrieval else "Accuracy"
     return Table(f"controls-{key.stem}", f"{what}, %, {key.name}", columns, rows)
 
 
@@ -55,30 +50,13 @@ def _worth_of_time(run: ConfigRun) -> Cell:
     """Full minus shuffled on the same items, with the interval of a paired bootstrap over videos."""
     from video_contrast.metrics.paired import paired_difference
 
-    pairs = _paired_hits(run)
-    if pairs is None:
-        return Cell("–", tone="quiet")
-    paired = paired_difference(*pairs)
+    full, shuffled = run.hits("clean"), run.hits(_SHUFFLED)
+    names = [name for name in full if name in shuffled]
+    if not names:
+        return DASH
+    before, after = ([hits[name][0] for name in names] for hits in (shuffled, full))
+    paired = paired_difference(before, after, [full[name][1] for name in names])
     low, high = paired["low"], paired["high"]
     spread = "" if low is None or high is None else f"{signed(100 * low)} to {signed(100 * high)}"
-    tone: Literal["", "good"] = "good" if low is not None and low > 0 else ""
     difference = 100 * float(paired["difference"] or 0)
-    return Cell(signed(difference), difference, note=spread, tone=tone)
-
-
-def _paired_hits(run: ConfigRun) -> tuple[Values, Values, list[str]] | None:
-    """Hits with shuffled frames, hits with the full video, and the video of each; None where one was not scored."""
-    if run.layout != "retrieval":
-        full, shuffled = run.choices.get("clean", {}), run.choices.get(_SHUFFLED, {})
-        ids = [name for name in full if name in shuffled]
-        if not ids:
-            return None
-        clusters = [full[name]["cluster"] for name in ids]
-        return [hit(shuffled[name]) for name in ids], [hit(full[name]) for name in ids], clusters
-    if not (run.has_matrix("clean") and run.has_matrix(_SHUFFLED)):
-        return None
-    first, second = run.matrix("clean"), run.matrix(_SHUFFLED)
-    if list(first.rows) != list(second.rows) or list(first.relevant) != list(second.relevant):
-        return None
-    clusters = [str(run.set_rows[first.rows[owner]]["video_id"]) for owner in first.relevant]
-    return caption_hits(second), caption_hits(first), clusters
+    return Cell(signed(difference), difference, note=spread, tone="good" if low is not None and low > 0 else "")

@@ -76,15 +76,9 @@ def stored(run: ConfigRun, ids: Sequence[str], captions: Sequence[str]) -> Space
     video_vectors, text_vectors = under(run.main), vectors.texts(captions)
     if video_vectors is None or text_vectors is None or video_vectors.shape != text_vectors.shape:
         return None
-    worst = worst_visual(run)
+    worst = run.hardest(name for name in run.conditions if name.startswith("visual:"))
     perturbed = under(worst) if worst else None
     return Space(video_vectors, _unit(text_vectors), "stored embeddings", perturbed=perturbed, condition=worst or "")
-
-
-def worst_visual(run: ConfigRun) -> str | None:
-    """The visual perturbation that costs most text-to-video R@1."""
-    names = [name for name in run.conditions if name.startswith("visual:") and "+" not in name]
-    return min(names, key=lambda name: run.metrics[name]["t2v_R@1"], default=None)
 
 
 def _drawn(run: ConfigRun, space: Space, ids: Sequence[str]) -> Plot:

@@ -3,11 +3,12 @@
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-import numpy.typing as npt
 
 from video_contrast.metrics import sign_flip
 from video_contrast.metrics.ranks import first_chance
 from video_contrast.metrics.retrieval_counts import matrix_ranks
+from video_contrast.storage import RunFolder
+from video_contrast.storage.run_folder import CLEAN
 from video_contrast.storage.run_records import ScoreRow, SimilarityMatrix
 
 SIGNIFICANT = 0.05
@@ -24,12 +25,18 @@ def choice_hits(rows: Mapping[str, ScoreRow]) -> Hits:
     return {name: (hit(row), row["cluster"]) for name, row in rows.items()}
 
 
-def caption_hits(matrix: SimilarityMatrix) -> npt.NDArray[np.float64]:
-    """float64[captions]: 1 where a caption's own clip scores highest of all clips, its share on a tie, else 0.
+def caption_hits(matrix: SimilarityMatrix, k: int = 1) -> Hits:
+    """The hits of captions: 1 where the own clip is among the first `k`, a share on a tie; their mean is R@k."""
+    hits = matrix_ranks(matrix.values, np.asarray(matrix.relevant, np.int64)).text_to_video.hit(k).tolist()
+    own = zip(matrix.columns, hits, matrix.relevant, strict=True)
+    return {name: (value, matrix.videos[row]) for name, value, row in own}
 
-    Its mean is text-to-video R@1.
-    """
-    return matrix_ranks(matrix.values, np.asarray(matrix.relevant, np.int64)).text_to_video.hit(1)
+
+def run_hits(run: RunFolder, config: str, condition: str = CLEAN) -> Hits:
+    """The hits of a config's items, or of retrieval those of captions; {} where the scores were not kept."""
+    if run.has_matrix(config, condition):
+        return caption_hits(run.matrix(config, condition))
+    return choice_hits(run.tables.get((config, condition), {}))
 
 
 def is_better(first: Hits, second: Hits) -> bool:

@@ -3,10 +3,11 @@
 from collections.abc import Sequence
 
 from video_contrast.reports.hits import differing
-from video_contrast.reports.layout import Cell, Column, Section, Table, signed
+from video_contrast.reports.layout import DASH, Cell, Column, Section, Table, share_cell, signed
 from video_contrast.reports.profile import profiles
 from video_contrast.reports.runs import ConfigRun, by_set
-from video_contrast.reports.summary import accuracy_cell, model_cell
+from video_contrast.reports.summary import figure_cell, model_cell
+from video_contrast.storage.run_figures import in_words
 
 
 def kinds(runs: Sequence[ConfigRun]) -> Section:
@@ -16,40 +17,35 @@ def kinds(runs: Sequence[ConfigRun]) -> Section:
         "By kind of negative",
         "The true caption against the candidates of one kind alone. With one contrast per item, chance is 50 %.",
     )
-    section.parts += profiles([run for run in runs if run.layout != "retrieval"])
-    for of_set in by_set(run for run in runs if run.layout != "retrieval"):
+    choice = [run for run in runs if run.layout != "retrieval"]
+    section.parts += profiles(choice)
+    for of_set in by_set(choice):
         key = of_set[0].key
-        names = sorted({name for run in of_set for name in _kinds(run)})
-        replaced = any("random_option_accuracy" in run.numbers for run in of_set)
+        names = sorted({name for run in of_set for name in run.kinds})
+        replaced = any(run.figure("random_option_accuracy") for run in of_set)
         if len(names) < 2 and not replaced:
             continue
-        columns = [Column("model", numeric=False), *[Column(f"against {name.replace('_', ' ')}") for name in names]]
+        columns = [Column("model", numeric=False), *(Column(in_words("accuracy", name)) for name in names)]
+        rows = [[model_cell(run)] for run in of_set]
+        for name in names:
+            figures = [run.figure("accuracy", name) for run in of_set]
+            marks = differing([figure.n if figure else None for figure in figures])
+            for row, figure, mark in zip(rows, figures, marks, strict=True):
+                row.append(figure_cell(figure, note=mark))
         if replaced:
-            columns.append(
-                Column("random candidates", hint="the same captions, the contrast exchanged for a random distractor")
-            )
-            columns.append(Column("drop", hint="random candidates minus accuracy, on the same captions"))
-        marks = {name: differing([run.numbers.get(f"n_{name}") for run in of_set]) for name in names}
-        rows = []
-        for place, run in enumerate(of_set):
-            numbers = run.numbers
-            cells = [model_cell(run)]
-            cells += [
-                accuracy_cell(numbers, f"accuracy_{name}", chance=f"chance_{name}", note=marks[name][place])
-                for name in names
+            columns += [
+                Column("random candidates", hint="the same captions, the contrast exchanged for a random distractor"),
+                Column("drop", hint="random candidates minus accuracy, on the same captions"),
             ]
-            if replaced:
-                cells += _replaced(numbers.get("random_option_accuracy"), numbers["accuracy"])
-            rows.append(cells)
+            for row, run in zip(rows, of_set, strict=True):
+                row += _replaced(run)
         section.add([Table(f"kinds-{key.stem}", f"Accuracy, %, {key.name}", columns, rows)], key.short)
     return section
 
 
-def _kinds(run: ConfigRun) -> list[str]:
-    return [name.removeprefix("n_") for name in run.numbers if name.startswith("n_") and name != "n_ties"]
-
-
-def _replaced(easy: float | None, hard: float) -> list[Cell]:
+def _replaced(run: ConfigRun) -> list[Cell]:
+    easy = run.figure("random_option_accuracy")
     if easy is None:
-        return [Cell("–", tone="quiet")] * 2
-    return [Cell(f"{100 * easy:.1f}", 100 * easy), Cell(signed(100 * (easy - hard)), 100 * (easy - hard))]
+        return [DASH] * 2
+    drop = 100 * (easy.value - run.accuracy.value)
+    return [share_cell(easy.value), Cell(signed(drop), drop)]

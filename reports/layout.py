@@ -12,6 +12,9 @@ LONGEST_NAME = 120  # characters of a file's name, without its ending
 _FORMULA = re.compile(r"[=+@\t\r]|-(?!\d+(\.\d+)?(e[+-]?\d+)?$)")  # what a spreadsheet would take for one
 
 
+Tone = Literal["", "good", "bad", "quiet", "best"]
+
+
 @dataclass(frozen=True)
 class Cell:
     """One cell of a table.
@@ -33,8 +36,11 @@ class Cell:
     high: float | None = None
     chance: float | None = None
     human: float | None = None
-    tone: Literal["", "good", "bad", "quiet", "best"] = ""
+    tone: Tone = ""
     note: str = ""
+
+
+DASH = Cell("–", tone="quiet")
 
 
 @dataclass(frozen=True)
@@ -172,6 +178,25 @@ def _renamed(part: Table | Plot, name: str) -> Table | Plot:
 def percent(share: float) -> str:
     """A share in percent, rounded as in the tables: "51.0 %"."""
     return f"{100 * share:.1f} %"
+
+
+def share_cell(
+    share: float | None, low: float | None = None, high: float | None = None, *, chance: float | None = None,
+    human: float | None = None, tone: Tone = "", note: str = "",
+) -> Cell:  # fmt: skip
+    """A share as a cell in percent; a dash where it was not measured.
+
+    Args:
+        share: from 0 to 1.
+        low, high: ends of its interval.
+        chance: its level of chance.
+        human: share of people, in percent.
+        tone, note: as in `Cell`.
+    """
+    if share is None:
+        return DASH
+    low, high, chance = (None if value is None else 100 * value for value in (low, high, chance))
+    return Cell(f"{100 * share:.1f}", 100 * share, low, high, chance, human=human, tone=tone, note=note)
 
 
 def signed(value: float) -> str:

@@ -29,7 +29,7 @@ def released_rcad(run: str | Path, rows: Sequence[MultipleChoiceRow], config: st
     from video_contrast.metrics import rcad
 
     folder = RunFolder.open(run)
-    scored = {row["id"] for row in folder.score_rows() if row["config"] == config and row["condition"] == "clean"}
+    scored = folder.tables.get((config, "clean"), {})
     rows = [row for row in rows if row["id"] in scored]
     vectors = StoredVectors(folder)
     captions = list(dict.fromkeys(text for row in rows for text in row["candidates"]))

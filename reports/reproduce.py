@@ -4,22 +4,25 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 from typing import Annotated, Any, NotRequired, TypedDict, cast
 
 from video_contrast.builders.sources import feint6k
+from video_contrast.console import aligned
 from video_contrast.errors import UsageError, VideoContrastError, unknown_name
 from video_contrast.reports.released_rcad import released_rcad
 from video_contrast.reports.reproduce_set import FEINT6K, MSRVTT, Annotations, find_set
 from video_contrast.runner.job import RunResult
 from video_contrast.runner.score_call import score
 from video_contrast.storage import SetFolder
+from video_contrast.storage.run_figures import Gamma, condition_figures, figure, gammas_of, key
 from video_contrast.storage.run_records import ConfigMetrics
 
 NAMES = ("contrast_sets", "robustness", "rcad")
+_PAPERS_SCORES = (("R@5", "t2v"), ("R@1", "t2v"), ("accuracy", ""))  # the first of them that there are gammas of
 COVERAGE = 0.9  # share of the paper's clips below which figures are not set beside the paper's
 RELEASED = "released convention"
 Figures = dict[str, float]  # key of the published tables -> ours
@@ -216,22 +219,15 @@ def reproduce(
         VideoContrastError: nothing could be scored.
     """
     paper, recipe = published(name), RECIPES[name]
-    known = [part.name for part in recipe.parts]
-    for part_name in parts or ():
-        if part_name not in known:
-            raise unknown_name(f"part of {name}", part_name, known)
-    scored = [part for part in recipe.parts if (part.name in parts if parts else not part.on_request)]
+    scored = _asked_parts(name, parts)
     if dataset is None:
-        configs = list(dict.fromkeys(config for part in scored for config in part.configs))
+        configs = list({config: None for part in scored for config in part.configs})
         dataset = find_set(recipe.annotations, configs, folder=folder, video_root=video_root, log=log)
     base = Path(output) if output is not None else default_output(name, model)
     ours = unscored(paper)
-    for part in recipe.parts:
-        if part.on_request and part not in scored:
-            ours["left_out"][part.name] = f"give --part {part.name} ({part.on_request})"
-    for part, config in [(each, config) for each in scored for config in each.configs]:
-        if _builder(dataset) in _OTHER_SPLITS and part.rows == (ONE_K_A,):
-            continue
+    unasked = [part for part in recipe.parts if part.on_request and part not in scored]
+    ours["left_out"] = {part.name: f"give --part {part.name} ({part.on_request})" for part in unasked}
+    for part, config in _tables_of(scored, dataset):
         split = (splits or {}).get(part.name) or _papers_split(part, dataset)
         run = base / (config if part.rows != (ONE_K_A,) else f"{config}-1k_a")
         try:
@@ -240,23 +236,29 @@ def reproduce(
                 conditions=conditions or recipe.conditions, **options,
             )  # fmt: skip
         except UsageError as error:
-            if "config of" not in str(error) and "split of" not in str(error):
+            if not re.search("(config|split) of", str(error)):
                 raise
             ours["left_out"][_label(part, config)] = f"{dataset} does not have it in the split {split!r}"
             continue
         ours["left_out"] |= dict(result.record.get("skipped", {}))
         _take(ours, name, part, config, result=result, dataset=dataset, split=split)
         if name == part.name == "rcad":
-            rows = SetFolder(Path(dataset)).choice_rows(config, split) if Path(dataset).is_dir() else []
-            released = released_rcad(run, rows, config) if rows and config in ours["compared"] else None
-            if released is not None:
-                ours["released"][config] = released
+            _take_released(ours, run, config, dataset=dataset, split=split)
     if not ours["ours"]:
         raise VideoContrastError(
             f"{dataset} has none of the configs of {name} ({'; '.join(ours['left_out'].values())}); "
             f"make it with `{recipe.annotations.command}`"
         )
     return lines(model, ours), ours
+
+
+def _asked_parts(name: str, names: Sequence[str] | None) -> list[PaperPart]:
+    """The parts of a paper that are scored: those of some names, or all but those on request."""
+    parts = RECIPES[name].parts
+    for asked in names or ():
+        if asked not in {part.name for part in parts}:
+            raise unknown_name(f"part of {name}", asked, [part.name for part in parts])
+    return [part for part in parts if (part.name in names if names else not part.on_request)]
 
 
 _OTHER_SPLITS = {"youcook2": "validation", "lsmdc_ids": "test"}  # where a builder's split is not that of MSR-VTT
@@ -274,17 +276,24 @@ def _papers_split(part: PaperPart, dataset: str | Path) -> str:
     return _OTHER_SPLITS.get(_builder(dataset), part.split)
 
 
+def _tables_of(parts: Sequence[PaperPart], dataset: str | Path) -> list[tuple[PaperPart, str]]:
+    """What is scored: each config of each part, without the parts of MSR-VTT's 1k-A on other data."""
+    known = [part for part in parts if _builder(dataset) not in _OTHER_SPLITS or part.rows != (ONE_K_A,)]
+    return [(part, config) for part in known for config in part.configs]
+
+
 def _take(
     ours: Reproduction, name: str, part: PaperPart, config: str, *, result: RunResult, dataset: str | Path, split: str
 ) -> None:
     """Enters the figures of a run, and says whether they can stand beside the paper's."""
     entry = result[config]
     clean = entry["conditions"]["clean"]
+    over = figure(clean) or figure(clean, "R@1", "v2t")
     builder = _builder(dataset)
     feint6k = (f"rcad_{config.rpartition('_')[2]}",)
     rows = feint6k if name == "rcad" else (builder,) if builder in _OTHER_SPLITS else part.rows
     label = _label(part, config)
-    n = int(clean.get("n") or clean["n_videos"])
+    n = (over.n if over else 0) or 0
     missing = int(result.record.get("n_missing", 0))
     folder = SetFolder(Path(dataset)) if Path(dataset).is_dir() else None
     in_set = len(folder.rows(config, split)) if folder is not None else n + missing
@@ -309,6 +318,14 @@ def _take(
             ours["compared"].setdefault(row, {}).update(figures)
 
 
+def _take_released(ours: Reproduction, run: Path, config: str, *, dataset: str | Path, split: str) -> None:
+    """Enters the figures of a run by the released convention, where they can be compared."""
+    if config in ours["compared"] and Path(dataset).is_dir():
+        released = released_rcad(run, SetFolder(Path(dataset)).choice_rows(config, split), config)
+        if released is not None:
+            ours["released"][config] = released
+
+
 def _rows_of_all(folder: SetFolder, configs: Sequence[str], split: str) -> int:
     """Rows of several configs of a set; 0 where it lacks one."""
     if not all(config in folder.configs and split in folder.splits(config) for config in configs):
@@ -318,27 +335,30 @@ def _rows_of_all(folder: SetFolder, configs: Sequence[str], split: str) -> int:
 
 def _figures(name: str, config: str, entry: ConfigMetrics) -> Figures:
     """Our figures under the keys of the published tables."""
-    clean = entry["conditions"]["clean"]
     if name == "robustness":
-        measured = entry.get("robustness", {})
-        robust = measured.get("t2v_R@5") or measured.get("t2v_R@1") or measured.get("accuracy") or {}
-        return {
-            f"{group}:{gamma}": means[gamma]
-            for group, means in robust.items()
-            if group not in ("clean", "conditions", "at_chance")
-            for gamma in ("gamma_absolute", "gamma_relative")
-            if means[gamma] is not None
-        }
+        return _mean_gammas([gamma for gamma in gammas_of(config, entry.get("robustness", {})) if gamma.group])
+    clean = condition_figures(config, "clean", entry["conditions"]["clean"])
+    values = {key(figure.name, figure.kind): figure.value for figure in clean}
+    percents = {name: 100 * value for name, value in values.items()}
     if config.startswith("random6_"):
-        return {"random6 R@1": 100 * clean["accuracy"]}
+        return {"random6 R@1": percents["accuracy"]}
     if name == "rcad" and entry["layout"] == "retrieval":
-        return {"Feint6K v2t_R@1": 100 * clean["v2t_R@1"]}
+        return {"Feint6K v2t_R@1": percents["v2t_R@1"]}
     if name == "rcad":
-        shares: dict[str, float] = {key: 100 * clean[key] for key in ("R@2", "R@3") if key in clean}
-        return {"R@1": 100 * clean["accuracy"], **shares, "mean_rank": clean["mean_rank"]}
+        recalls = {recall: percents[recall] for recall in ("R@2", "R@3") if recall in percents}
+        return {"R@1": percents["accuracy"], **recalls, "mean_rank": values["mean_rank"]}
     if entry["layout"] == "retrieval":
-        return {key: 100 * clean[key] for key in ("v2t_R@1", "t2v_R@1")}
-    return {config: 100 * clean["accuracy"]}
+        return {recall: percents[recall] for recall in ("v2t_R@1", "t2v_R@1")}
+    return {config: percents["accuracy"]}
+
+
+def _mean_gammas(gammas: Sequence[Gamma]) -> Figures:
+    """Gammas by group under the keys of the published tables, of the score that the paper takes."""
+    scores = [score for score in _PAPERS_SCORES if any((gamma.name, gamma.kind) == score for gamma in gammas)]
+    own = [gamma for gamma in gammas if (gamma.name, gamma.kind) in scores[:1]]
+    means = {f"{gamma.group}:gamma_absolute": gamma.absolute for gamma in own}
+    means |= {f"{gamma.group}:gamma_relative": gamma.relative for gamma in own}
+    return {name: value for name, value in means.items() if value is not None}
 
 
 def lines(model: str, ours: Reproduction) -> list[str]:
@@ -356,34 +376,22 @@ def lines(model: str, ours: Reproduction) -> list[str]:
     return text
 
 
-def _table(rows: Sequence[PublishedRow], model: str, ours: Reproduction) -> Iterator[str]:
+def _table(rows: Sequence[PublishedRow], model: str, ours: Reproduction) -> list[str]:
     """One published table, ours below the rows of each data set."""
+    lines: list[tuple[str, dict[str, str]]] = []  # label and cells
     columns = list(dict.fromkeys(key for row in rows for key in row["figures"]))
-    own = {
-        data_set: {
-            f"ours, {model}": ours["compared"].get(data_set, {}),
-            f"ours, {RELEASED}": ours["released"].get(data_set, {}),
-        }
-        for data_set in dict.fromkeys(row["dataset"] for row in rows)
-    }
-    for column, after in OWN_COLUMNS.items():
-        if after in columns and any(column in figures for of_data in own.values() for figures in of_data.values()):
-            columns.insert(columns.index(after) + 1, column)
-    grid = [["", *(column.replace("gamma_absolute", "abs").replace("gamma_relative", "rel") for column in columns)]]
-    for data_set, of_data in own.items():
-        for row in rows:
-            if row["dataset"] == data_set:
-                grid.append([f"{data_set}: {row['model']}", *(_cell(row["figures"].get(column)) for column in columns)])
-        for label, figures in of_data.items():
-            if any(column in figures for column in columns):
-                cells = (f"{figures[column]:.2f}" if column in figures else "-" for column in columns)
-                grid.append([f"{data_set}: {label}", *cells])
-    widths = [max(len(line[n]) for line in grid) for n in range(1, len(grid[0]))]
-    for line in grid:
-        yield f"{line[0]:44}" + "  ".join(f"{cell:>{max(7, w)}}" for cell, w in zip(line[1:], widths, strict=True))
+    for data_set in dict.fromkeys(row["dataset"] for row in rows):
+        theirs = [(row["model"], row["figures"]) for row in rows if row["dataset"] == data_set]
+        lines += [(f"{data_set}: {name}", {key: _cell(f) for key, f in figures.items()}) for name, figures in theirs]
+        for name, figures in ((f"ours, {model}", ours["compared"]), (f"ours, {RELEASED}", ours["released"])):
+            cells = {key: f"{value:.2f}" for key, value in figures.get(data_set, {}).items()}
+            columns += [key for key, after in OWN_COLUMNS.items() if key in cells and after in columns]
+            if cells.keys() & set(columns):
+                lines.append((f"{data_set}: {name}", cells))
+    columns = sorted(dict.fromkeys(columns), key=lambda key: columns.index(OWN_COLUMNS.get(key, key)))
+    heads = [column.replace("gamma_absolute", "abs").replace("gamma_relative", "rel") for column in columns]
+    return aligned([["", *heads], *([label, *(cells.get(key, "-") for key in columns)] for label, cells in lines)])
 
 
-def _cell(figure: PublishedFigure | None) -> str:
-    if figure is None:
-        return "-"
+def _cell(figure: PublishedFigure) -> str:
     return f"{figure['value']:.2f}" + (f" ± {figure['sd']:.2f}" if figure.get("sd") is not None else "")

@@ -8,25 +8,22 @@ import numpy as np
 
 from video_contrast.console import counted
 from video_contrast.reports.figures import MUTED, PAPER, SERIES, colour, drawing, finish, hatch, legend, shape, tidy
-from video_contrast.reports.layout import Cell, Column, Plot, Section, Table
+from video_contrast.reports.layout import DASH, Cell, Column, Plot, Section, Table
 from video_contrast.reports.reference import published_gammas
 from video_contrast.reports.runs import ConfigRun, by_set
-from video_contrast.storage.run_records import Numbers
+from video_contrast.storage.run_figures import Gamma, in_words
+from video_contrast.storage.run_figures import key as figure_key
 
 if TYPE_CHECKING:
     from matplotlib.container import BarContainer
 
 # The paper's score is R@5; plots show R@1, which is further from 100 %.
-SCORES = {
-    "accuracy": "accuracy",
-    "t2v_R@1": "text to video R@1",
-    "v2t_R@1": "video to text R@1",
-    "t2v_R@5": "text to video R@5",
-    "v2t_R@5": "video to text R@5",
-}
+SCORES = (("accuracy", ""), ("R@1", "t2v"), ("R@1", "v2t"), ("R@5", "t2v"), ("R@5", "v2t"))
+MODALITIES = {"visual": "o", "text": "s", "pairs": "^"}
 _PAIR = re.compile(r"visual:(?P<visual>[^+]+)\+text:(?P<text>.+)")
 _VISUAL = re.compile(r"visual:(?P<name>[^@+]+)@(?P<severity>\d)$")
 _MAPS = 4  # heat maps a set, at most
+Score = tuple[str, str]  # name, kind
 
 
 def robustness(runs: Sequence[ConfigRun]) -> Section:
@@ -37,12 +34,12 @@ def robustness(runs: Sequence[ConfigRun]) -> Section:
         "Gamma is the share of the clean score that is left under a perturbation: 1 is robust. Visual: the mean over "
         "severities, then over perturbations; the spread is the standard deviation over perturbations.",
     )
-    for of_set in by_set(run for run in runs if set(SCORES) & set(run.robustness)):
+    for of_set in by_set(run for run in runs if _scores(run)):
         key = of_set[0].key
-        score = next(score for score in SCORES if score in of_set[0].robustness)
+        score = _scores(of_set[0])[0]
         section.add(gamma_tables(of_set), key.short)
         # What is at chance has nothing to lose: its gammas are no robustness.
-        able = [run for run in of_set if not at_chance(run, score)]
+        able = [run for run in of_set if score in _scores(run) and not at_chance(run, _gammas(run, score)[0])]
         if able:
             maps = (pair_map(run, score) for run in able[:_MAPS])
             plots = (gamma_bars(able, score), severity_curves(able, score), scatter(able, score), *maps)
@@ -59,76 +56,74 @@ def gamma_tables(runs: Sequence[ConfigRun]) -> list[Table]:
         a category and a column a model. The first names the models whose clean score leaves nothing to keep.
     """
     key = runs[0].key
-    scores = [score for score in SCORES if any(score in run.robustness for run in runs)]
-    groups = _groups(runs, scores[0])
-    modalities = [group for group in groups if ":" not in group]
-    scored = [(score, run) for score in scores for run in runs if score in run.robustness]
-    able = [(score, run) for score, run in scored if not at_chance(run, score)]
-    left_out = "; ".join(
-        f"{run.model} ({SCORES[score]} {100 * run.robustness[score]['clean']:.1f} %, {_why_none(run, score)})"
-        for score, run in scored
-        if (score, run) not in able
-    )
+    scores = [score for score in SCORES if any(score in _scores(run) for run in runs)]
+    several, words = len(scores) > 1, in_words(*scores[0])
+    groups = {group: n for group, n in _groups(runs, scores[0]).items() if ":" not in group}
+    able: dict[Score, list[ConfigRun]] = {score: [] for score in scores}
+    rows, left_out = [], []
+    for score, run in [(score, run) for score in scores for run in runs if score in _scores(run)]:
+        own = {gamma.group: gamma for gamma in _gammas(run, score)}
+        first = next(iter(own.values()))
+        clean = 100 * first.clean
+        if at_chance(run, first):
+            left_out.append(f"{run.model} ({first.words} {clean:.1f} %, {_why_none(run, score)})")
+            continue
+        able[score].append(run)
+        cells = [Cell(run.model), *([Cell(first.words)] if several else []), Cell(f"{clean:.1f}", clean)]
+        rows.append([*cells, *(_gamma_cell(own.get(group)) for group in groups)])
     columns = [
         Column("model", numeric=False),
-        *([Column("score", numeric=False)] if len(scores) > 1 else []),
-        Column("clean, %" if len(scores) > 1 else f"clean {SCORES[scores[0]]}, %"),
-        *[Column(group, hint=_hint(runs, scores[0], group)) for group in modalities],
+        *([Column("score", numeric=False)] if several else []),
+        Column("clean, %" if several else f"clean {words}, %"),
+        *(Column(group, hint=counted(n, "perturbation")) for group, n in groups.items()),
     ]
-    rows = [
-        [
-            Cell(run.model),
-            *([Cell(SCORES[score])] if len(scores) > 1 else []),
-            Cell(f"{100 * run.robustness[score]['clean']:.1f}", 100 * run.robustness[score]["clean"]),
-            *[_gamma_cell(run.robustness[score].get(group)) for group in modalities],
-        ]
-        for score, run in able
+    note = "Small: standard deviation over perturbations, and the absolute gamma. A dash: not scored."
+    if left_out:
+        note += f" No gamma, as the clean score is not shown to be above chance: {'; '.join(left_out)}."
+    caption = f"Relative gamma{'' if several else f' of {words}'}, {key.name}"
+    totals = Table(f"gamma-{key.stem}", caption, columns, rows, note=note)
+    return [
+        totals,
+        *(_by_category(of_score, score) for score, of_score in able.items() if _categories(of_score, score)),
     ]
-    totals = Table(
-        f"gamma-{key.stem}",
-        f"Relative gamma{'' if len(scores) > 1 else f' of {SCORES[scores[0]]}'}, {key.name}",
-        columns,
-        rows,
-        note="Small: standard deviation over perturbations, and the absolute gamma. A dash: not scored."
-        + (f" No gamma, as the clean score is not shown to be above chance: {left_out}." if left_out else ""),
-    )
-    tables = [totals]
-    for score in scores if len(groups) > len(modalities) else []:
-        of_score = [run for of, run in able if of == score]
-        lines = [
-            [Cell(group.replace(":", ": "), note=_hint(runs, score, group)),
-             *[_gamma_cell(run.robustness[score].get(group)) for run in of_score]]
-            for group in groups if ":" in group
-        ]  # fmt: skip
-        heads = [Column("category", numeric=False), *[Column(run.model) for run in of_score]]
-        caption = f"Relative gamma of {SCORES[score]} by category, {key.name}"
-        tables += [
-            Table(f"gamma-by-category-{key.stem}-{score}", caption, heads, lines, folded="Gamma by category")
-        ] * bool(of_score)
-    return tables
 
 
-def gamma_bars(runs: Sequence[ConfigRun], score: str) -> Plot:
+def _categories(runs: Sequence[ConfigRun], score: Score) -> dict[str, int]:
+    return {group: n for group, n in _groups(runs, score).items() if ":" in group}
+
+
+def _by_category(runs: Sequence[ConfigRun], score: Score) -> Table:
+    """A row a category of perturbations, a column a model."""
+    rows = []
+    for group, n in _categories(runs, score).items():
+        gammas = [next((gamma for gamma in _gammas(run, score) if gamma.group == group), None) for run in runs]
+        rows.append([Cell(group.replace(":", ": "), note=counted(n, "perturbation")), *map(_gamma_cell, gammas)])
+    key = runs[0].key
+    columns = [Column("category", numeric=False), *(Column(run.model) for run in runs)]
+    caption = f"Relative gamma of {in_words(*score)} by category, {key.name}"
+    stem = f"gamma-by-category-{key.stem}-{figure_key(*score)}"
+    return Table(stem, caption, columns, rows, folded="Gamma by category")
+
+
+def gamma_bars(runs: Sequence[ConfigRun], score: Score) -> Plot:
     """Relative gamma by category, a bar a model, of runs on one set."""
-    groups = [group for group in _groups(runs, score) if ":" in group] or _groups(runs, score)
+    every = list(_groups(runs, score))
+    groups = [group for group in every if ":" in group] or every
     lines: list[list[object]] = [["group", "model", "gamma_relative", "sd", "n"]]
     wide = 0.8 / len(runs)
     bars: dict[str, BarContainer] = {}
     with drawing(height=0.9 + len(groups) * max(0.3, 0.13 * len(runs))) as (canvas, axes):
         for number, run in enumerate(runs):
-            for place, group in enumerate(groups):
-                entry = run.robustness[score].get(group) or {}
-                value = entry.get("gamma_relative")
-                if value is None:
-                    continue
-                at = place + (number - (len(runs) - 1) / 2) * wide
-                bar = axes.barh(at, value, wide * 0.82, color=colour(run.number), hatch=hatch(run.number),
+            own = [gamma for gamma in _gammas(run, score) if gamma.group in groups and gamma.relative is not None]
+            for gamma in sorted(own, key=lambda gamma: groups.index(gamma.group)):
+                at = groups.index(gamma.group) + (number - (len(runs) - 1) / 2) * wide
+                bar = axes.barh(at, gamma.relative, wide * 0.82, color=colour(run.number), hatch=hatch(run.number),
                                 edgecolor=PAPER, linewidth=0)  # fmt: skip
                 bars.setdefault(run.model, bar)
-                spread = entry["gamma_relative_sd"]
-                if entry["n"] > 1:
-                    axes.plot([max(0, value - spread), value + spread], [at, at], color=MUTED, linewidth=0.9)
-                lines.append([group, run.model, value, spread, entry["n"]])
+                if gamma.n > 1 and gamma.relative_sd is not None:
+                    low, high = max(0, gamma.relative - gamma.relative_sd), gamma.relative + gamma.relative_sd
+                    axes.plot([low, high], [at, at], color=MUTED, linewidth=0.9)
+                lines.append([gamma.group, run.model, gamma.relative, gamma.relative_sd, gamma.n])
         axes.axvline(1, color=MUTED, linewidth=0.9, linestyle=(0, (2, 2)))
         axes.set_yticks(range(len(groups)), [group.replace(":", ": ") for group in groups])
         axes.set_ylim(len(groups) - 0.5, -0.5)
@@ -138,16 +133,19 @@ def gamma_bars(runs: Sequence[ConfigRun], score: str) -> Plot:
         for model, bar in bars.items():
             bar.set_label(model)
         legend(canvas, list(bars.values()))
-        return finish(canvas, f"gamma-bars-{runs[0].key.stem}", f"Relative gamma of {SCORES[score]} by category", lines)
+        caption = f"Relative gamma of {in_words(*score)} by category"
+        return finish(canvas, f"gamma-bars-{runs[0].key.stem}", caption, lines)
 
 
-def severity_curves(runs: Sequence[ConfigRun], score: str) -> Plot | None:
+def severity_curves(runs: Sequence[ConfigRun], score: Score) -> Plot | None:
     """The score by severity, the mean over the visual perturbations that have it; severity 0 is the clean score."""
     curves = [(run, _by_severity(run, score)) for run in runs]
     if not any(len(curve) > 2 for _, curve in curves):
         return None
-    lines: list[list[object]] = [["model", "severity", score, "lowest perturbation", "highest perturbation"]]
-    chance = runs[0].metrics["clean"].get("chance") if score == "accuracy" else None
+    words = in_words(*score)
+    lines: list[list[object]] = [["model", "severity", words, "lowest perturbation", "highest perturbation"]]
+    clean = runs[0].figure(*score, "clean")
+    chance = clean.chance if clean and score == SCORES[0] else None
     with drawing(height=2.9) as (canvas, axes):
         for run, curve in curves:
             levels = sorted(curve)
@@ -162,53 +160,51 @@ def severity_curves(runs: Sequence[ConfigRun], score: str) -> Plot | None:
             axes.axhline(100 * chance, color=MUTED, linewidth=1, linestyle=(0, (2, 2)))
         dashed = "" if chance is None else "; dashed: chance"
         axes.set_xlabel(f"severity   (band: worst to best perturbation{dashed})")
-        axes.set_ylabel(f"{SCORES[score]}, %")
+        axes.set_ylabel(f"{words}, %")
         axes.set_ylim(0)
         tidy(axes, grid="y")
         legend(canvas)
-        return finish(
-            canvas, f"severity-{runs[0].key.stem}", f"{SCORES[score][:1].upper()}{SCORES[score][1:]} by severity", lines
-        )
+        return finish(canvas, f"severity-{runs[0].key.stem}", f"{words[:1].upper()}{words[1:]} by severity", lines)
 
 
-def scatter(runs: Sequence[ConfigRun], score: str) -> Plot | None:
+def scatter(runs: Sequence[ConfigRun], score: Score) -> Plot | None:
     """Relative gamma against the clean score: is the better model the more robust one?"""
     if len(runs) < 2:
         return None
     lines: list[list[object]] = [["model", "modality", "clean", "gamma_relative"]]
-    markers = {"visual": "o", "text": "s", "pairs": "^"}
     with drawing(height=3.0) as (canvas, axes):
-        for group, marker in markers.items():
+        handles = []
+        for group, marker in MODALITIES.items():
             for run in runs:
-                value = (run.robustness[score].get(group) or {}).get("gamma_relative")
-                if value is None:
-                    continue
-                clean = 100 * run.robustness[score]["clean"]
-                axes.plot(clean, value, marker, color=colour(run.number), markersize=7, alpha=0.85,
-                          fillstyle="none" if run.number >= len(SERIES) else "full")  # fmt: skip
-                lines.append([run.model, group, clean, value])
-        shown = [group for group in markers if any(line[1] == group for line in lines)]
-        handles = [axes.plot([], [], markers[g], color=MUTED, markersize=6, label=g)[0] for g in shown]
-        handles += [
-            axes.plot([], [], "o", color=colour(run.number), markersize=6, label=run.model,
-                      fillstyle="none" if run.number >= len(SERIES) else "full")[0]
-            for run in runs
-        ]  # fmt: skip
+                gamma = next((gamma for gamma in _gammas(run, score) if gamma.group == group), None)
+                if gamma is not None and gamma.relative is not None:
+                    clean = 100 * gamma.clean
+                    axes.plot(clean, gamma.relative, marker, markersize=7, alpha=0.85, **_filled(run))
+                    lines.append([run.model, group, clean, gamma.relative])
+            if lines[-1][1] == group:
+                handles += axes.plot([], [], marker, color=MUTED, markersize=6, label=group)
+        for run in runs:
+            handles += axes.plot([], [], "o", markersize=6, label=run.model, **_filled(run))
         legend(canvas, handles)
-        axes.set_xlabel(f"clean {SCORES[score]}, %")
+        axes.set_xlabel(f"clean {in_words(*score)}, %")
         axes.set_ylabel("relative gamma")
         axes.margins(0.08)
         tidy(axes, grid="both")
         return finish(canvas, f"scatter-{runs[0].key.stem}", "Robustness against performance", lines)
 
 
-def pair_map(run: ConfigRun, score: str) -> Plot | None:
+def _filled(run: ConfigRun) -> dict[str, str]:
+    """The colour of a model's points, hollow where an earlier model has the same."""
+    return {"color": colour(run.number), "fillstyle": "none" if run.number >= len(SERIES) else "full"}
+
+
+def pair_map(run: ConfigRun, score: Score) -> Plot | None:
     """Relative gamma of every pair of a text and a visual perturbation."""
     gammas = {}
-    for name, entry in run.robustness[score]["conditions"].items():
-        parts = _PAIR.fullmatch(name)
-        if parts and entry["gamma_relative"] is not None:
-            gammas[parts["visual"].replace("@3", ""), parts["text"]] = entry["gamma_relative"]
+    for gamma in run.gammas:
+        parts = _PAIR.fullmatch(gamma.condition)
+        if parts and (gamma.name, gamma.kind) == score and gamma.relative is not None:
+            gammas[parts["visual"].replace("@3", ""), parts["text"]] = gamma.relative
     if not gammas:
         return None
     axis_names = [list(dict.fromkeys(pair[n] for pair in gammas)) for n in (0, 1)]
@@ -236,46 +232,54 @@ def pair_map(run: ConfigRun, score: str) -> Plot | None:
         return finish(canvas, name, f"Pairs, relative gamma, {run.model}", lines)
 
 
-def _groups(runs: Sequence[ConfigRun], score: str) -> list[str]:
-    groups: dict[str, None] = {}
+def _scores(run: ConfigRun) -> list[Score]:
+    """The scores that a run has gammas of, as in `SCORES`."""
+    own = {(gamma.name, gamma.kind) for gamma in run.gammas}
+    return [score for score in SCORES if score in own]
+
+
+def _gammas(run: ConfigRun, score: Score) -> list[Gamma]:
+    """The gammas of groups of perturbations."""
+    return [gamma for gamma in run.gammas if gamma.group and (gamma.name, gamma.kind) == score]
+
+
+def _groups(runs: Sequence[ConfigRun], score: Score) -> dict[str, int]:
+    """The groups of perturbations of any run, in the order of the page, and how many perturbations each has."""
+    groups: dict[str, int] = {}
     for run in runs:
-        groups.update(dict.fromkeys(g for g in run.robustness[score] if g not in ("clean", "conditions", "at_chance")))
-    order = ("visual", "text", "pairs")
-    return sorted(groups, key=lambda group: (order.index(group.split(":")[0]), ":" in group, group))
+        for gamma in _gammas(run, score):
+            groups.setdefault(gamma.group, gamma.n)
+    order = list(MODALITIES)
+    return {
+        group: groups[group]
+        for group in sorted(groups, key=lambda group: (order.index(group.split(":")[0]), ":" in group, group))
+    }
 
 
-def _hint(runs: Sequence[ConfigRun], score: str, group: str) -> str:
-    count = next((run.robustness[score][group]["n"] for run in runs if group in run.robustness[score]), 0)
-    return counted(count, "perturbation")
-
-
-def at_chance(run: ConfigRun, score: str) -> bool:
+def at_chance(run: ConfigRun, gamma: Gamma) -> bool:
     """Whether the clean score is not shown to be above chance (its interval holds it, or there is none)."""
-    numbers = run.metrics.get("clean", {})
-    chance = numbers.get("chance" if score == "accuracy" else score.replace("_R", "_chance_R"))
-    low, high = numbers.get(f"{score}_low"), numbers.get(f"{score}_high")
-    if run.is_baseline or chance is None:
+    clean = run.figure(gamma.name, gamma.kind, "clean")
+    if run.is_baseline or clean is None or clean.chance is None:
         return run.is_baseline
-    return low is None or high is None or bool(low <= chance <= high)
+    return clean.low is None or clean.high is None or bool(clean.low <= clean.chance <= clean.high)
 
 
-def _why_none(run: ConfigRun, score: str) -> str:
-    known = run.is_baseline or run.metrics["clean"].get(f"{score}_low") is not None
-    return "at chance" if known else "too few videos"
+def _why_none(run: ConfigRun, score: Score) -> str:
+    clean = run.figure(*score, "clean")
+    return "at chance" if run.is_baseline or (clean and clean.low is not None) else "too few videos"
 
 
-def _gamma_cell(entry: Numbers | None) -> Cell:
-    if entry is None or entry.get("gamma_relative") is None:
-        return Cell("–", tone="quiet")
-    value = entry["gamma_relative"]
-    note = ("" if entry["n"] < 2 else f"± {entry['gamma_relative_sd']:.2f}, ") + f"abs {entry['gamma_absolute']:.2f}"
-    return Cell(f"{value:.2f}", value, note=note)
+def _gamma_cell(gamma: Gamma | None) -> Cell:
+    if gamma is None or gamma.relative is None:
+        return DASH
+    spread = "" if gamma.n < 2 else f"± {gamma.relative_sd:.2f}, "
+    return Cell(f"{gamma.relative:.2f}", gamma.relative, note=f"{spread}abs {gamma.absolute:.2f}")
 
 
-def _by_severity(run: ConfigRun, score: str) -> dict[int, list[float]]:
-    curve = {0: [run.robustness[score]["clean"]]}
-    for name, numbers in run.metrics.items():
-        parts = _VISUAL.fullmatch(name)
-        if parts and numbers.get(score) is not None:
-            curve.setdefault(int(parts["severity"]), []).append(numbers[score])
+def _by_severity(run: ConfigRun, score: Score) -> dict[int, list[float]]:
+    curve = {0: [_gammas(run, score)[0].clean]}
+    for name in run.metrics:
+        parts, figure = _VISUAL.fullmatch(name), run.figure(*score, name)
+        if parts and figure is not None:
+            curve.setdefault(int(parts["severity"]), []).append(figure.value)
     return curve

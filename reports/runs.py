@@ -11,9 +11,11 @@ from pathlib import Path
 
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.reports.figures import SERIES
+from video_contrast.reports.hits import Hits, caption_hits, choice_hits
 from video_contrast.rows import Layout, Row
 from video_contrast.seeds import digest
 from video_contrast.storage import RunFolder, SetFolder
+from video_contrast.storage.run_figures import Gamma, RunFigure, condition_figures, figure, gammas_of, kinds_of, ties_of
 from video_contrast.storage.run_folder import CLEAN
 from video_contrast.storage.run_records import (
     Numbers,
@@ -120,10 +122,69 @@ class ConfigRun:
         """The condition that tables show: the clean one, or the only one there is."""
         return self.conditions[0]
 
+    def figure(self, name: str = "accuracy", kind: str = "", condition: str | None = None) -> RunFigure | None:
+        """A figure; None where it was not measured.
+
+        Args:
+            name, kind: as in `RunFigure`.
+            condition: the main one where None.
+        """
+        condition = condition or self.main
+        return figure(self.metrics.get(condition), name, kind, config=self.key.config, condition=condition)
+
     @property
-    def numbers(self) -> Numbers:
-        """The metrics under the main condition."""
-        return self.metrics[self.main]
+    def figures(self) -> list[RunFigure]:
+        """Every figure under the main condition."""
+        return condition_figures(self.key.config, self.main, self.metrics[self.main])
+
+    @property
+    def accuracy(self) -> RunFigure:
+        """The accuracy of a multiple-choice config under the main condition."""
+        accuracy = self.figure()
+        assert accuracy is not None
+        return accuracy
+
+    @property
+    def n_ties(self) -> int:
+        """Items of multiple choice whose true candidate ties with another."""
+        return ties_of(self.metrics[self.main])
+
+    @property
+    def kinds(self) -> list[str]:
+        """The kinds of candidates that there is an accuracy of."""
+        return kinds_of(self.metrics[self.main])
+
+    @property
+    def gammas(self) -> list[Gamma]:
+        """The gammas of groups of perturbations, then of single conditions, score by score."""
+        return list(gammas_of(self.key.config, self.robustness))
+
+    def hardest(self, conditions: Iterable[str]) -> str | None:
+        """Of some conditions of retrieval, pairs left out, the one with the lowest text-to-video R@1."""
+        recalls = {name: self.figure("R@1", "t2v", name) for name in conditions if "+" not in name}
+        return min(recalls, key=lambda name: recalls[name].value if recalls[name] else 0.0, default=None)
+
+    def hits(self, condition: str = CLEAN, k: int = 1) -> Hits:
+        """The hits of items, or of captions among the first `k` clips; {} where the scores were not kept."""
+        if self.layout != "retrieval":
+            return choice_hits(self.choices.get(condition, {}))
+        hits = caption_hits(self.matrix(condition), k) if self.has_matrix(condition) else {}
+        if condition in self.config_of:  # ITEM@CONDITION#NUMBER
+            parts = {name: name.rpartition("#") for name in hits}
+            hits = {f"{self._clean_id(item)}#{n}": hits[name] for name, (item, _, n) in parts.items()}
+        return hits
+
+    def join(self, perturbed: "ConfigRun") -> None:
+        """Takes the conditions of a config of a robustness set, of which this is the config `clean`, as its own."""
+        self.metrics = self.metrics | perturbed.metrics
+        self.config_of |= dict.fromkeys(perturbed.metrics, perturbed.key.config)
+        for condition, rows in perturbed.choices.items():
+            ids = {name: self._clean_id(name) for name in rows}
+            self.choices[condition] = {ids[name]: {**row, "id": ids[name]} for name, row in rows.items()}
+
+    def _clean_id(self, name: str) -> str:
+        """The id of an item; one that stands under several conditions has theirs after it: "item@jpeg_3"."""
+        return name if name in self.set_rows else name.rpartition("@")[0]
 
     @property
     def is_baseline(self) -> bool:
@@ -242,9 +303,6 @@ def _load(folder: RunFolder, video_root: str | Path | None, dataset: str | Path 
         raise VideoContrastError(f"{folder.path} is not finished; run the same `score` command again")
     scored = folder.record["set"]
     name = str(dataset if dataset is not None else _seen_from(folder.path, scored["dataset"]))
-    choices: dict[str, dict[str, dict[str, ScoreRow]]] = {}
-    for row in folder.score_rows():
-        choices.setdefault(row["config"], {}).setdefault(row["condition"], {})[row["id"]] = row
     runs = {
         config: ConfigRun(
             folder=folder,
@@ -253,24 +311,14 @@ def _load(folder: RunFolder, video_root: str | Path | None, dataset: str | Path 
             layout=entry["layout"],
             metrics=entry["conditions"],
             robustness=entry.get("robustness", {}),
-            choices=choices.get(config, {}),
+            choices={condition: rows for (of, condition), rows in folder.tables.items() if of == config},
             root=Path(video_root) if video_root is not None else _video_root(folder.record, name),
         )
         for config, entry in sorted(folder.metrics["configs"].items())
     }
     for config in perturbed_configs(folder.metrics["configs"]):
-        _join(runs["clean"], runs.pop(config))
+        runs["clean"].join(runs.pop(config))
     return list(runs.values())
-
-
-def _join(clean: ConfigRun, perturbed: ConfigRun) -> None:
-    """Makes the conditions of a config of a robustness set conditions of its config `clean`."""
-    clean.metrics = clean.metrics | perturbed.metrics
-    clean.config_of |= dict.fromkeys(perturbed.metrics, perturbed.key.config)
-    for condition, rows in perturbed.choices.items():
-        # an item that stands under several conditions has theirs after its id: "item@jpeg_3"
-        ids = {name: name if name in clean.set_rows else name.rpartition("@")[0] for name in rows}
-        clean.choices[condition] = {ids[name]: {**row, "id": ids[name]} for name, row in rows.items()}
 
 
 def _seen_from(run: Path, name: str) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from video_contrast.reports.figures import drawing, finish, shaded, tidy
-from video_contrast.reports.layout import Cell, Column, Plot, Section, Table
+from video_contrast.reports.layout import DASH, Cell, Column, Plot, Section, Table, share_cell
 from video_contrast.reports.reference import config_facts
 from video_contrast.reports.runs import ConfigRun
 from video_contrast.storage.set_records import BLIND_NAMES
@@ -27,20 +27,11 @@ def audits(runs: Sequence[ConfigRun]) -> Section:
     for key in dict.fromkeys(run.key for run in runs if run.layout != "retrieval"):
         audit = config_facts(key).get("audit")
         if not audit:
-            rows.append(
-                [Cell(key.name), Cell("not audited", tone="quiet"), *[Cell("–", tone="quiet")] * len(BLIND_NAMES)]
-            )
+            rows.append([Cell(key.name), Cell("not audited", tone="quiet"), *[DASH] * len(BLIND_NAMES)])
             continue
-        cells = [Cell(key.name), Cell(f"{100 * audit['chance']:.1f}", 100 * audit["chance"])]
-        for name in BLIND_NAMES:
-            scorer = audit.get(name)
-            if not scorer:
-                cells.append(Cell("–", tone="quiet"))
-                continue
-            low, high = (None if scorer.get(end) is None else 100 * scorer[end] for end in ("low", "high"))
-            value = 100 * scorer["accuracy"]
-            cells.append(Cell(f"{value:.1f}", value, low=low, high=high, chance=100 * audit["chance"]))
-        rows.append(cells)
+        scorers = [audit.get(name) or {} for name in BLIND_NAMES]
+        cells = (share_cell(s.get("accuracy"), s.get("low"), s.get("high"), chance=audit["chance"]) for s in scorers)
+        rows.append([Cell(key.name), share_cell(audit["chance"]), *cells])
     if rows:
         columns = [Column("set", numeric=False), Column("chance"), *[Column(label) for label in BLIND_NAMES.values()]]
         note = "Small: the 95 % interval over videos; none below five videos."
@@ -61,21 +52,12 @@ def similarities(runs: Sequence[ConfigRun]) -> Section:
     for run in runs:
         if run.layout != "retrieval" or run.is_baseline or not run.has_matrix(run.main):
             continue
-        shown = dict.fromkeys([run.main, _worst_condition(run) or run.main])
+        perturbed = (name for name in run.conditions if name.startswith(("visual:", "text:")) and run.has_matrix(name))
+        shown = dict.fromkeys([run.main, run.hardest(perturbed) or run.main])
         figures = [_picture(run, condition) for condition in shown]
         map_figure = embedding_map(run, _POINTS)
         section.add([*figures, *([] if map_figure is None else [map_figure])], run.key.short)
     return section
-
-
-def _worst_condition(run: ConfigRun) -> str | None:
-    """The visual or text condition that costs most and whose matrix was kept."""
-    candidates = [
-        name
-        for name in run.conditions
-        if name.startswith(("visual:", "text:")) and "+" not in name and run.has_matrix(name)
-    ]
-    return min(candidates, key=lambda name: run.metrics[name]["t2v_R@1"], default=None)
 
 
 def _picture(run: ConfigRun, condition: str) -> Plot:

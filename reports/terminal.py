@@ -3,22 +3,31 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 
-from video_contrast.reports.hits import Hits, best_of, caption_hits, differing, hit
+from video_contrast.console import counted
+from video_contrast.reports.hits import Hits, best_of, differing, run_hits
 from video_contrast.storage import RunFolder
-from video_contrast.storage.missing_clips import missing_clips
+from video_contrast.storage.missing_clips import missing_clips, remark_lines
+from video_contrast.storage.run_figures import (
+    MAIN,
+    PAIR_SCORES,
+    STRICTER,
+    RunFigure,
+    config_figures,
+    gammas_of,
+)
 from video_contrast.storage.run_folder import CLEAN
-from video_contrast.storage.run_records import ConfigMetrics, Numbers, unparseable_mark
+from video_contrast.storage.run_records import ConfigMetrics, RunRecord
+from video_contrast.storage.self_test import self_test_lines
 
 BEST = "*"  # behind a cell
+MANY = 40  # conditions of a config, from which on perturbations are shown by their means
 UNPARSEABLE = "unparseable: the share of items with an answer that cannot be read, the lowest of its item (! above 2 %)"
-# Figures beside the accuracy, and what they are called.
-STRICTER = {"accuracy_with_proficiency": "with proficiency", "right_in_all_of_clip": "all questions of a clip"}
-PAIR_SCORES = ("text_score", "video_score", "group_score")
-Place = tuple[str, str, str]  # config, condition, key of the measure
+Place = tuple[str, str, str, str]  # config, condition, kind and name of a figure
 
 
 @dataclass(frozen=True)
@@ -30,93 +39,113 @@ class TableLine:
         chance: the level of chance; None where there is none.
         cells: one a model.
         n: items that all models were scored on; None where these differ, and each cell has its own.
+        digits: of the level of chance.
     """
 
     name: str
     chance: float | None
     cells: list[str]
     n: int | None = None
+    digits: int = 2
 
 
 def side_columns(lines: Sequence[TableLine]) -> list[tuple[str, list[str]]]:
     """The columns between the names and the models, each with its title: chance and n, where any line has them."""
     columns = [
-        ("chance", ["" if line.chance is None else f"{line.chance:.2f}" for line in lines]),
+        ("chance", ["" if line.chance is None else f"{line.chance:.{line.digits}f}" for line in lines]),
         ("n", ["" if line.n is None else f"{line.n:,}" for line in lines]),
     ]
     return [(title, cells) for title, cells in columns if any(cells)]
 
 
-def interval(numbers: Numbers | None, key: str) -> str:
+def interval(figure: RunFigure | None, digits: int = 2) -> str:
     """`0.81 [0.76, 0.86]`, or a dash where it was not measured.
 
-    >>> interval({"accuracy": 0.8125, "accuracy_low": 0.76, "accuracy_high": 0.86}, "accuracy")
+    >>> interval(RunFigure("verb_mc", "clean", "", "accuracy", 0.8125, low=0.76, high=0.86))
     '0.81 [0.76, 0.86]'
     """
-    if numbers is None or key not in numbers:
+    if figure is None:
         return "-"
-    if numbers.get(f"{key}_low") is None:  # not asked for, or fewer than five videos
-        return f"{numbers[key]:.2f}"
-    return f"{numbers[key]:.2f} [{numbers[f'{key}_low']:.2f}, {numbers[f'{key}_high']:.2f}]"
+    if figure.low is None or figure.high is None:  # not asked for, or fewer than five videos
+        return f"{figure.value:.{digits}f}"
+    return f"{figure.value:.{digits}f} [{figure.low:.{digits}f}, {figure.high:.{digits}f}]"
 
 
-def kinds_of(numbers: Numbers) -> list[str]:
-    """The kinds of candidates that a condition has an accuracy of."""
-    names = (key.removeprefix("accuracy_") for key in numbers)
-    return [name for name in names if f"n_{name}" in numbers and f"accuracy_{name}" in numbers]
-
-
-def contrast_kind(numbers: Numbers) -> str | None:
-    """The kind of the hard negatives of a multiple-choice config; None where all are random or of several kinds."""
-    hard = [kind for kind in kinds_of(numbers) if kind != "random"]
-    return hard[0] if len(hard) == 1 else None
+def contrast_kind(figures: Sequence[RunFigure]) -> str:
+    """The kind of the hard negatives of a multiple-choice config; "" where all are random or of several kinds."""
+    hard = [figure.kind for figure in figures if figure.name == "accuracy" and figure.kind not in ("", "random")]
+    return hard[0] if len(hard) == 1 else ""
 
 
 def lines_of(
-    runs: Mapping[str, Mapping[str, ConfigMetrics]], best: Mapping[Place, str] | None = None
+    runs: Mapping[str, Mapping[str, ConfigMetrics]], best: Mapping[Place, str] | None = None, *, detailed: bool = False
 ) -> list[TableLine]:
     """The lines for runs' metrics: every config and condition that any of them has.
 
     Args:
         runs: model -> metrics["configs"].
         best: of `best_models`; those cells end in `BEST`.
+        detailed: add the accuracy against each of several kinds of contrast and the mean gammas, and show three digits;
+            of more than `MANY` conditions the gammas by category stand for the perturbed ones.
     """
+    digits = 3 if detailed else 2
+    rows: dict[str, dict[Place, RunFigure]] = {}
+    tables: dict[tuple[str, str], list[RunFigure]] = {}  # of the first model that has it
+    for model, configs in runs.items():
+        figures = [figure for config, entry in configs.items() for figure in config_figures(config, entry)]
+        rows[model] = {(f.config, f.condition, f.kind, f.name): f for f in figures}
+        for table, own in groupby(figures, lambda f: (f.config, f.condition)):
+            tables.setdefault(table, list(own))
+    often = Counter(config for config, _ in tables)
+    many = {config for config, n in often.items() if detailed and n > MANY}
     lines = []
-    places = {(config, c): e for m in runs.values() for config, of in m.items() for c, e in of["conditions"].items()}
-    for (config, condition), first in places.items():
-        by_model = [m[config]["conditions"].get(condition) if config in m else None for m in runs.values()]
-        for label, key, chance in _measures(first):
-            counts = [_count(numbers, key) for numbers in by_model]
-            marks = differing(counts)
-            leads = [model == (best or {}).get((config, condition, key)) for model in runs]
-            cells = [
-                " ".join(filter(None, (interval(numbers, key), mark, unparseable_mark(numbers), BEST if lead else "")))
-                for numbers, mark, lead in zip(by_model, marks, leads, strict=True)
-            ]
-            name = config if condition == CLEAN else f"{config}, {condition}"
-            same = {count for count in counts if count is not None}
-            lines.append(TableLine(name + label, first.get(chance), cells, n=min(same) if len(same) == 1 else None))
+    for (config, condition), figures in tables.items():
+        if config not in many or condition == CLEAN or condition.startswith("control:"):
+            for figure in _measures(figures, every_kind=detailed):
+                place = (config, condition, figure.kind, figure.name)
+                lines.append(_line(figure, place, rows, (best or {}).get(place), digits))
+    for configs in runs.values() if detailed else ():
+        for config, entry in configs.items():
+            lines += _gamma_lines(config, entry, many=config in many)
     return lines
 
 
-def _count(numbers: Numbers | None, key: str) -> int | None:
-    """The number of items, or of groups, that a measure is over; None where it is not known."""
-    n = (numbers or {}).get("groups" if key in PAIR_SCORES else "n") or (numbers or {}).get("n_captions")
-    return None if n is None else int(n)
+def _line(
+    first: RunFigure, place: Place, rows: Mapping[str, Mapping[Place, RunFigure]], best: str | None, digits: int
+) -> TableLine:
+    """The line of a measure that the figure `first` has in some run."""
+    figures = [of_model.get(place) for of_model in rows.values()]
+    counts = [figure.n if figure else None for figure in figures]
+    cells = []
+    for model, figure, mark in zip(rows, figures, differing(counts), strict=True):
+        parts = (interval(figure, digits), mark, figure.mark if figure else "", BEST if model == best else "")
+        cells.append(" ".join(filter(None, parts)))
+    label = "" if (first.kind, first.name) == ("", "accuracy") else f": {first.words}"
+    condition = "" if first.condition == CLEAN else f", {first.condition}"
+    same = {count for count in counts if count is not None}
+    n = min(same) if len(same) == 1 else None
+    return TableLine(f"{first.config}{condition}{label}", first.chance, cells, n=n, digits=digits)
 
 
-def _measures(numbers: Numbers) -> list[tuple[str, str, str]]:
-    """The measures that a condition's lines show: ending of the name, key, key of chance."""
-    if "t2v_R@1" in numbers:
-        return [
-            (": text to video R@1", "t2v_R@1", "t2v_chance_R@1"),
-            (": video to text R@1", "v2t_R@1", "v2t_chance_R@1"),
-        ]
-    measures, kind = [("", "accuracy", "chance")], contrast_kind(numbers)
-    if kind is not None and numbers.get(f"chance_{kind}") != numbers.get("chance"):
-        measures.append((f": against {kind}", f"accuracy_{kind}", f"chance_{kind}"))
-    measures += [(f": {name.replace('_', ' ')}", name, f"chance_{name}") for name in PAIR_SCORES if name in numbers]
-    return measures + [(f": {words}", key, f"chance_{key}") for key, words in STRICTER.items() if key in numbers]
+def _measures(figures: Sequence[RunFigure], *, every_kind: bool) -> list[RunFigure]:
+    """The figures of a condition that a table shows."""
+    kinds = [figure for figure in figures if figure.kind and figure.name == "accuracy"]
+    if not every_kind:
+        kinds = [figure for figure in kinds if figure.kind == contrast_kind(figures)]
+    kinds = [figure for figure in kinds if len(kinds) > 1 or figure.chance != figures[0].chance]
+    names = ("accuracy", *PAIR_SCORES, *STRICTER)
+    whole = [figure for figure in figures if not figure.kind and figure.name in names]
+    return [*whole[:1], *kinds, *whole[1:], *(f for f in figures if (f.kind, f.name) in MAIN["retrieval"])]
+
+
+def _gamma_lines(config: str, entry: ConfigMetrics, *, many: bool) -> Iterator[TableLine]:
+    """The mean gammas of a config of one run, by category where there are many conditions."""
+    for gamma in gammas_of(config, entry.get("robustness", {})):
+        if gamma.name != "R@5" and (gamma.group in ("visual", "text", "pairs") or (many and gamma.group)):
+            means = [("absolute", gamma.absolute, gamma.absolute_sd), ("relative", gamma.relative, gamma.relative_sd)]
+            cell = ", ".join(f"{name} {'undefined' if v is None else f'{v:.3f} ± {sd:.3f}'}" for name, v, sd in means)
+            note = ", clean at chance" if gamma.at_chance else ""
+            yield TableLine(f"{config}: gamma {gamma.group}, {gamma.words}{note}", None, [cell], n=gamma.n)
 
 
 def read_metrics(folders: Sequence[Path]) -> dict[str, dict[str, ConfigMetrics]]:
@@ -176,7 +205,7 @@ def best_models(folders: Sequence[Path]) -> dict[Place, str]:
     """The model that is better than every other one on the items of both, by the paired sign-flip test.
 
     Returns:
-        (config, condition, "accuracy" or "t2v_R@1") -> model; nothing where no test says so, or where the runs scored
+        Place of the accuracy, or of text-to-video R@1 -> model; nothing where no test says so, or where the runs scored
         different states of a config.
 
     Raises:
@@ -186,19 +215,12 @@ def best_models(folders: Sequence[Path]) -> dict[Place, str]:
     marks: dict[str, set[str]] = {}
     runs = [RunFolder.open(folder) for folder in folders]
     for run, model in zip(runs, columns_of(runs), strict=True):
-        for config, mark in run.record["set"]["fingerprints"].items():
-            marks.setdefault(config, set()).add(mark)
-        for row in run.score_rows():
-            place = (row["config"], row["condition"], "accuracy")
-            hits.setdefault(place, {}).setdefault(model, {})[row["id"]] = (hit(row), row["cluster"])
-        for config in run.configs:
-            for condition in run.conditions(config):
-                if run.has_matrix(config, condition):
-                    matrix = run.matrix(config, condition)
-                    by_caption = zip(matrix.columns, caption_hits(matrix), matrix.relevant, strict=True)
-                    hits.setdefault((config, condition, "t2v_R@1"), {})[model] = {
-                        name: (float(value), matrix.videos[row]) for name, value, row in by_caption
-                    }
+        for config, entry in run.metrics["configs"].items():
+            marks.setdefault(config, set()).add(run.record["set"]["fingerprints"].get(config, ""))
+            figure = MAIN["retrieval"][0] if entry["layout"] == "retrieval" else MAIN["multiple_choice"][0]
+            for condition in entry["conditions"]:
+                if own := run_hits(run, config, condition):
+                    hits.setdefault((config, condition, *figure), {})[model] = own
     best = {place: best_of(by_model) for place, by_model in hits.items() if len(marks[place[0]]) == 1}
     return {place: model for place, model in best.items() if model is not None}
 
@@ -232,9 +254,9 @@ def show(lines: Sequence[TableLine], models: Sequence[str], title: str = "") -> 
         console = Console(width=needed)
     console.print(table)
     if any(cell.endswith(BEST) for line in lines for cell in line.cells):
-        console.print(f"{BEST} better than every other model on the items of both (paired sign-flip test, p < .05)")
+        print(f"{BEST} better than every other model on the items of both (paired sign-flip test, p < .05)")
     if any("unparseable" in cell for line in lines for cell in line.cells):
-        console.print(UNPARSEABLE)
+        print(UNPARSEABLE)
 
 
 def missing_lines(folders: Sequence[Path]) -> list[str]:
@@ -249,3 +271,27 @@ def missing_lines(folders: Sequence[Path]) -> list[str]:
         for run in runs
         if run.record.get("n_missing")
     ]
+
+
+def remarks(record: RunRecord) -> list[str]:
+    """What of a run was left out, halved or missing; nothing where all went as asked."""
+    lines = [f"left out: {name}: {why}" for name, why in record.get("skipped", {}).items()]
+    lines += [f"note: {note}" for note in record.get("notes", ())]
+    lines += self_test_lines(record)
+    if record.get("n_unseen"):
+        clips = counted(record["n_unseen"], "edited clip")
+        lines.append(f"{clips} left out: too few frames are sampled to show the edit")
+    if record.get("n_missing"):
+        lines.append(f"{missing_clips(record)} missing; every figure is over the clips that all conditions have:")
+        lines += _files(record["missing"])
+    if record.get("damaged"):
+        videos = counted(len(record["damaged"]), "damaged video")
+        lines.append(f"{videos} scored all the same (--accept-damaged):")
+        lines += _files(record["damaged"])
+    return lines + remark_lines(record.get("remarks", {}))
+
+
+def _files(reasons: Mapping[str, str], most: int = 5) -> list[str]:
+    """A line a file with what is wrong with it, the first few; a reason that names the file does so once."""
+    lines = [f"  {path}: {why.removeprefix(f'{path}: ')}" for path, why in list(reasons.items())[:most]]
+    return lines + ([f"  and {len(reasons) - most} more (run.json)"] if len(reasons) > most else [])

@@ -9,9 +9,7 @@ from video_contrast.reports.figures import MUTED, colour, drawing, finish, legen
 from video_contrast.reports.layout import Plot, Section
 from video_contrast.reports.runs import ConfigRun, by_set
 from video_contrast.storage import RunFolder
-from video_contrast.storage.run_records import Numbers
-
-MEASURES = {"accuracy": "accuracy", "t2v_R@1": "text to video R@1"}
+from video_contrast.storage.run_figures import RunFigure
 
 
 def training(runs: Sequence[ConfigRun]) -> Section:
@@ -35,39 +33,31 @@ def training_of(folder: RunFolder) -> str:
 
 def curve(runs: Sequence[ConfigRun]) -> Plot | None:
     """The score of checkpoints on one set against their steps, with 95 % intervals."""
-    points: dict[str, list[tuple[int, ConfigRun]]] = {}
+    key, score = runs[0].key, ("R@1", "t2v") if runs[0].layout == "retrieval" else ("accuracy", "")
+    points: dict[str, list[tuple[int, RunFigure]]] = {}
     for run in runs:
-        number = step(run.folder)
-        if number is not None:
-            points.setdefault(training_of(run.folder), []).append((number, run))
+        number, figure = step(run.folder), run.figure(*score)
+        if number is not None and figure is not None:
+            points.setdefault(training_of(run.folder), []).append((number, figure))
     points = {name: sorted(of, key=lambda point: point[0]) for name, of in points.items() if len(of) > 1}
     if not points:
         return None
     first = next(iter(points.values()))[0][1]
-    measure = next((name for name in MEASURES if name in first.numbers), None)
-    if measure is None:
-        return None
-    lines: list[list[object]] = [["training", "step", measure, "low", "high"]]
+    lines: list[list[object]] = [["training", "step", first.words, "low", "high"]]
     with drawing(height=2.9) as (canvas, axes):
         for number, (name, of) in enumerate(points.items()):
-            rows = [(at, run.numbers) for at, run in of]
-            steps = [at for at, _ in rows]
-            values = [100 * numbers[measure] for _, numbers in rows]
-            low, high = ([_end(numbers, measure, side) for _, numbers in rows] for side in ("low", "high"))
+            steps = [at for at, _ in of]
+            # the ends are the score itself where there is no interval (fewer than five videos)
+            ends = [(f.value, f.value if f.low is None else f.low, f.value if f.high is None else f.high)
+                    for _, f in of]  # fmt: skip
+            values, low, high = ([100 * share for share in shares] for shares in zip(*ends, strict=True))
             axes.fill_between(steps, low, high, color=colour(number), alpha=0.12, linewidth=0)
             axes.plot(steps, values, f"{shape(number)}-", color=colour(number), markersize=4, label=Path(name).name)
             lines += [[name, *line] for line in zip(steps, values, low, high, strict=True)]
-        chance = first.numbers.get("chance" if measure == "accuracy" else "t2v_chance_R@1")
-        if chance is not None:
-            axes.axhline(100 * chance, color=MUTED, linewidth=1, linestyle=(0, (2, 2)))
-        axes.set_xlabel("step   (band: 95 % interval" + ("" if chance is None else "; dashed: chance") + ")")
-        axes.set_ylabel(f"{MEASURES[measure]}, %")
+        if first.chance is not None:
+            axes.axhline(100 * first.chance, color=MUTED, linewidth=1, linestyle=(0, (2, 2)))
+        axes.set_xlabel("step   (band: 95 % interval" + ("" if first.chance is None else "; dashed: chance") + ")")
+        axes.set_ylabel(f"{first.words}, %")
         tidy(axes, grid="y")
         legend(canvas)
-        return finish(canvas, f"training-{first.key.stem}", f"{first.key.name} over training", lines)
-
-
-def _end(numbers: Numbers, measure: str, side: str) -> float:
-    """An end of the interval, in per cent; the score itself where there is no interval (fewer than five videos)."""
-    end = numbers.get(f"{measure}_{side}")
-    return 100 * float(numbers[measure] if end is None else end)
+        return finish(canvas, f"training-{key.stem}", f"{key.name} over training", lines)

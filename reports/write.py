@@ -23,7 +23,6 @@ from video_contrast.reports.runs import ConfigRun, load_runs
 from video_contrast.reports.sets import audits, similarities
 from video_contrast.reports.summary import in_order, summary
 from video_contrast.reports.training import training
-from video_contrast.storage.run_records import unparseable_mark
 from video_contrast.storage.self_test import self_test_lines
 from video_contrast.version import __version__
 
@@ -163,7 +162,8 @@ def warnings(runs: Sequence[ConfigRun]) -> list[str]:
             )
     by_line: dict[str, list[str]] = {}
     for run in runs:
-        if (mark := unparseable_mark(run.numbers)).startswith("!"):
+        mark = next((figure.mark for figure in run.figures), "")
+        if mark.startswith("!"):
             line = f"{run.key.short}: {mark[2:]}: such an answer counts as the lowest of its item"
             by_line.setdefault(line, []).append(run.model)
     for record, model in {run.path: (run.record, run.model) for run in runs}.values():

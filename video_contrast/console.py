@@ -11,7 +11,7 @@ import os
 import shutil
 import sys
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 from video_contrast.options import Flag
@@ -79,6 +79,17 @@ def counted(count: int, noun: str) -> str:
     ('1 clip', '1,200 source videos')
     """
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def aligned(grid: Sequence[Sequence[str]], left: int = 1) -> list[str]:
+    """The rows of a table as lines: the first columns flush left, the others flush right.
+
+    >>> aligned([["config", "n"], ["verb_mc", "40"]])
+    ['config    n', 'verb_mc  40']
+    """
+    widths = [max(map(len, column)) for column in zip(*grid, strict=True)]
+    sides = ["<" if n < left else ">" for n in range(len(widths))]
+    return ["  ".join(f"{c:{s}{w}}" for c, s, w in zip(row, sides, widths, strict=True)).rstrip() for row in grid]
 
 
 def print_json(value: object) -> None:

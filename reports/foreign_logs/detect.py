@@ -11,7 +11,6 @@ from video_contrast.reports.foreign_logs.log import ForeignLog
 from video_contrast.reports.hits import hit
 from video_contrast.storage import RunFolder
 from video_contrast.storage.run_folder import CLEAN
-from video_contrast.storage.run_records import ScoreRow
 from video_contrast.storage.table_file import read_table_file
 
 _SUFFIXES = (".jsonl", ".eval", ".xlsx", ".tsv", ".csv", ".json")
@@ -100,24 +99,20 @@ def _own(run: RunFolder) -> list[ForeignLog]:
     """The multiple-choice configs of a run of ours, under their clean condition."""
     import numpy as np
 
-    by_config: dict[str, list[ScoreRow]] = {}
-    for row in run.score_rows():
-        if row["condition"] == CLEAN:
-            by_config.setdefault(row["config"], []).append(row)
-    logs = []
-    for config, rows in by_config.items():
-        logs.append(
-            ForeignLog(
-                path=run.path,
-                harness="video-contrast",
-                model=Path(run.model).name,
-                task=config,
-                metric="accuracy",
-                hits={row["id"]: hit(row) for row in rows},
-                clusters={row["id"]: row["cluster"] for row in rows},
-                choices={row["id"]: int(np.argmax(row["scores"])) for row in rows},
-            )
+    logs = [
+        ForeignLog(
+            path=run.path,
+            harness="video-contrast",
+            model=Path(run.model).name,
+            task=config,
+            metric="accuracy",
+            hits={name: hit(row) for name, row in rows.items()},
+            clusters={name: row["cluster"] for name, row in rows.items()},
+            choices={name: int(np.argmax(row["scores"])) for name, row in rows.items()},
         )
+        for (config, condition), rows in run.tables.items()
+        if condition == CLEAN
+    ]
     if not logs:
         raise UsageError(f"{run.path} has no multiple-choice config")
     return logs

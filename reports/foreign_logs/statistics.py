@@ -9,10 +9,13 @@ from video_contrast.errors import UsageError, VideoContrastError, unknown_name
 from video_contrast.metrics import Interval, cluster_bootstrap, interval_keys, paired_difference, share_interval
 from video_contrast.reports.compare import Comparison, PairedTest, add_mcnemar, correct_for_family, paired_row
 from video_contrast.reports.foreign_logs.log import ForeignLog
-from video_contrast.reports.hits import best_of
+from video_contrast.reports.hits import Hits, best_of
+from video_contrast.reports.terminal import Place
+from video_contrast.storage.run_figures import figure
 from video_contrast.storage.run_folder import CLEAN
 from video_contrast.storage.run_records import ConfigMetrics, Numbers
 
+INDEPENDENT = "accuracy_independent"  # the accuracy as if clips of one video were independent
 LogMetrics = dict[str, ConfigMetrics]  # task -> its numbers, under the condition `CLEAN`
 
 
@@ -57,18 +60,18 @@ def _as_share(value: float | None, of_samples: float) -> float | None:
     return value if value is None else min(value, value / 100, key=lambda scaled: abs(scaled - of_samples))
 
 
-def best_logs(logs: Sequence[ForeignLog]) -> dict[tuple[str, str, str], str]:
+def best_logs(logs: Sequence[ForeignLog]) -> dict[Place, str]:
     """The model that is better than every other one on a task, by the paired test, as `terminal.best_models` says it.
 
     Returns:
-        (task, "clean", "accuracy") -> model; nothing where no test says so.
+        Place of the accuracy -> model; nothing where no test says so.
     """
-    tasks: dict[str, dict[str, dict[str, tuple[float, str]]]] = {}
+    tasks: dict[str, dict[str, Hits]] = {}
     for log in logs:
         hits = {item: (value, log.clusters.get(item, item)) for item, value in log.hits.items()}
         tasks.setdefault(log.task, {})[log.model] = hits
     best = {task: best_of(models) for task, models in tasks.items() if all(models.values())}
-    return {(task, CLEAN, "accuracy"): model for task, model in best.items() if model is not None}
+    return {(task, CLEAN, "", "accuracy"): model for task, model in best.items() if model is not None}
 
 
 def _interval_numbers(log: ForeignLog) -> Numbers:
@@ -79,7 +82,7 @@ def _interval_numbers(log: ForeignLog) -> Numbers:
     if clusters is not None:
         alone = _interval(values, None)
         if len(set(clusters)) < len(values):
-            numbers |= interval_keys("accuracy_independent", alone)
+            numbers |= {INDEPENDENT: alone.estimate, **interval_keys(INDEPENDENT, alone)}
     return numbers
 
 
@@ -96,10 +99,11 @@ def notes_of(tables: Mapping[str, LogMetrics]) -> list[str]:
         for task, entry in tasks.items():
             numbers = entry["conditions"][CLEAN]
             where = f"{model}, {task} ({numbers['harness']}, n {numbers.get('n', 'unknown')})"
-            if numbers.get("accuracy_independent_low") is not None and numbers.get("accuracy_low") is not None:
+            own, alone = figure(numbers), figure(numbers, INDEPENDENT)
+            if own and own.low is not None and alone and alone.low is not None:
                 lines.append(
-                    f"{where}: {_span(numbers, 'accuracy')} over {numbers['n_clusters']} source videos; if its clips "
-                    f"were independent {_span(numbers, 'accuracy_independent')}"
+                    f"{where}: [{own.low:.3f}, {own.high:.3f}] over {numbers['n_clusters']} source videos; if its "
+                    f"clips were independent [{alone.low:.3f}, {alone.high:.3f}]"
                 )
             error = numbers.get("reported_standard_error")
             if error is not None:
@@ -126,10 +130,6 @@ def harness_notes(logs: Sequence[ForeignLog], *, beside_own: bool) -> list[str]:
         f"figures of {', '.join(names)}: each asks and reads answers by rules of its own, so they are not of one "
         "measure (docs/xray.md, logs of other harnesses)"
     ]
-
-
-def _span(numbers: Numbers, key: str) -> str:
-    return f"[{numbers[f'{key}_low']:.3f}, {numbers[f'{key}_high']:.3f}]"
 
 
 def compare_logs(

@@ -21,12 +21,11 @@ def read_hits(run: str | Path, config: str, condition: str = "clean") -> dict[st
     Raises:
         UsageError: there is no run, or none of this config and condition.
     """
-    rows = RunFolder.open(run).score_rows()
-    scored = [row for row in rows if row["config"] == config and row["condition"] == condition]
-    if not scored:
-        known = sorted({f"{row['config']} ({row['condition']})" for row in rows})
-        raise UsageError(f"{run} has no scores of {config} ({condition}); it has {', '.join(known) or 'none'}")
-    return {row["id"]: hit(row) for row in scored}
+    tables = RunFolder.open(run).tables
+    if (config, condition) not in tables:
+        known = ", ".join(f"{own} ({under})" for own, under in sorted(tables)) or "none"
+        raise UsageError(f"{run} has no scores of {config} ({condition}); it has {known}")
+    return {name: hit(row) for name, row in tables[config, condition].items()}
 
 
 def contrasts_of(rows: Iterable[MultipleChoiceRow]) -> list[tuple[MultipleChoiceRow, int]]:

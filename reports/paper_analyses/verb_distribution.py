@@ -41,7 +41,7 @@ class VerbComparison(TypedDict):
 
 
 def compare_verbs(first: Mapping[str, int], second: Mapping[str, int]) -> VerbComparison:
-    """Figure 3 in numbers: how far the verb distributions of two sets are apart.
+    """RunFigure 3 in numbers: how far the verb distributions of two sets are apart.
 
     Args:
         first, second: lemma -> count (`verb_counts`).

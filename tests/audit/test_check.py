@@ -14,7 +14,7 @@ from video_files import write_clip
 from video_contrast.audit import check as checking
 from video_contrast.builders import build
 from video_contrast.cli import main
-from video_contrast.reports.run_table import remarks
+from video_contrast.reports.terminal import remarks
 from video_contrast.runner import score
 from video_contrast.video import write_video
 
@@ -91,7 +91,7 @@ def test_what_a_file_cannot_tell_is_said_once_for_all(folder, capsys):
     )
     result = score("temporal", folder, "retrieval", accept="all", progress=False)
     assert result.record["remarks"] == manifest["remarks"]
-    assert any(line.startswith("2 videos (clips/v1.mp4, ...)") for line in remarks(result))
+    assert any(line.startswith("2 videos (clips/v1.mp4, ...)") for line in remarks(result.record))
 
 
 def test_a_name_longer_than_the_file_system_takes_is_a_missing_video(tmp_path, capsys):

@@ -70,7 +70,7 @@ def test_the_table_shows_the_three_scores(runs: Path, capsys: pytest.CaptureFixt
     assert main([*call, str(runs / "temporal"), "--conditions", "clean,control:reversed", "--quiet"]) == 0
     main([*call, str(runs / "again")])
     shown = " ".join(capsys.readouterr().out.split())
-    assert "text 1.000" in shown and "group 1.000" in shown and "0.250 0.250 0.167" in shown
+    assert "text score 0.250 20 1.000" in shown and "group score 0.167 20 1.000" in shown
 
 
 def test_the_table_of_several_runs_has_them_too(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:

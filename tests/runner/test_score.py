@@ -15,7 +15,7 @@ import video_contrast
 from video_contrast.audit.check import check
 from video_contrast.builders import build
 from video_contrast.errors import UsageError, VideoContrastError
-from video_contrast.reports.run_table import remarks
+from video_contrast.reports.terminal import remarks
 from video_contrast.runner import RunResult, read_result, score
 from video_contrast.storage import SetFolder, open_run
 
@@ -216,7 +216,7 @@ def test_what_opens_no_video_is_scored_without_clips_and_says_so(place: Path, tm
     result = run(place, model, tmp_path / "run", config="verb_mc", video_root=all_but_one(place, tmp_path))
     assert result["verb_mc"]["conditions"]["clean"]["n"] == 7 and result.record["n_missing"] == 0
     assert list(result.record["remarks"].values()) == [["clips/02.mp4"]]
-    assert any(line.startswith("1 video (clips/02.mp4): not found") for line in remarks(result))
+    assert any(line.startswith("1 video (clips/02.mp4): not found") for line in remarks(result.record))
 
 
 def all_but_one(place: Path, tmp_path: Path) -> Path:

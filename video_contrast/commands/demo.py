@@ -126,19 +126,17 @@ def write_report(output: Path, progress: bool = True) -> Path:
 def table(results: Mapping[str, Mapping[str, ConfigMetrics]]) -> list[TableLine]:
     """The lines of the demo's table from the metrics of each model."""
     from video_contrast.reports.terminal import TableLine, contrast_kind, interval
+    from video_contrast.storage.run_figures import condition_figures, in_words
 
-    first = results[MODELS[0]]
-    rows = []
-    for way, name in (("t2v", "text to video R@1"), ("v2t", "video to text R@1")):
-        cells = [interval(results[m]["retrieval"]["conditions"]["clean"], f"{way}_R@1") for m in MODELS]
-        rows.append(TableLine(name, first["retrieval"]["conditions"]["clean"][f"{way}_chance_R@1"], cells))
-    for config in LABELS:
-        clean = first[config]["conditions"]["clean"]
-        kind = contrast_kind(clean)
-        score = f"accuracy_{kind}" if kind else "accuracy"
-        chance = clean[f"chance_{kind}" if kind else "chance"]
-        cells = [interval(results[m][config]["conditions"]["clean"], score) for m in MODELS]
-        rows.append(TableLine(LABELS[config], chance, cells))
+    def line(config: str, label: str, name: str, kind: str) -> TableLine:
+        every = [condition_figures(config, "clean", results[m][config]["conditions"]["clean"]) for m in MODELS]
+        figures = [next(figure for figure in own if (figure.name, figure.kind) == (name, kind)) for own in every]
+        return TableLine(label, figures[0].chance, [interval(figure) for figure in figures])
+
+    rows = [line("retrieval", in_words("R@1", way), "R@1", way) for way in ("t2v", "v2t")]
+    for config, label in LABELS.items():
+        first = results[MODELS[0]][config]["conditions"]["clean"]
+        rows.append(line(config, label, "accuracy", contrast_kind(condition_figures(config, "clean", first))))
     for group, name in (("visual", "gamma, video"), ("text", "gamma, text"), ("pairs", "gamma, both")):
         rows.append(TableLine(name, None, [_gamma(results[m]["retrieval"], group) for m in MODELS]))
     return rows
@@ -160,9 +158,10 @@ def _gamma(retrieval: ConfigMetrics, group: str) -> str:
 
     A model that is at chance on clean videos keeps all of it: that says nothing, so it is not shown as a number.
     """
-    clean = retrieval["conditions"]["clean"]
-    if clean["t2v_R@1_low"] <= clean["t2v_chance_R@1"]:
+    from video_contrast.storage.run_figures import gammas_of
+
+    every = gammas_of("retrieval", retrieval["robustness"])
+    gamma = next(g for g in every if (g.kind, g.name, g.group) == ("t2v", "R@1", group))
+    if gamma.at_chance:
         return "at chance"
-    means = retrieval["robustness"]["t2v_R@1"][group]
-    value = means["gamma_relative"]
-    return "undefined" if value is None else f"{value:.2f} ± {means['gamma_relative_sd']:.2f}"
+    return "undefined" if gamma.relative is None else f"{gamma.relative:.2f} ± {gamma.relative_sd:.2f}"

@@ -8,7 +8,7 @@ from typing import Annotated
 
 from video_contrast.commands.command import command, names_in
 from video_contrast.commands.score_runs import check_missing, print_plan, score_runs, summary
-from video_contrast.console import AsJson, is_quiet, print_json, print_table
+from video_contrast.console import AsJson, is_quiet, print_json
 from video_contrast.errors import UsageError
 from video_contrast.options import Configs, Flag, Option
 from video_contrast.runner.options import MODEL, SCORED, ScoreOptions
@@ -69,8 +69,8 @@ def score(
     elif request.dry_run:
         print_plan(result)
     elif not is_quiet():
-        from video_contrast.reports.run_table import remarks, table
+        from video_contrast.reports import terminal
 
-        print_table(table(result))
-        print("\n".join([*remarks(result), f"written to {result.output}"]))
+        terminal.show(terminal.lines_of({model[0]: result.metrics["configs"]}, detailed=True), [Path(model[0]).name])
+        print("\n".join([*terminal.remarks(result.record), f"written to {result.output}"]))
     check_missing([result], max_missing)

@@ -141,9 +141,21 @@ class RunFolder:
         """The lines of `scores`, as dicts."""
         return cast(list[ScoreRow], self._read_scores().to_pylist())
 
+    @cached_property
+    def tables(self) -> dict[tuple[str, str], dict[str, ScoreRow]]:
+        """(config, condition) -> item id -> its line of `scores`."""
+        tables: dict[tuple[str, str], dict[str, ScoreRow]] = {}
+        for row in self.score_rows():
+            tables.setdefault((row["config"], row["condition"]), {})[row["id"]] = row
+        return tables
+
     def has_matrix(self, config: str, condition: str = CLEAN) -> bool:
         """Whether the similarities of a condition were kept; of large runs only the clean ones are."""
         return self._matrix_path(config, condition).is_file()
+
+    def has_scores(self, config: str, condition: str = CLEAN) -> bool:
+        """Whether a condition was scored, and its scores or similarities were kept."""
+        return (config, condition) in self.tables or self.has_matrix(config, condition)
 
     def matrix(self, config: str, condition: str = CLEAN) -> SimilarityMatrix:
         """The similarities of a retrieval config under a condition, memory-mapped.
@@ -169,7 +181,7 @@ class RunFolder:
         """
         (self.path / RECORD).unlink(missing_ok=True)
         shutil.rmtree(self.path / MATRICES, ignore_errors=True)
-        for name in ("record", "metrics"):
+        for name in ("record", "metrics", "tables"):
             self.__dict__.pop(name, None)
 
     def write_scores(self, rows: Iterable[ScoreRow]) -> None:

@@ -22,19 +22,6 @@ Gammas = dict[str, float | None]  # gamma_absolute, gamma_relative, gamma_correc
 Robustness = dict[str, dict[str, Any]]  # as described above
 
 
-MANY_UNPARSEABLE = 0.02  # of the items: a figure over more is marked
-
-
-def unparseable_mark(numbers: Numbers | None) -> str:
-    """What stands beside a figure over items with unparseable answers, with "!" where they are many; "" without.
-
-    >>> unparseable_mark({"unparseable": 0.011}), unparseable_mark({"unparseable": 0.125}), unparseable_mark({})
-    ('1.1 % unparseable', '! 12 % unparseable', '')
-    """
-    share = (numbers or {}).get("unparseable") or 0.0
-    return f"{'! ' if share > MANY_UNPARSEABLE else ''}{100 * share:.2g} % unparseable" if share else ""
-
-
 class ScoreRow(TypedDict):
     """A line of `scores.parquet`: one multiple-choice item under one condition."""
 

@@ -1,0 +1,221 @@
+"""A run's numbers as rows: a figure with its interval, its level of chance and its items; the gammas of robustness.
+
+`metrics.json` has the numbers of a condition under names that `metrics` put together ("t2v_R@1_low", "accuracy_verb").
+This file alone takes them apart: whatever shows numbers reads `RunFigure` and `Gamma`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from video_contrast.rows import Layout
+from video_contrast.storage.run_records import ConfigMetrics, Numbers, Robustness
+
+MANY_UNPARSEABLE = 0.02  # of the items: a figure over more is marked
+WAYS = {"t2v": "text to video", "v2t": "video to text"}
+PAIR_SCORES = ("text_score", "video_score", "group_score")
+# Figures that ask for more than one right answer, and what they are called.
+STRICTER = {"accuracy_with_proficiency": "with proficiency", "right_in_all_of_clip": "all questions of a clip"}
+# The figures that stand for a config, as (kind, name).
+MAIN: dict[Layout, tuple[tuple[str, str], ...]] = {
+    "multiple_choice": (("", "accuracy"),),
+    "pairs": tuple(("", name) for name in PAIR_SCORES),
+    "retrieval": (("t2v", "R@1"), ("v2t", "R@1")),
+}
+_COUNTS = {**dict.fromkeys(PAIR_SCORES, "groups"), "right_in_all_of_clip": "clips"} | {
+    "random_option_accuracy": "random_option_n"
+}
+
+
+@dataclass(frozen=True)
+class RunFigure:
+    """One number of a run.
+
+    Attributes:
+        config, condition: what was scored.
+        kind: "t2v" or "v2t" of retrieval; else the kind of the contrasts that the true caption stands against alone,
+            or "" of all candidates.
+        name: "accuracy", "R@1", "median_rank", "text_score" ...
+        value: a share from 0 to 1, or a rank.
+        low, high: ends of the 95 % interval; None below five videos, and where none was asked for.
+        chance: of a scorer that knows nothing; None where that is not defined.
+        n: items, captions, videos or groups that it is over; None where not known.
+        unparseable: share of the items with an answer that cannot be read.
+    """
+
+    config: str
+    condition: str
+    kind: str
+    name: str
+    value: float
+    low: float | None = None
+    high: float | None = None
+    chance: float | None = None
+    n: int | None = None
+    unparseable: float = 0.0
+
+    @property
+    def words(self) -> str:
+        """What it is called: "text to video R@1", "text score"."""
+        return in_words(self.name, self.kind)
+
+    @property
+    def above_chance(self) -> float:
+        """From 0 (chance) to 1, so that configs with different numbers of candidates can be compared."""
+        chance = self.chance or 0.0
+        return (self.value - chance) / (1 - chance)
+
+    @property
+    def mark(self) -> str:
+        """What stands beside a figure over items with unparseable answers, with "!" where they are many; else "".
+
+        >>> [RunFigure("a", "clean", "", "accuracy", 0.5, unparseable=share).mark for share in (0.011, 0.125, 0.0)]
+        ['1.1 % unparseable', '! 12 % unparseable', '']
+        """
+        many = "! " if self.unparseable > MANY_UNPARSEABLE else ""
+        return f"{many}{100 * self.unparseable:.2g} % unparseable" if self.unparseable else ""
+
+
+@dataclass(frozen=True)
+class Gamma:
+    """How much of a score is left under a group of perturbations, or under one condition.
+
+    Attributes:
+        config: what was scored.
+        kind, name: of the score, as in `RunFigure`.
+        group: "visual", "text", "pairs", "visual:<category>", "text:<origin>"; "" of a condition.
+        condition: the perturbed condition; "" of a group.
+        clean: the score without perturbation.
+        at_chance: whether the interval of that holds chance.
+        absolute, relative: gammas; None where the clean score is 0.
+        absolute_sd, relative_sd: standard deviations over the perturbations of a group.
+        n: perturbations of a group.
+    """
+
+    config: str
+    kind: str
+    name: str
+    group: str
+    condition: str
+    clean: float
+    at_chance: bool
+    absolute: float | None
+    relative: float | None
+    absolute_sd: float | None = None
+    relative_sd: float | None = None
+    n: int = 1
+
+    @property
+    def words(self) -> str:
+        """What the score is called."""
+        return in_words(self.name, self.kind)
+
+
+def key(name: str, kind: str = "") -> str:
+    """The name of a figure in `metrics.json`.
+
+    >>> key("R@1", "t2v"), key("accuracy", "verb"), key("accuracy")
+    ('t2v_R@1', 'accuracy_verb', 'accuracy')
+    """
+    if not kind:
+        return name
+    return f"accuracy_{kind}" if name == "accuracy" else f"{kind}_{name}"
+
+
+def in_words(name: str, kind: str = "") -> str:
+    """What a figure is called.
+
+    >>> in_words("R@1", "t2v"), in_words("accuracy", "person_id"), in_words("text_score")
+    ('text to video R@1', 'against person id', 'text score')
+    """
+    if name == "accuracy" and kind:
+        return f"against {kind.replace('_', ' ')}"
+    return f"{WAYS[kind]} {name}" if kind else STRICTER.get(name, name.replace("_", " "))
+
+
+def figure(
+    numbers: Numbers | None, name: str = "accuracy", kind: str = "", *, config: str = "", condition: str = "clean"
+) -> RunFigure | None:
+    """A figure of a condition; None where it was not measured.
+
+    Args:
+        numbers: of the condition, as in `metrics.json`.
+        name, kind, config, condition: as in `RunFigure`.
+    """
+    value = (numbers or {}).get(key(name, kind))
+    if numbers is None or value is None:
+        return None
+    low, high = (numbers.get(f"{key(name, kind)}_{side}") for side in ("low", "high"))
+    if name == "accuracy":
+        chance, count = (f"chance_{kind}", f"n_{kind}") if kind else ("chance", "n")
+    elif kind:
+        chance, count = f"{kind}_chance_{name}", "n_captions" if kind == "t2v" else "n_videos"
+    else:
+        chance, count = f"chance_{name}", _COUNTS.get(name, "n")
+    n, unparseable = numbers.get(count), numbers.get("unparseable") or 0.0
+    return RunFigure(config, condition, kind, name, value, low, high, numbers.get(chance), n, unparseable)
+
+
+def kinds_of(numbers: Numbers) -> list[str]:
+    """The kinds of candidates that a condition has an accuracy of, in the order of `metrics.json`."""
+    names = (name.removeprefix("accuracy_") for name in numbers)
+    return [name for name in names if f"n_{name}" in numbers and f"accuracy_{name}" in numbers]
+
+
+def ties_of(numbers: Numbers) -> int:
+    """Items of multiple choice whose true candidate ties with another."""
+    return int(numbers.get("n_ties", 0))
+
+
+def condition_figures(config: str, condition: str, numbers: Numbers) -> list[RunFigure]:
+    """Every figure of a condition: all candidates first, then by kind; of retrieval one way after the other.
+
+    Args:
+        config, condition: what was scored.
+        numbers: of the condition, as in `metrics.json`.
+    """
+    names = [("accuracy", ""), *(("accuracy", kind) for kind in kinds_of(numbers))]
+    names += [(name, "") for name in (*PAIR_SCORES, *STRICTER, "random_option_accuracy", "R@2", "R@3", "mean_rank")]
+    names += [(name, way) for way in WAYS for name in ("R@1", "R@5", "R@10", "median_rank")]
+    rows = (figure(numbers, name, kind, config=config, condition=condition) for name, kind in names)
+    return [row for row in rows if row is not None]
+
+
+def config_figures(config: str, entry: ConfigMetrics) -> list[RunFigure]:
+    """Every figure of a config, condition by condition."""
+    return [row for name, numbers in entry["conditions"].items() for row in condition_figures(config, name, numbers)]
+
+
+def main_figures(config: str, entry: ConfigMetrics, condition: str = "clean") -> list[RunFigure]:
+    """The figures that stand for a config under a condition; [] where that was not scored.
+
+    Args:
+        config: its name.
+        entry: its metrics, as in `metrics.json`.
+        condition: which.
+
+    Returns:
+        The accuracy, R@1 each way, or the three scores of pairs; of these only the text score where the scores of
+        different clips cannot be compared.
+    """
+    numbers = entry["conditions"].get(condition)
+    rows = (figure(numbers, name, kind, config=config, condition=condition) for kind, name in MAIN[entry["layout"]])
+    return [row for row in rows if row is not None]
+
+
+def gammas_of(config: str, robustness: Robustness) -> Iterator[Gamma]:
+    """The gammas of a config: of each score the groups of perturbations, then the single conditions."""
+    for score, measured in robustness.items():
+        way, _, rest = score.partition("_")
+        kind, name = (way, rest) if way in WAYS else ("", score)
+        shared = (measured["clean"], bool(measured.get("at_chance")))
+        for group, means in measured.items():
+            if isinstance(means, Mapping) and group != "conditions":
+                yield Gamma(
+                    config, kind, name, group, "", *shared, means["gamma_absolute"], means["gamma_relative"],
+                    means["gamma_absolute_sd"], means["gamma_relative_sd"], means["n"],
+                )  # fmt: skip
+        for condition, gammas in measured.get("conditions", {}).items():
+            absolute, relative = gammas["gamma_absolute"], gammas["gamma_relative"]
+            yield Gamma(config, kind, name, "", condition, *shared, absolute, relative)
