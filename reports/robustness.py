@@ -59,33 +59,32 @@ def gamma_tables(runs: Sequence[ConfigRun]) -> list[Table]:
     scores = [score for score in SCORES if any(score in _scores(run) for run in runs)]
     several, words = len(scores) > 1, in_words(*scores[0])
     groups = {group: n for group, n in _groups(runs, scores[0]).items() if ":" not in group}
-    able: dict[Score, list[ConfigRun]] = {score: [] for score in scores}
-    rows, left_out = [], []
-    for score, run in [(score, run) for score in scores for run in runs if score in _scores(run)]:
-        own = {gamma.group: gamma for gamma in _gammas(run, score)}
-        first = next(iter(own.values()))
-        clean = 100 * first.clean
-        if at_chance(run, first):
-            left_out.append(f"{run.model} ({first.words} {clean:.1f} %, {_why_none(run, score)})")
-            continue
-        able[score].append(run)
-        cells = [Cell(run.model), *([Cell(first.words)] if several else []), Cell(f"{clean:.1f}", clean)]
-        rows.append([*cells, *(_gamma_cell(own.get(group)) for group in groups)])
     columns = [
         Column("model", numeric=False),
         *([Column("score", numeric=False)] if several else []),
         Column("clean, %" if several else f"clean {words}, %"),
         *(Column(group, hint=counted(n, "perturbation")) for group, n in groups.items()),
     ]
+    rows, left_out, by_category = [], [], []
+    for score in scores:
+        of_score = [run for run in runs if score in _scores(run)]
+        able = [run for run in of_score if not at_chance(run, _gammas(run, score)[0])]
+        rows += [_gamma_row(run, score, list(groups), several=several) for run in able]
+        left_out += [_why_none(run, score) for run in of_score if run not in able]
+        if _categories(able, score):
+            by_category.append(_by_category(able, score))
     note = "Small: standard deviation over perturbations, and the absolute gamma. A dash: not scored."
     if left_out:
         note += f" No gamma, as the clean score is not shown to be above chance: {'; '.join(left_out)}."
     caption = f"Relative gamma{'' if several else f' of {words}'}, {key.name}"
-    totals = Table(f"gamma-{key.stem}", caption, columns, rows, note=note)
-    return [
-        totals,
-        *(_by_category(of_score, score) for score, of_score in able.items() if _categories(of_score, score)),
-    ]
+    return [Table(f"gamma-{key.stem}", caption, columns, rows, note=note), *by_category]
+
+
+def _gamma_row(run: ConfigRun, score: Score, groups: Sequence[str], *, several: bool) -> list[Cell]:
+    own = {gamma.group: gamma for gamma in _gammas(run, score)}
+    clean = 100 * next(iter(own.values())).clean
+    cells = [Cell(run.model), *([Cell(in_words(*score))] if several else []), Cell(f"{clean:.1f}", clean)]
+    return [*cells, *(_gamma_cell(own.get(group)) for group in groups)]
 
 
 def _categories(runs: Sequence[ConfigRun], score: Score) -> dict[str, int]:
@@ -265,8 +264,10 @@ def at_chance(run: ConfigRun, gamma: Gamma) -> bool:
 
 
 def _why_none(run: ConfigRun, score: Score) -> str:
+    """Model, clean score, and why that leaves nothing to keep."""
     clean = run.figure(*score, "clean")
-    return "at chance" if run.is_baseline or (clean and clean.low is not None) else "too few videos"
+    why = "at chance" if run.is_baseline or (clean and clean.low is not None) else "too few videos"
+    return f"{run.model} ({in_words(*score)} {100 * _gammas(run, score)[0].clean:.1f} %, {why})"
 
 
 def _gamma_cell(gamma: Gamma | None) -> Cell:
