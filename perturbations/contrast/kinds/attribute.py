@@ -1,10 +1,15 @@
-"""Attributes: colour, size, age, material and looks of a thing. "a red car" -> "a blue car"."""
+"""Attributes: colour, size, age, material and looks of a thing, the sport of a game. "a red car" -> "a blue car"."""
 
-from itertools import chain
-
-from video_contrast.perturbations.contrast.kinds.contrast import Contrast, is_amount, living, replace_words, thing
+from video_contrast.perturbations.contrast.kinds.contrast import (
+    Contrast,
+    is_amount,
+    living,
+    replace_words,
+    thing,
+)
 from video_contrast.perturbations.contrast.lexicon import Attribute, Lexicon
 from video_contrast.perturbations.english import Sentence
+from video_contrast.perturbations.english.forms import inflect
 
 # Adjectives of which only one can be true of a thing, and that a viewer tells apart; near synonyms share a group of the
 # lexicon. Of two sets, the first that holds an adjective and suits its noun counts.
@@ -35,7 +40,20 @@ round square
 long-sleeved short-sleeved
 happy sad
 bright dark
-curly straight""".splitlines()
+curly straight
+male female
+indoor outdoor
+older younger
+thin thick
+hot cold
+boiling cold
+smiling crying
+bearded clean-shaven
+striped plain
+tight loose
+deep shallow
+peeled unpeeled
+frozen boiling""".splitlines()
 )
 _COLOURS = _SETS[0]
 # What one viewer calls this and another that.
@@ -58,14 +76,28 @@ _NAMES = frozenset(
 _VAGUE = frozenset(
     "stuff one thing style world area background school show party movie film time way number group part game".split()  # noqa: SIM905
 )
+_MASS = ("mixture", "drink", "sauce", "dry_ingredient", "herb", "grain", "dairy", "meat")  # "a little salt"
+# What is cut is cut into one of these; "/" joins names that viewers mix up.
+_PIECES = ("slice/ring", "cube/chunk", "strip", "half/wedge/quarter")
+# Sports of a game (player, team), and of a match.
+_SPORTS = {
+    "game player team": ("soccer/football/rugby", "basketball", "baseball/cricket", "hockey", "volleyball"),
+    "match tournament": ("soccer/football/rugby", "basketball", "hockey", "tennis", "wrestling/boxing", "golf"),
+}
+# What belongs to one sport.
+_SPORTING = frozenset(
+    """basket dunk goal touchdown kick bat hoop puck court ring wrestler boxer wave point half cup quarterback score
+    scoring shoot field outfield pitch throw pass tackle hit ball punch serve""".split()  # noqa: SIM905
+)
 _CHILDREN = frozenset("girl boy kid child brother sister baby guy lady people fan one adult".split())  # noqa: SIM905
 _COLOURLESS = ("food", "nature", "body", "intangible", "place", "activity")  # classes; flowers and fruit are let in
 _COLOURED = ("flower", "fruit", "sweet", "drink", "building")
 
 
 def contrasts(sentence: Sentence, lexicon: Lexicon) -> list[Contrast]:
-    """An adjective exchanged for others of its set that the thing may have."""
-    return list(chain.from_iterable(_of(sentence, place, lexicon) for place in range(len(sentence))))
+    """An adjective exchanged for others of its set that the thing may have; a sport, a shape for another."""
+    rules = (_of, _clothes, _sport, _pieces)
+    return [contrast for place in range(len(sentence)) for rule in rules for contrast in rule(sentence, place, lexicon)]
 
 
 def described(sentence: Sentence, place: int, lexicon: Lexicon) -> tuple[int, Attribute] | None:
@@ -88,8 +120,12 @@ def described(sentence: Sentence, place: int, lexicon: Lexicon) -> tuple[int, At
         or sentence.child(place, "advmod", "conj", "cc") is not None
     ):
         return None
+    if attribute.group in ("hot", "cold", "boiling") and words[noun].lemma not in ("water", "oil", "milk", "soup"):
+        return None
     beside = {words[place + 1].text, words[place - 1].text if place else ""}
-    if beside & {"and", "or", "-", ",", "dark", "light", "bright", "deep"} or word.tag.startswith("VBG"):
+    if beside & {"and", "or", "-", ",", "dark", "light", "bright", "deep", "charcoal", "my", "hot", "boiling"}:
+        return None
+    if word.tag.startswith("VBG") and word.text not in ("boiling", "smiling", "crying"):
         return None
     return (noun, attribute) if suits(sentence, noun, attribute, lexicon) else None
 
@@ -108,6 +144,8 @@ def suits(sentence: Sentence, noun: int, attribute: Attribute, lexicon: Lexicon)
         young = attribute.dimension in ("age", "size") and sentence.words[noun].lemma in _CHILDREN
         return "person" in attribute.classes and not colour and not young
     if meaning is None:
+        return False
+    if attribute.adjective == "little" and meaning.category in _MASS:
         return False
     if colour and lexicon.is_a(meaning.category, "animal"):
         return attribute.group in _ANIMALS and meaning.category in ("pet", "farm_animal")
@@ -149,5 +187,57 @@ def _of(sentence: Sentence, place: int, lexicon: Lexicon) -> list[Contrast]:
     others = alternatives(sentence, noun, attribute, lexicon)
     return [
         replace_words(sentence, place, place + 1, other.adjective, unit=attribute.group, other=other.group)
+        for other in others
+    ]
+
+
+def _clothes(sentence: Sentence, place: int, lexicon: Lexicon) -> list[Contrast]:
+    """ "a man in red" -> "a man in blue"."""
+    words, colour = sentence.words, lexicon.attributes.get(sentence.words[place].text)
+    if colour is None or colour.group not in _COLOURS or place < 2 or words[place].dep != "pobj":
+        return []
+    if words[place - 1].text != "in" or not sentence.is_person(place - 2) or sentence.children[place]:
+        return []
+    others = sorted(_COLOURS - {colour.group})
+    return [
+        replace_words(sentence, place, place + 1, other, unit=colour.group, other=other)
+        for other in others
+        if frozenset((other, colour.group)) not in _NEAR
+    ]
+
+
+def _sport(sentence: Sentence, place: int, _: Lexicon) -> list[Contrast]:
+    """ "a soccer game" -> "a tennis game"."""
+    words, word = sentence.words, sentence.words[place]
+    if word.dep != "compound" or (place and words[place - 1].dep == "compound"):
+        return []
+    if any(other.lemma in _SPORTING for other in words):
+        return []
+    sets = [names for of, names in _SPORTS.items() if words[word.head].lemma in of.split()]
+    return _renamed(sentence, place, sets[0] if sets else ())
+
+
+def _pieces(sentence: Sentence, place: int, _: Lexicon) -> list[Contrast]:
+    """ "cut into strips" -> "cut into cubes"."""
+    word = sentence.words[place]
+    if word.dep != "pobj" or word.tag != "NNS" or sentence.words[word.head].text != "into":
+        return []
+    return _renamed(sentence, place, _PIECES) if sentence.child(place, "prep", "nummod", "conj") is None else []
+
+
+def _renamed(sentence: Sentence, place: int, names: tuple[str, ...]) -> list[Contrast]:
+    """A noun exchanged for the first name of each of the others in a list, if it is in the list."""
+    word = sentence.words[place]
+    own = next((alike for alike in names if word.lemma in alike.split("/")), None)
+    others = [alike.split("/")[0] for alike in names if alike != own] if own else []
+    return [
+        replace_words(
+            sentence,
+            place,
+            place + 1,
+            other if word.tag == "NN" else inflect(other, "NNS"),
+            unit=word.lemma,
+            other=other,
+        )
         for other in others
     ]

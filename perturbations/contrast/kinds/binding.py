@@ -8,7 +8,7 @@ from video_contrast.perturbations.contrast.lexicon import Lexicon
 from video_contrast.perturbations.english import Sentence
 
 _CROWDS = frozenset(
-    "crowd audience group public band fan one other people person someone character couple family team".split()  # noqa: SIM905
+    "crowd audience group public band fan one other panel judge people person someone character couple team".split()  # noqa: SIM905
 )
 
 
@@ -27,6 +27,8 @@ def _actions(sentence: Sentence, lexicon: Lexicon) -> list[Contrast]:
         if sentence.words[verb].lemma == sentence.words[other_verb].lemma:
             continue
         if "ccomp" in (sentence.words[verb].dep, sentence.words[other_verb].dep):
+            continue
+        if any(word.text == "like" for word in sentence.words[doer:other]):
             continue
         names = sentence.noun_key(doer), sentence.noun_key(other)
         spans = core(sentence, doer), core(sentence, other)

@@ -22,9 +22,7 @@ from video_contrast.seeds import Streams
 STEPS = 400
 _RATE = 0.5
 _NONE = 0.02  # weight of leaving a clip out, against 1 of a contrast
-_CHANCE = (
-    0.65  # unevenness that stays, in standard deviations of a fair coin: less than chance would leave tells as well
-)
+_CHANCE = 1.1  # unevenness that stays, in standard deviations of a fair coin: less than chance tells as well
 _SEEN = 4  # contrasts in which a pair of words must change before it is evened: rarer ones teach nothing
 
 

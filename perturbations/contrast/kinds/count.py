@@ -1,12 +1,13 @@
 """Counts: how many. "two men are singing" -> "three men are singing", "a man is singing"; how often: "twice"."""
 
+from dataclasses import dataclass
+
 from video_contrast.perturbations.contrast.kinds.contrast import (
     Change,
     Contrast,
     agreement,
     change,
     has_pronoun,
-    is_amount,
     living,
     replace_words,
     thing,
@@ -19,106 +20,263 @@ _NUMBERS = ("one", "two", "three", "four", "five", "six")
 _DIGITS = ("1", "2", "3", "4", "5", "6")
 _TIMES = ("once", "twice", "three times")
 _APART = 2  # numbers that differ by more are not drawn: nobody would confuse them
+SEVERAL = "several"  # the value of "a group of men", "many men", "men"
+_GROUPS = frozenset("group bunch lot crowd".split())  # noqa: SIM905
+_MANY = frozenset("several many multiple numerous various some few".split())  # noqa: SIM905
+_BODIES = frozenset("team band couple family crowd audience class army orchestra choir group".split())  # noqa: SIM905
+_SOMEBODY = ("someone", "somebody")
 _TOGETHER = frozenset(
-    "each other another both together between team couple pair twin twins various different all".split()  # noqa: SIM905
+    "each other another both together between team couple pair twin twins all half every".split()  # noqa: SIM905
 )
-_PLURALS = {"person": "people"}
+# What one of several does while the others look on, or what takes two: "two men are talking" does not make "a man is
+# talking" false.
+_SHARED = frozenset(
+    """argue battle box chat compete converse cuddle date debate discuss duel embrace fight hug interact interview kiss
+    marry meet race share spar speak talk wrestle gather line surround crowd be have""".split()  # noqa: SIM905
+)
+# Of which several people have one each: "two men are wearing a hat".
+_OWN = frozenset("wear drive ride hold carry use smoke drink steer propose give show have".split())  # noqa: SIM905
+_OWNED = ("garment", "headwear", "footwear", "two_wheeler", "body", "jewelry")
+_COUNTED_OBJECT = frozenset(  # "holding a gun" -> "holding two guns"
+    """hold carry draw wash repair peel cut slice chop crack build juggle throw bake place put buy break
+    paint grab lift feed chase catch pet hug kiss kick hit interview attack help watch wake pull push greet train
+    bathe brush see find meet""".split()  # noqa: SIM905
+)
+_WITH_PEOPLE = frozenset("with to at by near behind beside for around of".split())  # noqa: SIM905
+_PICTURES = frozenset("video clip scene picture image photo footage shot cartoon animation".split())  # noqa: SIM905
+_PLURALS = {"person": "people", "someone": "people", "somebody": "people"}
 # Classes whose things are counted by sight.
 _COUNTED = ("people", "animal", "goods", "vehicle", "furniture", "tableware", "fruit", "vegetable", "flower", "tree")
 _MEASURES = frozenset(
-    "cup tablespoon teaspoon spoon minute hour second day year part side way time kind type type".split()  # noqa: SIM905
+    "cup tablespoon teaspoon spoon minute hour second day year part side way time kind type quart pound".split()  # noqa: SIM905
 )
 
 
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """How many of a noun a caption tells.
+
+    Attributes:
+        first, last: the words that tell it, up to the noun's adjectives; equal where nothing does ("men").
+        noun: what is counted.
+        head: the noun that verbs agree with ("group").
+        value: "one", "two" ... "six", or `SEVERAL`.
+    """
+
+    first: int
+    last: int
+    noun: int
+    head: int
+    value: str
+
+
 def contrasts(sentence: Sentence, lexicon: Lexicon) -> list[Contrast]:
-    """A number of people, animals or things exchanged for another; one becomes several only of who acts."""
+    """A number of people, animals or things exchanged for another."""
     if len([word for word in sentence.words if word.tag == "CD"]) > 1:
         return _times(sentence)
     out = _times(sentence)
-    for noun in sentence.noun_phrases():
-        meaning = thing(sentence, noun, lexicon)
-        counted = meaning is not None and any(lexicon.is_a(meaning.category, kind) for kind in _COUNTED)
-        if not (counted or living(sentence, noun, lexicon)) or sentence.words[noun].lemma in _MEASURES:
+    for head in sentence.noun_phrases():
+        quantity = _quantity(sentence, head)
+        if quantity is None or sentence.words[quantity.noun].lemma in _MEASURES:
             continue
-        if is_amount(sentence, noun) or sentence.words[noun].tag not in ("NN", "NNS"):
-            continue
-        out += _of_noun(sentence, noun, lexicon)
+        meaning, side = thing(sentence, quantity.noun, lexicon), living(sentence, quantity.noun, lexicon)
+        if side or (meaning is not None and any(lexicon.is_a(meaning.category, kind) for kind in _COUNTED)):
+            others = _others(quantity, side, sentence)
+            new = (_recounted(sentence, quantity, other, side, lexicon) for other in others)
+            out += [contrast for contrast in new if contrast is not None]
     return out
 
 
-def _of_noun(sentence: Sentence, noun: int, lexicon: Lexicon) -> list[Contrast]:
-    words = sentence.words
-    number = sentence.child(noun, "nummod")
-    if number is not None and words[number].text in (*_NUMBERS[1:], *_DIGITS[1:]) and words[noun].tag == "NNS":
-        names = _DIGITS if words[number].text in _DIGITS else _NUMBERS
-        if sentence.child(noun, "det", "poss") is not None:
-            return []
-        value = names.index(words[number].text)
-        others = [n for n in range(1, len(names)) if 0 < abs(n - value) <= _APART]
-        out = [_changed(sentence, number, names[value], names[n]) for n in others]
-        single = _resized(sentence, noun, number, 0, lexicon) if value <= _APART else None
-        return out + ([single] if single is not None else [])
-    determiner = sentence.child(noun, "det")
-    if determiner is None or words[determiner].text not in ("a", "an", "one") or words[noun].tag != "NN":
-        return []
-    several = (_resized(sentence, noun, determiner, n, lexicon) for n in range(1, 1 + _APART))
-    return [contrast for contrast in several if contrast is not None]
+def _quantity(sentence: Sentence, head: int) -> Quantity | None:
+    """How many there are of the noun at `head`, or of what "a group of" counts there; None where it does not tell."""
+    words, word = sentence.words, sentence.words[head]
+    if (
+        word.lemma in _BODIES - _GROUPS
+        or word.tag not in ("NN", "NNS")
+        or sentence.child(head, "poss", "relcl", "appos") is not None
+    ):
+        return None
+    if head + 1 < len(words) and words[head + 1].text in ("'s", "'", "s"):
+        return None
+    if word.lemma in _GROUPS:
+        noun = sentence.head_noun(head)
+        before = sentence.child(head, "det")
+        if noun == head or words[noun].tag != "NNS" or words[head + 1].text != "of" or (before is None and head):
+            return None
+        return Quantity(before or 0, head + 2, noun, head, SEVERAL)
+    if sentence.head_noun(head) != head or (word.dep == "pobj" and words[word.head - 1].lemma in _GROUPS):
+        return None
+    left = [n for child in sentence.children[head] for n in sentence.subtree(child) if n < head]
+    first = min(left, default=head)
+    text = words[first].text
+    if set(range(first, head)) != set(left):
+        return None
+    if word.tag == "NNS":
+        if text in (*_NUMBERS[1:], *_DIGITS[1:]):
+            return Quantity(first, first + 1, head, head, _word(text))
+        if text in _MANY:
+            return Quantity(first, first + 1, head, head, SEVERAL)
+        bare = not any(words[n].tag in ("DT", "CD", "PRP$", "PDT", "IN", "JJR", "JJS") for n in left)
+        return Quantity(first, first, head, head, SEVERAL) if bare else None
+    if text in ("a", "an", "one", "the") or (first == 0 and first == head):
+        return Quantity(first, first + (first < head), head, head, "one")
+    return Quantity(first, first, head, head, "one") if word.text in _SOMEBODY and first == head else None
 
 
-def _changed(sentence: Sentence, at: int, old: str, new: str) -> Contrast:
-    return replace_words(sentence, at, at + 1, new, unit=_word(old), other=_word(new))
+def _others(quantity: Quantity, side: str, sentence: Sentence) -> list[str]:
+    """The values that a viewer tells apart from one."""
+    people = side == "people"
+    if quantity.value == SEVERAL:
+        vague = quantity.first == quantity.last  # "men" may be two
+        return ["one"] if vague else ["one", "two"]
+    at = _NUMBERS.index(quantity.value)
+    exact = [_NUMBERS[n] for n in range(len(_NUMBERS)) if 0 < abs(n - at) <= _APART]
+    definite = sentence.words[quantity.first].text == "the"
+    return [*exact, SEVERAL] if people and at < _APART and not definite else exact
 
 
 def _word(number: str) -> str:
     return _NUMBERS[_DIGITS.index(number)] if number in _DIGITS else number
 
 
-def _resized(sentence: Sentence, noun: int, number: int, value: int, lexicon: Lexicon) -> Contrast | None:
-    """One becomes several, or several one: with the noun's form, and its verbs'; None where more would change."""
+def _recounted(sentence: Sentence, quantity: Quantity, value: str, side: str, lexicon: Lexicon) -> Contrast | None:
+    """A quantity with another value: with the noun's form, and its verbs'; None where more would change."""
+    words, (first, last) = sentence.words, (quantity.first, quantity.last)
+    if "one" not in (value, quantity.value) and SEVERAL not in (value, quantity.value):  # two -> three
+        shown = _DIGITS[_NUMBERS.index(value)] if words[first].text in _DIGITS else value
+        return replace_words(sentence, first, last, shown, unit=quantity.value, other=value)
+    plural, was_plural = value != "one", quantity.value != "one"
+    own = _pronouns(sentence, quantity, plural=plural)
+    if (
+        own is None
+        or (plural and _has_own(sentence, quantity, lexicon))
+        or any(word.text in _TOGETHER for word in words)
+    ):
+        return None
+    if quantity.value == SEVERAL and side != "people":
+        return None
+    if words[first].text in _DIGITS or sentence.compound(quantity.noun) in ("video", "news"):
+        return None
+    verbs = _verbs(sentence, quantity, plural=plural, lexicon=lexicon, side=side)
+    if verbs is None or not _is_new(sentence, quantity, plural=plural, lexicon=lexicon):
+        return None
+    noun = _in_number(words[quantity.noun], plural=plural)
+    if plural != was_plural and noun == words[quantity.noun].text:
+        return None
+    phrase = f"{sentence.text(last, quantity.noun)} {noun}".strip()
+    before = {"one": article(phrase), SEVERAL: "a group of"}.get(value, value)
+    changes: list[Change] = [(first, quantity.noun + 1, f"{before} {phrase}"), *verbs, *own]
+    return change(sentence, changes, unit=quantity.value, other=value)
+
+
+def _pronouns(sentence: Sentence, quantity: Quantity, *, plural: bool) -> list[Change] | None:
+    """The changes of possessives to "their", where one person or animal alone is spoken of; None where others stand."""
+    if not has_pronoun(sentence):
+        return []
+    pronouns = [at for at in range(len(sentence)) if has_pronoun(sentence, at, at + 1)]
+    owners = [n for n in sentence.noun_phrases() if sentence.is_person(n) and n not in (quantity.noun, quantity.head)]
     words = sentence.words
-    plural = value > 0
-    if not _is_lone_subject(sentence, noun) or not living(sentence, noun, lexicon) or has_pronoun(sentence):
+    if not plural or owners or quantity.value != "one" or words[quantity.head].dep not in ("nsubj", "ROOT"):
         return None
-    if any(word.text in _TOGETHER for word in words) or sentence.compound(noun) in ("video", "news"):
+    if any(words[at].tag != "PRP$" or at < quantity.noun for at in pronouns):
         return None
-    new = _in_number(sentence.words[noun], plural=plural)
-    if new == words[noun].text or (not plural and sentence.child(noun, "det") is not None):
-        return None
-    verbs = agreement(sentence, noun, plural=plural)
-    behind = words[number + 1].text if number + 1 < noun else new
-    shown = _NUMBERS[value] if plural else article(behind)
-    if verbs is None:
-        return None
-    changed = {place for place, _, _ in verbs}
-    if plural and any(_agrees(sentence, at) for at in range(noun + 1, len(words)) if at not in changed):
-        return None
-    changes: list[Change] = [(number, number + 1, shown), (noun, noun + 1, new), *verbs]
-    before = _word(words[number].text) if not plural else "one"
-    return change(sentence, changes, unit=before, other=_NUMBERS[value])
+    return [(at, at + 1, "their") for at in pronouns if words[at].text != "their"]
+
+
+def _has_own(sentence: Sentence, quantity: Quantity, lexicon: Lexicon) -> bool:
+    """Whether a single thing is named of which each of several people would have one: "in a dress", "his head"."""
+    words = sentence.words
+    for noun in sentence.noun_phrases():
+        meaning, before = thing(sentence, noun, lexicon), sentence.child(noun, "det", "poss")
+        if noun <= quantity.noun or words[noun].tag != "NN" or before is None or words[before].text == "the":
+            continue
+        if meaning is not None and any(lexicon.is_a(meaning.category, kind) for kind in _OWNED):
+            return words[noun].lemma != "hair"
+    return False
 
 
 def _in_number(word: Word, *, plural: bool) -> str:
     """The plural or singular of a noun."""
     if plural:
-        return _PLURALS.get(word.lemma, inflect(word.lemma, "NNS"))
+        return word.text if word.tag == "NNS" else _PLURALS.get(word.lemma, inflect(word.lemma, "NNS"))
     return "person" if word.text == "people" else word.lemma
 
 
-def _is_lone_subject(sentence: Sentence, noun: int) -> bool:
-    """Whether a noun is the subject of a verb ("a man sings", "a man singing"), with no clause or noun beside it."""
-    word = sentence.words[noun]
-    if sentence.child(noun, "conj", "relcl", "appos", "poss") is not None:
+def _verbs(sentence: Sentence, quantity: Quantity, *, plural: bool, lexicon: Lexicon, side: str) -> list[Change] | None:
+    """The changes of the verbs that agree with a noun; None where the noun's role does not let its number change."""
+    words, head = sentence.words, quantity.head
+    word, governor = words[head], words[words[head].head]
+    joined = word.dep == "conj" or sentence.child(head, "conj", "cc") is not None
+    if joined:
+        return [] if side == "people" and _is_joined_subject(sentence, head) else None
+    if word.dep == "attr" and sentence.child(word.head, "expl") is not None:
+        shown = {"is": "are", "are": "is", "was": "were", "were": "was"}
+        finite = [n for n, other in enumerate(words) if other.tag in ("VBZ", "VBP") and n != word.head]
+        if governor.text not in shown or sentence.child(head, "acl") is None or finite:
+            return None
+        be = governor.text if (governor.text in ("are", "were")) == plural else shown[governor.text]
+        return [(word.head, word.head + 1, be)]
+    if word.dep == "dobj":
+        counted = governor.lemma in _COUNTED_OBJECT and words[quantity.first].text != "the"
+        return [] if counted and quantity.first < quantity.last else None
+    if word.dep == "pobj":
+        picture = words[governor.head].lemma in _PICTURES if governor.text == "of" else True
+        counted = bool(side) and governor.text in _WITH_PEOPLE and picture
+        return [] if counted and quantity.first < quantity.last and words[quantity.first].text != "the" else None
+    lone = word.dep in ("nsubj", "nsubjpass") and governor.is_verb
+    if any(other.tag == "EX" for other in words):  # "there is a man is singing"
+        return None
+    if not side or not (lone or (word.dep == "ROOT" and sentence.child(head, "acl") is not None)):
+        return None
+    verbs = agreement(sentence, head, plural=plural)
+    if verbs is None:
+        return None
+    changed = {place for place, _, _ in verbs}
+    rest = [at for at in range(head + 1, len(words)) if at not in changed]
+    return None if plural and any(_agrees(sentence, at) for at in rest) else verbs
+
+
+def _is_joined_subject(sentence: Sentence, noun: int) -> bool:
+    """Whether a noun is one of two that "and" joins, before a verb in the plural: "a man and a woman are"."""
+    words = sentence.words
+    first = noun if words[noun].dep != "conj" else words[noun].head
+    others = sentence.joined(first)
+    if len(others) != 1 or words[first].dep not in ("nsubj", "ROOT") or words[first].tag != words[others[0]].tag:
         return False
-    if word.dep == "ROOT":
-        return sentence.child(noun, "acl") is not None
-    return word.dep in ("nsubj", "nsubjpass") and sentence.words[word.head].is_verb
+    if words[others[0] - 1].text == "and" or not any(words[n].text == "and" for n in range(first, others[0])):
+        return False
+    if words[first].lemma == words[others[0]].lemma:
+        return False
+    if words[first].dep == "ROOT":
+        return any(words[n].tag == "VBG" for n in sentence.children_with(others[0], "acl"))
+    finite = sentence.finite(words[first].head)
+    return finite is not None and words[finite].text in ("are", "were")
+
+
+def _is_new(sentence: Sentence, quantity: Quantity, *, plural: bool, lexicon: Lexicon) -> bool:
+    """Whether what the noun does would show another number: one of two who talk talks as well."""
+    words, head = sentence.words, quantity.head
+    verbs = [verb for verb in sentence.verbs if sentence.subject(verb) == head]
+    if plural:  # several have one each of some things
+        objects = [(words[verb].lemma, sentence.object(verb)) for verb in verbs]
+        return not any(lemma in _OWN and noun is not None and words[noun].tag == "NN" for lemma, noun in objects)
+    loose = [verb for verb in verbs if words[verb].lemma in _SHARED or not _is_seen(words[verb].lemma, lexicon)]
+    if words[head].dep in ("dobj", "pobj"):
+        return quantity.value != SEVERAL
+    return len(loose) < max(len(verbs), 1) or (not verbs and quantity.value != SEVERAL)
+
+
+def _is_seen(verb: str, lexicon: Lexicon) -> bool:
+    return any(action.seen for action in lexicon.actions(verb))
 
 
 def _agrees(sentence: Sentence, at: int) -> bool:
     """Whether a word may be one more verb of the subject, which the parser did not see: "... and talks"."""
     word = sentence.words[at]
     if word.tag == "VBZ":
-        return sentence.child(at, "nsubj", "nsubjpass") is None and word.dep not in ("aux", "auxpass")
+        subject = sentence.child(at, "nsubj", "nsubjpass")
+        free = subject is None or sentence.words[subject].tag == "NNS"
+        return free and word.dep not in ("aux", "auxpass")
     return sentence.words[at - 1].text == "and" and "VBZ" in verb_tags(word.text)
 
 

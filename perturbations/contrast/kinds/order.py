@@ -6,6 +6,10 @@ from video_contrast.perturbations.english import Sentence
 
 _TIMES = ("before", "after")
 _STATES = frozenset("stand lie lay wear be have hold look watch listen hang stay remain".split())  # last on  # noqa: SIM905
+_OUTCOMES = frozenset("win become lose finish score do be get hit hear find".split())  # what follows is of it  # noqa: SIM905
+_SET_PHRASES = frozenset(  # "well before", "after all"
+    "well right long just soon that all this which shortly ever looking day year".split()  # noqa: SIM905
+)
 _BETWEEN = frozenset((",", "and", "then", "but", "."))
 
 
@@ -24,11 +28,18 @@ def _other_time(sentence: Sentence, at: int) -> list[Contrast]:
     """ "before cooking" -> "after cooking"."""
     words = sentence.words
     following = words[at + 1] if at + 1 < len(words) else None
-    if following is None or at == 0:
+    if following is None or at == 0 or _SET_PHRASES & {words[at - 1].lemma, following.text}:
+        return []
+    if any(word.text in ("how", "why", "what") for word in words):
         return []
     head = words[at].head
-    participle = following.tag == "VBG" and following.lemma not in _STATES and sentence.child(at + 1, "nsubj") is None
-    clause = words[at].dep == "mark" and head > at and sentence.child(head, "nsubj", "nsubjpass") is not None
+    participle = (
+        following.tag == "VBG"
+        and following.lemma not in _STATES | _OUTCOMES
+        and sentence.child(at + 1, "nsubj") is None
+    )
+    subject = sentence.child(head, "nsubj", "nsubjpass") if words[at].dep == "mark" and head > at else None
+    clause = subject is not None and (words[subject].tag, words[head].tag) != ("NNS", "VBZ")
     if not participle and not clause:
         return []
     others = [other for other in _TIMES if other != words[at].text]

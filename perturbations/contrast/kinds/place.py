@@ -11,20 +11,29 @@ from video_contrast.perturbations.english import Sentence
 _SETS = tuple(
     (preposition, tuple(tuple(names.strip().split("/")) for names in line.split(",")))
     for preposition, line in (
-        ("in", "kitchen, bedroom, bathroom, living room, classroom, office, gym, garage, restaurant, church, hospital, "
+        ("in", "kitchen/restaurant, bedroom, bathroom, living room, classroom, office, gym, garage, church, hospital, "
                "library, store/shop/supermarket, park/garden/yard/backyard, forest/wood/woods/jungle, field/meadow, "
-               "desert, street, parking lot, studio"),
+               "desert, street, parking lot, studio, car/van/truck/vehicle"),
         ("in", "room, park/garden/yard, forest/wood/woods/jungle, field/meadow, desert, street, parking lot"),
         ("in", "rain, snow, sunshine"),
-        ("on", "stage, beach, street/road, roof/rooftop, boat"),
-        ("on", "couch/sofa, bed, bench, floor"),
+        ("in", "pool/swimming pool, ocean/sea, river/lake/stream"),
+        ("in", "oven, fridge/refrigerator, freezer, microwave"),
+        ("on", "stage, beach, street/road"),
+        ("on", "boat, beach, roof/rooftop"),
+        ("on", "couch/sofa, bed, bench, chair/stool, floor"),
         ("at", "beach, park, zoo, playground, airport, school, restaurant, market"),
+        ("at", "wedding, concert, press conference, party"),
     )
 )  # fmt: skip
-_WITH_ANIMALS = frozenset(
-    "kitchen bathroom garage park forest field desert street room bed couch floor bench rain snow".split()  # noqa: SIM905
+_FREE = ("rain", "pool", "oven")  # members of the sets that do not depend on what is done
+_IN_CAR = frozenset(
+    "talk sit sing speak laugh cry argue eat drink sleep wait smile yell scream discuss chat be record film".split()  # noqa: SIM905
 )
-_WITH_FOOD = frozenset("kitchen park garage classroom restaurant forest rain snow sunshine".split())  # noqa: SIM905
+_COOL = frozenset("put place keep leave set store refrigerate let".split())  # also done with a fridge  # noqa: SIM905
+_WITH_ANIMALS = frozenset(
+    "kitchen bathroom garage park forest field desert street room bed couch floor bench chair rain snow".split()  # noqa: SIM905
+)
+_WITH_FOOD = frozenset("kitchen park garage classroom forest rain snow sunshine oven fridge freezer microwave".split())  # noqa: SIM905
 # Scenes of the lexicon: an action that is of nothing else belongs to a kind of place.
 _BOUND = frozenset(
     "water drive hunt farm garden sport fight animal nature fire ceremony shop office stage care groom".split()  # noqa: SIM905
@@ -33,9 +42,15 @@ _BOUND = frozenset(
 
 def contrasts(sentence: Sentence, lexicon: Lexicon) -> list[Contrast]:
     """The noun behind "in", "on" or "at" exchanged for another place of its set, where what is done fits there."""
-    if any(lexicon.is_a(category, "vehicle") for category in _categories(sentence, lexicon)):
+    vehicles = [noun for noun in sentence.noun_phrases() if _is_vehicle(sentence, noun, lexicon)]
+    if len(vehicles) > 1 or (vehicles and sentence.words[sentence.words[vehicles[0]].head].text != "in"):
         return []
     return list(chain.from_iterable(_of_noun(sentence, noun, lexicon) for noun in sentence.noun_phrases()))
+
+
+def _is_vehicle(sentence: Sentence, noun: int, lexicon: Lexicon) -> bool:
+    meaning = thing(sentence, noun, lexicon)
+    return meaning is not None and lexicon.is_a(meaning.category, "vehicle")
 
 
 def _of_noun(sentence: Sentence, noun: int, lexicon: Lexicon) -> list[Contrast]:
@@ -44,16 +59,35 @@ def _of_noun(sentence: Sentence, noun: int, lexicon: Lexicon) -> list[Contrast]:
         return []
     preposition, old = words[words[noun].head].text, sentence.noun_key(noun)
     first = noun - len(old.split()) + 1
-    if words[first - 1].text not in ("a", "an", "the") or words[noun].head != first - 2:
+    bare = words[noun].head == first - 1
+    if not bare and (words[first - 1].text not in ("a", "an", "the") or words[noun].head != first - 2):
         return []
-    places = _set_of(preposition, old)
-    if not places or (_is_bound(sentence, lexicon) and "rain" not in chain(*places)):
+    places = _set_of("in" if preposition == "inside" else preposition, old)
+    if not places or (_is_bound(sentence, lexicon) and not set(_FREE) & set(chain(*places))):
         return []
     mine = next(names for names in places if old in names)
+    others = [names[0] for names in places if names is not mine and _goes(sentence, names[0], lexicon)]
+    if mine[0] == "car" and not _goes(sentence, "car", lexicon):
+        return []
+    if bare:  # "on stage" -> "on the street"
+        return [replace_words(sentence, first, noun + 1, f"the {new}", unit=mine[0], other=new) for new in others]
+    definite = not bare and words[first - 1].text == "the"
+    return [
+        replace_words(sentence, first - (definite and new == "stage"), noun + 1, new, unit=mine[0], other=new)
+        for new in others
+        if new != "floor" or definite
+    ]
+
+
+def _goes(sentence: Sentence, place: str, lexicon: Lexicon) -> bool:
+    """Whether what a caption tells can well happen at another place."""
+    lemmas = {sentence.words[verb].lemma for verb in sentence.verbs}
+    if place == "car" and not lemmas <= _IN_CAR:
+        return False
+    if place in ("fridge", "freezer") and not lemmas & _COOL:
+        return False
     fitting = _fitting(sentence, lexicon)
-    others = [names[0] for names in places if names is not mine and (not fitting or names[0] in fitting)]
-    others = [new for new in others if new != "floor" or words[first - 1].text == "the"]
-    return [replace_words(sentence, first, noun + 1, new, unit=mine[0], other=new) for new in others]
+    return not fitting or place in fitting
 
 
 def _set_of(preposition: str, place: str) -> tuple[tuple[str, ...], ...]:

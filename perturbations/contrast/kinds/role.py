@@ -39,6 +39,8 @@ def _swapped(sentence: Sentence, verb: int, lexicon: Lexicon) -> Contrast | None
     sides = tuple(living(sentence, place, lexicon) for place in (doer, undergoer))
     if not all(sides) or names[0] == names[1] or not _reversible(unit, names, lexicon):
         return None
+    if sides == ("people", "people") and {"person", "people"} & set(names):  # "a man" is a person, too
+        return None
     if sides[0] != sides[1] and not _strong_enough(sentence, undergoer, doer, lexicon):
         return None
     if any(
