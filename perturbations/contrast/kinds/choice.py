@@ -1,6 +1,6 @@
 """Which contrast of a clip is taken: no caption of the clip says it, and over the set texts alone do not tell.
 
-Every word and pair of words shall be put in as often as it is taken out: a model that sees only captions then has
+Every run of one to three words shall be put in as often as it is taken out: a model that sees only captions then has
 nothing to count. Clips are not matched one to one, since a set that is even to the last item tells too: what a model
 saw put in, it knows to be taken out of the rest. Each clip draws by itself, with probabilities that are even together.
 """
@@ -8,7 +8,6 @@ saw put in, it knows to be taken out of the rest. Each clip draws by itself, wit
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,8 +21,8 @@ from video_contrast.seeds import Streams
 STEPS = 400
 _RATE = 0.5
 _NONE = 0.02  # weight of leaving a clip out, against 1 of a contrast
-_CHANCE = 1.1  # unevenness that stays, in standard deviations of a fair coin: less than chance tells as well
-_SEEN = 4  # contrasts in which a pair of words must change before it is evened: rarer ones teach nothing
+_CHANCE = 1.0  # unevenness that stays, in standard deviations of a fair coin: less than chance tells as well
+_SEEN = 4  # contrasts in which a run of words must change before it is evened: rarer ones teach nothing
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,13 +86,14 @@ def choose(proposed: Mapping[str, Sequence[Proposed]], *, seed: int = 0, kind: s
 
 
 def _changes(contrast: Contrast) -> Counter[str]:
-    """Words and pairs of words: how much oftener each stands in the contrast than in the caption."""
+    """Runs of one to three words: how much oftener each stands in the contrast than in the caption."""
     end = contrast.start + len(contrast.new)
     before, after = contrast.text[: contrast.start], contrast.text[end:]
     net: Counter[str] = Counter()
     for text, sign in ((contrast.text, 1), (before + contrast.old + after, -1)):
         words = ["<", *text.lower().split(), ">"]
-        for feature in (*words, *map(" ".join, pairwise(words)), *["" for _ in words]):  # "" counts words
+        runs = (" ".join(words[at : at + size]) for size in (1, 2, 3) for at in range(len(words) - size + 1))
+        for feature in (*runs, *["" for _ in words]):  # "" counts words
             net[feature] += sign
     return net
 
