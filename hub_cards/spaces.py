@@ -13,7 +13,7 @@ def space_card(name: str, *, body: str = "") -> str:
     """
     from importlib.metadata import PackageNotFoundError, version
 
-    from video_contrast.metrics.modules import module
+    from video_contrast.metrics.evaluate_modules import module
     from video_contrast.version import __version__
 
     try:
@@ -37,7 +37,7 @@ def push_metric(name: str, user: str, *, private: bool = False) -> str:
         VideoContrastError: no permission or no network.
     """
     from video_contrast.hub_cards.publishing import upload
-    from video_contrast.metrics.modules import write_space
+    from video_contrast.metrics.evaluate_modules import write_space
 
     with tempfile.TemporaryDirectory() as temporary:
         folder = write_space(name, Path(temporary) / name)

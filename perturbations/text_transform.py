@@ -1,6 +1,6 @@
 """A text perturbation as a transform for `Dataset.map`."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -88,33 +88,7 @@ class TextPerturbation:
         if not isinstance(rows[self.id_column], list):
             batch = self({name: [value] for name, value in rows.items()})
             return {name: values[0] for name, values in batch.items()}
-        drawn_by = rows["group" if shared else self.id_column]
-        captions: list[str] = []
-        ids: list[str] = []
-        indices: list[int] = []
-        for row, item in enumerate(rows[self.id_column]):
-            if item is None:
-                raise VideoContrastError(f"row {row} of the batch has no {self.id_column!r}: every item needs an id")
-            count = 0
-            for name in self.columns:
-                for caption in _texts(rows[name][row], name, item):
-                    captions.append(caption)
-                    ids.append(str(drawn_by[row]))
-                    indices.append(count)
-                    count += 1
-        from video_contrast.perturbations.text import perturb_captions
-
-        changed = iter(
-            perturb_captions(
-                captions,
-                self.name,
-                ids=ids,
-                caption_indices=indices,
-                seed=self.seed,
-                profile=self.profile,
-                models=self.models,
-            )
-        )
+        changed = self._changed(rows, drawn_by=rows["group" if shared else self.id_column])
         done: dict[str, list[Cell]] = {name: [] for name in self.columns}
         for row in range(len(rows[self.id_column])):
             for name in self.columns:
@@ -127,6 +101,24 @@ class TextPerturbation:
         }  # fmt: skip
         done["text_perturbation"] = [dict(recipe) for _ in rows[self.id_column]]
         return done
+
+    def _changed(self, rows: Columns, drawn_by: Sequence[Cell]) -> Iterator[str]:
+        """The changed captions of a batch, row by row and column by column."""
+        captions: list[tuple[str, str, int]] = []  # text, what names its draws, its place in the row
+        for row, item in enumerate(rows[self.id_column]):
+            if item is None:
+                raise VideoContrastError(f"row {row} of the batch has no {self.id_column!r}: every item needs an id")
+            own = [text for name in self.columns for text in _texts(rows[name][row], name, item)]
+            captions += [(text, str(drawn_by[row]), place) for place, text in enumerate(own)]
+        from video_contrast.perturbations.text import perturb_captions
+
+        texts, ids, places = ([caption[part] for caption in captions] for part in range(3))
+        return iter(
+            perturb_captions(
+                texts, self.name, ids=ids, caption_indices=places, seed=self.seed, profile=self.profile,
+                models=self.models,
+            )
+        )  # fmt: skip
 
     def _settle_candidates(self, rows: Columns, done: dict[str, list[Cell]]) -> None:
         """Refuses items whose candidates became the same text, and brings the spans of `edits` up to date."""

@@ -12,7 +12,7 @@ from video_contrast.runner.conditions import Condition
 from video_contrast.runner.frame_store import FrameStore
 from video_contrast.runner.kinds import Kind
 from video_contrast.runner.kinds.base import Model, ModelSource
-from video_contrast.runner.kinds.recipes.table import recipe_of
+from video_contrast.runner.kinds.recipes import recipe_of
 from video_contrast.runner.kinds.registry import Work
 from video_contrast.runner.kinds.source import KindOptions
 from video_contrast.runner.options import ScoreOptions

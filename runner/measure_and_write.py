@@ -16,6 +16,7 @@ from video_contrast.runner.keys import VERSION
 from video_contrast.runner.kinds.base import Encoder
 from video_contrast.runner.kinds.served_cost import price_of
 from video_contrast.runner.process_share import Run
+from video_contrast.runner.sets import Group
 from video_contrast.runner.shared_frames import frames_by_themselves
 from video_contrast.runner.table_scores import TableScorer
 from video_contrast.storage import RunFolder
@@ -42,18 +43,10 @@ def measure_and_write(run: Run, scorer: TableScorer) -> None:
     tables = [table for table in plan.tables if table.group.config not in unseen]
     for group in dict.fromkeys(table.group for table in tables or plan.tables):
         if all(item.clip in scorer.missing for item in group.items):
-            clip = next((item.clip for item in group.items if item.clip in run.counts.broken), group.items[0].clip)
-            if clip in run.counts.unseen:
-                raise VideoContrastError(
-                    f"no edited clip of the config {group.config} is shown whole: {run.counts.broken[clip]}"
-                )
-            raise VideoContrastError(
-                f"no video of the config {group.config} could be read under {run.video_root} (--video-root); the "
-                f"first: {missing.get(clip.name, 'unknown')}"
-            )
+            raise _nothing_scored(run, group, missing)
     folder.begin()
-    keep = job.options.keep_matrices
     big = sum(4 * table.n_pairs for table in tables if table.is_retrieval) > MATRICES_LIMIT
+    keep_all = job.options.keep_matrices == "all" or (job.options.keep_matrices == "auto" and not big)
     rows: list[ScoreRow] = []
     metrics = {}
     hits: dict[tuple[str, str], dict[str, tuple[float, str]]] = {}
@@ -66,7 +59,7 @@ def measure_and_write(run: Run, scorer: TableScorer) -> None:
                 hits[table.name] = table_metrics.item_hits(scored)
             if scored.matrix is None:
                 rows.extend(table_metrics.score_rows(scored))
-            elif keep == "all" or table.condition.name == "clean" or (keep == "auto" and not big):
+            elif keep_all or table.condition.name == "clean":
                 folder.write_matrix(table.group.config, table.condition.name, table_metrics.similarities(scored))
             advance(1)
     for name, numbers in table_metrics.with_proficiency(hits).items():
@@ -77,6 +70,19 @@ def measure_and_write(run: Run, scorer: TableScorer) -> None:
     from video_contrast.hub_cards.results import write_results
 
     write_results(job.output)
+
+
+def _nothing_scored(run: Run, group: Group, missing: dict[str, str]) -> VideoContrastError:
+    """Why no item of a group has scores."""
+    clip = next((item.clip for item in group.items if item.clip in run.counts.broken), group.items[0].clip)
+    if clip in run.counts.unseen:
+        return VideoContrastError(
+            f"no edited clip of the config {group.config} is shown whole: {run.counts.broken[clip]}"
+        )
+    return VideoContrastError(
+        f"no video of the config {group.config} could be read under {run.video_root} (--video-root); the "
+        f"first: {missing.get(clip.name, 'unknown')}"
+    )
 
 
 def _record(run: Run, scorer: TableScorer, missing: dict[str, str], *, seconds: float) -> RunRecord:

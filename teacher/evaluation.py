@@ -13,9 +13,8 @@ import numpy.typing as npt
 import torch
 
 from video_contrast.seeds import Streams
-from video_contrast.teacher.batches import batches
+from video_contrast.teacher.batches import Part, Tokenizer, batches, collate
 from video_contrast.teacher.caption_rows import TaughtCaption
-from video_contrast.teacher.feed import Part, Tokenizer, collate
 from video_contrast.teacher.options import TrainingOptions
 from video_contrast.teacher.terms import losses
 from video_contrast.teacher.two_towers import Pairs

@@ -10,7 +10,7 @@ from tqdm import tqdm
 
 from video_contrast.files import write_json
 from video_contrast.seeds import digest
-from video_contrast.teacher.feed import Key, Part, Tokenizer
+from video_contrast.teacher.batches import Key, Part, Tokenizer
 from video_contrast.teacher.stored_frames import is_whole, write_array
 from video_contrast.teacher.two_towers import Pairs
 

@@ -9,9 +9,9 @@ from video_contrast.builders.assembly.sharding import alone
 from video_contrast.console import counted
 from video_contrast.rows import RetrievalRow
 from video_contrast.runner.processes import Processes
+from video_contrast.teacher.batches import Part, TrainingData
 from video_contrast.teacher.caption_rows import TaughtCaption
 from video_contrast.teacher.checkpoint import LoadedCheckpoint
-from video_contrast.teacher.feed import Part, TrainingData
 from video_contrast.teacher.frozen import with_outputs
 from video_contrast.teacher.negative_recipe import NegativeRecipe
 from video_contrast.teacher.negatives import corpus_of, negatives, with_similarities

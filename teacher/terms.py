@@ -2,7 +2,7 @@
 
 import torch
 
-from video_contrast.teacher.feed import Batch
+from video_contrast.teacher.batches import Batch
 from video_contrast.teacher.losses import contrast_loss, label_loss, logit_loss
 from video_contrast.teacher.options import TrainingOptions
 

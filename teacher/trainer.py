@@ -25,9 +25,8 @@ from transformers import Trainer, TrainerControl, TrainingArguments
 
 from video_contrast.errors import VideoContrastError
 from video_contrast.teacher import saving
-from video_contrast.teacher.batches import Batches
+from video_contrast.teacher.batches import Batch, Batches, TrainingData, collate
 from video_contrast.teacher.evaluation import Measured, measure
-from video_contrast.teacher.feed import Batch, TrainingData, collate
 from video_contrast.teacher.options import TrainingOptions
 from video_contrast.teacher.parameter_groups import parameter_groups
 from video_contrast.teacher.terms import losses

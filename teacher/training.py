@@ -11,8 +11,8 @@ from transformers.trainer_callback import PrinterCallback, TrainerControl, Train
 from video_contrast.errors import UsageError
 from video_contrast.seeds import digest
 from video_contrast.teacher import saving
+from video_contrast.teacher.batches import TrainingData
 from video_contrast.teacher.evaluation import Measured
-from video_contrast.teacher.feed import TrainingData
 from video_contrast.teacher.options import TrainingOptions
 from video_contrast.teacher.trainer import TeachTrainer
 from video_contrast.teacher.two_towers import Pairs

@@ -20,7 +20,7 @@ from video_contrast.version import __version__
 if TYPE_CHECKING:
     from video_contrast.api import build, load_dataset, score, score_many
     from video_contrast.checkpoints import checkpoint_path
-    from video_contrast.metrics.modules import metric_path, register
+    from video_contrast.metrics.evaluate_modules import metric_path, register
     from video_contrast.perturbations import TextPerturbation, VideoPerturbation
     from video_contrast.storage import open_run, open_set
 
@@ -29,8 +29,8 @@ _LAZY = {
     "build": "video_contrast.api",
     "load_dataset": "video_contrast.api",
     "checkpoint_path": "video_contrast.checkpoints",
-    "metric_path": "video_contrast.metrics.modules",
-    "register": "video_contrast.metrics.modules",
+    "metric_path": "video_contrast.metrics.evaluate_modules",
+    "register": "video_contrast.metrics.evaluate_modules",
     "TextPerturbation": "video_contrast.perturbations",
     "VideoPerturbation": "video_contrast.perturbations",
     "doctor": "video_contrast.api",

@@ -148,9 +148,9 @@ def bind(function: Callable[..., object], given: GivenOptions, where: str = "") 
     known = options_of(function)
     parameters = {} if dataclasses.is_dataclass(function) else inspect.signature(function).parameters
     hints: dict[str, type] = get_type_hints(function)
-    groups: dict[str, type] = {name: hint for name, hint in hints.items() if dataclasses.is_dataclass(hint)}
+    groups = {name: hints[name] for name in parameters if dataclasses.is_dataclass(hints.get(name))}
     values: OptionValues = {}
-    fields: dict[str, OptionValues] = {name: {} for name in groups if name in parameters}
+    fields: dict[str, OptionValues] = {name: {} for name in groups}
     for given_name, value in given.items():
         if given_name in fields and isinstance(value, groups[given_name]):
             values[given_name] = value
@@ -164,10 +164,8 @@ def bind(function: Callable[..., object], given: GivenOptions, where: str = "") 
         if option.default is REQUIRED and option.name not in holder and option.group not in values:
             raise UsageError(f"{where} needs {option.names[0]} ({option.help})")
     for name, part in fields.items():
-        if name in values:
-            values[name] = dataclasses.replace(values[name], **part) if part else values[name]
-        elif part or parameters[name].default is REQUIRED:
-            start = parameters[name].default
+        start = values.get(name, parameters[name].default)
+        if part or start is REQUIRED:
             values[name] = groups[name](**part) if start is REQUIRED else dataclasses.replace(start, **part)
     return values
 

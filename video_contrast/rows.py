@@ -12,13 +12,12 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NotRequired, TypedDict, final
 
 from video_contrast.errors import VideoContrastError
 from video_contrast.files import is_safe_relative
 from video_contrast.kind_names import clash
-from video_contrast.pair_groups import Member, check_group
 from video_contrast.row_parts import AnyRow
 from video_contrast.row_parts import EditRecord as EditRecord
 from video_contrast.row_parts import SegmentColumns as SegmentColumns
@@ -285,7 +284,7 @@ def validate_rows(rows: Iterable[AnyRow], where: str = "the set", *, any_path: b
     """
     seen: dict[str, int] = {}
     layout: Layout | None = None
-    groups: dict[str, list[Member]] = {}
+    groups: dict[str, list[tuple[int, AnyRow]]] = {}
     kinds: dict[str, tuple[int, str]] = {}  # -> number and id of the first row that has it
     n = 0
     for n, row in enumerate(rows, 1):
@@ -305,7 +304,7 @@ def validate_rows(rows: Iterable[AnyRow], where: str = "the set", *, any_path: b
         what = f"{other[0]!r} cannot be a kind here: {other[1]} is another figure of the scores"
         raise VideoContrastError(f"{where}: row {number} (id {name!r}), column 'kinds': {what}")
     for name, members in groups.items():
-        check_group(name, members, where)
+        _check_group(name, members, where)
     return n
 
 
@@ -377,4 +376,32 @@ def _choice_problem(row: AnyRow) -> tuple[str, str] | None:
         return "edits", f"needs one entry (or null) a candidate ({len(candidates)})"
     if not row["cluster"]:
         return "cluster", "must be a non-empty string"
+    return None
+
+
+def _check_group(name: str, members: Sequence[tuple[int, AnyRow]], where: str) -> None:
+    """Checks that the rows of a group share their candidates, each of which is true of one clip."""
+    number, first = members[0]
+    labels: dict[int, int] = {}  # -> the first row that has it
+    for n, row in members:
+        problem = _group_problem(row, first, number, same=labels.setdefault(row["label"], n), n=n)
+        if problem:
+            raise VideoContrastError(
+                f"{where}: row {n} (id {row['id']!r}), group {name!r}, column {problem[0]!r}: {problem[1]}"
+            )
+    if len(members) != len(first["candidates"]):
+        raise VideoContrastError(
+            f"{where}: row {number} (id {first['id']!r}), column 'group': {name!r} has {len(members)} rows, but "
+            f"{len(first['candidates'])} candidates; a group needs one row a candidate"
+        )
+
+
+def _group_problem(row: AnyRow, first: AnyRow, number: int, same: int, n: int) -> tuple[str, str] | None:
+    """What is wrong with row `n` beside the first of its group, and the first with its label (`same`)."""
+    if list(row["candidates"]) != list(first["candidates"]):
+        return "candidates", f"differ from those of row {number}; the rows of a group share them"
+    if row["cluster"] != first["cluster"]:
+        return "cluster", f"is {row['cluster']!r}, that of row {number} is {first['cluster']!r}"
+    if same != n:
+        return "label", f"is {row['label']} as in row {same}; each candidate of a group is true of one clip"
     return None

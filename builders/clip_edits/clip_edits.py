@@ -15,8 +15,8 @@ from video_contrast.builders.assembly.captioned_clip import CaptionedClip
 from video_contrast.builders.assembly.configs import leave_out
 from video_contrast.builders.assembly.reasons import counts_in_words
 from video_contrast.builders.clip_edits.copies import merged_copies
+from video_contrast.builders.clip_edits.edits import EDITS
 from video_contrast.builders.clip_edits.grouping import groups_of, rows_of
-from video_contrast.builders.clip_edits.kinds import MODULES, edit_kinds
 from video_contrast.builders.clip_edits.material import ClipEditOptions, SourceClip
 from video_contrast.builders.registry import BuiltSet, builder
 from video_contrast.builders.sources.clip_table import CaptionTable, read_splits
@@ -44,7 +44,9 @@ class ClipTable(CaptionTable):
 
 
 @builder(
-    "clip_edits", configs=MODULES, requirements="a table of videos and captions, and the videos (OpenCV measures them)"
+    "clip_edits",
+    configs=tuple(EDITS),
+    requirements="a table of videos and captions, and the videos (OpenCV measures them)",
 )
 def clip_edits(
     configs: list[str],
@@ -63,24 +65,23 @@ def clip_edits(
     built = BuiltSet("clip_edits", {}, facts | {"seed": seed, "options": as_record(how), **table.card_facts()})
     built.facts["sources"] = [table.source_name()]
     built.facts["counts"] = counts | {"copies_of_another_clip": n_copies} | facts["counts"]
-    kinds = edit_kinds()
     for name in configs:
         tables, sizes, fell_out = {}, {}, Counter[str]()
         for split, of_split in splits.items():
             names = {clip.id for clip in of_split}
             suited = [material for material in materials if material.id in names]
-            groups, reasons = groups_of(kinds[name], suited, how, seed=seed)
+            groups, reasons = groups_of(EDITS[name], suited, how, seed=seed)
             fell_out.update(reasons)
             sizes[split] = {"groups": len(groups), "counts": dict(sorted(reasons.items()))}
             if groups:
-                rows = rows_of(kinds[name], groups, seed=seed)
+                rows = rows_of(EDITS[name], groups, seed=seed)
                 tables[split] = [_written(row, table.video_root, built) for row in rows] if write_videos else list(rows)
         if not tables:
             leave_out(built, name, f"{UNSUITED} ({counts_in_words(dict(sorted(fell_out.items())))})")
             continue
         built.tables[name] = {split: list(rows) for split, rows in tables.items()}
         built.facts["configs"][name] = {
-            "negatives": kinds[name].negatives,
+            "negatives": EDITS[name].negatives,
             "splits": sizes,
             "audit": audit_splits(tables, seed),
         }

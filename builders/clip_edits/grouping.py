@@ -10,7 +10,7 @@ from typing import cast
 
 from video_contrast import seeds
 from video_contrast.builders.assembly.difference import difference
-from video_contrast.builders.clip_edits.kinds import EditKind
+from video_contrast.builders.clip_edits.edits import EditKind
 from video_contrast.builders.clip_edits.material import ClipEditOptions, EditedGroup, LeftOut, SourceClip
 from video_contrast.rows import MultipleChoiceRow, SegmentColumns, multiple_choice_row
 from video_contrast.video import BrokenVideo

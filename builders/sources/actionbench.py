@@ -5,20 +5,10 @@ from typing import Annotated
 
 from video_contrast.builders.registry import BuiltSet, builder
 from video_contrast.builders.sources.published import PublishedOptions, PublishedSet
-from video_contrast.builders.sources.published_fields import Release, read_rows
+from video_contrast.builders.sources.published_fields import read_rows, release
 
 CONFIGS = {"antonym_mc": "label_action_antonym_clip_text", "object_mc": "label_object_shuffled_clip_text"}
-RELEASE = Release(
-    builder="actionbench",
-    title="ActionBench (SSv2)",
-    summary="Labels of Something-Something V2 against ones with the antonym of the action, and with other objects.",
-    licence="Paxion's repository names no licence for its annotations; the terms of Something-Something V2 hold.",
-    citation="Wang, Blume, Li, Liu, Cho, Tang, Bansal, Ji: Paxion: Patching Action Knowledge in Video-Language "
-    "Foundation Models. NeurIPS 2023.",
-    fetch="the address under Download Annotations of https://github.com/MikeWangWZHL/Paxion, into ActionBench/ssv2",
-    videos="https://developer.qualcomm.com/software/ai-datasets/something-something, as ID.webm",
-    paper={"antonym_mc": 23807},
-)
+RELEASE = release("actionbench")
 
 
 @builder("actionbench", configs=tuple(CONFIGS), requirements=f"its annotations: {RELEASE.fetch}")

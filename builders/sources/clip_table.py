@@ -209,26 +209,7 @@ def read_splits(table: CaptionTable) -> tuple[dict[str, list[CaptionedClip]], di
         VideoContrastError: a path that leaves the video root, a bad time, one id for two videos, a clip in two splits,
             or a name that is none of a split; names the line.
     """
-    by_split: dict[str | None, _Split] = {}
-    first: TableRow | None = None
-    of_clip: dict[Span | str, tuple[str | None, str]] = {}  # clip -> its split, and where its first row stands
-    for row in table.rows():
-        first = first or row
-        name = split_of(row, table.split_column)
-        of_split = by_split.setdefault(name, _Split())
-        of_split.rows += 1
-        span = table.span(row)
-        movie = str(row.value(table.movie_column, "--movie-column")) if table.movie_column else ""
-        captions = table.texts(row)
-        of_split.empty += not captions
-        key = span if span.name is None else span.name
-        former, place = of_clip.setdefault(key, (name, row.place))
-        check_split(row, span.id, name, former=former, place=place)
-        entry = of_split.clips.setdefault(key, _Rows(span, movie))
-        entry.span.check_same(span, row.place)
-        entry.captions += captions
-    if first is None:
-        raise VideoContrastError(f"{table.captions}: no rows")
+    first, by_split = _by_split(table)
     parts = chosen(by_split, table.source_name(), split=table.split)
     splits = {name: [_clip(entry) for entry in part.clips.values() if entry.captions] for name, part in parts.items()}
     clips = [clip for of_split in splits.values() for clip in of_split]
@@ -249,6 +230,31 @@ def read_splits(table: CaptionTable) -> tuple[dict[str, list[CaptionedClip]], di
         "clips_without_caption": len(entries) - len(clips),
     }
     return {name: of_split for name, of_split in splits.items() if of_split}, counts
+
+
+def _by_split(table: CaptionTable) -> tuple[TableRow, dict[str | None, _Split]]:
+    """The first row of a table, and its rows by split (None where no column says it) and clip."""
+    by_split: dict[str | None, _Split] = {}
+    first: TableRow | None = None
+    of_clip: dict[Span | str, tuple[str | None, str]] = {}  # clip -> its split, and where its first row stands
+    for row in table.rows():
+        first = first or row
+        name = split_of(row, table.split_column)
+        of_split = by_split.setdefault(name, _Split())
+        of_split.rows += 1
+        span = table.span(row)
+        movie = str(row.value(table.movie_column, "--movie-column")) if table.movie_column else ""
+        captions = table.texts(row)
+        of_split.empty += not captions
+        key = span if span.name is None else span.name
+        former, place = of_clip.setdefault(key, (name, row.place))
+        check_split(row, span.id, name, former=former, place=place)
+        entry = of_split.clips.setdefault(key, _Rows(span, movie))
+        entry.span.check_same(span, row.place)
+        entry.captions += captions
+    if first is None:
+        raise VideoContrastError(f"{table.captions}: no rows")
+    return first, by_split
 
 
 def training_videos(table: CaptionTable) -> dict[str, list[str]]:

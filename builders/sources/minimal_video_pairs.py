@@ -7,18 +7,9 @@ from typing import Annotated
 
 from video_contrast.builders.registry import BuiltSet, builder
 from video_contrast.builders.sources.published import PublishedOptions, PublishedSet
-from video_contrast.builders.sources.published_fields import Choice, Entry, Release, read_rows
+from video_contrast.builders.sources.published_fields import Choice, Entry, read_rows, release
 
-RELEASE = Release(
-    builder="minimal_video_pairs",
-    title="Minimal Video Pairs",
-    summary="Two clips that hardly differ, one question, two options: each is right for one of the clips.",
-    licence="See the LICENSE of the repository; the licences of nine sources hold for the videos.",
-    citation="Krojer, Komeili, Ross, Garrido, Sinha, Ballas, Assran: A Shortcut-aware Video-QA Benchmark for Physical "
-    "Understanding via Minimal Video Pairs. arXiv 2025.",
-    fetch="hf download facebook/minimal_video_pairs --repo-type dataset --local-dir minimal_video_pairs",
-    videos="git clone https://github.com/facebookresearch/minimal_video_pairs, then make download_videos",
-)
+RELEASE = release("minimal_video_pairs")
 # Word for word as the authors' task for lmms-eval asks.
 PROMPT = (
     "Question: {question}\nOption:\n{options} \nEven when unsure, always answer with a single letter from A or B, "

@@ -57,14 +57,8 @@ def msrvtt(
     clips = source.splits()
     present = [split for split in CONTRAST_SPLITS if split in clips]
     selected = present if splits is None else select_splits(splits, clips)
-    # Human negatives as a list are put together like any contrast; the released file is taken as it is.
-    listed = human is not None and not is_released(human)
-    released = [config for config in RELEASED if config in configs and not (listed and config == "verb_human_mc")]
-    plan = contrast_plan(
-        contrasts,
-        human=human if listed else None,
-        paper=True,
-    )
+    released = _released_files(configs, source.folder, human)
+    plan = contrast_plan(contrasts, human=None if "verb_human_mc" in released else human, paper=True)
     facts = {
         "pretty_name": "MSR-VTT contrast sets",
         "summary": "Contrast sets on MSR-VTT's captions. Holds ids and captions, no videos.",
@@ -83,25 +77,40 @@ def msrvtt(
     for config in built.tables:
         if config != "retrieval" and "test_1k_a" in selected:
             _add_one_k_a(built, config, clips["test_1k_a"], keep_test="test" in selected)
-    clusters = {clip.id: clip.cluster for of_split in clips.values() for clip in of_split}
-
-    def cluster(video_id: str) -> str:
-        return clusters.get(video_id, video_id)
-
-    for config in released:
-        own_file = human if config == "verb_human_mc" else None
-        path = source.folder / RELEASED[config] if own_file is None else own_file
-        if not path.is_file():
-            why = f"no {RELEASED[config]} in {source.folder}; put the released file there"
-            leave_out(built, config, why, optional=optional)
-            continue
-        tables, config_facts = released_config(
-            path, config.removesuffix("_mc"), video_path=source.path, cluster=cluster
-        )
-        add_config(built, config, tables, config_facts)
-        if "test_1k_a" in clips:
-            _add_one_k_a(built, config, clips["test_1k_a"], keep_test=True)
+    for config, path in released.items():
+        _add_released(built, config, path, source, clips, optional=optional)
     return built
+
+
+def _released_files(configs: Sequence[str], folder: Path, human: Path | None) -> dict[str, Path]:
+    """The released file of each config that is taken as it is; human negatives as a list are put together like any."""
+    files = {config: folder / name for config, name in RELEASED.items() if config in configs}
+    if human is not None and files.pop("verb_human_mc", None) and is_released(human):
+        files["verb_human_mc"] = human
+    return files
+
+
+def _add_released(
+    built: BuiltSet,
+    config: str,
+    path: Path,
+    source: "MsrVttFolder",
+    clips: Mapping[str, Sequence[CaptionedClip]],
+    *,
+    optional: bool,
+) -> None:
+    """Adds a config from its released file; says what is missing where there is none."""
+    if not path.is_file():
+        why = f"no {RELEASED[config]} in {source.folder}; put the released file there"
+        leave_out(built, config, why, optional=optional)
+        return
+    clusters = {clip.id: clip.cluster for of_split in clips.values() for clip in of_split}
+    tables, facts = released_config(
+        path, config.removesuffix("_mc"), video_path=source.path, cluster=lambda name: clusters.get(name, name)
+    )
+    add_config(built, config, tables, facts)
+    if "test_1k_a" in clips:
+        _add_one_k_a(built, config, clips["test_1k_a"], keep_test=True)
 
 
 class MsrVttFolder:

@@ -6,19 +6,10 @@ from typing import Annotated
 
 from video_contrast.builders.registry import BuiltSet, builder
 from video_contrast.builders.sources.published import PublishedOptions, PublishedSet
-from video_contrast.builders.sources.published_fields import Choice, Release, read_rows
+from video_contrast.builders.sources.published_fields import Choice, read_rows, release
 from video_contrast.builders.sources.published_videos import file_name
 
-RELEASE = Release(
-    builder="negbench",
-    title="NegBench (MSR-VTT)",
-    summary="Four captions a clip that affirm or negate what it shows; one is right.",
-    licence="See the repository; the terms of MSR-VTT hold for the videos.",
-    citation="Alhamoud, Alshammari, Tian, Li, Torr, Kim, Ghassemi: Vision-Language Models Do Not Understand Negation. "
-    "CVPR 2025.",
-    fetch="the address under Preprocessed CSV Files in datasets.md of https://github.com/m1k2zoo/negbench",
-    videos="the address under MSR-VTT Videos in the same file, as videoID.mp4",
-)
+RELEASE = release("negbench")
 
 
 @builder("negbench", configs=("msrvtt_mc",), requirements=f"msr_vtt_mcq_rephrased_llama.csv: {RELEASE.fetch}")

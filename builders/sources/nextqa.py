@@ -6,20 +6,10 @@ from typing import Annotated
 
 from video_contrast.builders.registry import BuiltSet, builder
 from video_contrast.builders.sources.published import PublishedOptions, PublishedSet
-from video_contrast.builders.sources.published_fields import Choice, Release, present, read_rows
+from video_contrast.builders.sources.published_fields import Choice, present, read_rows, release
 from video_contrast.files import read_json
 
-RELEASE = Release(
-    builder="nextqa",
-    title="NExT-QA",
-    summary="Multiple-choice questions on causes, order and content of everyday videos.",
-    licence="The repository is under the MIT licence; the terms of VidOR hold for the videos.",
-    licence_id="mit",
-    citation="Xiao, Shang, Yao, Chua: NExT-QA: Next Phase of Question-Answering to Explaining Temporal Actions. "
-    "CVPR 2021.",
-    fetch="git clone https://github.com/doc-doc/NExT-QA",
-    videos="the address of the raw videos in the repository's README (VidOR), as FOLDER/ID.mp4",
-)
+RELEASE = release("nextqa")
 SPLITS = {"test": "test", "validation": "val"}
 SIZES = {"test": 8564, "validation": 4996}
 

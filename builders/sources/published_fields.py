@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
 
 from video_contrast.builders.sources.caption_table import read_table
@@ -51,6 +52,12 @@ class Release:
             return told, f"{config}: the files hold {told}: are they whole?"
         told = f"{items:,} items: {name} release"
         return told, f"{config}: {told}, not the paper's of {self.paper[config]:,}" if name in self.former else None
+
+
+@cache
+def release(builder: str) -> Release:
+    """What `releases.json` says of the set of a builder."""
+    return Release(builder, **read_json(Path(__file__).with_name("releases.json"))[builder])
 
 
 @dataclass(frozen=True)

@@ -6,21 +6,11 @@ from typing import Annotated
 
 from video_contrast.builders.registry import BuiltSet, builder
 from video_contrast.builders.sources.published import PublishedOptions, PublishedSet
-from video_contrast.builders.sources.published_fields import Choice, Release, flipped, read_rows
+from video_contrast.builders.sources.published_fields import Choice, flipped, read_rows, release
 
 GROUPS = {"test": 1000, "validation": 500}
 SPLITS = {"test": "test", "validation": "valid", "train": "train"}
-RELEASE = Release(
-    builder="rtime",
-    title="Reversed in Time",
-    summary="Clips and their reversals, each with captions of its own.",
-    licence="The repository names no licence; it gives the addresses of the videos, not the videos.",
-    citation="Du, Liu, Jin: Reversed in Time: A Novel Temporal-Emphasized Benchmark for Cross-Modal Video-Text "
-    "Retrieval. ACM Multimedia 2024.",
-    fetch="git clone https://github.com/qyr0403/Reversed-in-Time",
-    videos="the address `url` of each entry, by permission of its owner, as ID.mp4; its reversal as ID_reverse.mp4 "
-    "(ffmpeg -i ID.mp4 -vf reverse -an ID_reverse.mp4)",
-)
+RELEASE = release("rtime")
 
 
 @builder("rtime", configs=("pairs",), requirements=f"test.json ...: `{RELEASE.fetch}`")

@@ -5,20 +5,11 @@ from typing import Annotated
 
 from video_contrast.builders.registry import BuiltSet, builder
 from video_contrast.builders.sources.published import PublishedOptions, PublishedSet
-from video_contrast.builders.sources.published_fields import Choice, Entry, Release, read_rows
+from video_contrast.builders.sources.published_fields import Choice, Entry, read_rows, release
 from video_contrast.builders.sources.published_videos import VideoName
 from video_contrast.errors import UsageError
 
-RELEASE = Release(
-    builder="ssv2",
-    title="SSv2-label and SSv2-template",
-    summary="Retrieval of clips by their labels, and the choice among all templates, whose objects are masked.",
-    licence="The terms of Something-Something V2 hold for labels and videos.",
-    citation="Lei, Berg, Bansal: Revealing Single Frame Bias for Video-and-Language Learning. ACL 2023.",
-    fetch="the annotations under Download of https://github.com/jayleicn/singularity (ssv2_label, ssv2_template)",
-    videos="https://developer.qualcomm.com/software/ai-datasets/something-something, as ID.webm",
-    paper={"label": 2088, "template_mc": 2088},
-)
+RELEASE = release("ssv2")
 
 
 @builder("ssv2", configs=("label", "template_mc"), requirements=f"its json files: {RELEASE.fetch}")

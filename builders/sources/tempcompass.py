@@ -6,24 +6,11 @@ from typing import Annotated
 
 from video_contrast.builders.registry import BuiltSet, builder
 from video_contrast.builders.sources.published import PublishedOptions, PublishedSet
-from video_contrast.builders.sources.published_fields import YES_NO, Choice, Entry, Release, read_rows
+from video_contrast.builders.sources.published_fields import YES_NO, Choice, Entry, read_rows, release
 
 CONFIGS = ("multi_choice", "yes_no", "caption_matching")
 FILES = {"multi_choice": "multi-choice", "yes_no": "yes_no", "caption_matching": "caption_matching"}
-RELEASE = Release(
-    builder="tempcompass",
-    title="TempCompass",
-    summary="Questions on the speed, direction, order, action and change of attributes of clips; conflicting clips "
-    "(reversed, faster, joined) share all that a single frame shows.",
-    licence="TempCompass is CC BY-NC 4.0.",
-    licence_id="cc-by-nc-4.0",
-    citation="Liu, Li, Liu, Wang, Ren, Li, Chen, Sun, Hou: TempCompass: Do Video LLMs Really Understand Videos? "
-    "Findings of ACL 2024.",
-    fetch="git clone https://github.com/llyx97/TempCompass",
-    paper={"multi_choice": 1580, "yes_no": 2453, "caption_matching": 1503},
-    videos="hf download lmms-lab/TempCompass --repo-type dataset (or utils/download_video.py and "
-    "utils/process_videos.py of the repository), into videos/",
-)
+RELEASE = release("tempcompass")
 # Word for word as the authors' scripts ask.
 YES_OR_NO = "{question}\nPlease answer yes or no:"
 BEST_OPTION = "{question}\n{options}\nPlease directly give the best option:"

@@ -5,20 +5,10 @@ from typing import Annotated
 
 from video_contrast.builders.registry import BuiltSet, builder
 from video_contrast.builders.sources.published import PublishedOptions, PublishedSet
-from video_contrast.builders.sources.published_fields import Choice, Release, read_rows
+from video_contrast.builders.sources.published_fields import Choice, read_rows, release
 
 TASKS = ("count", "direction", "rotation", "shape&trend", "velocity&frequency", "visual_cues")
-RELEASE = Release(
-    builder="tomato",
-    title="TOMATO",
-    summary="Questions on action count, direction, rotation, shape and trend, velocity and frequency, visual cues.",
-    licence="See the repository; its videos are recorded by the authors or named by their address.",
-    citation="Shangguan, Li, Ding, Zheng, Zhao, Fitzgerald, Cohan: TOMATO: Assessing Visual Temporal Reasoning "
-    "Capabilities in Multimodal Foundation Models. ICLR 2025.",
-    fetch="git clone https://github.com/yale-nlp/TOMATO",
-    videos="the address under Videos in the repository's README, unzipped to videos/",
-    paper={"tomato_mc": 1484},
-)
+RELEASE = release("tomato")
 # Word for word as the authors' script asks, with its spaces at the ends of lines.
 PROMPT = """You will be provided with {frames} separate frames uniformly sampled from a video, the frames are provided \
 in chronological order of the video. Analyze these frames and provide the answer to the question about the video \

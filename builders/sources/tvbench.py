@@ -5,24 +5,14 @@ from typing import Annotated
 
 from video_contrast.builders.registry import BuiltSet, builder
 from video_contrast.builders.sources.published import PublishedOptions, PublishedSet
-from video_contrast.builders.sources.published_fields import Choice, Release, read_rows
+from video_contrast.builders.sources.published_fields import Choice, read_rows, release
 
 TASKS = (
     "action_antonym", "action_count", "action_localization", "action_sequence", "egocentric_sequence",
     "moving_direction", "object_count", "object_shuffle", "scene_transition", "unexpected_action",
 )  # fmt: skip
 CUT = ("action_localization", "action_sequence")  # their start and end count, as in the authors' loader
-RELEASE = Release(
-    builder="tvbench",
-    title="TVBench",
-    summary="Questions in ten temporal tasks, whose options are balanced against answers from text or one frame.",
-    licence="See the data set's page; the licences of its sources hold for their videos.",
-    citation="Cores, Dorkenwald, Mucientes, Snoek, Asano: TVBench: Redesigning Video-Language Evaluation. "
-    "arXiv:2410.07752.",
-    fetch="hf download FunAILab/TVBench --repo-type dataset --local-dir TVBench",
-    videos="in the same download: unzip video/*.zip; the clips of NTU RGB+D have to be asked for at "
-    "https://rose1.ntu.edu.sg/dataset/actionRecognition",
-)
+RELEASE = release("tvbench")
 # Word for word as the authors' notebook asks.
 PROMPT = (
     "Carefully watch the video and pay attention to the cause and sequence of events, the detail and movement of "

@@ -4,19 +4,9 @@ from typing import Annotated
 
 from video_contrast.builders.registry import BuiltSet, builder
 from video_contrast.builders.sources.published import PublishedOptions, PublishedSet
-from video_contrast.builders.sources.published_fields import Release, read_rows
+from video_contrast.builders.sources.published_fields import read_rows, release
 
-RELEASE = Release(
-    builder="velociti",
-    title="VELOCITI",
-    summary="Captions of movie clips against ones that bind a wrong agent, action, manner, reference or order.",
-    licence="VELOCITI is CC BY-NC-SA 4.0, and may never be used to tune the parameters of a model.",
-    licence_id="cc-by-nc-sa-4.0",
-    citation="Saravanan, Gupta, Singh, Khan, Gandhi, Tapaswi: VELOCITI: Benchmarking Video-Language Compositional "
-    "Reasoning with Strict Entailment. CVPR 2025.",
-    fetch="hf download katha-ai-iiith/VELOCITI --repo-type dataset --local-dir VELOCITI",
-    videos="in the same download: unzip velociti_videos.zip",
-)
+RELEASE = release("velociti")
 
 
 @builder("velociti", configs=("velociti_mc",), requirements=f"its table: `{RELEASE.fetch}`")

@@ -5,24 +5,13 @@ from typing import Annotated
 
 from video_contrast.builders.registry import BuiltSet, builder
 from video_contrast.builders.sources.published import Items, PublishedOptions, PublishedSet
-from video_contrast.builders.sources.published_fields import Choice, Entry, Release, read_rows
+from video_contrast.builders.sources.published_fields import Choice, Entry, read_rows, release
 from video_contrast.builders.sources.published_videos import VideoName
 
 SOURCES = ("activitynet", "youcook2")
 CONFIGS = tuple(f"{source}_{what}" for source in SOURCES for what in ("mc", "questions"))
 LETTERS = ("A", "B")
-RELEASE = Release(
-    builder="videocomp",
-    title="VideoComp",
-    summary="Paragraphs of several events against ones with a reordering, another action word, or another segment.",
-    licence="VideoComp is CC BY 4.0.",
-    licence_id="cc-by-4.0",
-    citation="Kim, Piergiovanni, Mallya, Angelova: VideoComp: Advancing Fine-Grained Compositional and Temporal "
-    "Alignment in Video-Text Models. CVPR 2025.",
-    fetch="the four files under Downloads of https://github.com/google-deepmind/video_comp, by wget",
-    videos="YouTube ids of ActivityNet and YouCook2: https://cs.stanford.edu/people/ranjaykrishna/densevid/ and "
-    "http://youcook2.eecs.umich.edu/, as ID.mp4",
-)
+RELEASE = release("videocomp")
 
 
 @builder("videocomp", configs=CONFIGS, requirements=f"its json files: {RELEASE.fetch}")

@@ -5,24 +5,12 @@ from typing import Annotated
 
 from video_contrast.builders.registry import BuiltSet, builder
 from video_contrast.builders.sources.published import PublishedOptions, PublishedSet
-from video_contrast.builders.sources.published_fields import Release, read_rows
+from video_contrast.builders.sources.published_fields import read_rows, release
 from video_contrast.builders.sources.published_videos import file_name
 from video_contrast.errors import UsageError
 
 SPLITS = {"train": "train", "val": "validation", "test": "test"}
-RELEASE = Release(
-    builder="videocon",
-    title="VideoCon",
-    summary="Captions and contrast captions with seven kinds of misalignment by a language model (MSR-VTT, VATEX, "
-    "TEMPO), and by people (ActivityNet).",
-    licence="VideoCon is under the MIT licence; the licences of its sources hold for their captions and videos.",
-    licence_id="mit",
-    citation="Bansal, Bitton, Szpektor, Chang, Grover: VideoCon: Robust Video-Language Alignment via Contrast "
-    "Captions. CVPR 2024.",
-    fetch="hf download videocon/videocon --repo-type dataset --local-dir VideoCon",
-    videos="as datasets/msrvtt.md, vatex.md and tempo.md of https://github.com/Hritikbansal/videocon say, into "
-    "SOURCE/; the human part: the addresses in its column video_url, into human/",
-)
+RELEASE = release("videocon")
 
 
 @builder("videocon", configs=("llm_mc", "human_mc"), requirements=f"its csv files: `{RELEASE.fetch}`")

@@ -5,21 +5,10 @@ from typing import Annotated
 
 from video_contrast.builders.registry import BuiltSet, builder
 from video_contrast.builders.sources.published import PublishedOptions, PublishedSet
-from video_contrast.builders.sources.published_fields import YES_NO, Choice, Entry, Release, read_rows
+from video_contrast.builders.sources.published_fields import YES_NO, Choice, Entry, read_rows, release
 
 SUBSETS = ("object_relation", "temporal", "semantic_detail", "external_factual", "external_nonfactual", "interaction")
-RELEASE = Release(
-    builder="videohallucer",
-    title="VideoHallucer",
-    summary="A question whose answer is yes and one whose answer is no, of one clip or of two that hardly differ.",
-    licence="VideoHallucer is under the MIT licence.",
-    licence_id="mit",
-    citation="Wang, Wang, Zhao, Xie, Zheng: VideoHallucer: Evaluating Intrinsic and Extrinsic Hallucinations in Large "
-    "Video-Language Models. arXiv:2406.16338.",
-    fetch="hf download ColorfulAI/VideoHallucer --repo-type dataset --local-dir VideoHallucer",
-    videos="in the same download, SUBSET/videos/",
-    paper=dict(zip(SUBSETS, (400, 352, 400, 400, 400, 248), strict=True)),
-)
+RELEASE = release("videohallucer")
 PROMPT = "{question}\nAnswer the question using 'yes' or 'no'."  # word for word as the authors' script asks
 
 

@@ -5,7 +5,7 @@ from typing import Annotated
 
 from video_contrast.builders.registry import BuiltSet, builder
 from video_contrast.builders.sources.published import PublishedOptions, PublishedSet
-from video_contrast.builders.sources.published_fields import Entry, Release, read_rows
+from video_contrast.builders.sources.published_fields import Entry, read_rows, release
 from video_contrast.builders.sources.published_videos import VideoName
 from video_contrast.files import Json
 
@@ -28,21 +28,7 @@ FOLDERS = {
     "star": "star/{video_file}.mp4",
 }  # fmt: skip
 YOUTUBE_ID = 11  # characters; VidSitu's ids have a number of the release behind them
-RELEASE = Release(
-    builder="vilma",
-    title="ViLMA",
-    summary="Captions and foils on change of state, counting, rare actions, spatial relations and situations; each "
-    "item has a simpler one of the same clip, the proficiency test.",
-    licence="ViLMA is under the MIT licence.",
-    licence_id="mit",
-    citation="Kesen, Pedrotti, Dogan, Cafagna, Acikgoz, Parcalabescu, Calixto, Frank, Gatt, Erdem, Erdem: ViLMA: A "
-    "Zero-Shot Benchmark for Linguistic and Temporal Grounding in Video-Language Models. ICLR 2024.",
-    fetch="git clone https://github.com/ilkerkesen/ViLMA",
-    videos="YouTube ids of COIN, YouCook2 and STAR: bin/youtube_downloader of the repository, into DATASET/ID.mp4; "
-    "QUVA (bin/normalize_fps), Something-Something V2 and RareAct as its README says; of VidSitu's ids the first 11 "
-    "characters are YouTube's",
-    paper={f"{task}{end}": n for task, n in PAPER.items() for end in ("", "_proficiency")},
-)
+RELEASE = release("vilma")
 
 
 @builder("vilma", configs=CONFIGS, requirements=f"its folder `data`: `{RELEASE.fetch}`")

@@ -6,22 +6,12 @@ from typing import Annotated
 
 from video_contrast.builders.registry import BuiltSet, builder
 from video_contrast.builders.sources.published import Items, PublishedOptions, PublishedSet
-from video_contrast.builders.sources.published_fields import Choice, Release, flipped, lettered, read_rows
+from video_contrast.builders.sources.published_fields import Choice, flipped, lettered, read_rows, release
 from video_contrast.builders.sources.published_videos import file_name
 
 LAST_LINE = "Please only output one English character."  # as the authors' scripts add to each question
 CONFIGS = ("pairs", "pairs_shuffled", "text_released_mc", "text_shuffled_mc")
-RELEASE = Release(
-    builder="vinoground",
-    title="Vinoground",
-    summary="Pairs of natural clips whose captions hold the same words in another order of events.",
-    licence="The data set is gated on the Hub; its terms are shown there.",
-    citation="Zhang, Cai, Lee: Vinoground: Scrutinizing LMMs over Dense Temporal Reasoning with Short Videos. "
-    "arXiv:2410.02763.",
-    fetch="hf download HanSolo9682/Vinoground --repo-type dataset --local-dir Vinoground",
-    videos="in the same download: unzip vinoground_videos.zip",
-    paper={"pairs": 1000, "pairs_shuffled": 1000, "text_released_mc": 1000, "text_shuffled_mc": 1000},
-)
+RELEASE = release("vinoground")
 
 
 @builder("vinoground", configs=CONFIGS, requirements=f"its folder (gated): `{RELEASE.fetch}`")

@@ -22,7 +22,7 @@ from video_contrast.runner.kinds.base import (
     TextScorer,
     kind,
 )
-from video_contrast.runner.kinds.recipes.coverage import coverage_of
+from video_contrast.runner.kinds.recipes import generative_types
 from video_contrast.runner.kinds.source import KindOptions
 
 __all__ = [
@@ -99,34 +99,39 @@ def choose(source: ModelSource, override: str | None = None) -> Kind:
         if override not in known:
             raise unknown_name("model kind", override, list(known))
         return known[override]
-    for model_kind in known.values():
-        if any(
-            source.name == name or (name.endswith(":") and source.name.startswith(name)) for name in model_kind.names
-        ):
-            return model_kind
+    if named := [model_kind for model_kind in known.values() if _is_named(source.name, model_kind)]:
+        return named[0]
     if source.path is not None and (source.path / "precomputed.json").exists():
         return known["precomputed"]
     if source.modules is not None:  # before the class inside: its prompts and pooling are part of the model
         return known[SAVED_AS.get(_saved_as(source), "sentence_transformers")]
-    for model_kind in known.values():
-        if source.architecture and source.architecture in model_kind.architectures:
-            return model_kind
-    for model_kind in known.values():
-        if source.model_type and source.model_type in model_kind.model_types:
-            return model_kind
+    by_class = {name: model_kind for model_kind in reversed(known.values()) for name in model_kind.architectures}
+    by_type = {name: model_kind for model_kind in reversed(known.values()) for name in model_kind.model_types}
+    if taken := by_class.get(source.architecture) or by_type.get(source.model_type):
+        return taken
     if source.config.get("auto_map"):  # code of its own; the kind says what methods it must have
         return known["video_dual_encoder"]
+    raise _not_taken(source, list(known))
+
+
+def _is_named(model: str, model_kind: Kind) -> bool:
+    """Whether a model's name is one of a kind's, or begins with its scheme ("served:")."""
+    return any(model == name or (name.endswith(":") and model.startswith(name)) for name in model_kind.names)
+
+
+def _not_taken(source: ModelSource, known: list[str]) -> UsageError:
+    """Why no kind takes a model."""
     what = source.architecture or source.model_type
     if source.path is not None and source.path.is_file():  # which a kind of another package may read
-        raise UsageError(f"--model {source.name} is a file; give the folder of a saved model, or --kind")
+        return UsageError(f"--model {source.name} is a file; give the folder of a saved model, or --kind")
     if not what:
-        raise UsageError(
+        return UsageError(
             f"{source.name}: its config.json names neither architectures nor model_type, so it is unknown how to run "
             f"it; give --kind ({', '.join(known)})"
         )
-    coverage = coverage_of(source.model_type)
+    coverage = generative_types().get(source.model_type)
     why = f" ({coverage.why})" if coverage is not None and coverage.state == "cannot" else ""
-    raise UsageError(
+    return UsageError(
         f"{source.name}: no kind takes a model of class {what}{why}; give --kind if one of these does: "
         f"{', '.join(known)}"
     )

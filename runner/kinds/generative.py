@@ -6,7 +6,7 @@ from video_contrast.errors import VideoContrastError
 from video_contrast.runner.kinds.base import LoadOptions, ModelSource, kind
 from video_contrast.runner.kinds.generative_scorer import GenerativeScorer, ScoringOptions
 from video_contrast.runner.kinds.loading import load_model, load_processor
-from video_contrast.runner.kinds.recipes.coverage import scored_types
+from video_contrast.runner.kinds.recipes import scored_types
 from video_contrast.runner.kinds.registry import kind_options
 
 

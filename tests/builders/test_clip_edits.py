@@ -16,7 +16,7 @@ import video_contrast
 from tests.support.video_files import turn_pictures, write_clip
 from video_contrast.builders.assembly.reasons import LEFT_OUT, counts_in_words
 from video_contrast.builders.clip_edits.backwards import backwards
-from video_contrast.builders.clip_edits.kinds import MODULES
+from video_contrast.builders.clip_edits.edits import EDITS
 from video_contrast.builders.clip_edits.material import LeftOut
 from video_contrast.builders.clip_edits.mirrored import mirrored
 from video_contrast.builders.clip_edits.motion import motion_of
@@ -149,7 +149,7 @@ def truth_of(kind: str, row: Any, text: str) -> bool:
     return holds(scenes[0], words["host"]) and holds(scenes[2], words["host"]) and holds(scenes[1], words["needle"])
 
 
-@pytest.mark.parametrize("kind", MODULES)
+@pytest.mark.parametrize("kind", EDITS)
 def test_each_caption_is_true_of_its_clip_alone(edits: Path, kind: str) -> None:
     rows = rows_of(edits, kind)
     assert len(rows) >= 8
@@ -161,7 +161,7 @@ def test_each_caption_is_true_of_its_clip_alone(edits: Path, kind: str) -> None:
         assert all(truth["false"][n] for n in range(len(verdicts)) if n != row["label"])
 
 
-@pytest.mark.parametrize("kind", MODULES)
+@pytest.mark.parametrize("kind", EDITS)
 def test_nothing_is_won_without_the_video(edits: Path, kind: str) -> None:
     audit = video_contrast.open_set(edits).record["configs"][kind]["facts"]["audit"]
     found = {key: value["accuracy"] for key, value in audit.items() if isinstance(value, dict)}
@@ -176,7 +176,7 @@ def test_equal_input_gives_equal_bytes_and_another_seed_other_pairs(edits: Path,
 
 def test_every_clip_is_used_or_counted(edits: Path) -> None:
     record = video_contrast.open_set(edits).record
-    for kind in MODULES:
+    for kind in EDITS:
         used = {name for row in rows_of(edits, kind) for name in json.loads(row["meta"])["clips"]}
         counts = record["configs"][kind]["facts"]["splits"]["test"]["counts"]
         assert len(used) + sum(counts.values()) == CLIPS, (kind, counts)
@@ -399,7 +399,7 @@ def test_wrong_calls_are_told(odd: Path, tmp_path: Path) -> None:
 
 
 def test_a_set_is_published_with_the_videos_of_its_recipes(edits: Path, world: Path) -> None:
-    shown = {part["video_path"] for kind in MODULES for row in rows_of(edits, kind) for part in row["segments"]}
+    shown = {part["video_path"] for kind in EDITS for row in rows_of(edits, kind) for part in row["segments"]}
     push = plan_set(edits, with_videos=True, video_root=world, licence="cc0-1.0")
     assert {path for path, _ in push.videos} == shown - {""}
     remembered = plan_set(edits, with_videos=True, licence="cc0-1.0")  # the set knows its video root

@@ -351,7 +351,7 @@ def test_an_edited_clip_has_no_file_to_play(tmp_path: Path) -> None:
 
 
 def test_metrics_become_private_spaces_of_their_names(hub: FakeHub, capsys: pytest.CaptureFixture[str]) -> None:
-    from video_contrast.metrics.modules import MODULES
+    from video_contrast.metrics.evaluate_modules import MODULES
 
     assert main(["metrics", "push", "me", "--private"]) == 0
     said = capsys.readouterr().out.splitlines()

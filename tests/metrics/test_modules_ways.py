@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import video_contrast
-from video_contrast.metrics import modules
+from video_contrast.metrics import evaluate_modules as modules
 
 NAN, INF = float("nan"), float("inf")
 NAMES = list(modules.MODULES)

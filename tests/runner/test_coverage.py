@@ -7,8 +7,7 @@ import pytest
 from video_contrast.errors import UsageError
 from video_contrast.runner.doctor.known import check_recipe
 from video_contrast.runner.kinds import ModelSource, choose
-from video_contrast.runner.kinds.recipes.coverage import coverage_of, scored_types
-from video_contrast.runner.kinds.recipes.table import ALL
+from video_contrast.runner.kinds.recipes import all_recipes, generative_types, scored_types
 
 
 def mapped() -> set[str]:
@@ -21,16 +20,16 @@ def mapped() -> set[str]:
 
 
 def test_every_mapped_class_is_classified() -> None:
-    unknown = sorted(name for name in mapped() if coverage_of(name) is None)
+    unknown = sorted(name for name in mapped() if generative_types().get(name) is None)
     assert not unknown, f"transformers maps classes that nobody has classified: {unknown}"
-    states = [coverage.state for name in mapped() if (coverage := coverage_of(name))]
+    states = [coverage.state for name in mapped() if (coverage := generative_types().get(name))]
     assert states.count("tested") >= 8 and states.count("expected") >= 30
 
 
 def test_what_is_expected_to_take_clips_has_a_video_processor() -> None:
     from transformers.models.auto.video_processing_auto import VIDEO_PROCESSOR_MAPPING_NAMES as VIDEO
 
-    said = {name for name in mapped() if (one := coverage_of(name)) and "takes clips" in one.why}
+    said = {name for name in mapped() if (one := generative_types().get(name)) and "takes clips" in one.why}
     # the thinkers share the processor of the whole model; glm4v_moe that of glm4v
     assert {name.removesuffix("_thinker") for name in said} - {"glm4v_moe"} <= set(VIDEO)
 
@@ -42,17 +41,17 @@ def test_what_can_be_scored_is_chosen_by_its_type(name: str) -> None:
 
 def test_what_cannot_be_scored_is_not_chosen() -> None:
     for name in mapped():
-        coverage = coverage_of(name)
+        coverage = generative_types().get(name)
         if coverage and coverage.state == "cannot":
             with pytest.raises(UsageError, match=rf"no kind takes a model of class \S+ \({re.escape(coverage.why)}\)"):
                 choose(ModelSource("model", config={"model_type": name}))
 
 
 def test_recipes_name_a_test_or_are_untested_and_have_sources() -> None:
-    for recipe in ALL:
+    for recipe in all_recipes():
         assert recipe.lines and all(line.source for line in recipe.lines.values())
         assert recipe.record()["parity"] in ("untested recipe", recipe.parity)
-    assert sum(not recipe.parity for recipe in ALL) > 0
+    assert sum(not recipe.parity for recipe in all_recipes()) > 0
 
 
 def test_a_config_that_contradicts_its_recipe_fails_in_one_sentence() -> None:

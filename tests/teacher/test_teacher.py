@@ -18,8 +18,8 @@ from video_contrast.cli import main
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.seeds import stream
 from video_contrast.teacher import material, teach
+from video_contrast.teacher.batches import Part, TrainingData
 from video_contrast.teacher.checkpoint import load_checkpoint
-from video_contrast.teacher.feed import Part, TrainingData
 from video_contrast.teacher.negative_recipe import NegativeRecipe
 from video_contrast.teacher.negatives import corpus_of, negatives
 from video_contrast.teacher.options import TrainingOptions

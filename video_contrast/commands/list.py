@@ -102,7 +102,7 @@ def perturbations() -> list[Row]:
 
 def metrics() -> list[Row]:
     """One row an `evaluate` module."""
-    from video_contrast.metrics.modules import MODULES
+    from video_contrast.metrics.evaluate_modules import MODULES
 
     return [
         {"name": module.name, "type": module.kind, "what": module.summary, "needs": module.needs}

@@ -25,9 +25,9 @@ def install(
 
     Run it once, and again after an upgrade: what is up to date is left as it is.
     """
-    from video_contrast.metrics import modules
+    from video_contrast.metrics import evaluate_modules
 
-    for module in modules.install(names or None, cache):
+    for module in evaluate_modules.install(names or None, cache):
         say(f"{module.name}: {module.status} ({module.path})")
 
 
@@ -40,7 +40,7 @@ def push(
 ) -> None:
     """Publish the metrics as Spaces: `evaluate.load("USER/video_contrast_mc")` then works for everybody."""
     from video_contrast.hub_cards.spaces import push_metric
-    from video_contrast.metrics.modules import MODULES, module
+    from video_contrast.metrics.evaluate_modules import MODULES, module
 
     for name in [module(name).name for name in names] if names else list(MODULES):
         say(f"{name}: {push_metric(name, user, private=private)}")

@@ -13,7 +13,7 @@ from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import JsonObject
 from video_contrast.options import GivenOptions
 from video_contrast.runner.options import ScoreOptions
-from video_contrast.runner.run_requests import read_run_list, run_requests
+from video_contrast.runner.run_requests import RunRequest, read_run_list, run_requests
 from video_contrast.storage.missing_clips import TooManyMissing, are_missing, missing_clips, more_missing_than
 
 if TYPE_CHECKING:
@@ -44,50 +44,63 @@ def score_runs(
         UsageError: the call or an entry of the file is wrong.
         VideoContrastError: a run failed; the others are done.
     """
-    usual = {name: value for name, value in usual.items() if value is not None}
-    runs = [{**usual, "model": model} for model in models]
-    runs += [{**usual, **entry} for entry in (read_run_list(path) if path is not None else [])]
-    where = str(path) if path is not None and not models else "the runs"
     if request.show_input:
         raise UsageError("--show-input is of one model at a time")
     if request.output is None and not request.dry_run:
         raise UsageError("give --output DIR: every run gets a folder in it")
+    usual = {name: value for name, value in usual.items() if value is not None}
+    entries = [{"model": model} for model in models] + ([] if path is None else read_run_list(path))
+    where = "the runs" if models or path is None else str(path)
     folder = request.output or Path()
-    requests = run_requests(runs, folder, options=request, where=where)
-    from video_contrast import api
-
+    requests = run_requests([{**usual, **entry} for entry in entries], folder, options=request, where=where)
     if request.dry_run:
-        plans = {run.name: api.score(run.model, run.dataset, run.configs, request=run.options) for run in requests}
-        if as_json:
-            print_json({name: plan.record for name, plan in plans.items()})
-        for name, plan in plans.items() if not as_json else ():
-            print(f"{name}:")
-            print_plan(plan)
+        _print_plans(requests, as_json=as_json)
         return
-    first = int(os.environ.get("RANK", "0")) == 0
-
-    def done(outcome: RunOutcome) -> None:
-        if first and not is_quiet() and not as_json:
-            ending = f"failed: {outcome.error}" if outcome.error else f"written to {outcome.output}"
-            print(f"{outcome.name}: {ending}", file=sys.stderr if outcome.error else sys.stdout)
-
+    from video_contrast import api
     from video_contrast.runner.several_runs import score_each
 
-    outcomes = score_each(requests, folder, find_set=api.named_set, done=done)
-    if not first:
-        return
+    first = int(os.environ.get("RANK", "0")) == 0
+    told = _print_outcome if first and not is_quiet() and not as_json else None
+    outcomes = score_each(requests, folder, find_set=api.named_set, done=told)
+    if first:
+        _print_ended(outcomes, as_json=as_json)
+        _check(outcomes, max_missing)
+
+
+def _print_ended(outcomes: Sequence[RunOutcome], *, as_json: bool) -> None:
     if as_json:
         print_json({o.name: {"error": o.error} if o.result is None else summary(o.result) for o in outcomes})
     elif not is_quiet():
         print_outcomes(outcomes)
-    failed = [outcome for outcome in outcomes if outcome.error]
+
+
+def _check(outcomes: Sequence[RunOutcome], max_missing: float | None) -> None:
+    """Fails where a run failed, or lacks too many clips."""
+    failed = [f"{outcome.name}: {outcome.error}" for outcome in outcomes if outcome.error]
     if failed:
-        reasons = "; ".join(f"{outcome.name}: {outcome.error}" for outcome in failed)
         raise VideoContrastError(
-            f"{len(failed)} of {len(outcomes)} runs failed ({reasons}); the others are done, and the same command "
-            "again does only what is missing"
+            f"{len(failed)} of {len(outcomes)} runs failed ({'; '.join(failed)}); the others are done, and the same "
+            "command again does only what is missing"
         )
     check_missing([outcome.result for outcome in outcomes if outcome.result is not None], max_missing)
+
+
+def _print_plans(requests: Sequence[RunRequest], *, as_json: bool) -> None:
+    """What a dry run of each request says."""
+    from video_contrast import api
+
+    plans = {run.name: api.score(run.model, run.dataset, run.configs, request=run.options) for run in requests}
+    if as_json:
+        print_json({name: plan.record for name, plan in plans.items()})
+        return
+    for name, plan in plans.items():
+        print(f"{name}:")
+        print_plan(plan)
+
+
+def _print_outcome(outcome: RunOutcome) -> None:
+    ending = f"failed: {outcome.error}" if outcome.error else f"written to {outcome.output}"
+    print(f"{outcome.name}: {ending}", file=sys.stderr if outcome.error else sys.stdout)
 
 
 def check_missing(results: Sequence[RunResult], share: float | None) -> None:

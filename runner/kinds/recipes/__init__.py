@@ -1,7 +1,142 @@
-"""How each family was trained to be asked, as data: every line has a value and the source that it was read from.
+"""How models of a family are to be asked, line by line and with where it was read, and which classes can be scored.
 
-recipe.py      what a recipe is, and whether a checkpoint's config contradicts it
-encoders.py    dual encoders, X-CLIP, video-text encoders, sentence-transformers
-readers.py     matching heads, generative models, rerankers
-table.py       the recipe of a checkpoint
+families.tsv    families: class names, model types, the test that holds our scores against the card's own lines of code
+lines.tsv       what is done -> how, with the source, and the place in `config.json` that must hold the same value
+coverage.tsv    generative types of the library without a recipe: expected to work or not, and why
+
+Types that nobody has classified are an error of the test that walks the library's mapping, so a newer library cannot
+bring classes that go unnoticed.
 """
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+from video_contrast.files import Json, JsonObject
+from video_contrast.runner.kinds.source import ModelSource
+
+
+class Line(NamedTuple):
+    """One line of a recipe.
+
+    Attributes:
+        value: what is done, in words or as a number.
+        source: where it was read.
+        config: the place in `config.json` ("text_config.max_position_embeddings") that must hold the same value; "".
+    """
+
+    value: str | int
+    source: str
+    config: str
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How a family of models is to be asked.
+
+    Attributes:
+        family: its name.
+        classes: class names of `config.architectures[0]`.
+        model_types: names of `config.model_type`.
+        saved_as: the kind whose models are a folder of sentence-transformers, whatever the model inside; "" for others.
+        lines: what -> how, with the source.
+        reads_times: whether the times of frames reach the model; None where it is unknown.
+        parity: the test that holds our scores against the card's own lines of code; "" for an untested recipe.
+    """
+
+    family: str
+    classes: tuple[str, ...]
+    model_types: tuple[str, ...]
+    saved_as: str
+    lines: Mapping[str, Line]
+    reads_times: bool | None
+    parity: str
+
+    def record(self) -> JsonObject:
+        """What `run.json` says of it."""
+        return {
+            "family": self.family,
+            "parity": self.parity or "untested recipe",
+            "lines": {name: {"value": line.value, "source": line.source} for name, line in self.lines.items()},
+        }
+
+    def contradictions(self, config: Mapping[str, Json]) -> list[str]:
+        """The lines that the checkpoint's config contradicts, in words; what it does not name it cannot contradict."""
+        differences = []
+        for name, line in self.lines.items():
+            named: Json = config
+            for part in line.config.split(".") if line.config else ():
+                named = named.get(part) if isinstance(named, Mapping) else None
+            if line.config and named is not None and named != line.value:
+                differences.append(f"{name} is {named} in its {line.config}, {line.value} in {line.source}")
+        return differences
+
+
+class Coverage(NamedTuple):
+    """Whether a type can be scored.
+
+    Attributes:
+        state: "tested" (parity with its card's own lines), "expected" (its processor takes clips or several images;
+            the self-test decides), "cannot".
+        why: in a few words.
+    """
+
+    state: str
+    why: str
+
+
+def _table(name: str) -> list[dict[str, str]]:
+    with (Path(__file__).parent / name).open(encoding="utf-8", newline="") as handle:
+        return list(csv.DictReader(handle, delimiter="\t", quoting=csv.QUOTE_NONE))
+
+
+@cache
+def all_recipes() -> tuple[Recipe, ...]:
+    """The recipes of all families."""
+    lines: dict[str, dict[str, Line]] = {}
+    for row in _table("lines.tsv"):
+        value = int(row["value"]) if row["value"].isdigit() else row["value"]
+        lines.setdefault(row["family"], {})[row["line"]] = Line(value, row["source"], row["config"])
+    return tuple(
+        Recipe(
+            row["family"],
+            tuple(row["classes"].split()),
+            tuple(row["model_types"].split()),
+            row["saved_as"],
+            lines[row["family"]],
+            {"yes": True, "no": False}.get(row["reads_times"]),
+            row["parity"],
+        )
+        for row in _table("families.tsv")
+    )
+
+
+def recipe_of(source: ModelSource, kind: str) -> Recipe | None:
+    """The recipe by which a model is asked; None where no one has written one."""
+    saved = next((recipe for recipe in all_recipes() if recipe.saved_as == kind), None)
+    if saved is not None and (source.modules is not None or kind != "late_interaction"):
+        return saved
+    named = (recipe for recipe in all_recipes() if source.architecture and source.architecture in recipe.classes)
+    typed = (recipe for recipe in all_recipes() if source.model_type and source.model_type in recipe.model_types)
+    return next(named, None) or next(typed, None)
+
+
+@cache
+def generative_types() -> dict[str, Coverage]:
+    """Type of a generative model -> whether it can be scored."""
+    tested = [recipe for recipe in all_recipes() if recipe.parity and "prompt" in recipe.lines]
+    types = dict.fromkeys(
+        sorted(name for recipe in tested for name in recipe.model_types),
+        Coverage("tested", "parity with its card's own lines"),
+    )
+    return types | {row["model_type"]: Coverage(row["state"], row["why"]) for row in _table("coverage.tsv")}
+
+
+def scored_types() -> tuple[str, ...]:
+    """All types that are tested or expected to work."""
+    return tuple(name for name, coverage in generative_types().items() if coverage.state != "cannot")

@@ -5,8 +5,8 @@ from typing import ClassVar
 import evaluate
 
 from video_contrast.metrics.checks import Figures, Values
+from video_contrast.metrics.evaluate_modules.optional_columns import OptionalColumns, module_info, where_clusters
 from video_contrast.metrics.group_score import group_score
-from video_contrast.metrics.optional_columns import OptionalColumns, module_info, where_clusters
 
 _DESCRIPTION = """
 Pairs of videos and captions, each caption true for one video (or n of each): does each video prefer its caption, each

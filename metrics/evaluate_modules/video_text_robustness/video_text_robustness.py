@@ -5,7 +5,7 @@ from typing import ClassVar
 import evaluate
 
 from video_contrast.metrics.checks import Argument, Figures, Values
-from video_contrast.metrics.optional_columns import ROBUSTNESS_PAPER, OptionalColumns, module_info
+from video_contrast.metrics.evaluate_modules.optional_columns import ROBUSTNESS_PAPER, OptionalColumns, module_info
 from video_contrast.metrics.robustness import robustness
 
 _DESCRIPTION = """

@@ -17,7 +17,7 @@ from types import TracebackType
 from typing import Literal
 
 from video_contrast.errors import missing_library, unknown_name
-from video_contrast.metrics.bundle import space_files
+from video_contrast.metrics.evaluate_modules.bundle import space_files
 from video_contrast.version import __version__
 
 Kind = Literal["metric", "measurement", "comparison"]
@@ -174,7 +174,7 @@ def modules_cache() -> Path:
 _MARK = "video_contrast.json"  # stands beside what `install` put there, and tells it from what others did
 _POINTER = '''"""Put here by video-contrast {version}: hands out the module `{name}` of the installed package."""
 
-from video_contrast.metrics.modules import main_class
+from video_contrast.metrics.evaluate_modules import main_class
 
 {class_name} = main_class("{name}")
 '''
@@ -184,7 +184,7 @@ def main_class(name: str) -> type[object]:
     """The class of a module's script, as part of this package."""
     import evaluate
 
-    script = import_module(f"video_contrast.metrics.{module(name).name}.{name}")
+    script = import_module(f"video_contrast.metrics.evaluate_modules.{module(name).name}.{name}")
     classes = [
         value
         for value in vars(script).values()

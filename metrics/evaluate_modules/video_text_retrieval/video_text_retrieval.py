@@ -5,7 +5,12 @@ from typing import ClassVar
 import evaluate
 
 from video_contrast.metrics.checks import Figures, Values
-from video_contrast.metrics.optional_columns import ROBUSTNESS_PAPER, OptionalColumns, module_info, where_clusters
+from video_contrast.metrics.evaluate_modules.optional_columns import (
+    ROBUSTNESS_PAPER,
+    OptionalColumns,
+    module_info,
+    where_clusters,
+)
 from video_contrast.metrics.retrieval import retrieval, videos_of_captions
 
 _DESCRIPTION = """

@@ -6,7 +6,7 @@ import evaluate
 
 from video_contrast.metrics.checks import Argument, Figures, Values
 from video_contrast.metrics.compare import compare_choices
-from video_contrast.metrics.optional_columns import OptionalColumns, module_info
+from video_contrast.metrics.evaluate_modules.optional_columns import OptionalColumns, module_info
 
 _DESCRIPTION = """
 Is one model more accurate than another on the same multiple-choice items, or could that be chance? The difference with

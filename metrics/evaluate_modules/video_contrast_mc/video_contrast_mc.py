@@ -5,8 +5,8 @@ from typing import ClassVar
 import evaluate
 
 from video_contrast.metrics.checks import Figures, Values
+from video_contrast.metrics.evaluate_modules.optional_columns import OptionalColumns, module_info, where_clusters
 from video_contrast.metrics.multiple_choice import multiple_choice
-from video_contrast.metrics.optional_columns import OptionalColumns, module_info, where_clusters
 
 _DESCRIPTION = """
 Accuracy, ranks and R@K of the true caption among its contrasts. Ties count as their expected value, so a scorer that

@@ -5,7 +5,7 @@ from typing import ClassVar
 import evaluate
 
 from video_contrast.metrics.checks import Figures, Values
-from video_contrast.metrics.optional_columns import OptionalColumns, module_info, where_clusters
+from video_contrast.metrics.evaluate_modules.optional_columns import OptionalColumns, module_info, where_clusters
 from video_contrast.metrics.rcad import rcad
 
 _DESCRIPTION = """
