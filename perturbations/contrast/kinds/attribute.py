@@ -69,7 +69,7 @@ _HAIR = frozenset(("black", "blonde", "brown", "gray", "red"))
 # Nouns that form one name with a colour: "white house", "green onion".
 _NAMES = frozenset(
     """house board screen carpet hole box belt light line card eye wine bean onion tea sugar rice meat sauce bull heart
-    cross room noise flag magic water snow panther bird race pepper cabbage bread egg fish chili chilli olive blood
+    cross room noise flag magic water snow panther bird race pepper bell cabbage bread egg fish chili chilli olive blood
     salt pad day film tape""".split()  # noqa: SIM905
 )
 # Nouns of which an adjective says little, or that form names with any.
@@ -123,7 +123,7 @@ def described(sentence: Sentence, place: int, lexicon: Lexicon) -> tuple[int, At
     if attribute.group in ("hot", "cold", "boiling") and words[noun].lemma not in ("water", "oil", "milk", "soup"):
         return None
     beside = {words[place + 1].text, words[place - 1].text if place else ""}
-    if beside & {"and", "or", "-", ",", "dark", "light", "bright", "deep", "charcoal", "my", "hot", "boiling"}:
+    if beside & {"and", "or", "-", ",", "dark", "light", "bright", "deep", "charcoal", "navy", "my", "hot", "boiling"}:
         return None
     if word.tag.startswith("VBG") and word.text not in ("boiling", "smiling", "crying"):
         return None

@@ -80,6 +80,8 @@ def contrasts(sentence: Sentence, lexicon: Lexicon) -> list[Contrast]:
         if quantity is None or sentence.words[quantity.noun].lemma in _MEASURES:
             continue
         meaning, side = thing(sentence, quantity.noun, lexicon), living(sentence, quantity.noun, lexicon)
+        if side == "animal" and sentence.words[quantity.first].text == "the":  # "the chicken" may be food
+            continue
         if side or (meaning is not None and any(lexicon.is_a(meaning.category, kind) for kind in _COUNTED)):
             others = _others(quantity, side, sentence)
             new = (_recounted(sentence, quantity, other, side, lexicon) for other in others)

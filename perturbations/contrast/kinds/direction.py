@@ -75,6 +75,8 @@ def _is_said(sentence: Sentence, at: int, size: int, way: Way, lexicon: Lexicon)
         return False
     if words[at].text in _SETTINGS and way.before == frozenset() and _tells_setting(sentence, lexicon):
         return False
+    if way.other in ("on", "off") and words[at].dep != "prt":  # "turns up the heat on the stove"
+        return False
     if way.verbs is not None:
         verb = _verb_before(sentence, at)
         if verb is None or words[verb].lemma not in way.verbs:

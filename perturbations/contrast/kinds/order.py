@@ -6,6 +6,7 @@ from video_contrast.perturbations.english import Sentence
 
 _TIMES = ("before", "after")
 _STATES = frozenset("stand lie lay wear be have hold look watch listen hang stay remain".split())  # last on  # noqa: SIM905
+_PHASES = frozenset("begin start continue finish end conclude".split())  # of what was done before  # noqa: SIM905
 _OUTCOMES = frozenset("win become lose finish score do be get hit hear find".split())  # what follows is of it  # noqa: SIM905
 _SET_PHRASES = frozenset(  # "well before", "after all"
     "well right long just soon that all this which shortly ever looking day year".split()  # noqa: SIM905
@@ -40,6 +41,8 @@ def _other_time(sentence: Sentence, at: int) -> list[Contrast]:
     )
     subject = sentence.child(head, "nsubj", "nsubjpass") if words[at].dep == "mark" and head > at else None
     clause = subject is not None and (words[subject].tag, words[head].tag) != ("NNS", "VBZ")
+    if clause and words[head].lemma in _PHASES:
+        return []
     if not participle and not clause:
         return []
     others = [other for other in _TIMES if other != words[at].text]
@@ -56,12 +59,16 @@ def _swapped(sentence: Sentence, then: int) -> Contrast | None:
     stop = then
     while stop > 0 and words[stop - 1].text in _BETWEEN:
         stop -= 1
-    if words[stop - 1].text in ("who", "that", "which", "to"):
+    if words[stop - 1].text in ("who", "that", "which", "to", "they", "he", "she", "it"):
+        return None
+    if words[second].lemma in _PHASES or words[second - 1].text in ("its", "it"):
         return None
     first = _first_verb(sentence, second, stop)
     if first is None or has_pronoun(sentence, second, end) or not _equal(sentence, first, second):
         return None
     if any(n > second for n in sentence.verbs if sentence.subject(n) not in (None, sentence.subject(second))):
+        return None
+    if any(sentence.child(n, "nsubj", "nsubjpass") is not None for n in sentence.verbs if first < n < stop):
         return None
     shared = _nouns(sentence, first, stop) & _nouns(sentence, second, end)
     if shared and not sentence.is_imperative(first):

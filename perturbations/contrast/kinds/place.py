@@ -17,7 +17,7 @@ _SETS = tuple(
         ("in", "room, park/garden/yard, forest/wood/woods/jungle, field/meadow, desert, street, parking lot"),
         ("in", "rain, snow, sunshine"),
         ("in", "pool/swimming pool, ocean/sea, river/lake/stream"),
-        ("in", "oven, fridge/refrigerator, freezer, microwave"),
+        ("in", "oven, fridge/refrigerator/freezer, microwave"),
         ("on", "stage, beach, street/road"),
         ("on", "boat, beach, roof/rooftop"),
         ("on", "couch/sofa, bed, bench, chair/stool, floor"),

@@ -13,8 +13,8 @@ _MUTUAL = frozenset(
     take talk text walk watch wave work wrestle""".split()  # noqa: SIM905
 )
 _RELATIVE = frozenset(
-    """'s another audience band cartoon character class couple crowd dummy each family his mannequin my orchestra
-    other own same somebody someone stuffed that this what who your""".split()  # noqa: SIM905
+    """'s another audience band cartoon character class couple crew crowd dummy each family his mannequin my orchestra
+    other own same somebody someone stuffed team that this what who your""".split()  # noqa: SIM905
 )
 # Prepositions behind which somebody undergoes an action.
 _TOWARDS = frozenset("after at toward towards on over from away".split())  # noqa: SIM905
@@ -32,6 +32,8 @@ def _swapped(sentence: Sentence, verb: int, lexicon: Lexicon) -> Contrast | None
     if parties is None:
         return None
     doer, undergoer, unit = parties
+    if any(n != verb and sentence.subject(n) in (doer, undergoer) for n in sentence.verbs):  # who does more than that
+        return None
     first, second = core(sentence, doer), core(sentence, undergoer)
     if first is None or second is None or sentence.is_plural(doer) != sentence.is_plural(undergoer):
         return None
@@ -43,7 +45,7 @@ def _swapped(sentence: Sentence, verb: int, lexicon: Lexicon) -> Contrast | None
         return None
     if sides[0] != sides[1] and not _strong_enough(sentence, undergoer, doer, lexicon):
         return None
-    if any(
+    if has_pronoun(sentence, max(first[1], second[1])) or any(
         has_pronoun(sentence, *span) or _is_relative(sentence, span) or _is_part(sentence, span)
         for span in (first, second)
     ):
