@@ -271,22 +271,16 @@ def strongest_blind_scores(
     against = [audited_negatives(label, of_item) for label, of_item in zip(labels, kinds, strict=True)]
     if too_few(clusters):
         lengths = [np.array([float(len(text.split())) for text in texts]) for texts in candidates]
-        rules: dict[str, Scores] = {"fewest words": [-of_item for of_item in lengths], "most words": lengths}
-
-        def right(rule: str) -> float:
-            return sum(_wins(rules[rule], labels, against))
-
-        best = max(rules, key=right)
-        return best, rules[best]
-    learned = [
-        [texts[n] for n in (label, *others)] for texts, label, others in zip(candidates, labels, against, strict=True)
-    ]
-    results = []
-    for name, model in BLIND_MODELS.items():
-        scores = blind_scores(learned, clusters, name, scored=candidates)
-        results.append((float(np.mean(_wins(scores, labels, against))), model.summary, scores))
-    _, summary, scores = max(results, key=lambda result: result[0])
-    return summary, scores
+        models: dict[str, Scores] = {"fewest words": [-of_item for of_item in lengths], "most words": lengths}
+    else:
+        learned = [
+            [texts[n] for n in (label, *own)] for texts, label, own in zip(candidates, labels, against, strict=True)
+        ]
+        models = {
+            model.summary: blind_scores(learned, clusters, name, scored=candidates)
+            for name, model in BLIND_MODELS.items()
+        }
+    return max(models.items(), key=lambda model: sum(_wins(model[1], labels, against)))
 
 
 def _wins(scores: Scores, labels: Sequence[int], against: Sequence[Sequence[int]]) -> list[float]:

@@ -14,14 +14,13 @@ import numpy as np
 from video_contrast.audit.blind_audit import AuditedItem, BlindResult, accuracy_facts, wins
 from video_contrast.audit.blind_models import ngrams
 from video_contrast.audit.records import BlindWin, TaskFacts, Tell
-from video_contrast.audit.text_features import FEATURES, features
+from video_contrast.audit.text_features import named_features
 from video_contrast.rows import MultipleChoiceRow
 
 SHOWN = 10
 LEAST_VIDEOS = 10  # that a word must tell items of apart
 TASKS = 50  # more groups are no tasks
 _MARK = "'"  # around words
-_TOLERANCE = 1e-9  # of features, which are differences from a mean
 
 
 def tells(items: Sequence[AuditedItem], n: int = SHOWN) -> list[Tell]:
@@ -71,10 +70,10 @@ def _set_apart(item: AuditedItem) -> Iterator[tuple[str, float, float]]:
     for gram, count in counts.items():
         if count < len(held):
             yield f"{_MARK}{gram}{_MARK}", float(gram in held[0]), count / len(held)
-    table = features(item.texts, item.question)
-    for column, name in enumerate(FEATURES):
-        values = table[:, column]
-        most = values >= values.max() - _TOLERANCE
+    table = named_features(item.texts, item.question)
+    for name in table[0]:
+        values = np.array([of_text[name] for of_text in table])
+        most = values == values.max()
         if not most.all():
             yield name, float(most[0]), float(most.mean())
 

@@ -14,47 +14,45 @@ Floats = NDArray[np.float64]
 _NEGATED = re.compile(r"\b(no|not|never|without|nobody|nothing|none|n't)\b", re.I)
 _WORD = re.compile(r"[\w']+")
 SUMMARY = "form of the candidates (length, overlap with the others and the question ...), logistic regression"
-# What each column of `features` is, of the candidate that has most of it.
-FEATURES = (
-    "most words", "most characters", "the longest (in words)", "the shortest (in words)", "most words of the others",
-    "most words of one other", "most words of all others", "most words of its own", "most words of the question",
-    "a negation", "a digit", "a full stop at its end", "a capital at its start", "most commas",
-    "most different words", "longest words",
-)  # fmt: skip
 
 
 def features(texts: Sequence[str], question: str = "") -> Floats:
     """Returns float64[k, m]: what the form of each candidate of an item is, less the mean over its candidates."""
+    table = np.array([list(of_text.values()) for of_text in named_features(texts, question)], np.float64)
+    return np.asarray(table - table.mean(axis=0))
+
+
+def named_features(texts: Sequence[str], question: str = "") -> list[dict[str, float]]:
+    """Of each candidate, what it has most of -> how much. The names are those of the candidate that has most of it."""
     words = [_WORD.findall(text.lower()) for text in texts]
     kinds = [set(of_text) for of_text in words]
     question_words = set(_WORD.findall(question.lower()))
     lengths = [len(of_text) for of_text in words]
     rows = []
     for n, text in enumerate(texts):
-        near = [_jaccard(kinds[n], other) for m, other in enumerate(kinds) if m != n]
-        alone = kinds[n].difference(*(other for m, other in enumerate(kinds) if m != n))
+        others = [other for m, other in enumerate(kinds) if m != n]
+        near = [_jaccard(kinds[n], other) for other in others]
         rows.append(
-            [
-                lengths[n] / 10,
-                len(text) / 50,
-                float(lengths[n] == max(lengths)),
-                float(lengths[n] == min(lengths)),
-                float(np.mean(near)),
-                max(near),
-                min(near),
-                len(alone) / 5,
-                _jaccard(kinds[n], question_words),
-                float(bool(_NEGATED.search(text))),
-                float(any(character.isdigit() for character in text)),
-                float(text.rstrip().endswith((".", "!", "?"))),
-                float(text[:1].isupper()),
-                text.count(",") / 2,
-                len(kinds[n]) / max(1, lengths[n]),
-                sum(map(len, words[n])) / max(1, lengths[n]) / 5,
-            ]
+            {
+                "most words": lengths[n] / 10,
+                "most characters": len(text) / 50,
+                "the longest (in words)": float(lengths[n] == max(lengths)),
+                "the shortest (in words)": float(lengths[n] == min(lengths)),
+                "most words of the others": float(np.mean(near)),
+                "most words of one other": max(near),
+                "most words of all others": min(near),
+                "most words of its own": len(kinds[n].difference(*others)) / 5,
+                "most words of the question": _jaccard(kinds[n], question_words),
+                "a negation": float(bool(_NEGATED.search(text))),
+                "a digit": float(any(character.isdigit() for character in text)),
+                "a full stop at its end": float(text.rstrip().endswith((".", "!", "?"))),
+                "a capital at its start": float(text[:1].isupper()),
+                "most commas": text.count(",") / 2,
+                "most different words": len(kinds[n]) / max(1, lengths[n]),
+                "longest words": sum(map(len, words[n])) / max(1, lengths[n]) / 5,
+            }
         )
-    table = np.array(rows, np.float64)
-    return np.asarray(table - table.mean(axis=0))
+    return rows
 
 
 def cross_fitted_features(tables: Sequence[Floats], fold: NDArray[np.int64]) -> list[Floats]:

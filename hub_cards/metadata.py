@@ -4,42 +4,27 @@ The Hub makes its own Croissant from the card's YAML once a set is pushed; this 
 with which checksums it was made. Field names and the context are the specification's.
 """
 
+import json
+from importlib.resources import files
+
 from video_contrast.files import sha256
 from video_contrast.rows import Column, table_columns
 from video_contrast.storage import SetFolder
 from video_contrast.storage.set_folder import table_path
 from video_contrast.storage.set_records import SetRecord
 
-_TERMS = (
-    "citeAs", "column", "equivalentProperty", "extract", "field", "fileProperty", "fileObject", "fileSet", "format",
-    "includes", "isLiveDataset", "jsonPath", "key", "md5", "parentField", "path", "recordSet", "references",
-    "regex", "repeated", "replace", "samplingRate", "separator", "source", "subField", "transform",
-)  # fmt: skip
-_CONTEXT: dict[str, object] = {
-    "@language": "en",
-    "@vocab": "https://schema.org/",
-    "conformsTo": "dct:conformsTo",
-    "cr": "http://mlcommons.org/croissant/",
-    "data": {"@id": "cr:data", "@type": "@json"},
-    "dataType": {"@id": "cr:dataType", "@type": "@vocab"},
-    "dct": "http://purl.org/dc/terms/",
-    "examples": {"@id": "cr:examples", "@type": "@json"},
-    "rai": "http://mlcommons.org/croissant/RAI/",
-    "sc": "https://schema.org/",
-    **{term: f"cr:{term}" for term in _TERMS},
-}
 _TYPES = {"string": "sc:Text", "int64": "sc:Integer", "float64": "sc:Float", "bool": "sc:Boolean"}
 
 
 def croissant(record: SetRecord, folder: SetFolder) -> dict[str, object]:
     """The set's Croissant description: one file object a parquet file, one record set a config and split."""
     facts = record.get("facts", {})
-    files, record_sets = [], []
+    distribution, record_sets = [], []
     for config, entry in sorted(record["configs"].items()):
         for split in entry["splits"]:
             path = table_path(config, split)
             file = folder.path / path
-            files.append(
+            distribution.append(
                 {
                     "@type": "cr:FileObject",
                     "@id": path,
@@ -64,7 +49,7 @@ def croissant(record: SetRecord, folder: SetFolder) -> dict[str, object]:
             )
     tool = f"video-contrast {record.get('version', '')}".strip()
     return {
-        "@context": _CONTEXT,
+        "@context": json.loads((files(__package__) / "croissant_context.json").read_text(encoding="utf-8")),
         "@type": "sc:Dataset",
         "conformsTo": "http://mlcommons.org/croissant/1.0",
         "name": record["builder"],
@@ -72,7 +57,7 @@ def croissant(record: SetRecord, folder: SetFolder) -> dict[str, object]:
         "version": record.get("version", "0.0.0"),
         "license": facts.get("licence") or "not stated; the licence of the source holds",
         "isLiveDataset": False,
-        "distribution": files,
+        "distribution": distribution,
         "recordSet": record_sets,
         "citeAs": "\n".join([*facts.get("citations", ()), f"Made with {tool}."]),
     }

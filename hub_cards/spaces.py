@@ -11,17 +11,20 @@ def space_card(name: str, *, body: str = "") -> str:
 
     Without a `body` of its own the card holds the metric's one-line summary.
     """
-    from importlib.metadata import PackageNotFoundError, version
-
     from video_contrast.metrics.evaluate_modules import module
     from video_contrast.version import __version__
 
+    return render("space.md.jinja", module=module(name), gradio=gradio_version(), version=__version__, body=body)
+
+
+def gradio_version() -> str:
+    """The version of Gradio that a Space asks for: the installed one, else the one that pages were written for."""
+    from importlib.metadata import PackageNotFoundError, version
+
     try:
-        gradio = version("gradio")
+        return version("gradio")
     except PackageNotFoundError:
-        gradio = "6.20.0"
-    about = module(name)
-    return render("space.md.jinja", module=about, gradio=gradio, version=__version__, body=body)
+        return "6.20.0"
 
 
 def push_metric(name: str, user: str, *, private: bool = False) -> str:

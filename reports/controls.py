@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from video_contrast.reports.layout import DASH, Cell, Column, Section, Table, signed
+from video_contrast.reports.layout import DASH, Cell, Section, Table, columns, signed
 from video_contrast.reports.runs import ConfigRun, by_set
 from video_contrast.reports.summary import figure_cell, model_cell
 
@@ -39,11 +39,9 @@ def _control_table(runs: Sequence[ConfigRun]) -> Table:
     for run in runs:
         cells = [model_cell(run), *(figure_cell(run.figure(*score, name)) for name in names)]
         rows.append([*cells, _worth_of_time(run)] if paired else cells)
-    columns = [Column("model", numeric=False), *(Column(CONTROLS[name]) for name in names)]
-    if paired:
-        columns.append(Column("full minus shuffled"))
+    heads = columns("model", *(CONTROLS[name] for name in names), *["full minus shuffled"] * paired)
     what = "Text to video R@1" if is_retrieval else "Accuracy"
-    return Table(f"controls-{key.stem}", f"{what}, %, {key.name}", columns, rows)
+    return Table(f"controls-{key.stem}", f"{what}, %, {key.name}", heads, rows)
 
 
 def _worth_of_time(run: ConfigRun) -> Cell:

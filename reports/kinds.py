@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from video_contrast.reports.hits import differing
-from video_contrast.reports.layout import DASH, Cell, Column, Section, Table, share_cell, signed
+from video_contrast.reports.layout import DASH, Cell, Column, Section, Table, columns, share_cell, signed
 from video_contrast.reports.profile import profiles
 from video_contrast.reports.runs import ConfigRun, by_set
 from video_contrast.reports.summary import figure_cell, model_cell
@@ -25,7 +25,7 @@ def kinds(runs: Sequence[ConfigRun]) -> Section:
         replaced = any(run.figure("random_option_accuracy") for run in of_set)
         if len(names) < 2 and not replaced:
             continue
-        columns = [Column("model", numeric=False), *(Column(in_words("accuracy", name)) for name in names)]
+        heads = columns("model", *(in_words("accuracy", name) for name in names))
         rows = [[model_cell(run)] for run in of_set]
         for name in names:
             figures = [run.figure("accuracy", name) for run in of_set]
@@ -33,13 +33,13 @@ def kinds(runs: Sequence[ConfigRun]) -> Section:
             for row, figure, mark in zip(rows, figures, marks, strict=True):
                 row.append(figure_cell(figure, note=mark))
         if replaced:
-            columns += [
+            heads += [
                 Column("random candidates", hint="the same captions, the contrast exchanged for a random distractor"),
                 Column("drop", hint="random candidates minus accuracy, on the same captions"),
             ]
             for row, run in zip(rows, of_set, strict=True):
                 row += _replaced(run)
-        section.add([Table(f"kinds-{key.stem}", f"Accuracy, %, {key.name}", columns, rows)], key.short)
+        section.add([Table(f"kinds-{key.stem}", f"Accuracy, %, {key.name}", heads, rows)], key.short)
     return section
 
 

@@ -199,6 +199,16 @@ def share_cell(
     return Cell(f"{100 * share:.1f}", 100 * share, low, high, chance, human=human, tone=tone, note=note)
 
 
+def row(*values: Cell | str | None) -> list[Cell]:
+    """A row of a table: texts become cells, None a dash."""
+    return [value if isinstance(value, Cell) else DASH if value is None else Cell(value) for value in values]
+
+
+def columns(*names: Column | str, words: int = 1) -> list[Column]:
+    """The columns of a table, of which the first `words` hold words and the others numbers."""
+    return [n if isinstance(n, Column) else Column(n, numeric=at >= words) for at, n in enumerate(names)]
+
+
 def signed(value: float) -> str:
     """A difference in points with its sign, one decimal; nothing is neither more nor less.
 

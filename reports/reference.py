@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING
 
-from video_contrast.reports.layout import Cell, Column, Table
+from video_contrast.reports.layout import Cell, Table, columns, row
 from video_contrast.reports.runs import SetKey, set_on_disk
 from video_contrast.storage.set_records import Facts, SetRecord
 
@@ -99,20 +99,17 @@ def published_gammas(key: SetKey) -> list[Table]:
 
 def _table(name: str, title: str, source: str, *, lines: Sequence[Line], headings: Mapping[str, str]) -> list[Table]:
     """A table of the wanted figures, of the models that have any; none where no model has."""
-    columns = [key for key in headings if any(key in figures for _, figures in lines)]
-    rows = [[Cell(model), *[_cell(figures.get(key), 2 if ":gamma" in key else 1) for key in columns]]
-            for model, figures in lines if any(key in figures for key in columns)]  # fmt: skip
-    heads = [Column("model", numeric=False), *[Column(headings[key]) for key in columns]]
-    return (
-        [Table(name, f"Published: {title}", heads, rows, note=source, folded="Published figures on the same data")]
-        if rows
-        else []
-    )
+    keys = [key for key in headings if any(key in figures for _, figures in lines)]
+    rows = [row(model, *(_cell(figures.get(key), 2 if ":gamma" in key else 1) for key in keys))
+            for model, figures in lines if figures.keys() & set(keys)]  # fmt: skip
+    heads = columns("model", *(headings[key] for key in keys))
+    folded = "Published figures on the same data"
+    return [Table(name, f"Published: {title}", heads, rows, note=source, folded=folded)] if rows else []
 
 
-def _cell(figure: "PublishedFigure | None", digits: int) -> Cell:
+def _cell(figure: "PublishedFigure | None", digits: int) -> Cell | None:
     if figure is None:
-        return Cell("–", tone="quiet")
+        return None
     value, spread = float(figure["value"]), figure.get("sd")
     return Cell(f"{value:.{digits}f}", value, note="" if spread is None else f"± {spread:.{digits}f}")
 

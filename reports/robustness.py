@@ -8,7 +8,7 @@ import numpy as np
 
 from video_contrast.console import counted
 from video_contrast.reports.figures import MUTED, PAPER, SERIES, colour, drawing, finish, hatch, legend, shape, tidy
-from video_contrast.reports.layout import DASH, Cell, Column, Plot, Section, Table
+from video_contrast.reports.layout import Cell, Column, Plot, Section, Table, columns, row
 from video_contrast.reports.reference import published_gammas
 from video_contrast.reports.runs import ConfigRun, by_set
 from video_contrast.storage.run_figures import Gamma, in_words
@@ -59,12 +59,9 @@ def gamma_tables(runs: Sequence[ConfigRun]) -> list[Table]:
     scores = [score for score in SCORES if any(score in _scores(run) for run in runs)]
     several, words = len(scores) > 1, in_words(*scores[0])
     groups = {group: n for group, n in _groups(runs, scores[0]).items() if ":" not in group}
-    columns = [
-        Column("model", numeric=False),
-        *([Column("score", numeric=False)] if several else []),
-        Column("clean, %" if several else f"clean {words}, %"),
-        *(Column(group, hint=counted(n, "perturbation")) for group, n in groups.items()),
-    ]
+    names = ["model", "score", "clean, %"] if several else ["model", f"clean {words}, %"]
+    hints = (Column(group, hint=counted(n, "perturbation")) for group, n in groups.items())
+    heads = columns(*names, *hints, words=len(names) - 1)
     rows, left_out, by_category = [], [], []
     for score in scores:
         of_score = [run for run in runs if score in _scores(run)]
@@ -77,14 +74,14 @@ def gamma_tables(runs: Sequence[ConfigRun]) -> list[Table]:
     if left_out:
         note += f" No gamma, as the clean score is not shown to be above chance: {'; '.join(left_out)}."
     caption = f"Relative gamma{'' if several else f' of {words}'}, {key.name}"
-    return [Table(f"gamma-{key.stem}", caption, columns, rows, note=note), *by_category]
+    return [Table(f"gamma-{key.stem}", caption, heads, rows, note=note), *by_category]
 
 
 def _gamma_row(run: ConfigRun, score: Score, groups: Sequence[str], *, several: bool) -> list[Cell]:
     own = {gamma.group: gamma for gamma in _gammas(run, score)}
     clean = 100 * next(iter(own.values())).clean
-    cells = [Cell(run.model), *([Cell(in_words(*score))] if several else []), Cell(f"{clean:.1f}", clean)]
-    return [*cells, *(_gamma_cell(own.get(group)) for group in groups)]
+    cells = [run.model, *[in_words(*score)] * several, Cell(f"{clean:.1f}", clean)]
+    return row(*cells, *(_gamma_cell(own.get(group)) for group in groups))
 
 
 def _categories(runs: Sequence[ConfigRun], score: Score) -> dict[str, int]:
@@ -96,12 +93,12 @@ def _by_category(runs: Sequence[ConfigRun], score: Score) -> Table:
     rows = []
     for group, n in _categories(runs, score).items():
         gammas = [next((gamma for gamma in _gammas(run, score) if gamma.group == group), None) for run in runs]
-        rows.append([Cell(group.replace(":", ": "), note=counted(n, "perturbation")), *map(_gamma_cell, gammas)])
+        rows.append(row(Cell(group.replace(":", ": "), note=counted(n, "perturbation")), *map(_gamma_cell, gammas)))
     key = runs[0].key
-    columns = [Column("category", numeric=False), *(Column(run.model) for run in runs)]
+    heads = columns("category", *(run.model for run in runs))
     caption = f"Relative gamma of {in_words(*score)} by category, {key.name}"
     stem = f"gamma-by-category-{key.stem}-{figure_key(*score)}"
-    return Table(stem, caption, columns, rows, folded="Gamma by category")
+    return Table(stem, caption, heads, rows, folded="Gamma by category")
 
 
 def gamma_bars(runs: Sequence[ConfigRun], score: Score) -> Plot:
@@ -270,9 +267,9 @@ def _why_none(run: ConfigRun, score: Score) -> str:
     return f"{run.model} ({in_words(*score)} {100 * _gammas(run, score)[0].clean:.1f} %, {why})"
 
 
-def _gamma_cell(gamma: Gamma | None) -> Cell:
+def _gamma_cell(gamma: Gamma | None) -> Cell | None:
     if gamma is None or gamma.relative is None:
-        return DASH
+        return None
     spread = "" if gamma.n < 2 else f"± {gamma.relative_sd:.2f}, "
     return Cell(f"{gamma.relative:.2f}", gamma.relative, note=f"{spread}abs {gamma.absolute:.2f}")
 

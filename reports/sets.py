@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from video_contrast.reports.figures import drawing, finish, shaded, tidy
-from video_contrast.reports.layout import DASH, Cell, Column, Plot, Section, Table, share_cell
+from video_contrast.reports.layout import DASH, Cell, Plot, Section, Table, columns, row, share_cell
 from video_contrast.reports.reference import config_facts
 from video_contrast.reports.runs import ConfigRun
 from video_contrast.storage.set_records import BLIND_NAMES
@@ -31,11 +31,11 @@ def audits(runs: Sequence[ConfigRun]) -> Section:
             continue
         scorers = [audit.get(name) or {} for name in BLIND_NAMES]
         cells = (share_cell(s.get("accuracy"), s.get("low"), s.get("high"), chance=audit["chance"]) for s in scorers)
-        rows.append([Cell(key.name), share_cell(audit["chance"]), *cells])
+        rows.append(row(key.name, share_cell(audit["chance"]), *cells))
     if rows:
-        columns = [Column("set", numeric=False), Column("chance"), *[Column(label) for label in BLIND_NAMES.values()]]
+        heads = columns("set", "chance", *BLIND_NAMES.values())
         note = "Small: the 95 % interval over videos; none below five videos."
-        section.parts.append(Table("audit", "Accuracy without the video, %", columns, rows, note=note))
+        section.parts.append(Table("audit", "Accuracy without the video, %", heads, rows, note=note))
     return section
 
 

@@ -1,11 +1,12 @@
 """The first section: one picture and one table of every model on every config, with chance, people and the papers."""
 
 from collections.abc import Mapping, Sequence
+from itertools import chain
 
 from video_contrast.console import counted
 from video_contrast.reports.dots import DotLine, dot_plot
 from video_contrast.reports.hits import best_of, differing
-from video_contrast.reports.layout import DASH, Cell, Column, Plot, Section, Table, Tone, share_cell
+from video_contrast.reports.layout import DASH, Cell, Column, Plot, Section, Table, Tone, columns, share_cell
 from video_contrast.reports.reference import human, published
 from video_contrast.reports.runs import ConfigRun, SetKey
 from video_contrast.storage.run_figures import PAIR_SCORES, WAYS, RunFigure, in_words
@@ -68,11 +69,10 @@ def accuracy_table(runs: Sequence[ConfigRun], models: Sequence[str]) -> Table:
         ends = [share_cell(first.chance), DASH if right is None else Cell(f"{right:.1f}", right)]
         for row, cell in zip(rows, [*_accuracy_cells(of_set, models, right), *ends], strict=True):
             row.append(cell)
-    columns = [Column(key.short, hint=f"{key.name}: {counted(n, 'item')}") for key, n in sizes.items()]
+    heads = columns("model", *(Column(k.short, hint=f"{k.name}: {counted(n, 'item')}") for k, n in sizes.items()))
     note = "Items: " + ", ".join(f"{key.short} {n:,}" for key, n in sizes.items()) + "."
     note += _accuracy_note(sum(run.n_ties for run in runs), len(models) > 1, any(people))
-    head = Column("model", numeric=False)
-    return Table("accuracy", "Accuracy, %", [head, *columns], rows=rows if any(people) else rows[:-1], note=note)
+    return Table("accuracy", "Accuracy, %", heads, rows=rows if any(people) else rows[:-1], note=note)
 
 
 def _accuracy_cells(of_set: Mapping[str, ConfigRun], models: Sequence[str], people: float | None) -> list[Cell]:
@@ -116,9 +116,9 @@ def figure_cell(figure: RunFigure | None, *, human: float | None = None, tone: T
 def pairs_table(runs: Sequence[ConfigRun]) -> Table:
     """Text, video and group score; a dash where scores of different clips cannot be compared."""
     several = len({run.key for run in runs}) > 1
-    columns = [Column("model", numeric=False)]
     hints = ("each clip prefers its caption", "each caption prefers its clip", "both")
-    columns += [Column(in_words(name), hint=hint) for name, hint in zip(PAIR_SCORES, hints, strict=True)]
+    named = zip(PAIR_SCORES, hints, strict=True)
+    heads = columns("model", *(Column(in_words(name), hint=hint) for name, hint in named))
     rows = []
     groups: dict[SetKey, int | None] = {}
     for run in runs:
@@ -126,15 +126,13 @@ def pairs_table(runs: Sequence[ConfigRun]) -> Table:
         groups[run.key] = figures[0].n if figures[0] else None
         rows.append([model_cell(run, run.key.name if several else ""), *map(figure_cell, figures)])
     note = "Groups: " + ", ".join(f"{key.short} {n:,}" for key, n in groups.items()) + ". All of a group must be right."
-    return Table("pairs", "Pairs of clips and captions, %", columns, rows, note=note)
+    return Table("pairs", "Pairs of clips and captions, %", heads, rows, note=note)
 
 
 def retrieval_table(runs: Sequence[ConfigRun]) -> Table:
     """R@K both ways and the median rank."""
     recalls = [name for name in ("R@1", "R@5", "R@10") if runs[0].figure(name, "t2v")]
-    columns = [Column("model", numeric=False)]
-    for way, words in WAYS.items():
-        columns += [Column(f"{words} {name}") for name in recalls] + [Column(f"median rank, {way}")]
+    names = [[*(in_words(name, way) for name in recalls), f"median rank, {way}"] for way in WAYS]
     several = len({run.key for run in runs}) > 1
     rows = []
     for run in runs:
@@ -149,7 +147,7 @@ def retrieval_table(runs: Sequence[ConfigRun]) -> Table:
         rows.append(cells)
     sizes = [counted(_count(runs[0], way) or 0, noun) for way, noun in (("v2t", "video"), ("t2v", "caption"))]
     note = f"{', '.join(sizes)}." if not several else ""
-    return Table("retrieval", "Retrieval, %", columns, rows, note=note)
+    return Table("retrieval", "Retrieval, %", columns("model", *chain(*names)), rows, note=note)
 
 
 def _count(run: ConfigRun, way: str) -> int | None:

@@ -148,13 +148,8 @@ def _gamma_lines(config: str, entry: ConfigMetrics, *, many: bool) -> Iterator[T
             yield TableLine(f"{config}: gamma {gamma.group}, {gamma.words}{note}", None, [cell], n=gamma.n)
 
 
-def read_metrics(folders: Sequence[Path]) -> dict[str, dict[str, ConfigMetrics]]:
-    """Metrics by column from run directories, see `columns_of`.
-
-    Raises:
-        UsageError: a folder holds no finished run.
-    """
-    runs = [RunFolder.open(folder) for folder in folders]
+def metrics_of(runs: Sequence[RunFolder]) -> dict[str, dict[str, ConfigMetrics]]:
+    """Metrics of runs by column, see `columns_of`."""
     configs: dict[str, dict[str, ConfigMetrics]] = {}
     for run, column in zip(runs, columns_of(runs), strict=True):
         configs.setdefault(column, {}).update(run.metrics["configs"])
@@ -176,13 +171,8 @@ def columns_of(runs: Sequence[RunFolder]) -> list[str]:
     return columns
 
 
-def steps_of(folders: Sequence[Path]) -> dict[int, dict[str, ConfigMetrics]]:
-    """Step -> metrics, where all runs are of checkpoints of one training run, at least two; else {}.
-
-    Raises:
-        UsageError: a folder holds no finished run.
-    """
-    runs = [RunFolder.open(folder) for folder in folders]
+def steps_of(runs: Sequence[RunFolder]) -> dict[int, dict[str, ConfigMetrics]]:
+    """Step -> metrics, where all runs are of checkpoints of one training run, at least two; else {}."""
     numbered = [(int(step), run) for run in runs if (step := run.record["model"].get("step")) is not None]
     if len(runs) < 2 or len(numbered) < len(runs) or len({Path(run.model).parent for run in runs}) > 1:
         return {}
@@ -201,19 +191,15 @@ def course_of(steps: Mapping[int, Mapping[str, ConfigMetrics]]) -> tuple[list[Ta
     return rows, [f"{line.name} ({note})" if note else line.name for line, note in zip(lines, notes, strict=True)]
 
 
-def best_models(folders: Sequence[Path]) -> dict[Place, str]:
+def best_models(runs: Sequence[RunFolder]) -> dict[Place, str]:
     """The model that is better than every other one on the items of both, by the paired sign-flip test.
 
     Returns:
         Place of the accuracy, or of text-to-video R@1 -> model; nothing where no test says so, or where the runs scored
         different states of a config.
-
-    Raises:
-        UsageError: a folder holds no finished run.
     """
     hits: dict[Place, dict[str, Hits]] = {}
     marks: dict[str, set[str]] = {}
-    runs = [RunFolder.open(folder) for folder in folders]
     for run, model in zip(runs, columns_of(runs), strict=True):
         for config, entry in run.metrics["configs"].items():
             marks.setdefault(config, set()).add(run.record["set"]["fingerprints"].get(config, ""))
@@ -259,13 +245,8 @@ def show(lines: Sequence[TableLine], models: Sequence[str], title: str = "") -> 
         print(UNPARSEABLE)
 
 
-def missing_lines(folders: Sequence[Path]) -> list[str]:
-    """Of runs that miss clips: how many, and so over which every figure of theirs is.
-
-    Raises:
-        UsageError: a folder holds no finished run.
-    """
-    runs = [RunFolder.open(folder) for folder in folders]
+def missing_lines(runs: Sequence[RunFolder]) -> list[str]:
+    """Of runs that miss clips: how many, and so over which every figure of theirs is."""
     return [
         f"{run.path.name}: {missing_clips(run.record)} missing; its figures are over the others"
         for run in runs

@@ -28,34 +28,45 @@ def verb_distributions(runs: Sequence[ConfigRun]) -> list[Plot]:
                     true[_verb(edit["old"])] += 1
         if new:
             new_verbs[run.key] = new
-    common = _most_common(list(new_verbs.values()))
+    counts = list(new_verbs.values())
+    means = {verb: sum(n[verb] / n.total() for n in counts) / len(counts) for verb in set().union(*counts)}
+    common = sorted(means, key=lambda verb: (-means[verb], verb))[:_SHOWN]
     if len(common) < 3:
         return []
-    lines: list[list[object]] = [["verb", "true captions, %", *[f"{key.short}, %" for key in new_verbs]]]
-    shares = {key: [100 * counts[verb] / counts.total() for verb in common] for key, counts in new_verbs.items()}
-    before = [100 * true[verb] / true.total() for verb in common]
-    wide = 0.8 / len(new_verbs)
-    with drawing(10, 2.9) as (canvas, axes):
-        axes.bar(range(len(common)), before, 0.92, color=FAINT, label="replaced, in true captions")
-        for number, (key, values) in enumerate(shares.items()):
-            at = np.arange(len(common)) + (number - (len(new_verbs) - 1) / 2) * wide
-            axes.bar(at, values, wide * 0.85, color=colour(number), label=key.short)
-        axes.set_xticks(range(len(common)), common, rotation=35, ha="right", color=MUTED)
+    named = [(key.short, counter) for key, counter in new_verbs.items()]
+    return [verb_plot(named, common, before=true, name="verb-distributions", size=(10, 2.9))]
+
+
+def verb_plot(
+    counts: Sequence[tuple[str, Counter[str]]], verbs: Sequence[str], *, name: str, before: Counter[str] | None = None,
+    size: tuple[float, float],
+) -> Plot:  # fmt: skip
+    """The share of each verb in several sets, a bar a set.
+
+    Args:
+        counts: of each set its name and how often it has each verb.
+        verbs: those that are drawn.
+        name: of the plot.
+        before: how often the true captions have them, drawn behind the bars.
+        size: in inches.
+    """
+    shares = [(label, [100 * own[verb] / own.total() for verb in verbs]) for label, own in counts]
+    replaced = [100 * before[verb] / before.total() for verb in verbs] if before else []
+    wide = 0.8 / len(shares)
+    with drawing(*size) as (canvas, axes):
+        if before:
+            axes.bar(range(len(verbs)), replaced, 0.92, color=FAINT, label="replaced, in true captions")
+        for number, (label, values) in enumerate(shares):
+            at = np.arange(len(verbs)) + (number - (len(shares) - 1) / 2) * wide
+            axes.bar(at, values, wide * 0.85, color=colour(number), label=label)
+        axes.set_xticks(range(len(verbs)), verbs, rotation=35, ha="right", color=MUTED)
         axes.set_ylabel("of the set's verbs, %")
-        axes.set_xlim(-0.7, len(common) - 0.3)
+        axes.set_xlim(-0.7, len(verbs) - 0.3)
         tidy(axes, grid="y")
         legend(canvas)
-        lines += [[verb, before[n], *[values[n] for values in shares.values()]] for n, verb in enumerate(common)]
-        return [finish(canvas, "verb-distributions", "Verbs of the contrasts", lines, wide=True)]
-
-
-def _most_common(counts: Sequence[Counter[str]]) -> list[str]:
-    """The verbs with the largest mean share over the sets, the largest first."""
-    means: dict[str, float] = {}
-    for counter in counts:
-        for verb, n in counter.items():
-            means[verb] = means.get(verb, 0.0) + n / counter.total() / len(counts)
-    return [verb for verb, _ in sorted(means.items(), key=lambda pair: (-pair[1], pair[0]))[:_SHOWN]]
+        columns = [("true captions", replaced)] * bool(before) + shares
+        lines = [["verb", *(f"{label}, %" for label, _ in columns)], *zip(verbs, *(v for _, v in columns), strict=True)]
+        return finish(canvas, name, "Verbs of the contrasts", lines, wide=True)
 
 
 @cache

@@ -9,7 +9,7 @@ from video_contrast.audit.records import AccuracyFacts, Finding, NamedScorer
 from video_contrast.audit.xray import certificate_text
 from video_contrast.console import counted
 from video_contrast.files import write_json, write_text
-from video_contrast.reports.layout import Cell, Column, Section, Table
+from video_contrast.reports.layout import Cell, Column, Section, Table, columns, row, share_cell
 from video_contrast.reports.write import Page, render_page
 from video_contrast.reports.xray_text import (
     FINDINGS,
@@ -71,53 +71,36 @@ def write_xray(records: Records, output: Path) -> Path:
 
 
 def _blind_section(records: Records) -> Section:
-    models = {model["key"]: model["name"] for record in records.values() for model in record["blind"]["models"]}
-    columns = [Column("set", numeric=False), Column("items"), Column("chance"), *map(Column, models.values())]
+    models = {model["key"]: model for record in records.values() for model in record["blind"]["models"]}
     rows = []
     for name, record in records.items():
-        chance = 100 * record["blind"]["chance"]
-        cells = [Cell(name), Cell(f"{record['items']:,}"), Cell(f"{chance:.1f}", chance)]
         own, best = blind_models(record), record["blind"]["best"]["key"]
-        cells += [_share(own[key], chance, key == best) if key in own else Cell("–", tone="quiet") for key in models]
-        rows.append(cells)
-    scorers = {model["name"]: model["scorer"] for record in records.values() for model in record["blind"]["models"]}
-    known = "; ".join(f"{name}: {scorer}" for name, scorer in scorers.items())
+        shares = (_share(own.get(key), record["blind"]["chance"], key == best) for key in models)
+        rows.append(row(name, f"{record['items']:,}", share_cell(record["blind"]["chance"]), *shares))
+    known = "; ".join(f"{model['name']}: {model['scorer']}" for model in models.values())
     note = f"{OVER}. Models that learn are cross-validated, grouped by source video. {known}."
+    heads = columns("set", "items", "chance", *(model["name"] for model in models.values()))
     lead = "Models that never see a video. What they win, a model can win without looking."
-    section = Section(
-        "blind", "Without the video", lead, [Table("blind", "Accuracy without the video, %", columns, rows, note=note)]
-    )
-    section.parts.append(_beside_others(records))
+    table = Table("blind", "Accuracy without the video, %", heads, rows, note=note)
+    section = Section("blind", "Without the video", lead, [table, _beside_others(records)])
     for name, record in records.items():
         if record["tasks"]:
-            columns = [Column("task", numeric=False), Column("items"), Column(record["blind"]["best"]["name"])]
-            rows = [
-                [Cell(task["task"]), Cell(f"{task['items']:,}"), _share(task, 100 * task["chance"])]
-                for task in record["tasks"]
-            ]
-            stem, note = f"tasks-{file_name(name)}", f"{OVER}."
-            section.parts.append(Table(stem, f"By task, %, {name}", columns, rows, note=note))
+            rows = [row(t["task"], f"{t['items']:,}", _share(t, t["chance"])) for t in record["tasks"]]
+            heads = columns("task", "items", record["blind"]["best"]["name"])
+            section.parts.append(Table(f"tasks-{file_name(name)}", f"By task, %, {name}", heads, rows, note=f"{OVER}."))
     return section
 
 
 def _beside_others(records: Records) -> Table:
     """The best blind models of these sets beside those of published ones."""
-    rows = [
-        [Cell(name), Cell(f"{record['items']:,}"), Cell(record["blind"]["best"]["name"]),
-         _share(record["blind"]["best"], 100 * record["blind"]["chance"])]
-        for name, record in records.items()
-    ]  # fmt: skip
-    for other in reference_sets():
-        share = _share(other["best"], 100 * other["chance"])
-        rows.append(
-            [Cell(other["name"], tone="quiet"), Cell(f"{other['items']:,}"), Cell(other["best"]["name"]), share]
-        )
-    columns = [Column("set", numeric=False), Column("items"), Column("best blind model", numeric=False),
-               Column("accuracy")]  # fmt: skip
+    own = [(Cell(name), r["items"], r["blind"]["best"], r["blind"]["chance"]) for name, r in records.items()]
+    others = [(Cell(s["name"], tone="quiet"), s["items"], s["best"], s["chance"]) for s in reference_sets()]
+    rows = [row(name, f"{n:,}", best["name"], _share(best, chance)) for name, n, best, chance in [*own, *others]]
+    heads = columns("set", "items", Column("best blind model", numeric=False), "accuracy")
     note = (
         "Intervals are 95 % for all blind models of a set at once; the tick is chance. The whole table: docs/xray.md."
     )
-    return Table("beside", "Best blind model beside those of published sets, %", columns, rows, note=note)
+    return Table("beside", "Best blind model beside those of published sets, %", heads, rows, note=note)
 
 
 def reference_sets() -> list[ReferenceSet]:
@@ -133,96 +116,87 @@ def _tells_section(records: Records) -> Section:
         stem = file_name(name)
         if record["tells"]:
             rows = [
-                [Cell(tell["what"]), Cell(f"{tell['items']:,}"), Cell(f"{tell['true']:g}"),
-                 Cell(f"{tell['expected']:g}"), Cell(f"{tell['score']:+.1f}")]
-                for tell in record["tells"]
-            ]  # fmt: skip
-            columns = [Column("word or feature of form", numeric=False), Column("items it sets apart"),
-                       Column("the true one has it"), Column("by chance"), Column("standard score")]  # fmt: skip
-            section.parts.append(Table(f"tells-{stem}", f"Words and features of form, {name}", columns, rows))
-        if record["blind_wins"]:
-            rows = [
-                [Cell(won["id"]), Cell(won["question"] or "–"), Cell(won["true"]), Cell(won["next"])]
-                for won in record["blind_wins"]
+                row(t["what"], f"{t['items']:,}", f"{t['true']:g}", f"{t['expected']:g}", f"{t['score']:+.1f}")
+                for t in record["tells"]
             ]
-            columns = [Column(head, numeric=False) for head in ("item", "question", "true candidate", "next to it")]
+            heads = columns("word or feature of form", "items it sets apart", "the true one has it", "by chance",
+                            "standard score")  # fmt: skip
+            section.parts.append(Table(f"tells-{stem}", f"Words and features of form, {name}", heads, rows))
+        if record["blind_wins"]:
+            rows = [row(won["id"], won["question"] or None, won["true"], won["next"]) for won in record["blind_wins"]]
             caption = f"Items won by the widest margin, {record['blind']['best']['name']}, {name}"
-            section.parts.append(Table(f"won-{stem}", caption, columns, rows))
+            heads = columns("item", "question", "true candidate", "next to it", words=4)
+            section.parts.append(Table(f"won-{stem}", caption, heads, rows))
     return section
 
 
 def _read_section(records: Records) -> Section:
     section = Section("read", "As it was read", "The first item of each set, and what to do next.")
     rows = [
-        [Cell("" if at else name), Cell(line.strip(), tone="good" if line.endswith(" (key)") else "")]
+        row("" if at else name, Cell(line.strip(), tone="good" if line.endswith(" (key)") else ""))
         for name, record in records.items()
         for at, line in enumerate(sample_lines(record["sample"]))
     ]
-    columns = [Column("set", numeric=False), Column("item", numeric=False)]
-    section.parts.append(Table("sample", "One item as it was read", columns, rows))
-    steps = [[Cell(name), Cell(step)] for name, record in records.items() for step in next_steps(record)]
+    section.parts.append(Table("sample", "One item as it was read", columns("set", "item", words=2), rows))
+    steps = [row(name, step) for name, record in records.items() for step in next_steps(record)]
     if steps:
-        columns = [Column("set", numeric=False), Column("step", numeric=False)]
-        section.parts.append(Table("next", "What to do next", columns, steps))
+        section.parts.append(Table("next", "What to do next", columns("set", "step", words=2), steps))
     return section
 
 
 def _models_section(records: Records) -> Section:
     rows = [
-        [
-            Cell(row["model"], note=name),
-            _share(row, 100 * record["chance"]),
-            Cell("–") if row["explained"] is None else Cell(f"{100 * row['explained']:.0f}", 100 * row["explained"]),
-            _share(row["on_rest"]) if row["on_rest"] else Cell("–"),
-            Cell(f"{row['n_rest']:,}"),
-        ]
+        row(
+            Cell(facts["model"], note=name), _share(facts, record["chance"]),
+            None if facts["explained"] is None else Cell(f"{100 * facts['explained']:.0f}", 100 * facts["explained"]),
+            _share(facts["on_rest"]), f"{facts['n_rest']:,}",
+        )
         for name, record in records.items()
-        for row in record["explained"] or ()
-    ]
+        for facts in record["explained"] or ()
+    ]  # fmt: skip
     section = Section("models", "Models", "How much of a model's lead over chance the best blind model has too.")
     if rows:
-        columns = [Column("model", numeric=False), Column("accuracy"), Column("explained"),
-                   Column("where no blind model wins"), Column("items there")]  # fmt: skip
-        section.parts.append(Table("models", "Accuracy of models, %", columns, rows))
+        heads = columns("model", "accuracy", "explained", "where no blind model wins", "items there")
+        section.parts.append(Table("models", "Accuracy of models, %", heads, rows))
     return section
 
 
 def _items_section(records: Records) -> Section:
-    columns = [Column("finding", numeric=False), *map(Column, records)]
     rows, none = [], []
     for part, key, text in FINDINGS:
-        counted_here = [finding_of(record, part, key) for record in records.values()]
-        if any(finding and finding["count"] for finding in counted_here):
-            rows.append([Cell(text), *[_count(finding, key in _ERRORS) for finding in counted_here]])
-        elif any(counted_here):
+        counts = [finding_of(record, part, key) for record in records.values()]
+        if any(finding and finding["count"] for finding in counts):
+            rows.append(row(text, *(_count(finding, key in _ERRORS) for finding in counts)))
+        elif any(counts):
             none.append(text)
     width = max(len(record["position"]["counts"]) for record in records.values())
-    counts = [
-        [Cell(name), *[Cell(f"{place:,}") for place in place["counts"]],
-         *[Cell("–", tone="quiet")] * (width - len(place["counts"])), Cell(f"{place['p_value']:.2g}")]
-        for name, place in ((name, record["position"]) for name, record in records.items())
-    ]  # fmt: skip
+    places = []
+    for name, record in records.items():
+        place = record["position"]
+        counted_places = [f"{n:,}" for n in place["counts"]] + [None] * (width - len(place["counts"]))
+        places.append(row(name, *counted_places, f"{place['p_value']:.2g}"))
     examples = [
-        [Cell(text, note=name if len(records) > 1 else ""), Cell(example)]
+        row(Cell(text, note=name if len(records) > 1 else ""), example)
         for name, record in records.items()
         for text, finding in findings(record)
         for example in finding["examples"]
     ]
-    places = [Column("set", numeric=False), *[Column(f"place {n}") for n in range(width)],
-              Column("p", hint="if all places held as many keys")]  # fmt: skip
+    p_value = Column("p", hint="if all places held as many keys")
     section = Section("items", "Items", "Copies, leaks and texts. A finding is a place to look at, not yet an error.")
     note = f"None: {'; '.join(none)}. {counters(records)}"
-    section.parts.append(Table("findings", "Findings", columns, rows, note=note))
-    section.parts.append(Table("places", "Where the true candidate stands", places, counts))
+    section.parts += [
+        Table("findings", "Findings", columns("finding", *records), rows, note=note),
+        Table("places", "Where the true candidate stands",
+              columns("set", *(f"place {n}" for n in range(width)), p_value), places),
+    ]  # fmt: skip
     if examples:
-        columns = [Column("finding", numeric=False), Column("example", numeric=False)]
-        section.parts.append(Table("examples", "First examples", columns, examples))
+        section.parts.append(Table("examples", "First examples", columns("finding", "example", words=2), examples))
     return section
 
 
-def _count(finding: Finding | None, is_error: bool) -> Cell:
+def _count(finding: Finding | None, is_error: bool) -> Cell | None:
     if finding is None:
-        return Cell("–", tone="quiet")
+        return None
     return Cell(f"{finding['count']:,}", tone="bad" if is_error and finding["count"] else "")
 
 
@@ -231,37 +205,29 @@ def _labels_section(records: Records) -> Section:
     for name, record in records.items():
         facts = record["suspects"]
         if facts and facts["items"]:
-            rows = [[Cell(item["id"]), Cell(item["key"]), Cell(item["chosen"])] for item in facts["items"]]
-            columns = [Column("item", numeric=False), Column("key", numeric=False), Column("all models", numeric=False)]
+            rows = [row(item["id"], item["key"], item["chosen"]) for item in facts["items"]]
             note = f"{facts['count']:,} of {facts['of']:,} items; {facts['expected']:g} if each model erred by itself."
-            section.parts.append(Table(f"labels-{file_name(name)}", name, columns, rows, note=note))
+            heads = columns("item", "key", "all models", words=3)
+            section.parts.append(Table(f"labels-{file_name(name)}", name, heads, rows, note=note))
     return section
 
 
 def _power_section(records: Records) -> Section:
-    heads = ("source videos", "source videos needed", "shows, points")
-    columns = [Column("set", numeric=False), *map(Column, heads)]
-    rows = [
-        [Cell(name), Cell(f"{facts['n_clusters']:,}"),
-         Cell(f"{facts['clusters_needed']:,}", tone="good" if facts["enough"] else "bad"),
-         Cell(f"{100 * facts['detectable']:.1f}" if facts["detectable"] < 1 else "none")]
-        for name, facts in ((name, record["power"]) for name, record in records.items())
-    ]  # fmt: skip
+    rows = []
+    for name, facts in ((name, record["power"]) for name, record in records.items()):
+        needed = Cell(f"{facts['clusters_needed']:,}", tone="good" if facts["enough"] else "bad")
+        shows = f"{100 * facts['detectable']:.1f}" if facts["detectable"] < 1 else "none"
+        rows.append(row(name, f"{facts['n_clusters']:,}", needed, shows))
     points = next(iter(records.values()))["power"]["points"]
     note = " ".join(dict.fromkeys(f"Variance from {record['power']['from']}." for record in records.values()))
-    table = Table("power", f"Two models {points:g} points apart, 80 % power", columns, rows, note=note)
+    heads = columns("set", "source videos", "source videos needed", "shows, points")
+    table = Table("power", f"Two models {points:g} points apart, 80 % power", heads, rows, note=note)
     section = Section("power", "What it can show", "How many source videos it takes to tell two models apart.", [table])
     known = [(name, record["order"]) for name, record in records.items() if record["order"]]
     if known:
-        rows = [
-            [Cell(name), *[Cell(order_line(order, what)) for what in ("items", "candidates")]] for name, order in known
-        ]
-        columns = [
-            Column("set", numeric=False),
-            Column("order of items", numeric=False),
-            Column("of candidates", numeric=False),
-        ]
-        section.parts.append(Table("order", "Is the published order known?", columns, rows))
+        rows = [row(name, order_line(order, "items"), order_line(order, "candidates")) for name, order in known]
+        heads = columns("set", "order of items", "of candidates", words=3)
+        section.parts.append(Table("order", "Is the published order known?", heads, rows))
     return section
 
 
@@ -270,7 +236,7 @@ SECTIONS = (
 )  # fmt: skip
 
 
-def _share(facts: AccuracyFacts, chance: float | None = None, best: bool = False) -> Cell:
-    value = 100 * facts["accuracy"]
-    low, high = (None if end is None else 100 * end for end in (facts["low"], facts["high"]))
-    return Cell(f"{value:.1f}", value, low=low, high=high, chance=chance, tone="best" if best else "")
+def _share(facts: AccuracyFacts | None, chance: float | None = None, best: bool = False) -> Cell | None:
+    if facts is None:
+        return None
+    return share_cell(facts["accuracy"], facts["low"], facts["high"], chance=chance, tone="best" if best else "")

@@ -14,6 +14,7 @@ class JudgedFigures(TypedDict):
     n_items: int
     n_votes: int
     n_people: int
+    n_ties: int  # items without a majority
     accuracy: float  # of the majority; a tie counts its share
     low: float | None  # over videos; None below five
     high: float | None
@@ -61,6 +62,7 @@ def judged(rows: Iterable[MultipleChoiceRow], votes: Mapping[str, Sequence[Vote]
         "n_items": len(shown),
         "n_votes": len(every),
         "n_people": len(people),
+        "n_ties": majority["n_ties"],
         "accuracy": majority["accuracy"],
         "low": majority["accuracy_low"],
         "high": majority["accuracy_high"],

@@ -3,6 +3,7 @@
 import hmac
 import html
 import time
+from importlib.resources import files
 from pathlib import Path
 from types import ModuleType
 from typing import Any, TypedDict
@@ -23,45 +24,6 @@ JUDGE_RULES = (
     "If several fit, or none, choose the most plausible. Ignore spelling mistakes.",
     "Names only distinguish the people. If you cannot decide, for whatever reason, choose “not clear”.",
 )
-CSS = """
-html { scrollbar-gutter: stable; }
-.gradio-container { width: 100% !important; max-width: 860px !important; margin: 0 auto !important; }
-.gradio-container main { width: 100%; }
-#title h1 { font-size: 1.15rem; margin: .2rem 0; }
-#video video { max-height: 28vh; }
-#review td { white-space: normal; overflow-wrap: anywhere; vertical-align: top; }
-#video a[download] { display: none; }  /* the clips are to be seen, not to be handed on */
-#sentence { font-size: 1.3rem; line-height: 1.5; padding: .4rem 0; }
-#sentence mark { background: #ffe3b8; color: #5a3200; padding: 0 .15em; border-radius: 3px; }
-#sentence small { display: block; font-size: .85rem; opacity: .75; }
-#choice label { width: 100%; padding: .4rem .8rem; font-size: 1.02rem; }
-#note { border-left: 3px solid #c8622d; padding-left: .8rem; }
-#message { color: #b4452a; font-weight: 600; min-height: 1.5em; }
-.examples { list-style: none; padding-left: .4rem; }
-kbd { border: 1px solid #8888; border-radius: 3px; padding: 0 .35em; font-size: .85em; }
-@media (max-width: 600px) { #choice label { padding: .7rem .8rem; } }
-"""
-# Keys: a digit chooses, 0 is "not clear", Enter submits. Typing into a field is left alone.
-KEYS = """
-<script>
-document.addEventListener("keydown", (event) => {
-  if (event.ctrlKey || event.metaKey || event.altKey) return;
-  const field = event.target.closest?.("input[type=text], textarea, [contenteditable=true]");
-  if (field) {
-    // the name is given: the digits are for the options from now on
-    if (event.key === "Enter" && field.closest("#name")) setTimeout(() => field.blur(), 100);
-    return;
-  }
-  const options = [...document.querySelectorAll("#choice input[type=radio]")];
-  if (/^[0-9]$/.test(event.key) && options.length) {
-    const place = event.key === "0" ? options.length - 1 : Number(event.key) - 1;
-    if (place < options.length) { options[place].click(); event.preventDefault(); }
-  } else if (event.key === "Enter" && !event.target.closest?.("button")) {
-    document.querySelector("#submit")?.click();
-  }
-});
-</script>
-"""
 
 
 class ShownTask(TypedDict):
@@ -189,8 +151,8 @@ def launch_options(desk: Desk, video_root: str | Path) -> dict[str, object]:
     # Folders of clips as such, since Gradio tries one entry after the other; what lies beside the tables by itself.
     open_to_all = {str(clip if clip.parent == root else clip.parent) for clip in clips}
     return {
-        "css": CSS,
-        "head": KEYS,
+        "css": (files(__package__) / "pages.css").read_text(encoding="utf-8"),
+        "head": f"<script>{(files(__package__) / 'pages.js').read_text(encoding='utf-8')}</script>",
         "allowed_paths": [*sorted(open_to_all), str(shown_folder().resolve())],
         "footer_links": [],
     }

@@ -1,19 +1,18 @@
 """An annotation page as a folder that is a Gradio Space: app, requirements, card, the rows and their clips."""
 
-import json
 import shutil
 from importlib.resources import files
 from pathlib import Path
 
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import resolve_under, write_json, write_text
+from video_contrast.hub_cards.markdown import render
+from video_contrast.hub_cards.spaces import gradio_version
 from video_contrast.reports.annotate import PageItems
 from video_contrast.reports.annotate.votes import Task
 from video_contrast.storage import open_set
 from video_contrast.version import __version__
 from video_contrast.video import Clip
-
-_GRADIO = "6.20.0"
 
 
 def write_space(
@@ -59,47 +58,14 @@ def write_space(
     )
     write_text(target / "app.py", (files(__package__) / "space_app.py.template").read_text(encoding="utf-8"))
     write_text(target / "requirements.txt", f"video-contrast[annotate]=={__version__}\n")
-    name = str(facts.get("pretty_name") or source.builder or root.name)
-    licence = str(facts.get("licence") or "not recorded")
-    write_text(target / "README.md", _card(name, task, config, count=len(rows), licence=licence))
-    return target
-
-
-def _card(name: str, task: str, config: str, *, count: int, licence: str) -> str:
     verb, what = ("Judge", "choose the caption of") if task == "judge" else ("Write", "write a false caption for")
-    title = f"{verb} {name} {config}"[:60]
-    return f"""\
----
-title: {json.dumps(title, ensure_ascii=False)}
-emoji: 🎞️
-colorFrom: gray
-colorTo: blue
-sdk: gradio
-sdk_version: {_gradio()}
-app_file: app.py
-pinned: false
----
-
-# {title}
-
-A page on which people {what} {count} clips, made with `video-contrast annotate space`. Licence of the clips on record:
-{licence}.
-
-Answers go to `/data/votes.jsonl`: give the Space persistent storage, or they are lost when it restarts. Fetch the file,
-and `video-contrast annotate result DIR --config {config} --task {task} --votes votes.jsonl` says what it says.
-
-The tab *Review* shows the true sentences and all answers: it is there only where the Space has a secret `REVIEWER`, and
-opens with that word.
-"""
-
-
-def _gradio() -> str:
-    from importlib.metadata import PackageNotFoundError, version
-
-    try:
-        return version("gradio")
-    except PackageNotFoundError:
-        return _GRADIO
+    title = f"{verb} {facts.get('pretty_name') or source.builder or root.name} {config}"[:60]
+    card = render(
+        "annotation_space.md.jinja", title=title, gradio=gradio_version(), what=what, count=len(rows), task=task,
+        config=config, licence=facts.get("licence") or "not recorded",
+    )  # fmt: skip
+    write_text(target / "README.md", card)
+    return target
 
 
 def _copy(source: Path, target: Path) -> None:

@@ -1,27 +1,14 @@
-"""Accuracy and agreement of the people who judged a set."""
+"""Accuracy and agreement of the people who judged a set, from a table of their answers."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TypedDict
 
-import numpy as np
-
-from video_contrast.errors import UsageError, VideoContrastError
-from video_contrast.metrics import agreement, majority_vote
+from video_contrast.errors import VideoContrastError
+from video_contrast.reports.annotate.judging import JudgedFigures, judged
+from video_contrast.reports.annotate.votes import UNCLEAR, Vote
 from video_contrast.rows import MultipleChoiceRow
 
 
-class JudgesResult(TypedDict):
-    """Accuracy and agreement of judges."""
-
-    accuracy: float | None  # of the majority
-    individual_accuracy: float | None
-    n: int  # items
-    n_ties: int
-    judges: float  # an item, mean
-    agreement: dict[str, float | None] | None  # of `metrics.agreement`; None where no item has two votes
-
-
-def judges(rows: Sequence[MultipleChoiceRow], votes: Iterable[tuple[str, Mapping[str, object]]]) -> JudgesResult:
+def judges(rows: Sequence[MultipleChoiceRow], votes: Iterable[tuple[str, Mapping[str, object]]]) -> JudgedFigures:
     """Accuracy of judges by majority vote, and how far they agree.
 
     Args:
@@ -31,29 +18,17 @@ def judges(rows: Sequence[MultipleChoiceRow], votes: Iterable[tuple[str, Mapping
             same item replaces the earlier one.
 
     Raises:
-        VideoContrastError: a vote for an item or a candidate that the set does not have; names the line.
+        VideoContrastError: a vote for an item or a candidate that the set does not have, or no vote; names the line.
     """
-    labels = {row["id"]: (row["label"], len(row["candidates"])) for row in rows}
-    answers: dict[str, dict[str, int | str]] = {}
+    sizes = {row["id"]: len(row["candidates"]) for row in rows}
+    answers: dict[str, dict[str, Vote]] = {}
     for place, vote in votes:
-        item = str(vote.get("item", vote.get("id", "")))
-        if item not in labels:
+        item, annotator = str(vote.get("item", vote.get("id", ""))), str(vote.get("annotator", ""))
+        if item not in sizes:
             raise VideoContrastError(f"{place}: the set has no item {item!r}")
-        answer = str(vote.get("answer", "")).strip()
-        candidate: int | str = int(answer) if answer.isdigit() else "none"
-        if isinstance(candidate, int) and candidate >= labels[item][1]:
-            raise VideoContrastError(f"{place}: item {item!r} has no candidate {candidate}")
-        answers.setdefault(item, {})[str(vote.get("annotator", ""))] = candidate
-    if not answers:
-        raise UsageError("no votes")
-    table = [list(item_answers.values()) for item_answers in answers.values()]
-    majority = majority_vote(table, [labels[item][0] for item in answers])
-    several = any(len(item_answers) > 1 for item_answers in table)
-    return {
-        "accuracy": majority["accuracy"],
-        "individual_accuracy": majority["individual_accuracy"],
-        "n": majority["n"],
-        "n_ties": majority["n_ties"],
-        "judges": float(np.mean([len(item_answers) for item_answers in table])),
-        "agreement": agreement(table) if several else None,
-    }
+        text = str(vote.get("answer", "")).strip()
+        answer = int(text) if text.isdigit() else UNCLEAR
+        if isinstance(answer, int) and answer >= sizes[item]:
+            raise VideoContrastError(f"{place}: item {item!r} has no candidate {answer}")
+        answers.setdefault(item, {})[annotator] = Vote("judge", item, annotator, answer)
+    return judged(rows, {item: list(by_person.values()) for item, by_person in answers.items()})

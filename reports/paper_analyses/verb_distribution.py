@@ -79,22 +79,11 @@ def plot_verbs(first: Mapping[str, int], second: Mapping[str, int], names: tuple
         output: the PNG file.
     """
     from video_contrast.files import write_bytes
-    from video_contrast.reports import figures
+    from video_contrast.reports.verbs import verb_plot
 
-    totals = sum(first.values()), sum(second.values())
-    order = sorted(set(first) | set(second), key=lambda verb: (-first.get(verb, 0) / totals[0], verb))[:_SHOWN]
-    with figures.drawing(7.2, 3.4) as (canvas, axes):
-        for number, (counts, total, name) in enumerate(zip((first, second), totals, names, strict=True)):
-            positions = np.arange(len(order)) + (number - 0.5) * 0.4
-            heights = [100 * counts.get(verb, 0) / total for verb in order]
-            axes.bar(positions, heights, width=0.4, color=figures.colour(number), label=name)
-        axes.set_xticks(range(len(order)), order, rotation=60, ha="right")
-        axes.set_ylabel("share of verbs, %")
-        axes.legend(frameon=False)
-        figures.tidy(axes, grid="y")
-        numbers = [("verb", *names), *((verb, first.get(verb, 0), second.get(verb, 0)) for verb in order)]
-        figure = figures.finish(canvas, "verbs", "Verbs of two contrast sets", numbers)
-    return write_bytes(output, figure.png)
+    counts = [(name, Counter(of_set)) for name, of_set in zip(names, (first, second), strict=True)]
+    verbs = sorted({*first, *second}, key=lambda verb: (-first.get(verb, 0) / sum(first.values()), verb))[:_SHOWN]
+    return write_bytes(output, verb_plot(counts, verbs, name="verbs", size=(7.2, 3.4)).png)
 
 
 def _entropy(shares: NDArray[np.float64]) -> float:

@@ -80,7 +80,7 @@ def test_judges_are_right_by_majority_and_an_unclear_vote_is_none():
     table = [(f"line {n}", {"item": i, "annotator": who, "answer": said}) for n, (i, who, said) in enumerate(votes)]
     found = analyses.judges(rows, table)
     assert found["accuracy"] == pytest.approx(2 / 3) and found["individual_accuracy"] == pytest.approx(4 / 9)
-    assert found["n"] == 3 and found["judges"] == 3 and 0 < found["agreement"]["pairwise"] < 1
+    assert (found["n_items"], found["n_votes"], found["n_ties"]) == (3, 9, 0) and 0 < found["pairwise"] < 1
     with pytest.raises(VideoContrastError, match="line 0: the set has no item 'x'"):
         analyses.judges(rows, [("line 0", {"item": "x", "answer": 0})])
     with pytest.raises(VideoContrastError, match="line 0: item 'i0' has no candidate 7"):
@@ -148,7 +148,7 @@ def test_proximity_takes_a_dual_encoder(world, capsys, tmp_path):
     command = ["analyse", "proximity", str(world / "set"), "--run", str(world / "run"), "--encoder", model]
     assert main([*command, "--device", "cpu"]) == 0
     found = json.loads(capsys.readouterr().out)
-    assert found["n"] == len(open_set(world / "set").rows("verb_mc", "test")) > 15
+    assert found["n"] == len(open_set(world / "set").rows("verb_mc", "test")) >= 10
     assert set(found[model]) == {"antonym", "high", "low", "n_antonym", "n_high"}
 
 

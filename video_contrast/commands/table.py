@@ -24,9 +24,10 @@ def table(
     from video_contrast.reports.foreign_logs import is_foreign, read_logs
     from video_contrast.reports.foreign_logs.statistics import best_logs, harness_notes, log_metrics, notes_of
     from video_contrast.reports.table_formats import FORMATS
+    from video_contrast.storage import RunFolder
 
-    own = [folder for run in runs if not is_foreign(run) for folder in run_folders(run)]
-    metrics = terminal.read_metrics(own)
+    own = [run for path in runs if not is_foreign(path) for run in RunFolder.find(path) or [RunFolder.open(path)]]
+    metrics = terminal.metrics_of(own)
     logs = [log for run in runs if is_foreign(run) for log in read_logs(run, metric)]
     foreign = log_metrics(logs)
     for model, tasks in foreign.items():
@@ -46,10 +47,3 @@ def table(
         print(FORMATS[format_](lines, columns, title))
     for note in [*terminal.missing_lines(own), *notes_of(foreign), *harness_notes(logs, beside_own=bool(own))]:
         print(note, file=sys.stdout if format_ == "text" else sys.stderr)
-
-
-def run_folders(path: Path) -> list[Path]:
-    """The run that a folder is; or those that it holds, as the output of several runs and of `watch` does."""
-    from video_contrast.storage import RunFolder
-
-    return [run.path for run in RunFolder.find(path)] or [path]
