@@ -28,6 +28,7 @@ class Cell:
         human: where people are; a tick on the bar.
         tone: "good", "bad" or "quiet".
         note: shown small under the text.
+        link: where the text leads; a relative path or a web address.
     """
 
     text: str
@@ -38,6 +39,7 @@ class Cell:
     human: float | None = None
     tone: Tone = ""
     note: str = ""
+    link: str = ""
 
 
 DASH = Cell("–", tone="quiet")

@@ -99,7 +99,7 @@ def write_report(
         ),
     )
     page = Page(
-        title, _counts(loaded), finding(loaded), warnings(loaded), left_out=left_out(loaded), record=_records(loaded)
+        title, _counts(loaded), finding(loaded), warnings(loaded), left_out=left_out(loaded), record=records(loaded)
     )
     where = Path(assets) if assets is not None else target / "figures" if folder else None
     if where is not None:
@@ -215,7 +215,7 @@ def _counts(runs: Sequence[ConfigRun]) -> str:
     return f"{models} on {configs} of {counted(len({run.key.dataset for run in runs}), 'set')}"
 
 
-def _records(runs: Sequence[ConfigRun]) -> list[tuple[str, list[tuple[str, str]]]]:
+def records(runs: Sequence[ConfigRun]) -> list[tuple[str, list[tuple[str, str]]]]:
     """The record of each run directory: a heading, and its entries as text."""
     records = []
     for path in dict.fromkeys(run.path for run in runs):

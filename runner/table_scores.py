@@ -46,7 +46,7 @@ def encoder_tables(encoding: Encoding) -> TableScorer:
         at = {text: n for n, text in enumerate(unique)}
         text_rows = store.get([Keys.text(text) for text in unique])
         if table.is_retrieval:
-            columns = _columns(table, places)
+            columns = caption_columns(table, places)
             matrix = model.join(videos, text_rows)[:, [at[text] for _, text, _ in columns]]
             return TableScores(table, places, matrix=_checked(matrix, table), columns=columns, frames=frames)
         rows = []
@@ -80,8 +80,8 @@ def pair_tables(pairing: Pairing, results: PairResults) -> TableScorer:
         frames = tuple(result.frame_numbers for result in own)
         if table.is_retrieval:
             # The missing clips' own captions were shown to the others; they leave the gallery with their clips.
-            columns = _columns(table, places)
-            at = {name: n for n, (name, _, _) in enumerate(_columns(table, range(len(table.texts))))}
+            columns = caption_columns(table, places)
+            at = {name: n for n, (name, _, _) in enumerate(caption_columns(table, range(len(table.texts))))}
             shown_at = [at[name] for name, _, _ in columns]
             of_row = np.array([row for _, _, row in columns])
             matrix = np.array(
@@ -123,7 +123,7 @@ def text_tables(model: TextScorer, plan: Plan, absent: frozenset[Clip]) -> Table
         shown = [table.texts[n] for n in places]
         model.begin([text for own in shown for text in own], condition=table.condition.name)
         if table.is_retrieval:
-            columns = _columns(table, places)
+            columns = caption_columns(table, places)
             names, texts = [name for name, _, _ in columns], [text for _, text, _ in columns]
             matrix = np.asarray(model.similarity([item.clip.video_id for item in items], names, texts))
             return TableScores(table, places, matrix=_checked(matrix, table), columns=columns)
@@ -183,7 +183,7 @@ def _with_groups(plan: Plan, missing: frozenset[Clip]) -> frozenset[Clip]:
     return missing | torn
 
 
-def _columns(table: PlannedTable, places: Sequence[int]) -> tuple[tuple[str, str, int], ...]:
+def caption_columns(table: PlannedTable, places: Sequence[int]) -> tuple[tuple[str, str, int], ...]:
     """(id, text, row of its own clip) of every caption of the kept items."""
     return tuple(
         (f"{table.group.items[n].id}#{c}", text, row)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 COMMANDS = {
     "First": ("demo", "list"),
     "Sets": ("build", "check", "audit", "xray", "analyse", "annotate", "perturb", "export", "push"),
-    "Scores": ("doctor", "score", "watch", "compare", "table", "report", "reproduce", "metrics"),
+    "Scores": ("doctor", "score", "watch", "compare", "table", "report", "leaderboard", "reproduce", "metrics"),
     "Training": ("generate", "teach", "tune_t5", "vectors"),
 }
 SUMMARY = "Does a video-text model understand who did what, or does it match objects to words?"

@@ -25,7 +25,7 @@ def report(
     as_json: AsJson = False,
     options: Annotated[GivenOptions | None, Flag(python_only=True)] = None,
 ) -> None:
-    """Write a report page: tables, plots and a failure gallery in one HTML file that opens from disk."""
+    """Write a report page: tables, plots and a failure gallery in one HTML file."""
     from video_contrast.reports import write_report
 
     page = write_report(runs, output, progress=not (is_quiet() or as_json), **(options or {}))

@@ -1,0 +1,367 @@
+"""A leaderboard of runs: models by kind of contrast, with the ranks that paired tests leave open, as a static site.
+
+Every figure is computed from the stored scores, none is read from `metrics.json`. A rank is a range: from one more than
+the number of models that are better to the number of models that are not worse, by paired sign-flip tests over source
+videos, Holm-corrected over all pairs of a column. The true ranks of all models are in their ranges with 95 %
+probability at least (Mogstad, Romano, Shaikh and Wilhelm, 2024, "Inference for Ranks", section 3). A group holds the
+models that a chain of pairs connects which no test tells apart.
+"""
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from importlib.resources import files
+from itertools import combinations
+from pathlib import Path
+from string import ascii_uppercase
+
+import numpy as np
+
+from video_contrast.console import counted
+from video_contrast.errors import UsageError, VideoContrastError
+from video_contrast.files import write_text
+from video_contrast.metrics import cluster_bootstrap, holm, share_interval, sign_flip
+from video_contrast.metrics.ranks import first_chance
+from video_contrast.reports.hits import SIGNIFICANT, Hits, caption_hits
+from video_contrast.reports.layout import Cell, Column, Section, Table, with_own_names
+from video_contrast.reports.runs import ConfigRun, SetKey, load_runs
+from video_contrast.reports.write import Page, records, render_page, warnings
+from video_contrast.runner.recompute import contradictions
+from video_contrast.storage.run_folder import CLEAN
+from video_contrast.storage.run_records import ScoreRow
+from video_contrast.storage.run_settings import setting_lines
+
+RETRIEVAL = "text to video R@1"
+RANDOM = "random"
+OVERALL = "mean over kinds"
+
+
+@dataclass(frozen=True)
+class Standing:
+    """A model in one column of a leaderboard.
+
+    Attributes:
+        accuracy: share of items whose true candidate scores highest, ties as shares.
+        low, high: its 95 % interval over source videos; None below five.
+        n: items.
+        first, last: the best and the worst rank that the paired tests leave open.
+        group: a letter; models of different groups are told apart, every one from every other.
+    """
+
+    accuracy: float
+    low: float | None
+    high: float | None
+    n: int
+    first: int
+    last: int
+    group: str
+
+
+@dataclass(frozen=True)
+class KindHits:
+    """What models contribute to one column.
+
+    Attributes:
+        kind: of contrast.
+        hits: model -> item -> 0..1 and source video.
+        chance: what a scorer that knows nothing gets.
+    """
+
+    kind: str
+    hits: Mapping[str, Hits]
+    chance: float
+
+    @property
+    def is_contrast(self) -> bool:
+        """Whether it counts in the mean over kinds: retrieval and random candidates do not."""
+        return self.kind not in (RETRIEVAL, RANDOM)
+
+
+Board = dict[str, dict[str, Standing]]  # column -> model -> standing, the best first
+
+
+def leaderboard(
+    runs: Sequence[str | Path], output: str | Path, *, link: str = "", dataset: str | Path | None = None,
+    checked: bool = False, title: str = "Contrast sets: leaderboard",
+) -> Path:  # fmt: skip
+    """Writes the site: `index.html`, `leaderboard.json`, and a README.md that makes it a static Space.
+
+    Args:
+        runs: folders of runs, or folders that hold some.
+        output: the folder of the site. Runs below it are linked.
+        link: web address in front of the paths of runs (relative to the first folder given), instead.
+        dataset: where the set lies, if it was moved.
+        checked: whether `check_runs` has passed, which the page says.
+        title: the heading.
+
+    Returns:
+        The page.
+
+    Raises:
+        UsageError: no runs, none with a clean condition, or `link` is no web address.
+        VideoContrastError: a run cannot be read.
+    """
+    import jinja2
+
+    if link and not link.startswith(("https://", "http://")):
+        raise UsageError(f"--link {link!r} is no web address (https://...)")
+    loaded = [run for run in load_runs([Path(run) for run in runs], dataset=dataset) if CLEAN in run.metrics]
+    if not loaded:
+        raise UsageError("none of these runs has a clean condition")
+    columns = kind_hits(loaded)
+    board = {name: standings(column.hits) for name, column in columns.items()}
+    board = ({OVERALL: overall} if (overall := overall_standings(list(columns.values()))) else {}) | board
+    target = Path(output)
+    links = {run.path: _link(run, target, Path(runs[0]), link) for run in loaded}
+    chances = {name: column.chance for name, column in columns.items()}
+    sections = [
+        Section("board", "Leaderboard", parts=[_overview(board, chances, loaded, links)]),
+        _by_kind(board, loaded),
+        Section("settings", "Settings", parts=[_settings(loaded, links)]),
+    ]
+    checks = "Scores were recomputed and checked against their set" if checked else "Scores were not checked (--check)"
+    page = Page(
+        title,
+        f"{counted(len({run.model for run in loaded}), 'model')}, {counted(len(columns), 'column')}. {checks}",
+        _leaders(*next(iter(board.items()))),
+        warnings(loaded),
+        record=records(loaded),
+    )
+    content = {name: {model: asdict(own) for model, own in column.items()} for name, column in board.items()}
+    write_text(target / "leaderboard.json", json.dumps(content, indent=1, ensure_ascii=False) + "\n")
+    card = jinja2.Template((files("video_contrast.reports") / "leaderboard.md.jinja").read_text(encoding="utf-8"))
+    write_text(target / "README.md", card.render(title=title) + "\n")
+    return write_text(target / "index.html", render_page(page, with_own_names(sections), folder=True))
+
+
+def check_runs(runs: Sequence[str | Path], *, dataset: str | Path | None = None) -> int:
+    """Computes every figure of runs from their stored scores again, and holds these against the set.
+
+    Args:
+        runs: folders of runs, or folders that hold some.
+        dataset: where the set lies, if it was moved.
+
+    Returns:
+        How many runs were checked.
+
+    Raises:
+        UsageError: no runs.
+        VideoContrastError: something does not match; the message lists all of it.
+    """
+    loaded = load_runs([Path(run) for run in runs], dataset=dataset)
+    own = {run.path: run for run in loaded}
+    lines = [f"{path}: {line}" for path, run in own.items() for line in contradictions(run.folder, run.key.dataset)]
+    if lines:
+        raise VideoContrastError("\n".join([f"refused, {counted(len(lines), 'contradiction')}:", *lines]))
+    return len(own)
+
+
+def kind_hits(runs: Sequence[ConfigRun]) -> dict[str, KindHits]:
+    """The columns by name: in each the true candidate stands against the candidates of one kind alone.
+
+    Random candidates are a column of configs that hold nothing else. A kind that several configs have is a column of
+    each; so is one of several sets.
+    """
+    hits: dict[tuple[str, SetKey], dict[str, Hits]] = {}
+    chance: dict[tuple[str, SetKey], float] = {}
+    for run in runs:
+        if run.layout == "retrieval":
+            column = (RETRIEVAL, run.key)
+            hits.setdefault(column, {})[run.model] = own = caption_hits(run.matrix(CLEAN))
+            chance[column] = 1 / len({video for _, video in own.values()})
+            continue
+        rows = run.choices.get(CLEAN, {})
+        kinds = {kind for row in rows.values() for kind in row["kinds"]} - {"true"}
+        for kind in sorted(kinds - {RANDOM} or kinds):
+            members = {name: row for name, row in rows.items() if kind in row["kinds"]}
+            hits.setdefault((kind, run.key), {})[run.model] = {
+                name: (_against(row, kind), row["cluster"]) for name, row in members.items()
+            }
+            chance[kind, run.key] = float(np.mean([1 / (1 + row["kinds"].count(kind)) for row in members.values()]))
+    names = [kind for kind, _ in hits]
+    return {
+        kind.replace("_", " ") + (f" ({key.short})" if names.count(kind) > 1 else ""): KindHits(
+            kind, models, chance[kind, key]
+        )
+        for (kind, key), models in hits.items()
+    }
+
+
+def _against(row: ScoreRow, kind: str) -> float:
+    rivals = [score for score, own in zip(row["scores"], row["kinds"], strict=True) if own == kind]
+    return first_chance([row["scores"][row["label"]], *rivals], 0)
+
+
+def standings(models: Mapping[str, Hits]) -> dict[str, Standing]:
+    """The models of one column, the best first.
+
+    Args:
+        models: model -> item -> hit and source video. Two models are tested on the items that both have.
+    """
+    p_values = {}
+    for a, b in combinations(models, 2):
+        shared = [name for name in models[a] if name in models[b]]
+        change = np.array([models[b][name][0] - models[a][name][0] for name in shared])
+        p_values[a, b] = (_tested(change, [models[a][name][1] for name in shared]), float(change.sum()))
+    places = _places(list(models), p_values)
+    rows = {}
+    for model, hits in models.items():
+        values = np.array([hit for hit, _ in hits.values()])
+        interval = share_interval(values, [cluster for _, cluster in hits.values()])
+        rows[model] = Standing(interval.estimate, *interval.bounds, len(values), *places[model])
+    return dict(sorted(rows.items(), key=lambda row: (-row[1].accuracy, row[0])))
+
+
+def overall_standings(columns: Sequence[KindHits]) -> dict[str, Standing]:
+    """The mean over the kinds of contrast that all models have, in which each counts alike; {} for fewer than two."""
+    models = list(dict.fromkeys(model for column in columns for model in column.hits))
+    common = [column.hits for column in columns if column.is_contrast and column.hits.keys() == set(models)]
+    if len(common) < 2:
+        return {}
+    shared = [[name for name in column[models[0]] if all(name in own for own in column.values())] for column in common]
+    clusters = [column[models[0]][name][1] for column, names in zip(common, shared, strict=True) for name in names]
+    total = sum(map(len, shared))
+    weights = np.concatenate([np.full(len(names), total / (len(common) * max(1, len(names)))) for names in shared])
+    values = {
+        model: weights
+        * [column[model][name][0] for column, names in zip(common, shared, strict=True) for name in names]
+        for model in models
+    }
+    changes = {(a, b): values[b] - values[a] for a, b in combinations(models, 2)}
+    places = _places(models, {pair: (_tested(c, clusters), float(c.sum())) for pair, c in changes.items()})
+    rows = {}
+    for model, own in values.items():
+        interval = cluster_bootstrap(own, clusters)
+        rows[model] = Standing(interval.estimate, *interval.bounds, total, *places[model])
+    return dict(sorted(rows.items(), key=lambda row: (-row[1].accuracy, row[0])))
+
+
+def _tested(change: np.ndarray, clusters: Sequence[str]) -> float:
+    return sign_flip(change, clusters) if len(change) else 1.0
+
+
+def _places(
+    models: Sequence[str], tests: Mapping[tuple[str, str], tuple[float, float]]
+) -> dict[str, tuple[int, int, str]]:
+    """First rank, last rank and group of each model.
+
+    Args:
+        models: their names.
+        tests: pair of models -> p-value, and how far the second is above the first.
+    """
+    adjusted = holm([p for p, _ in tests.values()]) if tests else []
+    apart = {pair: p < SIGNIFICANT for pair, p in zip(tests, adjusted, strict=True)}
+    above = dict.fromkeys(models, 0)  # how many are better than the model
+    below = dict.fromkeys(models, 0)
+    group = {model: {model} for model in models}
+    for (a, b), (_, lead) in tests.items():
+        if not apart[a, b]:
+            joined = group[a] | group[b]
+            group.update(dict.fromkeys(joined, joined))
+            continue
+        better, worse = (b, a) if lead > 0 else (a, b)
+        above[worse] += 1
+        below[better] += 1
+    groups = {frozenset(own): min(above[model] for model in own) for own in group.values()}
+    letter = {model: _letters(n) for n, own in enumerate(sorted(groups, key=groups.__getitem__)) for model in own}
+    return {model: (1 + above[model], len(models) - below[model], letter[model]) for model in models}
+
+
+def _letters(number: int) -> str:
+    """A, B ... Z, AA, AB ... for 0, 1 ..."""
+    before = "" if number < len(ascii_uppercase) else _letters(number // len(ascii_uppercase) - 1)
+    return before + ascii_uppercase[number % len(ascii_uppercase)]
+
+
+def _link(run: ConfigRun, site: Path, first: Path, link: str) -> str:
+    """Where a run is read; "" where the site cannot lead to it."""
+    path, root = run.path.resolve(), site.resolve()
+    if link:
+        return f"{link.rstrip('/')}/{os.path.relpath(path, first.resolve())}".replace(os.sep, "/")
+    return f"{path.relative_to(root).as_posix()}/RESULTS.md" if path.is_relative_to(root) else ""
+
+
+def _leaders(name: str, column: Mapping[str, Standing]) -> str:
+    """The models that may be the best of a column, in a sentence."""
+    first = [model for model, own in column.items() if own.first == 1]
+    share = f"{100 * next(iter(column.values())).accuracy:.1f} %"
+    if len(first) == 1:
+        return f"{first[0]} leads, {name} {share}: better than every other model by the paired test."
+    return f"{', '.join(first[:-1])} and {first[-1]} may each be first, {name} up to {share}: no test tells them apart."
+
+
+def _overview(
+    board: Board, chances: Mapping[str, float], runs: Sequence[ConfigRun], links: Mapping[Path, str]
+) -> Table:
+    """A row a model, a column a kind; the first column decides the order."""
+    link_of = {run.model: links[run.path] for run in reversed(runs)}
+    models = list(dict.fromkeys([*next(iter(board.values())), *link_of]))
+    baselines = {run.model for run in runs if run.is_baseline}
+    rows = [
+        [Cell(model, tone="quiet" if model in baselines else "", link=link_of[model])]
+        + [
+            _share(column[model], chances.get(name), note=f"rank {_rank(column[model])}")
+            if model in column
+            else Cell("–", tone="quiet")
+            for name, column in board.items()
+        ]
+        for model in models
+    ]
+    shown = [Cell(f"{100 * chances[name]:.1f}") if name in chances else Cell("–") for name in board]
+    rows.append([Cell("chance", tone="quiet"), *shown])
+    columns = [Column("model", numeric=False), *(Column(name) for name in board)]
+    note = (
+        "The true caption against the candidates of one kind alone, ties as shares. Small: the 95 % interval over "
+        "source videos, and the ranks that paired tests leave open (Holm-corrected). "
+        f"Rows are ordered by {next(iter(board))}."
+    )
+    return Table("leaderboard", "Accuracy by kind of contrast, %", columns, rows, note=note)
+
+
+def _by_kind(board: Board, runs: Sequence[ConfigRun]) -> Section:
+    """A table a column: ranks and groups."""
+    section = Section("ranks", "Ranks", "Models of one group cannot all be told apart; those of different groups can.")
+    columns = [Column("rank", numeric=False), Column("group", numeric=False), Column("model", numeric=False)]
+    columns += [Column("accuracy, %"), Column("items")]
+    baselines = {run.model for run in runs if run.is_baseline}
+    for name, column in board.items():
+        rows = [
+            [
+                Cell(_rank(own), tone="quiet" if model in baselines else ""), Cell(own.group), Cell(model), _share(own),
+                Cell(f"{own.n:,}", float(own.n)),
+            ]
+            for model, own in column.items()
+        ]  # fmt: skip
+        section.add([Table(f"ranks-{name.replace(' ', '-')}", name, columns, rows)], name)
+    return section
+
+
+def _settings(runs: Sequence[ConfigRun], links: Mapping[Path, str]) -> Table:
+    """With what each run was made."""
+    rows = []
+    for run in {run.path: run for run in runs}.values():
+        record = run.record
+        test, missing = record.get("self_test", {}), record.get("n_missing", 0)
+        tested = str((test.get("exempt") and "not needed") or ("passed" if test.get("passed") else "not passed"))
+        rows.append(
+            [
+                Cell(run.model, link=links[run.path], note=str(record["model"].get("revision") or "")[:12]),
+                Cell("; ".join(setting_lines(record))),
+                Cell(tested, tone="" if tested != "not passed" else "bad"),
+                Cell(str(missing) if missing else "none", tone="bad" if missing else ""),
+            ]
+        )
+    names = ("model", "settings", "self-test", "missing clips")
+    return Table("settings", "With what each run was made", [Column(name, numeric=False) for name in names], rows)
+
+
+def _share(own: Standing, chance: float | None = None, note: str = "") -> Cell:
+    value, low, high, tick = (
+        None if share is None else 100 * share for share in (own.accuracy, own.low, own.high, chance)
+    )
+    return Cell(f"{value:.1f}", value, low=low, high=high, chance=tick, note=note)
+
+
+def _rank(own: Standing) -> str:
+    return str(own.first) if own.first == own.last else f"{own.first}–{own.last}"

@@ -1,0 +1,197 @@
+"""A stored run checked against itself and its set: every figure is computed again from the stored scores."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import cast
+
+import numpy as np
+
+from video_contrast.errors import VideoContrastError
+from video_contrast.runner import table_metrics
+from video_contrast.runner.conditions import Condition, parse
+from video_contrast.runner.plan import PlannedTable
+from video_contrast.runner.sets import Group, Item, LoadedSet, Questions, load_set
+from video_contrast.runner.table_metrics import TableScores
+from video_contrast.runner.table_scores import caption_columns
+from video_contrast.storage import RunFolder
+from video_contrast.storage.run_folder import CLEAN
+from video_contrast.storage.run_records import Numbers, ScoreRow
+
+# Stand in a run beside its scores, and cannot be computed from them.
+_NOT_IN_SCORES = {"captions_changed"}
+_NOT_IN_MATRICES = _NOT_IN_SCORES | {"unparseable"}
+
+
+def contradictions(run: RunFolder, dataset: str | Path | None = None) -> list[str]:
+    """What a finished run says that its stored scores or its set deny; [] for a run that is whole.
+
+    Labels, kinds and source videos must be those of the set, an item without a score must be of a clip that the run
+    lists as missing, and every figure of `metrics.json` must come out of the scores again. Conditions of retrieval
+    whose similarities were not kept are not checked.
+
+    Args:
+        run: a finished run.
+        dataset: the set; where the run says that it lies by default.
+
+    Raises:
+        UsageError: no such set.
+        VideoContrastError: the set cannot be read, or the run's files are damaged.
+    """
+    record = run.record
+    limit = record.get("request", {}).get("limit")
+    questions = cast(Questions, next(iter(record["set"].get("questions", {}).values()), "joined"))
+    loaded = load_set(
+        dataset if dataset is not None else record["set"]["dataset"],
+        run.configs,
+        record["set"]["split"],
+        limit=limit if isinstance(limit, int) else None,
+        questions=questions,
+    )
+    stored = record["set"]["fingerprints"]
+    lines = [
+        f"{config}: the set has other rows than those that were scored (fingerprint {loaded.fingerprints[config]}, the "
+        f"run's is {stored.get(config)})"
+        for config in run.configs
+        if stored.get(config) != loaded.fingerprints[config]
+    ]
+    if lines:
+        return lines
+    try:
+        return [*_denied_by_set(run, loaded), *_denied_by_scores(run, loaded)]
+    except (KeyError, TypeError, ValueError, IndexError) as error:
+        raise VideoContrastError(f"{run.path}: its scores cannot be read as those of its set: {error!r}") from error
+
+
+def _tables(run: RunFolder, loaded: LoadedSet) -> Iterator[tuple[Group, Condition]]:
+    for group in loaded.groups:
+        names = run.conditions(group.config)
+        yield from ((group, own) for own in ([group.own] if group.own.group != "clean" else parse(names)))
+
+
+def _denied_by_set(run: RunFolder, loaded: LoadedSet) -> Iterator[str]:
+    """Scores of items that the set does not have, items that it has and the run left out, and labels of its own."""
+    rows_of = run.tables
+    n_rows = len(run.score_rows())
+    if n_rows != sum(map(len, rows_of.values())):
+        yield "scores.parquet holds an item twice"
+    known: dict[tuple[str, str], set[str]] = {}
+    for group, condition in _tables(run, loaded):
+        place = (group.config, condition.name)
+        where = f"{group.config}, {condition.name}"
+        rows = rows_of.get(place, {})
+        known.setdefault(place, set()).update(item.id for item in group.items)
+        if group.layout == "retrieval":
+            if not run.has_matrix(*place):
+                if condition.name == CLEAN:
+                    yield f"{where}: the similarities are missing, which every run keeps"
+                continue
+            scored = set(run.matrix(*place).rows)
+        else:
+            scored = set(rows)
+        for item in group.items:
+            if item.id not in scored and item.clip.name not in run.missing:
+                yield f"{where}: {item.id} has no score, and its clip is not among the missing ones"
+        yield from (
+            f"{where}: {item.id} is not scored as the set has it (its {field})"
+            for item in group.items
+            if item.id in rows and (field := _changed_field(item, rows[item.id]))
+        )
+    for place, rows in rows_of.items():
+        for name in rows.keys() - known.get(place, set()):
+            yield f"{place[0]}, {place[1]}: {name} is no item of the set"
+
+
+def _changed_field(item: Item, row: ScoreRow) -> str | None:
+    same = {
+        "label": row["label"] == item.label,
+        "kinds": tuple(row["kinds"]) == item.kinds,
+        "cluster": row["cluster"] == item.cluster,
+        "number of candidates": len(row["scores"]) == len(item.texts),
+    }
+    return next((field for field, is_same in same.items() if not is_same), None)
+
+
+def _denied_by_scores(run: RunFolder, loaded: LoadedSet) -> Iterator[str]:
+    """Figures of `metrics.json` that are not those of the stored scores."""
+    rows_of = run.tables
+    metrics, hits = {}, {}
+    for group, condition in _tables(run, loaded):
+        table = PlannedTable(group, condition, group.joined(tuple(item.texts for item in group.items)))
+        config, name = table.name
+        stored = run.metrics["configs"][config]["conditions"][name]
+        scored = _scores_of(run, table, rows_of.get(table.name, {}), stored)
+        if scored is None:  # the matrix was not kept: these figures stand as they are
+            metrics[table.name] = (table, dict(stored))
+            continue
+        metrics[table.name] = (table, table_metrics.metrics_of(scored, seed=run.record["seed"]))
+        hits[table.name] = table_metrics.item_hits(scored)
+    if any(config.endswith(table_metrics.PROFICIENCY) for config, _ in hits):
+        for place, numbers in table_metrics.with_proficiency(hits).items():
+            metrics[place][1].update(numbers)
+    again = table_metrics.summary(metrics)["configs"]
+    for config, entry in run.metrics["configs"].items():
+        for name, numbers in entry["conditions"].items():
+            retrieval = entry["layout"] == "retrieval"
+            left_out = _NOT_IN_MATRICES if retrieval else _NOT_IN_SCORES
+            yield from _differences(f"{config}, {name}", numbers, again[config]["conditions"][name], left_out)
+        for score, robust in entry.get("robustness", {}).items():
+            for group_name, gammas in robust.items():
+                own = again[config].get("robustness", {}).get(score, {}).get(group_name)
+                if json.dumps(_rounded(gammas), sort_keys=True) != json.dumps(_rounded(own), sort_keys=True):
+                    yield f"{config}: the robustness of {score} ({group_name}) is not that of the scores"
+
+
+def _scores_of(
+    run: RunFolder, table: PlannedTable, rows: Mapping[str, ScoreRow], stored: Numbers
+) -> TableScores | None:
+    """The stored scores of a table as the engine had them; None where its matrix was not kept."""
+    items = table.group.items
+    if not table.is_retrieval:
+        places = tuple(n for n, item in enumerate(items) if item.id in rows)
+        own = [rows[items[n].id] for n in places]
+        parts = tuple(None if row["parts"] is None else json.loads(row["parts"]) for row in own)
+        return TableScores(
+            table,
+            places,
+            rows=tuple(np.asarray(row["scores"], np.float64) for row in own),
+            replaced=tuple(row["replaced_score"] for row in own),
+            parts=parts,
+            unparseable=tuple(float(any(part.get("unparseable") for part in each or ())) for each in parts),
+            comparable="video_score" in stored,
+        )
+    if not run.has_matrix(*table.name):
+        return None
+    matrix = run.matrix(*table.name)
+    place_of = {item.id: n for n, item in enumerate(items)}
+    places = tuple(place_of[name] for name in matrix.rows)
+    columns = caption_columns(table, places)
+    if [name for name, _, _ in columns] != list(matrix.columns):
+        raise ValueError(f"the columns of {table.name[0]} are not the captions of its rows")
+    return TableScores(table, places, matrix=np.asarray(matrix.values), columns=columns)
+
+
+def _differences(where: str, stored: Numbers, again: Numbers, left_out: set[str]) -> Iterator[str]:
+    for key in sorted((stored.keys() | again.keys()) - left_out):
+        said, computed = stored.get(key), again.get(key)
+        if _is_number(said) and _is_number(computed):
+            if math.isclose(said, computed, rel_tol=1e-6, abs_tol=1e-9):
+                continue
+        elif said == computed:
+            continue
+        yield f"{where}: {key} is {said} in metrics.json, the scores give {computed}"
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _rounded(value: object) -> object:
+    if isinstance(value, Mapping):
+        return {key: _rounded(inner) for key, inner in value.items()}
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return [_rounded(inner) for inner in value]
+    return float(f"{value:.9g}") if _is_number(value) else value  # type: ignore[str-format]

@@ -1,0 +1,179 @@
+"""The leaderboard: figures from scores, ranks that tests leave open, and runs that are refused."""
+
+import json
+from collections.abc import Callable
+from itertools import permutations
+from pathlib import Path
+from typing import Any
+
+import fabricate
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from video_contrast.cli import main
+from video_contrast.errors import UsageError, VideoContrastError
+from video_contrast.files import read_json, write_json
+from video_contrast.metrics import holm, sign_flip
+from video_contrast.reports.hits import Hits
+from video_contrast.reports.leaderboard import check_runs, kind_hits, leaderboard, standings
+from video_contrast.reports.runs import load_runs
+from video_contrast.storage import RunFolder
+
+CONFIGS = ["random_mc", "verb_mc", "retrieval"]
+HOSTILE = "<script>window.hacked = true</script>"
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = tmp_path_factory.mktemp("leaderboard")
+    fabricate.make_set(root / "set", 60)
+    for name, skill in (("good", 3.0), ("same", 3.0), ("poor", 0.0)):
+        model = f"{name}{HOSTILE}" if name == "poor" else name
+        conditions = {"visual:jpeg@1": skill, "visual:jpeg@5": 0.5, "text:keyboard": 1.0}
+        fabricate.make_run(root / "runs" / name, root / "set", CONFIGS, model=model, skill=skill, conditions=conditions)
+    return root
+
+
+def test_the_site_holds_figures_ranks_links_and_no_markup_of_others(world: Path) -> None:
+    page = leaderboard([world / "runs"], world).read_text(encoding="utf-8")
+    assert HOSTILE not in page and "&lt;script&gt;window.hacked" in page
+    assert 'href="runs/good/RESULTS.md"' in page and "not checked" in page
+    content = read_json(world / "leaderboard.json")
+    assert set(content) == {"random", "verb lm", "text to video R@1"}
+    for column, config, key in (("random", "random_mc", "accuracy"), ("verb lm", "verb_mc", "accuracy_verb_lm")):
+        numbers = RunFolder(world / "runs/good").metrics["configs"][config]["conditions"]["clean"]
+        assert content[column]["good"]["accuracy"] == pytest.approx(numbers[key])
+        assert content[column]["good"]["low"] == pytest.approx(numbers[f"{key}_low"])
+    verb = content["verb lm"]
+    assert [(verb[name]["first"], verb[name]["last"], verb[name]["group"]) for name in ("good", "same")] == [
+        (1, 2, "A"), (1, 2, "A"),
+    ]  # fmt: skip
+    assert next(own for name, own in verb.items() if name.startswith("poor"))["first"] == 3
+    assert "sdk: static" in (world / "README.md").read_text(encoding="utf-8")
+
+
+def test_runs_elsewhere_are_linked_by_an_address_alone(world: Path, tmp_path: Path) -> None:
+    assert 'href="runs' not in leaderboard([world / "runs"], tmp_path).read_text(encoding="utf-8")
+    page = leaderboard([world / "runs"], tmp_path, link="https://example.org/runs/").read_text(encoding="utf-8")
+    assert 'href="https://example.org/runs/good"' in page
+    with pytest.raises(UsageError, match="no web address"):
+        leaderboard([world / "runs"], tmp_path, link="javascript:alert(1)")
+
+
+def naive_places(models: dict[str, Hits]) -> dict[str, tuple[int, int]]:
+    """Ranks from the definition: all pairs, Holm's correction, how many are better and how many are not worse."""
+    pairs = [(a, b) for a, b in permutations(models, 2) if a < b]
+    changes = [np.array([models[b][item][0] - models[a][item][0] for item in models[a]]) for a, b in pairs]
+    clusters = [cluster for _, cluster in next(iter(models.values())).values()]
+    adjusted = holm([sign_flip(change, clusters) for change in changes])
+    better = {model: set() for model in models}  # type: dict[str, set[str]]
+    for (a, b), change, p in zip(pairs, changes, adjusted, strict=True):
+        if p < 0.05:
+            winner, loser = (b, a) if change.sum() > 0 else (a, b)
+            better[loser].add(winner)
+    return {
+        model: (1 + len(better[model]), len(models) - sum(model in own for own in better.values())) for model in models
+    }
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_ranks_are_those_of_the_definition_and_groups_are_apart(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    models: dict[str, Hits] = {
+        f"m{n}": {f"i{k}": (float(rng.random() < skill), f"v{k // 2}") for k in range(60)}
+        for n, skill in enumerate(rng.uniform(0.1, 0.9, 6))
+    }
+    rows = standings(models)
+    assert {model: (own.first, own.last) for model, own in rows.items()} == naive_places(models)
+    assert list(rows) == sorted(rows, key=lambda model: (-rows[model].accuracy, model))
+    for a in rows.values():
+        for b in rows.values():
+            assert a.group == b.group or a.last < b.first or b.last < a.first
+
+
+def forge_figure(run: RunFolder) -> None:
+    metrics = read_json(run.path / "metrics.json")
+    metrics["configs"]["verb_mc"]["conditions"]["clean"]["accuracy"] += 0.05
+    write_json(run.path / "metrics.json", metrics)
+
+
+def forge_gamma(run: RunFolder) -> None:
+    metrics = read_json(run.path / "metrics.json")
+    metrics["configs"]["verb_mc"]["robustness"]["accuracy"]["visual"]["gamma_relative"] = 0.99
+    write_json(run.path / "metrics.json", metrics)
+
+
+def edit_rows(run: RunFolder, change: Callable[[list[dict[str, Any]]], list[dict[str, Any]]]) -> None:
+    table = pq.read_table(run.path / "scores.parquet")
+    pq.write_table(pa.Table.from_pylist(change(table.to_pylist()), schema=table.schema), run.path / "scores.parquet")
+
+
+def forge_label(run: RunFolder) -> None:
+    edit_rows(run, lambda rows: [{**row, "label": int(np.argmax(row["scores"]))} for row in rows])
+
+
+def drop_wrong_items(run: RunFolder) -> None:
+    edit_rows(run, lambda rows: [row for row in rows if np.argmax(row["scores"]) == row["label"]])
+
+
+def repeat_item(run: RunFolder) -> None:
+    edit_rows(run, lambda rows: [*rows, rows[0]])
+
+
+def move_columns(run: RunFolder) -> None:
+    path = run.path / "retrieval/retrieval/clean.npy"
+    matrix = np.load(path)
+    np.save(path, matrix + 100 * np.eye(*matrix.shape, dtype=np.float32)[:, ::-1])
+
+
+def drop_matrix(run: RunFolder) -> None:
+    (run.path / "retrieval/retrieval/clean.npy").unlink()
+
+
+@pytest.mark.parametrize(
+    ("forge", "says"),
+    [
+        (forge_figure, "verb_mc, clean: accuracy is"), (forge_gamma, "robustness of accuracy"),
+        (forge_label, "its label"), (drop_wrong_items, "has no score, and its clip is not among the missing"),
+        (repeat_item, "holds an item twice"), (move_columns, "t2v_R@1 is"), (drop_matrix, "similarities are missing"),
+    ],
+)  # fmt: skip
+def test_a_run_that_its_scores_or_its_set_deny_is_refused(
+    world: Path, tmp_path: Path, forge: Callable[[RunFolder], None], says: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = fabricate.make_run(
+        tmp_path / "run", world / "set", CONFIGS, model="forged", conditions={"visual:jpeg@3": 0.7}
+    )
+    assert check_runs([run]) == 1
+    forge(RunFolder(run))
+    with pytest.raises(VideoContrastError, match=says):
+        check_runs([run])
+    assert main(["leaderboard", str(run), "--check", "--output", str(tmp_path / "site")]) == 1
+    assert "refused" in capsys.readouterr().err and not (tmp_path / "site").exists()
+
+
+def test_a_run_of_another_set_is_refused(world: Path, tmp_path: Path) -> None:
+    other = fabricate.make_set(tmp_path / "set", 50, configs=["verb_mc"])
+    run = fabricate.make_run(tmp_path / "run", world / "set", ["verb_mc"])
+    with pytest.raises(VideoContrastError, match="fingerprint"):
+        check_runs([run], dataset=other)
+
+
+def test_the_command_checks_and_writes(world: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["leaderboard", str(world / "runs"), "--check", "--output", str(tmp_path), "--json"]
+    assert main(arguments) == 0
+    assert json.loads(capsys.readouterr().out) == {"checked": 3, "page": str(tmp_path / "index.html")}
+    assert "checked against their set" in (tmp_path / "index.html").read_text(encoding="utf-8")
+    assert main(["leaderboard", str(world / "runs")]) == 2
+
+
+def test_columns_of_one_kind_in_two_configs_have_names_of_their_own(world: Path, tmp_path: Path) -> None:
+    rows = fabricate.choice_rows(12)
+    from video_contrast.builders.registry import BuiltSet
+    from video_contrast.builders.writing import write_set
+
+    folder = write_set(BuiltSet("two", {"a_mc": {"test": rows}, "b_mc": {"test": rows[:6]}}), tmp_path / "set")
+    fabricate.make_run(tmp_path / "run", folder, ["a_mc", "b_mc"])
+    assert set(kind_hits(load_runs([tmp_path / "run"]))) == {"verb lm (a_mc)", "verb lm (b_mc)"}
