@@ -12,7 +12,8 @@ from video_contrast.console import counted
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.hub_cards.markdown import render
 from video_contrast.storage import RunFolder
-from video_contrast.storage.missing_clips import (
+from video_contrast.storage.run_figures import WAYS, in_words, main_figures
+from video_contrast.storage.run_notes import (
     UNSEEN,
     TooManyMissing,
     are_missing,
@@ -20,10 +21,9 @@ from video_contrast.storage.missing_clips import (
     first_reason,
     missing_clips,
     more_missing_than,
+    self_test_lines,
 )
-from video_contrast.storage.run_figures import WAYS, in_words, main_figures
 from video_contrast.storage.run_records import RunRecord
-from video_contrast.storage.self_test import self_test_lines
 
 _NAME_LENGTH = 60  # of a set in a file's name: file systems take 255 bytes, and a character may be four of them
 

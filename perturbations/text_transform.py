@@ -112,7 +112,8 @@ class TextPerturbation:
             captions += [(text, str(drawn_by[row]), place) for place, text in enumerate(own)]
         from video_contrast.perturbations.text import perturb_captions
 
-        texts, ids, places = ([caption[part] for caption in captions] for part in range(3))
+        texts, ids = [text for text, _, _ in captions], [drawn for _, drawn, _ in captions]
+        places = [place for _, _, place in captions]
         return iter(
             perturb_captions(
                 texts, self.name, ids=ids, caption_indices=places, seed=self.seed, profile=self.profile,

@@ -11,7 +11,6 @@ from pathlib import Path
 from video_contrast.console import counted
 from video_contrast.reports.hits import Hits, best_of, differing, run_hits
 from video_contrast.storage import RunFolder
-from video_contrast.storage.missing_clips import missing_clips, remark_lines
 from video_contrast.storage.run_figures import (
     MAIN,
     PAIR_SCORES,
@@ -21,8 +20,8 @@ from video_contrast.storage.run_figures import (
     gammas_of,
 )
 from video_contrast.storage.run_folder import CLEAN
+from video_contrast.storage.run_notes import missing_clips, remark_lines, self_test_lines
 from video_contrast.storage.run_records import ConfigMetrics, RunRecord
-from video_contrast.storage.self_test import self_test_lines
 
 BEST = "*"  # behind a cell
 MANY = 40  # conditions of a config, from which on perturbations are shown by their means

@@ -23,7 +23,7 @@ from video_contrast.reports.runs import ConfigRun, load_runs
 from video_contrast.reports.sets import audits, similarities
 from video_contrast.reports.summary import in_order, summary
 from video_contrast.reports.training import training
-from video_contrast.storage.self_test import self_test_lines
+from video_contrast.storage.run_notes import self_test_lines
 from video_contrast.version import __version__
 
 if TYPE_CHECKING:

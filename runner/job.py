@@ -13,8 +13,7 @@ from video_contrast.runner.frame_store import FrameStore
 from video_contrast.runner.kinds import Kind
 from video_contrast.runner.kinds.base import Model, ModelSource
 from video_contrast.runner.kinds.recipes import recipe_of
-from video_contrast.runner.kinds.registry import Work
-from video_contrast.runner.kinds.source import KindOptions
+from video_contrast.runner.kinds.registry import KindOptions, Work
 from video_contrast.runner.options import ScoreOptions
 from video_contrast.runner.plan import Plan
 from video_contrast.runner.sets import LoadedSet

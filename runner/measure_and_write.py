@@ -14,13 +14,13 @@ from video_contrast.runner.doctor.result import accepted_checks
 from video_contrast.runner.job import Job, estimate_of, model_facts
 from video_contrast.runner.keys import VERSION
 from video_contrast.runner.kinds.base import Encoder
-from video_contrast.runner.kinds.served_cost import price_of
+from video_contrast.runner.kinds.served_messages import price_of
 from video_contrast.runner.process_share import Run
 from video_contrast.runner.sets import Group
 from video_contrast.runner.shared_frames import frames_by_themselves
 from video_contrast.runner.table_scores import TableScorer
 from video_contrast.storage import RunFolder
-from video_contrast.storage.missing_clips import WITH_ITS_GROUP
+from video_contrast.storage.run_notes import WITH_ITS_GROUP
 from video_contrast.storage.run_records import (
     ModelRecord,
     RunRecord,

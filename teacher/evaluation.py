@@ -15,8 +15,8 @@ import torch
 from video_contrast.seeds import Streams
 from video_contrast.teacher.batches import Part, Tokenizer, batches, collate
 from video_contrast.teacher.caption_rows import TaughtCaption
+from video_contrast.teacher.losses import losses
 from video_contrast.teacher.options import TrainingOptions
-from video_contrast.teacher.terms import losses
 from video_contrast.teacher.two_towers import Pairs
 
 GALLERY = 1000  # clips that retrieval is measured among, at most

@@ -7,6 +7,9 @@ that with its i-th synthetic negative; a row with fewer negatives than the other
 import torch
 from torch.nn import functional
 
+from video_contrast.teacher.batches import Batch
+from video_contrast.teacher.options import TrainingOptions
+
 
 def label_loss(
     similarities: torch.Tensor, temperature: torch.Tensor | float, mask: torch.Tensor | None = None
@@ -119,3 +122,35 @@ def _scaled(similarities: torch.Tensor, temperature: torch.Tensor | float) -> to
     if not value > 0:
         raise ValueError(f"the temperature must be above 0, not {value}")
     return similarities.to(torch.promote_types(similarities.dtype, torch.float32)) / temperature
+
+
+def losses(
+    cosines: torch.Tensor,
+    square: torch.Tensor,
+    temperature: torch.Tensor,
+    batch: Batch,
+    *,
+    options: TrainingOptions,
+) -> dict[str, torch.Tensor]:
+    """The terms of the loss of a batch.
+
+    Args:
+        cosines: float[B, 1 + k], of each clip with its caption and its negatives.
+        square: float[N, N], of all clips with all captions.
+        temperature: the model's own, for where the options give none.
+        batch: which rows count, and how much.
+        options: objective, temperatures, weight of the in-batch term.
+    """
+    used_temperature: torch.Tensor | float = temperature if options.temperature is None else options.temperature
+    own, mask = cosines[: batch.count], batch.mask[: batch.count]
+    if not batch.count:  # fewer clips than processes; the others wait for this one's gradients
+        term = cosines.sum() * 0.0
+    elif options.objective == "lbl":
+        term = label_loss(own, used_temperature, mask) * batch.weight
+    else:
+        target = batch.teacher[: batch.count]
+        term = logit_loss(own, target, used_temperature, options.teacher_temperature, mask=mask) * batch.weight
+    terms: dict[str, torch.Tensor] = {options.objective: term}
+    if options.contrast:
+        terms["contrast"] = options.contrast * contrast_loss(square, used_temperature, batch.same)
+    return terms

@@ -2,10 +2,10 @@
 
 Ours, in the trainer's own places, and why:
 
-- the batches (`batches.Batches`, `feed.collate`): contrastive losses are of the whole batch, so every process goes
+- the batches (`batches.Batches`, `batches.collate`): contrastive losses are of the whole batch, so every process goes
   through the same batches and takes its share, instead of drawing batches of its own; an epoch's order is a function of
   seed and epoch;
-- `compute_loss`: the losses, with the rows of all processes gathered (`pairs.Pairs`);
+- `compute_loss`: the losses, with the rows of all processes gathered (`two_towers.Pairs`);
 - `evaluate`: see `evaluation`;
 - `training_step`: a gradient that is no number ends the run before it is stepped;
 - what a checkpoint holds: what learns, and nothing of a frozen base; `whole.json` is written last, so that a checkpoint
@@ -27,9 +27,9 @@ from video_contrast.errors import VideoContrastError
 from video_contrast.teacher import saving
 from video_contrast.teacher.batches import Batch, Batches, TrainingData, collate
 from video_contrast.teacher.evaluation import Measured, measure
+from video_contrast.teacher.losses import losses
 from video_contrast.teacher.options import TrainingOptions
 from video_contrast.teacher.parameter_groups import parameter_groups
-from video_contrast.teacher.terms import losses
 from video_contrast.teacher.two_towers import Pairs
 from video_contrast.untyped import TorchModel
 

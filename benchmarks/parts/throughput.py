@@ -35,7 +35,7 @@ def load(name: str, frames: int, device: str, dtype: str = "float32") -> TorchMo
     source = locate(name)
     kind = choose(source)
     options = {option.name: option.default for option in kind.options}
-    model = kind.load(source, LoadOptions(device, dtype, options=options))
+    model: TorchModel = kind.load(source, LoadOptions(device, dtype, options=options))
     model.encode_prepared([model.prepare(ClipFrames(np.zeros((frames, 64, 64, 3), np.uint8)))])
     return model
 

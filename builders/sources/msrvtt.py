@@ -85,8 +85,10 @@ def msrvtt(
 def _released_files(configs: Sequence[str], folder: Path, human: Path | None) -> dict[str, Path]:
     """The released file of each config that is taken as it is; human negatives as a list are put together like any."""
     files = {config: folder / name for config, name in RELEASED.items() if config in configs}
-    if human is not None and files.pop("verb_human_mc", None) and is_released(human):
+    if human is not None and "verb_human_mc" in files:
         files["verb_human_mc"] = human
+        if not is_released(human):
+            del files["verb_human_mc"]
     return files
 
 

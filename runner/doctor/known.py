@@ -8,7 +8,7 @@ from video_contrast.runner.doctor.probe import Probe
 from video_contrast.runner.doctor.result import Outcome
 from video_contrast.runner.kinds.base import Encoder, product
 from video_contrast.runner.kinds.recipes import recipe_of
-from video_contrast.runner.kinds.source import ModelSource
+from video_contrast.runner.kinds.registry import ModelSource
 
 ONE_LENGTH = 0.01  # by how much lengths may differ: rounding in half precision
 

@@ -23,7 +23,7 @@ from video_contrast.runner.kinds.base import (
     kind,
 )
 from video_contrast.runner.kinds.recipes import generative_types
-from video_contrast.runner.kinds.source import KindOptions
+from video_contrast.runner.kinds.registry import KindOptions
 
 __all__ = [
     "ClipFrames",

@@ -28,8 +28,7 @@ import numpy as np
 
 from video_contrast.files import JsonObject
 from video_contrast.question_text import Question
-from video_contrast.runner.kinds.registry import KINDS, Family, Kind, KindOption, kind
-from video_contrast.runner.kinds.source import LoadOptions, ModelSource
+from video_contrast.runner.kinds.registry import KINDS, Family, Kind, KindOption, LoadOptions, ModelSource, kind
 from video_contrast.video import Clip
 
 Prepared = Any  # a clip as `encode_prepared` of the class that prepared it takes it

@@ -32,9 +32,8 @@ from video_contrast.runner.kinds.base import (
 )
 from video_contrast.runner.kinds.chat_prompts import SWITCH
 from video_contrast.runner.kinds.registry import kind_options
-from video_contrast.runner.kinds.served_cost import estimate
 from video_contrast.runner.kinds.served_likelihood import ROUNDING, Likelihood, LogprobsBy, is_log_probability
-from video_contrast.runner.kinds.served_messages import EndpointOptions, SentClip
+from video_contrast.runner.kinds.served_messages import EndpointOptions, SentClip, estimate
 from video_contrast.runner.kinds.served_reading import read_answers
 
 AT_ONCE = 16  # clips whose requests may be in flight together; the pace of the endpoint bounds the requests

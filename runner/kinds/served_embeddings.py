@@ -18,10 +18,14 @@ from video_contrast.chat_model import ChatModel, Cost, Message, MessagePart
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import JsonObject
 from video_contrast.runner.kinds.base import ClipFrames, DualEncoder, LoadOptions, ModelSource, kind
-from video_contrast.runner.kinds.registry import Work, kind_options
-from video_contrast.runner.kinds.served_cost import CHARACTERS_A_TOKEN, PROMPT_TOKENS, price_of
-from video_contrast.runner.kinds.served_messages import EndpointOptions, SentClip
-from video_contrast.runner.kinds.source import KindOptions
+from video_contrast.runner.kinds.registry import KindOptions, Work, kind_options
+from video_contrast.runner.kinds.served_messages import (
+    CHARACTERS_A_TOKEN,
+    PROMPT_TOKENS,
+    EndpointOptions,
+    SentClip,
+    price_of,
+)
 
 SCHEME = "served-embedder:"
 SAME = 0.999  # the least cosine of two vectors of one text: half precision in other batches

@@ -1,4 +1,4 @@
-"""What a served model is sent: frames as images, or as one video of JPEG pictures, with a text."""
+"""What a served model is sent (frames as images or as one video of JPEG pictures, with a text), and what it costs."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ import numpy as np
 from video_contrast.chat_model import AnswerStore, ChatModel, Message, MessagePart
 from video_contrast.files import JsonObject
 from video_contrast.runner.kinds.base import ClipFrames
+from video_contrast.runner.kinds.registry import KindOptions, Work
 from video_contrast.runner.kinds.video_metadata import metadata_of
 
 FramesAs = Literal["images", "video"]
@@ -21,6 +22,10 @@ FramesAs = Literal["images", "video"]
 VIDEO_OF_PICTURES = "data:video/jpeg;base64,"
 QUALITY = 95  # of JPEG
 STEPS = 100  # frames between two that are sent, in the count of the video that they are said to come from
+CHARACTERS_A_TOKEN = 4.0  # of English text
+PROMPT_TOKENS = 30  # the question around a caption, and the chat template
+ANSWER_TOKENS = {"yesno": 2, "letter": 2, "loglik": 1}
+MILLION = 1_000_000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,3 +106,26 @@ def _encoded(frame: np.ndarray, container: str, **options: int) -> str:
     sink = io.BytesIO()
     Image.fromarray(frame).save(sink, format=container, **options)
     return base64.b64encode(sink.getvalue()).decode("ascii")
+
+
+def estimate(work: Work, options: KindOptions) -> dict[str, float]:
+    """Requests, tokens and price of a run, before anything is asked; stored answers are not taken off."""
+    scoring = options.get("scoring", "yesno")
+    letter = scoring == "letter"
+    turns = work.captions / max(1, work.items) if letter and options.get("rotations") == "rotate" else 1.0
+    requests = work.items * turns if letter else float(work.captions + work.displaced)
+    text = work.characters / CHARACTERS_A_TOKEN * (turns if letter else 1.0)
+    frames = requests * work.frames * float(options.get("tokens_per_frame", 256))
+    tokens_in = frames + requests * PROMPT_TOKENS + text
+    tokens_out = requests * ANSWER_TOKENS.get(scoring, 0)
+    counts = {"requests": round(requests), "prompt_tokens": round(tokens_in), "completion_tokens": round(tokens_out)}
+    return counts | price_of(counts, options)
+
+
+def price_of(counts: Mapping[str, float], options: KindOptions) -> dict[str, float]:
+    """The price of tokens, in the currency of `--price-in` and `--price-out`; {} where neither is given."""
+    price_in, price_out = float(options.get("price_in") or 0), float(options.get("price_out") or 0)
+    if not price_in and not price_out:
+        return {}
+    paid = counts.get("prompt_tokens", 0) * price_in + counts.get("completion_tokens", 0) * price_out
+    return {"price": round(paid / MILLION, 6)}

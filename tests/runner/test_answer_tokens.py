@@ -10,7 +10,7 @@ import transformers
 from tiny_parts import CHAT
 from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers
 
-from video_contrast.runner.kinds.generative_scorer import GenerativeScorer, ScoringOptions
+from video_contrast.runner.kinds.generative import GenerativeScorer, ScoringOptions
 from video_contrast.runner.kinds.prompts import DESCRIBE, YESNO
 
 SPECIAL = ["<unk>", "<|im_start|>", "<|im_end|>"]

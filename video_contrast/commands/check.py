@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 from video_contrast.commands.command import command
 from video_contrast.console import AsJson, bar, counted, print_json, say
 from video_contrast.options import VideoRoot
-from video_contrast.storage.missing_clips import remark_lines
+from video_contrast.storage.run_notes import remark_lines
 
 if TYPE_CHECKING:
     from video_contrast.audit.check import Checked

@@ -81,7 +81,7 @@ def _list_results(folder: Path, repo: str, dataset: str, *, as_json: bool) -> No
     """Prints what a push of a run would send."""
     from video_contrast.hub_cards.results import results_of
     from video_contrast.storage import RunFolder
-    from video_contrast.storage.missing_clips import missing_clips
+    from video_contrast.storage.run_notes import missing_clips
 
     rows, record = results_of(folder, dataset), RunFolder(folder).record
     if as_json:

@@ -12,7 +12,7 @@ from video_contrast.console import AsJson, is_quiet, print_json
 from video_contrast.errors import UsageError
 from video_contrast.options import Configs, Flag, Option
 from video_contrast.runner.options import MODEL, SCORED, ScoreOptions
-from video_contrast.storage.missing_clips import check_share
+from video_contrast.storage.run_notes import check_share
 
 
 def kind_options() -> list[Option]:

@@ -14,7 +14,7 @@ from video_contrast.files import JsonObject
 from video_contrast.options import GivenOptions
 from video_contrast.runner.options import ScoreOptions
 from video_contrast.runner.run_requests import RunRequest, read_run_list, run_requests
-from video_contrast.storage.missing_clips import TooManyMissing, are_missing, missing_clips, more_missing_than
+from video_contrast.storage.run_notes import TooManyMissing, are_missing, missing_clips, more_missing_than
 
 if TYPE_CHECKING:
     from video_contrast.runner.job import RunResult

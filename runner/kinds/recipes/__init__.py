@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from video_contrast.files import Json, JsonObject
-from video_contrast.runner.kinds.source import ModelSource
+from video_contrast.runner.kinds.registry import ModelSource
 
 
 class Line(NamedTuple):

@@ -11,7 +11,7 @@ from tiny_parts import CHAT
 from video_contrast.errors import UsageError
 from video_contrast.runner.kinds.base import ClipFrames
 from video_contrast.runner.kinds.chat_prompts import ChatPrompts
-from video_contrast.runner.kinds.generative_scorer import GenerativeScorer, ScoringOptions
+from video_contrast.runner.kinds.generative import GenerativeScorer, ScoringOptions
 
 TIMES = (2.5, 7.0, 12.5, 17.0)
 CLIP = ClipFrames(np.random.default_rng(0).integers(0, 255, (4, 60, 80, 3), dtype=np.uint8), TIMES)

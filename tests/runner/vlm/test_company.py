@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from video_contrast.runner.kinds.base import ClipFrames
-from video_contrast.runner.kinds.generative_scorer import GenerativeScorer, ScoringOptions
+from video_contrast.runner.kinds.generative import GenerativeScorer, ScoringOptions
 from video_contrast.runner.kinds.prefix import Prefix, score_unshared
 
 CLASSES = [

@@ -10,7 +10,7 @@ from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.question_text import Question
 from video_contrast.runner.kinds import all_kinds, options_for
 from video_contrast.runner.kinds.base import ClipFrames, ScoreResult
-from video_contrast.runner.kinds.generative_scorer import GenerativeScorer, ScoringOptions
+from video_contrast.runner.kinds.generative import GenerativeScorer, ScoringOptions
 from video_contrast.runner.kinds.prompts import latin_rotation
 
 CLASSES = [

@@ -1,4 +1,4 @@
-"""How many clips of a run are missing, why, and whether these are more than the user allows (`--max-missing`)."""
+"""What a reader of a run's figures has to know: which clips are missing, and what the self-test of the model said."""
 
 from __future__ import annotations
 
@@ -61,3 +61,19 @@ def first_reason(record: RunRecord) -> tuple[str, str] | None:
     reasons = [(clip, why.removeprefix(f"{clip}: ")) for clip, why in record.get("missing", {}).items()]
     own = [(clip, why) for clip, why in reasons if why != WITH_ITS_GROUP] or reasons
     return min(own, key=lambda reason: reason[1].startswith(UNSEEN), default=None)
+
+
+def self_test_lines(record: RunRecord) -> list[str]:
+    """Failed and doubtful checks, and a model that is blind to the order of frames; [] for runs without a self-test."""
+    test = record.get("self_test", {})
+    if test.get("left_out"):
+        return ["self-test: left out (--accept all)"]
+    lines = []
+    for verdict in test.get("verdicts", ()):
+        if verdict["state"] in ("fail", "doubt"):
+            accepted = " (accepted)" if verdict["check"] in test["accepted"] else ""
+            lines.append(f"self-test: {verdict['state']}{accepted}: {verdict['check']}: {verdict['says']}")
+        elif verdict["check"] == "reversal" and verdict["says"].startswith("order-blind"):
+            says = f"{verdict['says']}, so contrasts that need the order of frames (rises, falls) can only be guessed"
+            lines.append(f"self-test: {says}")
+    return lines
