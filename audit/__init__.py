@@ -1,7 +1,7 @@
 """What a set gives away without its videos, and what else is wrong with it; needs rows only.
 
 xray.py, records.py    all of it in one record, key by key, and its short form for a card
-blind_models.py, text_features.py    models that never see a video
+blind_models.py, text_features.py, language_model.py    models that never see a video
 blind_audit.py, pair_groups.py    what they win, alone and in groups of pairs; refinement of a set
 item_checks.py, near_duplicates.py    places of the key, copies, leaks, texts too long
 nearest_contrasts.py    which candidate was made from the true one, where a set does not say

@@ -37,7 +37,7 @@ GRID = 10  # cells a side of zero and score
 
 
 class PerplexityModel(Protocol):
-    """A causal language model; `perturbations.contrast.constraints.perplexity.LanguageModel` is one."""
+    """A causal language model; `language_model.LanguageModel` is one."""
 
     name: str
 

@@ -6,14 +6,8 @@ from pathlib import Path
 import pyarrow.parquet as pq
 
 EDIT_SCORES = {
-    "probability": "that a reader finds the edit natural and surely false of the clip (generator `lexicon`)",
-    # of constraints
-    "frequency": "of how many training videos the captions use the rarest new word",
-    "lift": "how often captions of one video say old and new word together, over chance",
-    "nli": "the highest probability that another caption of the clip entails the candidate",
-    "perplexity": "of the candidate under the language model, against that of the caption",
-    "sentence": "cosine between caption and candidate by the sentence encoder",
-    "word_vectors": "the highest cosine between the new word and a word of the clip's captions",
+    "probability": "that a reader finds the edit natural and surely false of the clip",
+    "falsity": "that it is surely false, if it is natural",
 }
 
 

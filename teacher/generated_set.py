@@ -32,8 +32,8 @@ class RejectedCandidate(TypedDict):
 
     caption: str
     text: str
-    reason: str  # the constraint, or what is wrong with an answer
-    score: float | None  # what the constraint measured
+    reason: str  # of a rule, or what is wrong with an answer
+    probability: float | None  # by the judge, where no rule rejected it
 
 
 class CorpusPart(TypedDict):

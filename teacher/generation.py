@@ -10,19 +10,19 @@ import json
 import os
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, Required, TypedDict
 
-from video_contrast.builders.assembly.kind_contrasts import KindContrasts
-from video_contrast.builders.assembly.lexicon_contrasts import LexiconEdits
-from video_contrast.builders.assembly.verb_contrasts import VerbContrasts
+from video_contrast.builders.assembly.word_contrasts import WordEdits
 from video_contrast.chat_model import Answer, Conversation
 from video_contrast.console import counted
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import read_json, write_json, write_text
 from video_contrast.options import Config, Seed, Split, with_options
+from video_contrast.perturbations.contrast.generate import IMPROBABLE
+from video_contrast.perturbations.contrast.proposal import RejectedEdit
 from video_contrast.rows import RetrievalRow, Row
 from video_contrast.seeds import digest
 from video_contrast.storage import SetFolder
@@ -39,7 +39,6 @@ from video_contrast.teacher.negatives import (
 )
 
 if TYPE_CHECKING:
-    from video_contrast.perturbations.contrast.candidate import Candidate, Original
     from video_contrast.perturbations.contrast.generators.local_chat import Chat
 
 PART = 500  # clips
@@ -98,7 +97,7 @@ class Estimate:
     """What a run would ask of a chat model."""
 
     captions: int  # of the corpus
-    questions: int  # distinct, at most: a caption is asked about again with another phrase where it got too few
+    questions: int  # distinct: one a verb of a caption that can be replaced
     stored: int  # of them, answered already
     tokens_in: int  # of the others, about
     tokens_out: int
@@ -106,9 +105,9 @@ class Estimate:
 
     def __str__(self) -> str:
         """One sentence."""
-        price = "" if self.price is None else f", at most about {ceil(100 * self.price) / 100:,.2f} by the given prices"
+        price = "" if self.price is None else f", about {ceil(100 * self.price) / 100:,.2f} by the given prices"
         return (
-            f"{self.captions:,} captions: at most {self.questions:,} questions, {self.stored:,} answered already; the "
+            f"{self.captions:,} captions: {self.questions:,} questions, {self.stored:,} answered already; the "
             f"others send about {self.tokens_in:,} tokens and get about {self.tokens_out:,}{price}"
         )
 
@@ -158,8 +157,8 @@ def generate(dataset: str | Path, *, request: GenerateOptions, say: Callable[[st
 
     Raises:
         UsageError: options that do not go together, or several processes.
-        VideoContrastError: a model cannot be had, the endpoints failed (what came is stored), or no negative passed the
-            constraints.
+        VideoContrastError: a model cannot be had, the endpoints failed (what came is stored), or no negative is
+            probable enough.
     """
     from video_contrast.builders.assembly.sharding import world_size
 
@@ -174,7 +173,7 @@ def generate(dataset: str | Path, *, request: GenerateOptions, say: Callable[[st
         say(str(estimate))
     if request.dry_run:
         try:
-            check_generator(recipe, own_model=request.generator != "llm")
+            _check_models(request, recipe, estimate)
         except VideoContrastError as error:  # it is for planning: models may come later
             say(f"not at hand: {error}")
         return {"estimate": estimate}
@@ -188,8 +187,7 @@ def generate(dataset: str | Path, *, request: GenerateOptions, say: Callable[[st
         path = request.output / "parts" / f"{number // PART:05d}.json"
         if not (path.exists() and read_json(path)["key"] == key):
             if maker is None:
-                check_generator(recipe, own_model=request.generator != "llm")
-                _check_endpoints(request.endpoint or (), estimate)
+                _check_models(request, recipe, estimate)
                 maker = _Maker(recipe, corpus, chat)
             write_json(path, {"key": key, **maker.part(part)})
         stored = read_json(path)
@@ -237,17 +235,19 @@ def _chat(request: GenerateOptions, recipe: NegativeRecipe) -> Chat | None:
     return ChatPool(endpoints, store)
 
 
-def _check_endpoints(addresses: Sequence[str], estimate: Estimate | None) -> None:
-    """Where something is left to ask, one of the endpoints must be there."""
-    if not addresses or estimate is None or estimate.questions == estimate.stored:
+def _check_models(request: GenerateOptions, recipe: NegativeRecipe, estimate: Estimate | None) -> None:
+    """The generator's model must be there; where something is left to ask of endpoints, one of them."""
+    if request.generator != "llm":
+        check_generator(recipe)
+    if not request.endpoint or estimate is None or estimate.questions == estimate.stored:
         return
     failures = []
-    for address in addresses:
+    for address in request.endpoint:
         try:
             check_endpoint(address)
         except VideoContrastError as error:
             failures.append(error)
-    if len(failures) == len(addresses):
+    if len(failures) == len(request.endpoint):
         raise failures[0]
 
 
@@ -260,9 +260,7 @@ def _estimate(
     request: GenerateOptions,
 ) -> Estimate:
     listener = _Listener(chat.model)
-    # constraints are asked after the chat model: they change no question, and those with models need none yet
-    source = replace(recipe, constraints="lemma", constraint_settings=None).source("verb", corpus)
-    assert isinstance(source, VerbContrasts)
+    source = recipe.source("verb", corpus)
     source.chat = listener
     for number in range(0, len(rows), PART):
         edits_of(source, attempts_of(rows[number : number + PART]), recipe.actions)
@@ -290,11 +288,8 @@ class _Maker:
         self._sources = [(source, count) for source, _, count in recipe.sources(corpus)]
         self._rejected: dict[str, RejectedCandidate] = {}
         for source, _ in self._sources:
-            if isinstance(source, VerbContrasts):
-                source.on_reject = self._reject
-        verbs = self._sources[0][0]
-        if isinstance(verbs, VerbContrasts):
-            verbs.chat = chat
+            if isinstance(source, WordEdits):
+                source.chat = chat
 
     def part(self, rows: Sequence[RetrievalRow]) -> CorpusPart:
         """Returns the edits of some clips' captions, and what was rejected."""
@@ -311,36 +306,23 @@ class _Maker:
                 for caption, edits in zip(captions, edits_of(source, attempts, count), strict=True):
                     caption["edits"] += [{**edit.row(), "text": edit.text} for edit in edits]
                     caption["kinds"] += [source.kind] * len(edits)
-                if isinstance(source, LexiconEdits):
-                    for text, why in source.explained.items():
-                        self._note(text, why, _rule(why), None)
-                    continue
-                if isinstance(source, KindContrasts):
-                    continue
-                unreadable = getattr(source.pipeline.generator, "unreadable", [])
-                for text, answer in unreadable:
-                    self._note(text, answer, "no JSON object with a list of replacements", None)
-                unreadable.clear()
+                if isinstance(source, WordEdits):
+                    reasons = [RejectedEdit(text, why, _rule(why)) for text, why in source.explained.items()]
+                    for entry in (*source.rejected, *reasons):
+                        self._rejected.setdefault(json.dumps(entry), entry._asdict())  # type: ignore[arg-type]
         return {"captions": captions, "rejected": list(self._rejected.values())}
-
-    def _reject(self, original: Original, candidate: Candidate, constraint: str, score: float | None) -> None:
-        self._note(original.caption, candidate.text, constraint, score)
-
-    def _note(self, caption: str, text: str, reason: str, score: float | None) -> None:
-        entry: RejectedCandidate = {"caption": caption, "text": text, "reason": reason, "score": score}
-        self._rejected.setdefault(json.dumps(entry, sort_keys=True), entry)
 
 
 def _rule(why: str) -> str:
-    """What frames says of a clip without a contrast, as one reason to count by.
+    """What is said of a caption without a contrast, as one reason to count by.
 
     >>> _rule("not seen with this noun (2); no verb (1)")
     'not seen with this noun'
-    >>> _rule("the best contrast ('rises' -> 'falls') scores -1.57, too little for balanced")
-    'the best contrast scores too little'
+    >>> _rule("the best contrast ('rises' -> 'falls') has the probability 0.31, less than 0.55")
+    'not probable enough'
     """
     first = why.partition(" (")[0]
-    return f"{first} scores too little" if first == "the best contrast" else first
+    return IMPROBABLE if first == "the best contrast" else first
 
 
 def _write(
@@ -361,8 +343,8 @@ def _write(
     counts = {name: count for name, count in result.items() if name not in ("estimate", "reasons")}
     facts: Facts = {
         "pretty_name": f"Negatives of {Path(source).name}",
-        "summary": f"The captions of {Path(source).name}, split {request.split}, each with negatives that passed the "
-        "constraints, to train on. Video paths are those of that set.",
+        "summary": f"The captions of {Path(source).name}, split {request.split}, each with negatives that are "
+        "probably natural and false, to train on. Video paths are those of that set.",
         "sources": [f"captions of {Path(source).name}"],
         "seed": request.seed,
         "options": {"negatives": request.negatives, "generator": request.generator, "model": request.generator_model},

@@ -1,29 +1,25 @@
-"""Which negatives a caption gets: from the options of `teach` and `generate` to the generator and its constraints."""
+"""Which negatives a caption gets: from the options of `teach` and `generate` to what proposes them."""
 
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated
 
-from video_contrast.builders.assembly.lexicon_contrasts import LexiconOptions
-from video_contrast.builders.assembly.verb_contrasts import EditOptions
+from video_contrast.builders.assembly.kind_contrasts import KindContrasts
+from video_contrast.builders.assembly.word_contrasts import EditOptions, WordEdits
 from video_contrast.errors import UsageError, unknown_name
 from video_contrast.perturbations.contrast.judge import threshold
 from video_contrast.perturbations.contrast.kinds import RULES
+from video_contrast.perturbations.contrast.proposal import Kind
 from video_contrast.storage import SetFolder
 
-if TYPE_CHECKING:
-    from video_contrast.builders.assembly.kind_contrasts import KindContrasts
-    from video_contrast.builders.assembly.lexicon_contrasts import LexiconEdits
-    from video_contrast.builders.assembly.verb_contrasts import VerbContrasts
-
 GENERATORS = ("auto", "shapes", "lexicon", "t5", "mlm", "llm", "set")
-UNTAGGED = ("shapes", "set", "lexicon")  # without captions that are tagged
+READY = ("shapes", "set")  # negatives that are known, not proposed and judged
 
 
 @dataclass(frozen=True, kw_only=True)
-class CaptionEdits(LexiconOptions, EditOptions):
+class CaptionEdits(EditOptions):
     """How many negatives, and how they are made."""
 
     negatives: Annotated[str, "10-action, 5-action, 5-action-5-object"] = "10-action"
@@ -40,9 +36,7 @@ class NegativeRecipe:
     seed: int = 0
     model: str | None = None  # checkpoint of the generator; of "set" the folder that `video-contrast generate` wrote
     options: str | None = None  # of the generator: "name=value,..."
-    constraints: str | None = None  # names; None: the generator's
-    constraint_settings: str | None = None  # thresholds and models: "name=value,..."
-    quality: str = "balanced"  # of lexicon, which has no model or constraints
+    quality: str = "balanced"  # least probability by the judge
     rules: tuple[str, ...] = ()  # kinds of `perturbations.contrast.kinds`, of each at most one a caption
 
     @property
@@ -70,8 +64,6 @@ class NegativeRecipe:
             seed=seed,
             model=options.generator_model,
             options=options.generator_options,
-            constraints=options.constraints,
-            constraint_settings=options.constraint_options,
             quality=options.quality,
             rules=rule_kinds(options.rules),
         )
@@ -81,10 +73,12 @@ class NegativeRecipe:
         own = asdict(self) | {"rules": ",".join(self.rules)}
         if not self.rules:
             del own["rules"]
-        return own if self.generator == "lexicon" else {k: v for k, v in own.items() if k != "quality"}
+        if self.generator in READY:
+            del own["quality"]
+        return own
 
     def check(self) -> None:
-        """Raises a UsageError for a generator, constraint or option that does not exist."""
+        """Raises a UsageError for a generator or option that does not exist, or options that do not go together."""
         if self.generator not in GENERATORS:
             raise unknown_name("generator", self.generator, GENERATORS)
         if self.generator == "set" and not (self.model and Path(self.model).is_dir()):
@@ -93,58 +87,37 @@ class NegativeRecipe:
             raise UsageError(f"--generator set: {self.model} has no multiple-choice config")
         if self.generator == "shapes" and self.rules:
             raise UsageError("--rules edits captions that people wrote; the shapes world has kinds of its own")
-        edits = (self.constraints, self.constraint_settings, self.options, self.generator != "set" and self.model)
-        if self.generator in UNTAGGED and any(edits):
-            own = "has a judge of its own (--quality)" if self.generator == "lexicon" else "has no use for them"
-            raise UsageError(
-                "--constraints, --constraint-options, --generator-model and --generator-options belong to the "
-                f"generators t5, mlm and llm; {self.generator} {own}"
-            )
-        if self.generator == "lexicon":
+        if self.generator not in READY:
             threshold(self.quality)
-        elif self.quality != "balanced":
-            raise UsageError(f"--quality belongs to the generator lexicon, not to {self.generator}")
-        if self.generator not in UNTAGGED:
             self.source("verb", {})
+        elif self.options or (self.model and self.generator == "shapes") or self.quality != "balanced":
+            raise UsageError(
+                "--quality, --generator-model and --generator-options are of generators whose proposals are judged; "
+                f"{self.generator} has no use for them"
+            )
 
-    def sources(
-        self, corpus: Mapping[str, Sequence[str]]
-    ) -> "list[tuple[VerbContrasts | LexiconEdits | KindContrasts, str, int]]":
+    def sources(self, corpus: Mapping[str, Sequence[str]]) -> list[tuple[WordEdits | KindContrasts, str, int]]:
         """What makes negatives: each with the name of its negatives in training, and how many a caption gets of it.
 
         Args:
             corpus: the captions of each training video.
         """
-        from video_contrast.builders.assembly.kind_contrasts import KindContrasts
-
-        targets: tuple[tuple[Literal["verb", "object"], str, int], ...] = (
+        targets: tuple[tuple[Kind, str, int], ...] = (
             ("verb", "action", self.actions),
             ("object", "object", self.objects),
         )
-        models = [(self.source(target, corpus), label, n) for target, label, n in targets if n]
-        return [*models, *((KindContrasts(kind, self.seed), kind, 1) for kind in self.rules)]
+        words = [(self.source(target, corpus), label, n) for target, label, n in targets if n]
+        return [*words, *((KindContrasts(kind, self.seed), kind, 1) for kind in self.rules)]
 
-    def source(
-        self, target: Literal["verb", "object"], corpus: Mapping[str, Sequence[str]]
-    ) -> "VerbContrasts | LexiconEdits":
-        """The generator and its constraints. Things that no model proposes come from the lexicon."""
-        from video_contrast.builders.assembly.lexicon_contrasts import LexiconEdits
-        from video_contrast.builders.assembly.verb_contrasts import VerbContrasts, VerbOptions
-
-        if self.generator == "lexicon" or (target == "object" and self.generator != "mlm"):
-            return LexiconEdits(target=target, quality=self.quality, training=lambda: corpus)
-        names = self.constraints
-        if names is not None and target == "object":  # those word vectors are of verbs
-            names = ",".join(name for name in names.split(",") if name.strip() != "word_vectors")
-        options = VerbOptions(
+    def source(self, target: Kind, corpus: Mapping[str, Sequence[str]]) -> WordEdits:
+        """What proposes verbs or things. Things that no model proposes come from the lexicon."""
+        options = EditOptions(generator_model=self.model, generator_options=self.options, quality=self.quality)
+        return WordEdits(
+            target=target,
             generator=self.generator,  # type: ignore[arg-type]  # checked above
-            generator_model=self.model,
-            generator_options=self.options,
-            constraints=names,
-            constraint_options=self.constraint_settings,
+            options=options,
+            training=lambda: corpus,
         )
-        count = self.actions if target == "verb" else self.objects
-        return VerbContrasts(options=options, seed=self.seed, target=target, per_caption=count)
 
 
 def amounts(kind: str) -> tuple[int, int]:

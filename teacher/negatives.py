@@ -1,13 +1,12 @@
 """Synthetic negative captions for training (RCAD paper, 4.2): made once, stored as a data set, read by the training.
 
 A file `negatives-SPLIT-KEY.parquet` has one row a training caption (`CaptionNegatives`) with up to k negatives, fewer
-where fewer pass the constraints. The teacher's cosines stand in a file of their own, `similarities-SPLIT-KEY.parquet`,
+where fewer are probable enough. The teacher's cosines stand in a file of their own, `similarities-SPLIT-KEY.parquet`,
 so that another teacher needs no new negatives.
 """
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,20 +17,18 @@ import pyarrow.parquet as pq
 from video_contrast.console import counted
 from video_contrast.errors import VideoContrastError
 from video_contrast.files import atomic_path, read_json, write_json
+from video_contrast.perturbations.contrast.generate import IMPROBABLE
+from video_contrast.perturbations.contrast.generators.llm import UNREADABLE
 from video_contrast.perturbations.contrast.kinds import RULES
 from video_contrast.rows import RetrievalRow
 from video_contrast.seeds import Streams, digest
 from video_contrast.teacher.caption_rows import CaptionNegatives, TaughtCaption
-from video_contrast.teacher.negative_recipe import UNTAGGED, NegativeRecipe, choice_tables, texts_of
+from video_contrast.teacher.negative_recipe import READY, NegativeRecipe, choice_tables, texts_of
 from video_contrast.teacher.similarity import content, cosines, load_encoder
 
 if TYPE_CHECKING:
     from video_contrast.builders.assembly.clip_contrasts import Attempt, ContrastGenerator
     from video_contrast.perturbations.contrast import Edit
-
-OUTCOMES = ("candidates:proposed", "candidates:accepted")  # no reasons of their own
-INVALID = "answers:invalid"  # answers of a chat model that hold no replacements
-PASSES = 3  # a pass draws one phrase of a caption; where it gave too few, another pass may draw another phrase
 
 
 def negatives(
@@ -60,7 +57,7 @@ def negatives(
 
     settings = recipe.record() | {"set": _digest(rows), "corpus": digest(*texts_of(corpus)).hex()}
     settings["model"] = content(recipe.model)
-    if recipe.generator not in UNTAGGED:
+    if recipe.generator not in READY:
         settings["parser of captions"] = PARSER
     part = path.name.rpartition("-")[2]
     path = path.with_name(f"{path.name}-{digest(str(sorted(settings.items()))).hex()[:12]}.parquet")
@@ -185,36 +182,29 @@ def why_none(texts: Sequence[str], reasons: Mapping[str, int], generator: str) -
         reasons: why captions and candidates fell out, with their numbers.
         generator: which one made none.
     """
-    from video_contrast.builders.assembly.reasons import REASONS, counts_in_words
+    from video_contrast.builders.assembly.clip_contrasts import CANDIDATES
     from video_contrast.perturbations.english.language import LEAST, function_share
 
     if generator == "set":
         return "the set of --generator-model knows none of these videos with these captions"
-    counts = Counter({name.removeprefix("candidates:rejected:"): n for name, n in reasons.items() if n})
-    invalid = counts.pop(INVALID, 0)
-    told = {name: counts.pop(name) for name in REASONS if name in counts}
-    parts = [counts_in_words({"captions_tried": told})] if told else []
-    if invalid:
-        parts.append(f"{counted(invalid, 'answer')} of the chat model without a list of replacements")
-    if most := ", ".join(f"{name} {n}" for name, n in counts.most_common() if name not in OUTCOMES):
-        parts.append(f"left out by {most}")
+    of_words = Counter({name.removeprefix(CANDIDATES): n for name, n in reasons.items() if name.startswith(CANDIDATES)})
+    most = ", ".join(f"{name} {n}" for name, n in of_words.most_common() if n)
     if function_share(texts) < LEAST:
         advice = (
             "the captions do not look English, and negatives are made of English ones only; --generator set takes yours"
         )
-    elif invalid and not counts["candidates:proposed"]:
+    elif of_words[UNREADABLE] and not of_words[IMPROBABLE]:
         advice = "the chat model does not answer as asked: another --generator-model may"
-    elif generator == "lexicon":
-        advice = "--quality all asks less of a negative"
     else:
-        advice = "more clips or other --constraints may help"
-    return f"{'; '.join(parts) or 'none holds an action that can be swapped'}; {advice}"
+        advice = "--quality all asks less of a negative"
+    left_out = f"left out by {most}" if most else "none holds an action that can be swapped"
+    return f"{left_out}; {advice}"
 
 
 def _of_captions(
     rows: Sequence[RetrievalRow], recipe: NegativeRecipe, corpus: Mapping[str, Sequence[str]], reasons: Counter[str]
 ) -> list[CaptionNegatives]:
-    """From the generators of the contrast sets: edits of one phrase a pass, until a caption has enough."""
+    """From the generators of the contrast sets, the surest edits first."""
     from video_contrast.perturbations.english.caption_store import parse_cache
 
     attempts = attempts_of(rows)
@@ -255,32 +245,22 @@ def edits_of(
     """Returns up to `count` edits of each caption that say different things, none of which its clip's captions say.
 
     Args:
-        source: a generator with its constraints (`NegativeRecipe.source`).
+        source: what proposes them (`NegativeRecipe.sources`).
         attempts: the captions (`attempts_of`).
         count: edits of each, at most.
         reasons: counts what is left out, by reason.
     """
     from video_contrast.builders.assembly.captioned_clip import normal
 
-    edits: list[dict[str, Edit]] = [{} for _ in attempts]  # normalised text -> edit, of each caption
-    for number in range(getattr(source, "passes", PASSES)):
-        open_ = [n for n, of_caption in enumerate(edits) if len(of_caption) < count]
-        if not open_:
-            break
-        proposals, left_out = source([_of_pass(attempts[n], number) for n in open_])
-        if reasons is not None:
-            reasons.update(left_out)
-        for n, proposed in zip(open_, proposals, strict=True):
-            truths = attempts[n].clip.truths()
-            for edit in proposed:
-                if len(edits[n]) < count and normal(edit.text) not in truths:
-                    edits[n].setdefault(normal(edit.text), edit)
-    return [list(of_caption.values()) for of_caption in edits]
-
-
-def _of_pass(attempt: "Attempt", number: int) -> "Attempt":
-    """The same caption with the random stream of a pass, which its clip's id names."""
-    return replace(attempt, clip=replace(attempt.clip, id=f"{attempt.clip.id}/{number}")) if number else attempt
+    proposals, left_out = source(attempts)
+    if reasons is not None:
+        reasons.update(left_out)
+    edits = []
+    for attempt, proposed in zip(attempts, proposals, strict=True):
+        truths = attempt.clip.truths()
+        different = {normal(edit.text): edit for edit in reversed(proposed) if normal(edit.text) not in truths}
+        edits.append(list(different.values())[::-1][:count])
+    return edits
 
 
 def _write(path: Path, rows: Sequence[Mapping[str, object]]) -> None:

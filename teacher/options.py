@@ -15,8 +15,8 @@ RATE, LORA_RATE = 1e-5, 2e-4  # CLIP4Clip in mmaction2; GPT-2 in microsoft/LoRA 
 HEAD_FACTOR = 10.0  # microsoft/VideoX, X-CLIP/utils/optimizer.py, there also for the messages within the tower
 TEMPERATURE = 0.05  # of models without a logit scale
 # The RCAD paper, 5.1: ten action captions a clip by mask filling with XLM-RoBERTa, or by a chat model (5.3, .3 from it
-# either way), soft logits of a Sentence-BERT. Constraints: those of the contrast sets that need neither GPT2-XL
-# (perplexity) nor word vectors. Where the papers are silent: rates, warm-up and decay of CLIP4Clip as trained in
+# either way), soft logits of a Sentence-BERT. The paper trains on what the models propose; so quality 0: only the rules
+# reject. Where the papers are silent: rates, warm-up and decay of CLIP4Clip as trained in
 # mmaction2 (the defaults of `TrainingOptions`), the model's own temperature, frozen.
 PRESETS: dict[str, OptionValues] = {
     "none": {},
@@ -24,7 +24,7 @@ PRESETS: dict[str, OptionValues] = {
         "negatives": "10-action",
         "generator": "mlm",
         "generator_model": "FacebookAI/xlm-roberta-base",
-        "constraints": "has_verb,lemma,frequency,siblings,inflection,sentence",
+        "quality": "0",
         "objective": "lgt",
         "encoder": "sentence-transformers/bert-base-nli-mean-tokens",
         "batch_size": 128,

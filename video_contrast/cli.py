@@ -29,7 +29,7 @@ COMMANDS = {
     "First": ("demo", "list"),
     "Sets": ("build", "check", "audit", "xray", "analyse", "annotate", "perturb", "export", "push"),
     "Scores": ("doctor", "score", "watch", "compare", "table", "report", "leaderboard", "reproduce", "metrics"),
-    "Training": ("generate", "teach", "tune_t5", "vectors"),
+    "Training": ("generate", "teach", "tune_t5"),
 }
 SUMMARY = "Does a video-text model understand who did what, or does it match objects to words?"
 EXAMPLE = "video-contrast demo --output demo"

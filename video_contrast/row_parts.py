@@ -16,7 +16,7 @@ class EditRecord(TypedDict):
     end: int
     antonym: bool
     generator: str  # what proposed it: "table6", "lexicon", "t5-base", "human" ...
-    scores: str  # JSON: what each constraint measured
+    scores: str  # JSON: what was measured of it
 
 
 class TextRecipe(TypedDict):

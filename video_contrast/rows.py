@@ -262,7 +262,7 @@ def edit_record(
         start: where `new` begins in the candidate, in characters.
         generator: what proposed the edit.
         antonym: whether `new` is the opposite of `old`.
-        scores: what each constraint measured; written as JSON.
+        scores: what was measured of it; written as JSON.
     """
     return {
         "old": old, "new": new, "start": start, "end": start + len(new), "antonym": antonym,

@@ -17,6 +17,7 @@ from video_contrast.seeds import Streams
 from video_contrast.storage.set_records import Facts
 
 CaptionChoice = Literal["eligible", "base"]
+CANDIDATES = "candidates:"  # before reasons of verbs and things, in counts of captions by reason
 TrainingVideos = Callable[[], Mapping[str, Sequence[str]]]  # video -> its captions
 
 
@@ -61,13 +62,13 @@ class ClipContrasts:
 
     def counts(self) -> Facts:
         """Counts by reason for a card: of clips, of captions, and of the generator's candidates."""
-        prefix, tried = "candidates:", dict(sorted(self.tried.items()))
-        candidates = {name.removeprefix(prefix): n for name, n in tried.items() if name.startswith(prefix)}
+        tried = dict(sorted(self.tried.items()))
+        candidates = {name.removeprefix(CANDIDATES): n for name, n in tried.items() if name.startswith(CANDIDATES)}
         counts: Facts = {
             "clips": self.clips,
             "covered": len(self.edits),
             "not_covered": self.clips - len(self.edits),
-            "captions_tried": {reason: n for reason, n in tried.items() if not reason.startswith(prefix)},
+            "captions_tried": {reason: n for reason, n in tried.items() if not reason.startswith(CANDIDATES)},
         }
         return counts | ({"candidates": candidates} if candidates else {})
 

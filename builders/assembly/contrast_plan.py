@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar
 
 from video_contrast.builders.assembly.clip_contrasts import (
     Attempt,
@@ -14,12 +14,12 @@ from video_contrast.builders.assembly.clip_contrasts import (
 )
 from video_contrast.builders.assembly.configs import ContrastConfig, ContrastPlan
 from video_contrast.builders.assembly.kind_contrasts import KindContrasts
-from video_contrast.builders.assembly.lexicon_contrasts import LexiconContrasts, LexiconOptions
-from video_contrast.builders.assembly.verb_contrasts import VerbContrasts, VerbOptions
+from video_contrast.builders.assembly.word_contrasts import EditOptions, Generator, WordContrasts
 from video_contrast.builders.sources.human_negatives import HumanContrasts, read_negatives
 from video_contrast.errors import UsageError
 from video_contrast.perturbations.contrast import gender, person_id
 from video_contrast.perturbations.contrast.kinds import RULES
+from video_contrast.perturbations.contrast.proposal import Kind
 
 Casts = Callable[[], Mapping[str, Mapping[str, str]]]  # movie -> name -> gender
 
@@ -29,6 +29,7 @@ PAPER = {
     "verb_mc": {"items": 2554, "of": 2990, "share": 85.4},
 }
 
+WORDS: tuple[Kind, ...] = ("verb", "object")
 RULE_CONFIGS = tuple(f"{kind}_mc" for kind in RULES)
 
 # What to do where no contrast can be built.
@@ -39,33 +40,24 @@ HINT = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class ContrastOptions(VerbOptions):
+class ContrastSetOptions(EditOptions):
     """How contrasts are made."""
 
-    RECORDED: ClassVar[tuple[str, ...]] = ("caption", "generator", "generator_model")
+    RECORDED: ClassVar[tuple[str, ...]] = ("caption", "generator", "generator_model", "quality")
 
     caption: Annotated[
         CaptionChoice, "caption that is edited: eligible, the first that allows it, or base, that of random_mc"
     ] = "eligible"
+    generator: Annotated[
+        Generator, "what proposes verb and object contrasts; lexicon: hand-written uses of things, no model"
+    ] = "lexicon"
+    explain: Annotated[bool, "say for each clip without a verb or object contrast why it has none"] = False
     seed: Annotated[int, "seed of every draw"] = 0
     num_proc: Annotated[int, "processes that share the work"] = 1
 
     def record(self) -> dict[str, object]:
         """The options that a set's record shows."""
         return {name.replace("generator_model", "model"): getattr(self, name) for name in self.RECORDED}
-
-
-@dataclass(frozen=True, kw_only=True)
-class ContrastSetOptions(LexiconOptions, ContrastOptions):
-    """How contrasts are made, verbs and things by the action lexicon unless another generator is named."""
-
-    RECORDED = (*ContrastOptions.RECORDED, "quality")
-
-    generator: Annotated[
-        Literal["lexicon", "t5", "mlm", "llm"],
-        "what makes verb and object contrasts; lexicon: hand-written uses of things, no model",
-    ] = "lexicon"  # type: ignore[assignment]  # one generator more
-    explain: Annotated[bool, "lexicon: say for each clip without a contrast why it has none"] = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,27 +87,16 @@ def contrast_plan(
         paper: show the paper's item counts (only for the set that the paper used).
 
     Raises:
-        UsageError: an unknown constraint, or no such table.
+        UsageError: options of generators that do not fit, or no such table.
     """
-    by_lexicon = LexiconContrasts(options=options, training=training_videos, explain=options.explain, seed=options.seed)
-    verbs: VerbContrasts | LexiconContrasts = by_lexicon
-    objects: VerbContrasts | LexiconContrasts = by_lexicon.for_objects()
-    if options.generator != "lexicon":
-        verbs = VerbContrasts(options=options, seed=options.seed, training_videos=training_videos)
-        if options.generator == "mlm":  # the only model that proposes things
-            objects = VerbContrasts(
-                options=VerbOptions(generator="mlm", generator_model=options.generator_model),
-                seed=options.seed,
-                target="object",
-                training_videos=training_videos,
-            )
-    elif options.constraints or options.constraint_options or options.generator_model or options.generator_options:
-        raise UsageError(
-            "--constraints, --constraint-options, --generator-model and --generator-options belong to the generators "
-            "t5, mlm and llm; lexicon has a judge of its own (--quality)"
+    verbs, objects = (
+        WordContrasts(
+            target=target, generator=options.generator, options=options, training=training_videos,
+            explain=options.explain, seed=options.seed,
         )
+        for target in WORDS
+    )  # fmt: skip
     published = PAPER if paper else {}
-    hint = HINT if options.generator == "lexicon" else ""
     missing: dict[str, str] = {}
     contrasts = {
         "gender_mc": ContrastConfig(
@@ -123,8 +104,8 @@ def contrast_plan(
             lambda: partial(_gender_contrasts, options),
             paper=published.get("gender_mc"),
         ),
-        "verb_mc": ContrastConfig(verbs.kind, lambda: verbs, verbs.facts, paper=published.get("verb_mc"), hint=hint),
-        "object_mc": ContrastConfig("object", lambda: objects, objects.facts, hint=hint),
+        "verb_mc": ContrastConfig(verbs.kind, lambda: verbs, verbs.facts, paper=published.get("verb_mc"), hint=HINT),
+        "object_mc": ContrastConfig("object", lambda: objects, objects.facts, hint=HINT),
     }
     for kind in RULES:
         contrasts[f"{kind}_mc"] = ContrastConfig(kind, partial(KindContrasts, kind, options.seed))

@@ -6,9 +6,8 @@ from video_contrast.storage.set_records import Facts
 # Keys of the counts of captions, in words that follow a number.
 REASONS = {
     "edited": "gave a contrast",
+    "no_probable_contrast": "gave none that is probable enough",
     "empty": "were empty",
-    "no_verb": "have no verb to change",
-    "no_object": "name no thing to change",
     "no_gender_noun": "have no gendered noun",
     "people_become_alike": "would name two people alike",
     "one_person_and_the_other": "name one person and the other",
@@ -21,9 +20,6 @@ REASONS = {
     "unknown_gender": "name a character whose gender is not in the cast",
     "no_other_character": "name a character without another of that gender in the movie",
     "no_human_negative": "have no negative in the table",
-    "no_graph": "have no parse",
-    "no_proposal": "got no proposal from the generator",
-    "all_rejected": "got only proposals that the constraints reject",
     "says_what_a_caption_says": "got a contrast that another caption of the clip says",
     "too_few_different_contrasts": "got too few contrasts that differ from each other",
 }
@@ -34,7 +30,7 @@ LEFT_OUT = {
     "negative_equals_truth": "clips have a negative that says what the true caption says",
     "empty_captions": "rows lack a caption",
     "repeated_pairs": "pairs stood twice in the table and were taken once",
-    "may_be_true_together": "negatives may be true: captions of one video say both words",
+    "may_be_true": "negatives may be true of the clip as well",
     "not_in_zip": "videos are not in the zip",
     "repeated_negatives": "negatives stood twice for their clip and were taken once",
     # Of edited clips.
@@ -72,8 +68,8 @@ _SINGULAR = {
 def counts_in_words(counts: Facts) -> str:
     """The counts of one split as a text without a full stop; "" where there is nothing to tell.
 
-    >>> counts_in_words({"built": 3, "clips": 3, "covered": 2, "captions_tried": {"edited": 2, "no_verb": 5}})
-    'of 3 clips 2 have a contrast; of 7 captions tried 2 gave a contrast, 5 have no verb to change'
+    >>> counts_in_words({"built": 3, "clips": 3, "covered": 2, "captions_tried": {"edited": 2, "no_id": 5}})
+    'of 3 clips 2 have a contrast; of 7 captions tried 2 gave a contrast, 5 name no character'
     >>> counts_in_words({"built": 3, "too_few_other_videos": 1})
     '1 clip lacks other videos to take captions from (an item takes four with other texts)'
     """
@@ -86,8 +82,9 @@ def counts_in_words(counts: Facts) -> str:
         # What the generator contrasted but another caption says was counted as contrasted, too.
         repeated = sum(tried.get(reason, 0) for reason in ("says_what_a_caption_says", "too_few_different_contrasts"))
         parts.append(f"of {counted(sum(tried.values()) - repeated, 'caption')} tried {reasons}")
-    elif counts.get("candidates"):  # a generator that looks at verbs and things, not at captions one by one
-        common = sorted(counts["candidates"].items(), key=lambda pair: -pair[1])[:MOST]
+    words = {reason: n for reason, n in counts.get("candidates", {}).items() if reason not in LEFT_OUT}
+    if words:  # of verbs and things
+        common = sorted(words.items(), key=lambda pair: -pair[1])[:MOST]
         parts.append("words that were not replaced: " + ", ".join(f"{reason} ({n:,})" for reason, n in common))
     parts += [
         _agreeing(n, LEFT_OUT.get(reason, "clips left out: " + reason.replace("_", " ")))

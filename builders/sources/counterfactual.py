@@ -13,9 +13,8 @@ from video_contrast.builders.assembly.captioned_clip import CaptionedClip, retri
 from video_contrast.builders.assembly.clip_contrasts import contrast_clips
 from video_contrast.builders.assembly.configs import Tables, add_config, random_config
 from video_contrast.builders.assembly.contrast_plan import ContrastSetOptions, select_splits
-from video_contrast.builders.assembly.lexicon_contrasts import LexiconEdits
 from video_contrast.builders.assembly.multiple_choice import contrasts_only_row, random_items
-from video_contrast.builders.assembly.verb_contrasts import VerbContrasts
+from video_contrast.builders.assembly.word_contrasts import WordEdits
 from video_contrast.builders.registry import BuiltSet, builder
 from video_contrast.builders.sources.clip_table import CaptionTable, read_splits, training_videos
 from video_contrast.builders.sources.feint6k import CITATION
@@ -95,11 +94,7 @@ def _rcad(
 ) -> tuple[Tables, Facts]:
     """The items whose negatives all have another action."""
     training = None if table.training is None else (lambda: training_videos(table))
-    verbs: LexiconEdits | VerbContrasts
-    if options.generator == "lexicon":
-        verbs = LexiconEdits(quality=options.quality, training=training, same_place=True)
-    else:
-        verbs = VerbContrasts(options=options, seed=options.seed, training_videos=training, per_caption=negatives)
+    verbs = WordEdits(generator=options.generator, options=options, training=training, same_place=True)
     tables: dict[str, list[MultipleChoiceRow]] = {}
     sizes: Facts = {}
     for split, clips in splits.items():

@@ -8,7 +8,7 @@ from pathlib import Path
 from video_contrast.builders.assembly.captioned_clip import CaptionedClip, normal
 from video_contrast.builders.assembly.clip_contrasts import Attempt
 from video_contrast.builders.assembly.difference import difference
-from video_contrast.builders.assembly.may_be_true import COUNT, with_lifts
+from video_contrast.builders.assembly.may_be_true import COUNT, judged
 from video_contrast.builders.sources.caption_table import read_table
 from video_contrast.errors import VideoContrastError
 from video_contrast.perturbations.contrast import Edit
@@ -85,7 +85,7 @@ class HumanContrasts:
             first = next((text for text in negatives if normal(text) not in truths), None)
             offered = negatives[:1] if first is None else [first]
             edits = [difference(attempt.caption, text, "human") for text in offered]
-            edits, doubtful = with_lifts([attempt.caption] * len(edits), edits)
+            edits, doubtful = judged([attempt.caption] * len(edits), edits)
             contrasts.append(edits)
             counts[f"candidates:{COUNT}"] += sum(doubtful) if first is not None else 0
             counts["edited" if negatives else "no_human_negative"] += 1

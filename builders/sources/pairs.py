@@ -9,7 +9,7 @@ from unicodedata import combining, normalize
 from video_contrast.builders.assembly.captioned_clip import CaptionedClip, normal
 from video_contrast.builders.assembly.configs import add_config
 from video_contrast.builders.assembly.difference import difference
-from video_contrast.builders.assembly.may_be_true import COUNT, warn, with_lifts
+from video_contrast.builders.assembly.may_be_true import COUNT, judged, warn
 from video_contrast.builders.assembly.multiple_choice import contrasts_only_row
 from video_contrast.builders.registry import BuiltSet, builder
 from video_contrast.builders.sources.caption_table import TableRow
@@ -122,7 +122,7 @@ def _read_pairs(
 
 def _rows(pairs: Sequence[_Pair], counts: Counter[str], seed: int) -> list[MultipleChoiceRow]:
     """The rows of the pairs of a split, which are counted."""
-    edits, doubtful = with_lifts([pair.truth for pair in pairs], [pair.edit for pair in pairs])
+    edits, doubtful = judged([pair.truth for pair in pairs], [pair.edit for pair in pairs])
     counts["built"] = len(pairs)
     if any(doubtful):
         counts[COUNT] = sum(doubtful)

@@ -1,8 +1,9 @@
 """Contrast generators: captions that differ from the true one in who, what or what is done.
 
-gender.swap, person_id.swap, object.swap      one caption -> Edit or None
-*.contrasts(captions, ids, ...)               many captions -> edits and counts by reason
-verb.contrasts(captions, ids, siblings=...)   generators propose, constraints accept
+generate.propose, generate.choose             verbs and things of clips: the lexicon or a model proposes, a judge weighs
+gender.swap, person_id.swap                   one caption -> Edit or None
+gender.contrasts, person_id.contrasts         many captions -> edits and counts by reason
+kinds.RULES                                   seven kinds by rules
 """
 
 from video_contrast.perturbations.contrast.edit import Edit

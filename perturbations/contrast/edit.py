@@ -16,7 +16,7 @@ class Edit:
         start: character offset of `new` in `text`.
         antonym: whether `new` is a WordNet antonym of `old`.
         generator: what proposed it, e.g. "table6", "cast", "lexicon", "t5-base".
-        scores: what each constraint measured, by its name.
+        scores: what was measured of it, by name.
         also: further replacements that follow from the first (pronouns, later ids), as (old, new) in reading order.
     """
 

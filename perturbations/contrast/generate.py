@@ -16,8 +16,17 @@ from video_contrast.perturbations.contrast.caption_counts import CaptionCounts, 
 from video_contrast.perturbations.contrast.caption_counts import load_counts as shipped_counts
 from video_contrast.perturbations.contrast.clip import CaptionReading, ClipReading
 from video_contrast.perturbations.contrast.evidence import Evidence
+from video_contrast.perturbations.contrast.generators.base import CaptionGenerator
+from video_contrast.perturbations.contrast.generators.llm import UNREADABLE
 from video_contrast.perturbations.contrast.judge import load_judge, threshold
-from video_contrast.perturbations.contrast.proposal import GENERATOR, Kind, Proposal
+from video_contrast.perturbations.contrast.proposal import (
+    GENERATOR,
+    Kind,
+    Proposal,
+    RejectedEdit,
+    Replacements,
+    masked_span,
+)
 from video_contrast.perturbations.contrast.propose_objects import propose_objects
 from video_contrast.perturbations.contrast.propose_verbs import propose_verbs
 from video_contrast.perturbations.contrast.select import select
@@ -25,6 +34,7 @@ from video_contrast.perturbations.english import PARSER, parse
 from video_contrast.perturbations.english.language import require_english
 
 LEFT_OUT = "left out: each of its contrasts would tell a reader of texts alone which caption is true"
+IMPROBABLE = "not probable enough"
 _PART = 500  # clips that are read at a time
 _LONGEST = 60  # words of a caption that is contrasted
 _KINDS: tuple[Kind, ...] = ("verb", "object")
@@ -51,6 +61,7 @@ class ProposedContrasts:
         proposals: clip id -> its proposals of at least the asked probability, best first, where it has any.
         missing: clip id -> why it has none, one line.
         reasons: how often each rule said no, counted a verb (a thing) of a caption.
+        rejected: what a model proposed and was not taken; the lexicon's are not kept.
         kind, quality, seed: as asked.
         record: what the result depends on, JSON-able.
     """
@@ -62,6 +73,7 @@ class ProposedContrasts:
     quality: str | float
     seed: int
     record: dict[str, object] = field(default_factory=dict)
+    rejected: list[RejectedEdit] = field(default_factory=list)
 
     def summary(self) -> str:
         """One line: how many clips have a contrast, at which quality, and the commonest reasons against."""
@@ -98,6 +110,7 @@ def propose(
     kind: Kind = "verb",
     quality: str | float = "balanced",
     seed: int = 0,
+    generator: CaptionGenerator | None = None,
     cache: str | os.PathLike[str] | None = None,
 ) -> ProposedContrasts:
     """Every contrast of each clip that is probably natural and surely false.
@@ -109,6 +122,7 @@ def propose(
         quality: the least probability that a reader finds a contrast natural and surely false: "high", "balanced",
             "all" (`judge.QUALITIES`), or a number.
         seed: of the choice that follows.
+        generator: what proposes, such as `make_generator("t5", {})`; None: the lexicon.
         cache: SQLite file that keeps parses.
 
     Raises:
@@ -122,13 +136,16 @@ def propose(
     if len({clip.id for clip in captioned}) < len(captioned):
         raise UsageError("two clips have the same id: the ids must be unique")
     require_english([text for clip in captioned for text in clip.captions])
-    evidence = _evidence() if counts is shipped_counts() else Evidence(counts)
+    evidence = shipped_evidence() if counts is shipped_counts() else Evidence(counts)
     proposed = ProposedContrasts({}, {}, Counter(), kind=kind, quality=quality, seed=seed)
+    name = GENERATOR if generator is None else generator.name
     for first in range(0, len(captioned), _PART):
-        for clip in _read(captioned[first : first + _PART], cache):
-            _propose(clip, evidence, least, proposed)
+        readings = _read(captioned[first : first + _PART], cache)
+        replacements = None if generator is None else _replacements(readings, generator, proposed)
+        for clip in readings:
+            _propose(clip, evidence, least, proposed, replacements, name=name)
     proposed.record = {
-        "generator": GENERATOR,
+        "generator": name,
         "kind": kind,
         "quality": quality,
         "least_probability": least,
@@ -141,10 +158,10 @@ def propose(
 
 
 def merged(parts: Sequence[ProposedContrasts], *, kind: Kind, quality: str | float, seed: int = 0) -> ProposedContrasts:
-    """What was proposed for parts of a set, as one.
+    """What was proposed for parts of a set, as one; a clip is missing where no part has a proposal for it.
 
     Args:
-        parts: of disjoint clips.
+        parts: of clips, or of captions of the same clips.
         kind, quality, seed: as of `propose`.
     """
     whole = ProposedContrasts({}, {}, Counter(), kind=kind, quality=quality, seed=seed)
@@ -152,7 +169,9 @@ def merged(parts: Sequence[ProposedContrasts], *, kind: Kind, quality: str | flo
         whole.proposals.update(part.proposals)
         whole.missing.update(part.missing)
         whole.reasons.update(part.reasons)
+        whole.rejected += part.rejected
         whole.record = {**part.record, "seed": seed}
+    whole.missing = {name: why for name, why in whole.missing.items() if name not in whole.proposals}
     return whole
 
 
@@ -169,8 +188,8 @@ def choose(proposed: ProposedContrasts) -> dict[str, Proposal]:
 
 
 @cache
-def _evidence() -> Evidence:
-    """That of the shipped counts, which never change."""
+def shipped_evidence() -> Evidence:
+    """Evidence of the shipped counts, which never change."""
     return Evidence(shipped_counts())
 
 
@@ -183,35 +202,72 @@ def _read(clips: Sequence[ClipCaptions], cache: str | os.PathLike[str] | None) -
     ]
 
 
-def _propose(clip: ClipReading, evidence: Evidence, least: float, proposed: ProposedContrasts) -> None:
+def _replacements(
+    clips: Sequence[ClipReading], generator: CaptionGenerator, proposed: ProposedContrasts
+) -> Replacements:
+    """What a model proposes for every verb (thing) that can be replaced; equal captions are asked about once.
+
+    Answers of a chat model that cannot be read are counted in `proposed`.
+    """
+    spans = list(
+        dict.fromkeys(
+            masked_span(reading, slot)
+            for clip in clips
+            for reading in clip.readings
+            for slot in (reading.verbs if proposed.kind == "verb" else reading.things)
+            if slot.rejection_reason is None
+        )
+    )
+    replacements = dict(zip(spans, generator.propose(spans), strict=True))
+    unreadable: list[tuple[str, str]] = getattr(generator, "unreadable", [])
+    proposed.rejected += [RejectedEdit(caption, answer, UNREADABLE) for caption, answer in unreadable]
+    proposed.reasons[UNREADABLE] += len(unreadable)
+    unreadable.clear()
+    return replacements
+
+
+def _propose(
+    clip: ClipReading,
+    evidence: Evidence,
+    least: float,
+    proposed: ProposedContrasts,
+    replacements: Replacements | None,
+    *,
+    name: str,
+) -> None:
     long = [reading for reading in clip.readings if len(reading.words) > _LONGEST]
-    generate = propose_verbs if proposed.kind == "verb" else propose_objects
-    proposals, refused = generate(clip, evidence)
-    refused += [("caption too long", "")] * len(long)
+    of_clip = (propose_verbs if proposed.kind == "verb" else propose_objects)(clip, evidence, replacements)
+    reasons = of_clip.reasons + [("caption too long", "")] * len(long)
     judge = load_judge(proposed.kind)
     judged = sorted(
-        (replace(item, probability=judge.probability(item.features)) for item in proposals),
+        (replace(item, probability=judge.probability(item.features), generator=name) for item in of_clip.proposals),
         key=lambda item: (-item.probability, item.index, item.text),
     )
-    proposed.reasons.update(reason for reason, _ in refused)
+    proposed.reasons.update(reason for reason, _ in reasons)
     good = [item for item in judged if item.probability >= least]
+    if replacements is not None:
+        improbable = (item for item in judged if item.probability < least)
+        proposed.rejected += of_clip.rejected
+        proposed.rejected += [
+            RejectedEdit(item.caption, item.text, IMPROBABLE, round(item.probability, 4)) for item in improbable
+        ]
     if good:
         proposed.proposals[clip.id] = good
     elif judged:
         best = judged[0]
-        proposed.reasons["not probable enough"] += 1
+        proposed.reasons[IMPROBABLE] += 1
         proposed.missing[clip.id] = (
             f"the best contrast ({best.old!r} -> {best.new!r}) has the probability {best.probability:.2f}, "
             f"less than {least}"
         )
     else:
-        proposed.missing[clip.id] = _reason(refused) if clip.readings else "no captions"
+        proposed.missing[clip.id] = _reason(reasons) if clip.readings else "no captions"
 
 
-def _reason(refused: Sequence[tuple[str, str]]) -> str:
+def _reason(reasons: Sequence[tuple[str, str]]) -> str:
     """The commonest reasons, each with the words that it was said of."""
     words: dict[str, list[str]] = {}
-    for reason, shown in refused:
+    for reason, shown in reasons:
         words.setdefault(reason, []).append(shown)
     listed = sorted(words.items(), key=lambda item: -len(item[1]))[:3]
     return "; ".join(

@@ -27,7 +27,11 @@ class Judge:
 
     def probability(self, features: Mapping[str, float]) -> float:
         """The probability, 0..1."""
-        return _logistic(self.natural, features) * _logistic(self.surely_false, features)
+        return _logistic(self.natural, features) * self.falsity(features)
+
+    def falsity(self, features: Mapping[str, float]) -> float:
+        """The probability that an edit is surely false if it is natural, 0..1."""
+        return _logistic(self.surely_false, features)
 
 
 def _logistic(weights: Mapping[str, float], features: Mapping[str, float]) -> float:

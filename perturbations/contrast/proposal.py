@@ -1,13 +1,28 @@
-"""A proposed contrast of one caption of a clip."""
+"""A proposed contrast of one caption of a clip, and all that were proposed for a clip."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Generic, Literal, NamedTuple, TypeVar
 
+from video_contrast.perturbations.contrast.clip import CaptionReading, ClipReading, farthest
 from video_contrast.perturbations.contrast.edit import Edit
+from video_contrast.perturbations.contrast.generators.base import MaskedSpan
+from video_contrast.perturbations.contrast.slots import ThingSlot, VerbSlot
+from video_contrast.perturbations.english.forms import replaced
 
 Kind = Literal["verb", "object"]
 GENERATOR = "lexicon"
+OTHER_FORM = "another form or part of speech"
+Slot = VerbSlot | ThingSlot
+Features = Mapping[str, float]
+Replacements = Mapping[MaskedSpan, Sequence[str]]  # what a model proposes for each span
+Choice = TypeVar("Choice")
+
+
+def masked_span(reading: CaptionReading, slot: Slot) -> MaskedSpan:
+    """What a model is asked to replace for a slot."""
+    head = reading.sentence.words[slot.place]
+    return MaskedSpan(reading.caption, slot.start, slot.end, head.start, head.end)
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +38,7 @@ class Proposal:
         antonym: whether the two are opposites.
         features: what the judge reads.
         probability: that a reader finds it natural and surely false.
+        generator: what proposed it: "lexicon", or the name of a model.
     """
 
     clip: str
@@ -35,8 +51,9 @@ class Proposal:
     unit: str
     other: str
     antonym: bool = False
-    features: Mapping[str, float] = field(default_factory=dict)
+    features: Features = field(default_factory=dict)
     probability: float = 0.0
+    generator: str = GENERATOR
 
     def edit(self) -> Edit:
         """The edit as a set's table stores it."""
@@ -45,7 +62,136 @@ class Proposal:
             self.old,
             self.new,
             self.start,
-            GENERATOR,
+            self.generator,
             antonym=self.antonym,
             scores={"probability": round(self.probability, 4)},
         )
+
+
+class RejectedEdit(NamedTuple):
+    """What a model proposed and was not taken; `probability` where the judge was asked."""
+
+    caption: str
+    text: str
+    reason: str
+    probability: float | None = None
+
+
+class ClipProposals:
+    """What is proposed for a clip, not judged yet.
+
+    Args:
+        clip: its captions, read.
+        replacements: what a model proposes for each span; None where the lexicon proposes.
+
+    Attributes:
+        clip, replacements: as given.
+        proposals: every eligible edit of every caption.
+        reasons: (reason, words) of the verbs (things) without any.
+        rejected: what the model proposed and a rule rejected.
+    """
+
+    def __init__(self, clip: ClipReading, replacements: Replacements | None = None) -> None:
+        self.clip, self.replacements = clip, replacements
+        self.proposals: list[Proposal] = []
+        self.reasons: list[tuple[str, str]] = []
+        self.rejected: list[RejectedEdit] = []
+
+    def leave_out(self, reason: str, index: int = 0, slot: Slot | None = None) -> None:
+        """Notes why a verb (thing) is not replaced, or why a caption has none.
+
+        Args:
+            reason: of a rule.
+            index: of the caption.
+            slot: the verb (thing); None where the caption has none.
+        """
+        words = "" if slot is None else self.clip.readings[index].caption[slot.start : slot.end]
+        self.reasons.append((reason, words))
+
+    def add(
+        self,
+        index: int,
+        start: int,
+        end: int,
+        unit: str,
+        new: str,
+        other: str,
+        *,
+        features: Features,
+        antonym: bool = False,
+    ) -> Proposal:
+        """Adds an edit of a caption, and returns it.
+
+        Args:
+            index: of the caption.
+            start, end: characters that are replaced.
+            unit: the same in dictionary form.
+            new: the words that stand there instead, in lower case.
+            other: the same in dictionary form.
+            features: for the judge.
+            antonym: whether the two are opposites.
+        """
+        reading = self.clip.readings[index]
+        text, start, old, shown = replaced(reading.caption, start, end, new)
+        proposal = Proposal(
+            self.clip.id, index, reading.caption, text, start=start, old=old, new=shown, unit=unit, other=other,
+            features=features, antonym=antonym,
+        )  # fmt: skip
+        self.proposals.append(proposal)
+        return proposal
+
+
+class Trial(Generic[Choice]):
+    """The choices for one slot, tried by the rules one after the other; `choices` holds those that pass.
+
+    Args:
+        proposed: takes what is rejected.
+        index: of the caption.
+        slot: what is replaced.
+        rejection: why a choice cannot stand there; None where it can.
+    """
+
+    def __init__(
+        self, proposed: ClipProposals, index: int, slot: Slot, rejection: Callable[[Choice], str | None]
+    ) -> None:
+        self._proposed, self._index, self._slot, self._rejection = proposed, index, slot, rejection
+        self._reasons: list[str] = []
+        self.choices: list[Choice] = []
+
+    def take(self, choices: Iterable[Choice], most: int | None = None) -> None:
+        """Tries the lexicon's choices, until `most` have passed."""
+        for choice in choices:
+            self._try(choice)
+            if len(self.choices) == most:
+                break
+
+    def read(self, choice_of: Callable[[str], Choice | None], most: int | None = None) -> None:
+        """Tries what the model proposes, until `most` have passed, and keeps what is rejected.
+
+        Args:
+            choice_of: the choice that some words stand for; None where they have not the form that fits.
+            most: how many are enough; None: all.
+        """
+        reading = self._proposed.clip.readings[self._index]
+        for words in (self._proposed.replacements or {})[masked_span(reading, self._slot)]:
+            reason = self._try(choice_of(words))
+            if reason is not None:
+                text = replaced(reading.caption, self._slot.start, self._slot.end, words)[0]
+                self._proposed.rejected.append(RejectedEdit(reading.caption, text, reason))
+            if len(self.choices) == most:
+                break
+
+    def end(self, reason: str | None = None) -> list[Choice]:
+        """The choices; where there is none, `reason` or the commonest telling one is noted."""
+        if not self.choices:
+            reason = reason or farthest(self._reasons) or "nothing else known here"
+            self._proposed.leave_out(reason, self._index, self._slot)
+        return self.choices
+
+    def _try(self, choice: Choice | None) -> str | None:
+        reason = OTHER_FORM if choice is None else self._rejection(choice)
+        if reason is not None:
+            self._reasons.append(reason)
+        elif choice is not None and choice not in self.choices:
+            self.choices.append(choice)
+        return reason

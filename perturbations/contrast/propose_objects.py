@@ -1,13 +1,11 @@
-"""Object proposals: nouns of the lexicon that the same verb or preposition takes, and that look different."""
+"""Object proposals: nouns of the lexicon, or of a model, that the verb or preposition takes and that look different."""
 
-from collections.abc import Mapping
-
-from video_contrast.perturbations.contrast.clip import CaptionReading, ClipReading, farthest
+from video_contrast.perturbations.contrast.clip import CaptionReading, ClipReading
 from video_contrast.perturbations.contrast.evidence import Evidence
 from video_contrast.perturbations.contrast.features import SPEECH, object_choice_features, object_slot_features
-from video_contrast.perturbations.contrast.proposal import Proposal
+from video_contrast.perturbations.contrast.proposal import ClipProposals, Features, Proposal, Replacements, Trial
 from video_contrast.perturbations.contrast.slots import ThingSlot
-from video_contrast.perturbations.english.forms import inflect_name, replaced
+from video_contrast.perturbations.english.forms import inflect_name, is_noun, lemma
 from video_contrast.seeds import stream
 
 _JITTER = 0.8
@@ -21,38 +19,55 @@ _WIDE = frozenset(
 _NEVER = ("intangible", "people")
 
 
-def propose_objects(clip: ClipReading, evidence: Evidence) -> tuple[list[Proposal], list[tuple[str, str]]]:
-    """Every eligible edit of every caption of a clip, not judged yet, and (reason, words) of the things without any."""
-    proposals: list[Proposal] = []
-    refused: list[tuple[str, str]] = []
+def propose_objects(clip: ClipReading, evidence: Evidence, replacements: Replacements | None = None) -> ClipProposals:
+    """The eligible edits of every thing of a clip's captions.
+
+    Args:
+        clip: its captions, read.
+        evidence: of counts and lexicon.
+        replacements: what a model proposes; None: nouns of the lexicon.
+    """
+    proposed = ClipProposals(clip, replacements)
+    looks = frozenset(evidence.looks(name) for name in clip.nouns)
     for index, reading in enumerate(clip.readings):
         if not reading.things:
-            refused.append(("no thing", ""))
+            proposed.leave_out("no thing")
         for slot in reading.things:
-            shown = reading.caption[slot.start : slot.end]
-            lexicon = evidence.lexicon
-            if slot.rejection_reason is None and any(lexicon.is_a(slot.category, parent) for parent in _NEVER):
-                refused.append(("a noun that cannot be seen", shown))
+            reason = slot.rejection_reason
+            if reason is None and any(evidence.lexicon.is_a(slot.category, parent) for parent in _NEVER):
+                reason = "a noun that cannot be seen"
+            if reason is not None:
+                proposed.leave_out(reason, index, slot)
                 continue
-            if slot.rejection_reason:
-                refused.append((slot.rejection_reason, shown))
-                continue
-            reasons, nouns = [], []
-            looks = frozenset(evidence.looks(name) for name in clip.nouns)
-            for noun in _likely(slot, reading, evidence):
-                reason = _rejection(clip, slot, noun, looks, evidence)
-                if reason is None:
-                    nouns.append(noun)
-                else:
-                    reasons.append(reason)
-                if len(nouns) == KEPT:
-                    break
-            if not nouns:
-                refused.append((farthest(reasons) or "no other thing known here", shown))
-                continue
-            shared = object_slot_features(reading, slot, evidence)
-            proposals += [_proposal(clip, index, slot, noun, shared, evidence) for noun in nouns]
-    return proposals, refused
+            nouns = _eligible(proposed, index, slot, looks, evidence)
+            shared = object_slot_features(reading, slot, evidence) if nouns else {}
+            for noun in nouns:
+                add_object(proposed, index, slot, noun, shared, evidence)
+    return proposed
+
+
+def _eligible(
+    proposed: ClipProposals, index: int, slot: ThingSlot, looks: frozenset[str], evidence: Evidence
+) -> list[str]:
+    """The nouns for a thing that no rule rejects. `looks` are those of the nouns of the clip."""
+    trial = Trial(proposed, index, slot, lambda noun: _rejection(proposed.clip, slot, noun, looks, evidence))
+    if proposed.replacements is None:
+        trial.take(_likely(slot, proposed.clip.readings[index], evidence), most=KEPT)
+    else:
+        trial.read(lambda words: noun_of(words, slot), most=KEPT)
+    return trial.end()
+
+
+def noun_of(words: str, slot: ThingSlot) -> str | None:
+    """The dictionary form of words in the place of a thing; None where they are no noun in its number.
+
+    Args:
+        words: such as "table tennis".
+        slot: what they replace.
+    """
+    lead, space, head = words.lower().rpartition(" ")
+    noun = lead + space + lemma(head, slot.tag)
+    return noun if is_noun(head) and inflect_name(noun, slot.tag) == words.lower() else None
 
 
 def _seen_here(slot: ThingSlot, evidence: Evidence) -> dict[str, int]:
@@ -143,21 +158,18 @@ def _akin(first: str, other: str, evidence: Evidence) -> bool:
     return bool(set(lexicon.parents(first)) & set(lexicon.parents(other)))
 
 
-def _proposal(
-    clip: ClipReading, index: int, slot: ThingSlot, noun: str, shared: Mapping[str, float], evidence: Evidence
+def add_object(
+    proposed: ClipProposals, index: int, slot: ThingSlot, noun: str, shared: Features, evidence: Evidence
 ) -> Proposal:
-    reading = clip.readings[index]
+    """Adds the edit that puts a noun in the place of a thing, with its features.
+
+    Args:
+        proposed: what is added to.
+        index: of the caption.
+        slot, noun: what is replaced, and by what, in dictionary form.
+        shared: features of the slot.
+        evidence: of counts and lexicon.
+    """
     new = inflect_name(noun, slot.tag)
-    text, start, old, shown = replaced(reading.caption, slot.start, slot.end, new)
-    return Proposal(
-        clip.id,
-        index,
-        reading.caption,
-        text,
-        start=start,
-        old=old,
-        new=shown,
-        unit=slot.noun,
-        other=noun,
-        features={**shared, **object_choice_features(reading, slot, noun, new, evidence)},
-    )
+    features = object_choice_features(proposed.clip.readings[index], slot, noun, new, evidence)
+    return proposed.add(index, slot.start, slot.end, slot.noun, new, noun, features={**shared, **features})

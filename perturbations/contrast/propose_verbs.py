@@ -1,15 +1,15 @@
-"""Verb proposals: units of the action lexicon (and of the counts) that can stand in the place of a caption's verb."""
+"""Verb proposals: units of the action lexicon and the counts, or of a model, in the place of a caption's verb."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from video_contrast.perturbations.contrast.clip import CaptionReading, ClipReading, farthest
+from video_contrast.perturbations.contrast.clip import CaptionReading, ClipReading
 from video_contrast.perturbations.contrast.evidence import Evidence
 from video_contrast.perturbations.contrast.features import verb_choice_features, verb_slot_features
 from video_contrast.perturbations.contrast.lexicon import Swap
-from video_contrast.perturbations.contrast.proposal import Proposal
-from video_contrast.perturbations.contrast.slots import LIGHT, PLACES, VerbChoice, VerbSlot
-from video_contrast.perturbations.english.forms import inflect, replaced
+from video_contrast.perturbations.contrast.proposal import ClipProposals, Features, Proposal, Replacements, Trial
+from video_contrast.perturbations.contrast.slots import LIGHT, PLACES, Frame, VerbChoice, VerbSlot
+from video_contrast.perturbations.english.forms import inflect, lemma, verb_tags
 from video_contrast.seeds import stream as stream_of_parts
 
 _READ = 60  # units a verb that are looked at
@@ -22,44 +22,96 @@ _ANYWHERE = PLACES - frozenset(
 )
 
 
-def propose_verbs(clip: ClipReading, evidence: Evidence) -> tuple[list[Proposal], list[tuple[str, str]]]:
-    """Every eligible edit of every caption of a clip, not judged yet, and (reason, words) of the verbs without any."""
-    proposals: list[Proposal] = []
-    refused: list[tuple[str, str]] = []
+def propose_verbs(clip: ClipReading, evidence: Evidence, replacements: Replacements | None = None) -> ClipProposals:
+    """The eligible edits of every verb of a clip's captions.
+
+    Args:
+        clip: its captions, read.
+        evidence: of counts and lexicon.
+        replacements: what a model proposes; None: units of the lexicon and the counts.
+    """
+    proposed = ClipProposals(clip, replacements)
     groups = {unit: evidence.groups(unit) for unit in clip.units}
     for index, reading in enumerate(clip.readings):
         if not reading.verbs:
-            refused.append(("no verb", ""))
+            proposed.leave_out("no verb")
         for slot in reading.verbs:
-            shown = reading.caption[slot.start : slot.end]
             if slot.rejection_reason not in (None, "light verb"):
-                refused.append((slot.rejection_reason, shown))
+                proposed.leave_out(str(slot.rejection_reason), index, slot)
                 continue
             others = frozenset(group for unit in clip.units if unit != slot.unit for group in groups[unit])
-            reasons, choices = [], []
-            for choice in _written(slot, reading, evidence):
-                reason = _unwritten(clip, reading, slot, choice, others, evidence)
-                if reason is None:
-                    choices.append(choice)
-                else:
-                    reasons.append(reason)
-                if len(choices) == KEPT:
-                    break
-            if slot.rejection_reason is None and len(choices) < _ENOUGH:
-                for choice in _likely(slot, reading, evidence):
-                    reason = _rejection(clip, reading, slot, choice, others, evidence)
-                    if reason is None:
-                        choices.append(choice)
-                    else:
-                        reasons.append(reason)
-            if not choices:
-                refused.append((slot.rejection_reason or farthest(reasons) or "no other verb known here", shown))
-                continue
-            shared = verb_slot_features(reading, slot, evidence)
-            proposals += [
-                _proposal(clip, index, slot, choice, shared, evidence) for choice in _spread(choices, slot, evidence)
-            ]
-    return proposals, refused
+            choices = _eligible(proposed, index, slot, others, evidence)
+            shared = verb_slot_features(reading, slot, evidence) if choices else {}
+            for choice in _spread(choices, slot, evidence):
+                add_verb(proposed, index, slot, choice, shared, evidence)
+    return proposed
+
+
+def _eligible(
+    proposed: ClipProposals, index: int, slot: VerbSlot, others: frozenset[str], evidence: Evidence
+) -> list[VerbChoice]:
+    """The choices for a verb that no rule rejects. `others` are the groups of the clip's other units."""
+    clip, reading = proposed.clip, proposed.clip.readings[index]
+
+    def rejection(choice: VerbChoice) -> str | None:
+        rule = _rejection if choice.swap is None else _unwritten
+        reason = rule(clip, reading, slot, choice, others, evidence)
+        of_model = proposed.replacements is not None and choice.swap is None
+        return _misuse(slot, choice, evidence) if of_model and reason is None else reason
+
+    trial = Trial(proposed, index, slot, rejection)
+    if proposed.replacements is None:
+        trial.take(_written(slot, reading, evidence), most=KEPT)
+        if slot.rejection_reason is None and len(trial.choices) < _ENOUGH:
+            trial.take(_likely(slot, reading, evidence))
+    elif slot.rejection_reason is None:
+        trial.read(lambda words: verb_choice(words, slot, reading, evidence))
+    return trial.end(slot.rejection_reason)
+
+
+def verb_choice(words: str, slot: VerbSlot, reading: CaptionReading, evidence: Evidence) -> VerbChoice | None:
+    """What some words are in the place of a verb; None where they do not begin with a verb in its form.
+
+    Args:
+        words: such as "jumping over".
+        slot, reading: what they replace, and the caption.
+        evidence: of counts and lexicon.
+    """
+    words = words.lower()
+    first, _, rest = words.partition(" ")
+    if slot.tag not in verb_tags(first) or inflect(lemma(first, slot.tag), slot.tag) != first:
+        return None
+    for choice in _swaps(slot, reading, evidence):
+        if choice.tail is None and inflect(choice.text, slot.tag) == words:
+            return choice
+    unit = f"{lemma(first, slot.tag)} {rest}".strip()
+    if slot.frame == "i":
+        return VerbChoice(unit, "i")
+    bare, _, preposition = unit.rpartition(" ")
+    keeps = slot.unit.rpartition(" ")[2] if slot.frame == "p" else ""
+    stays = bare and preposition == keeps and _keeps(bare, keeps, slot, evidence)
+    if stays and (bare, "i") in evidence.units_for(slot.subject or "person"):
+        return VerbChoice(bare, "i", keeps)
+    frame = _frame(unit, evidence)
+    return None if slot.passive and frame != "t" else VerbChoice(unit, frame)
+
+
+def _misuse(slot: VerbSlot, choice: VerbChoice, evidence: Evidence) -> str | None:
+    """Why a unit of a model cannot have the slot's object, or none; None if it can.
+
+    Units of the lexicon take what the lexicon says or captions show; others must often be seen with objects (alone).
+    """
+    actions = evidence.lexicon.actions(choice.unit)
+    if choice.frame == "i":
+        alone = evidence.units_of.get("", {}).get(choice.unit, 0) >= _LEAST
+        return None if any(action.frame == "i" for action in actions) or (alone and not actions) else "needs an object"
+    seen, listed = evidence.units_of.get(slot.noun, {}).get(choice.unit, 0), choice.unit in evidence.uses(slot.noun)
+    if listed or seen > 1 or evidence.fits(choice.unit, slot.subject or "person", slot.noun):
+        return None
+    if actions and evidence.category(slot.noun):
+        return "does not take this object"
+    known = any(action.frame != "i" for action in actions) or len(evidence.nouns_of.get(choice.unit, {})) >= _LEAST
+    return None if known else "does not take an object"
 
 
 def _written(slot: VerbSlot, reading: CaptionReading, evidence: Evidence) -> list[VerbChoice]:
@@ -181,14 +233,15 @@ def _keeps(unit: str, preposition: str, slot: VerbSlot, evidence: Evidence) -> b
 
 def _with_object(units: Iterable[str], slot: VerbSlot, evidence: Evidence) -> Iterator[VerbChoice]:
     for unit in units:
-        frames = {action.frame for action in evidence.lexicon.actions(unit)}
-        words = unit.split(" ")
-        frame = "t" if "t" in frames or (not frames and len(words) == 1) else "p"
-        if len(words) > 1 and not frames:
-            frame = "p"
-        if slot.passive and frame != "t":
-            continue
-        yield VerbChoice(unit, frame)
+        frame = _frame(unit, evidence)
+        if frame == "t" or not slot.passive:
+            yield VerbChoice(unit, frame)
+
+
+def _frame(unit: str, evidence: Evidence) -> Frame:
+    """How a unit takes its object: by the lexicon, else by whether it ends in a preposition."""
+    frames = {action.frame for action in evidence.lexicon.actions(unit)}
+    return "t" if "t" in frames or (not frames and " " not in unit) else "p"
 
 
 def _rejection(
@@ -258,37 +311,26 @@ def _spread(choices: list[VerbChoice], slot: VerbSlot, evidence: Evidence) -> li
     return [choices[n] for n in sorted(order[:KEPT])]
 
 
-def _proposal(
-    clip: ClipReading,
-    index: int,
-    slot: VerbSlot,
-    choice: VerbChoice,
-    shared: Mapping[str, float],
-    evidence: Evidence,
+def add_verb(
+    proposed: ClipProposals, index: int, slot: VerbSlot, choice: VerbChoice, shared: Features, evidence: Evidence
 ) -> Proposal:
-    reading, swap = clip.readings[index], choice.swap
-    verb, _, rest = f"{choice.unit} {choice.keeps}".strip().partition(" ")
-    if swap is not None and swap.phrase:
-        rest = " ".join(filter(None, (choice.unit.partition(" ")[2], swap.phrase, choice.keeps)))
-    new = f"{inflect(verb, slot.tag)} {rest}".strip()
+    """Adds the edit that puts a choice in the place of a verb, with its features.
+
+    Args:
+        proposed: what is added to.
+        index: of the caption.
+        slot, choice: what is replaced, and by what.
+        shared: features of the slot.
+        evidence: of counts and lexicon.
+    """
+    reading = proposed.clip.readings[index]
+    new = inflect(choice.text, slot.tag)
     features, reason = verb_choice_features(reading, slot, choice, new, evidence)
-    unit, other, end = slot.unit, f"{verb} {rest}".strip(), slot.end
-    if choice.tail is not None and swap is not None:
+    unit, other, end = slot.unit, choice.text, slot.end
+    if choice.tail is not None and choice.swap is not None:
         end = reading.sentence.words[choice.tail.place].end
         between = reading.caption[slot.end : reading.sentence.words[choice.tail.place].start]
-        unit, other = f"{unit} _ {choice.tail.preposition}", f"{other} _ {swap.preposition}"
-        new = f"{new}{between}{swap.preposition}"
-    text, start, old, shown = replaced(reading.caption, slot.start, end, new)
-    return Proposal(
-        clip.id,
-        index,
-        reading.caption,
-        text,
-        start=start,
-        old=old,
-        new=shown,
-        unit=unit,
-        other=other,
-        antonym=reason == "opposites",
-        features={**shared, **features},
-    )
+        unit, other = f"{unit} _ {choice.tail.preposition}", f"{other} _ {choice.swap.preposition}"
+        new = f"{new}{between}{choice.swap.preposition}"
+    features, antonym = {**shared, **features}, reason == "opposites"
+    return proposed.add(index, slot.start, end, unit, new, other, features=features, antonym=antonym)

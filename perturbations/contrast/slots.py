@@ -111,6 +111,13 @@ class VerbChoice:
     tail: Tail | None = None
 
     @property
+    def text(self) -> str:
+        """All of it in dictionary form: verb, particle, the swap's own object, and preposition."""
+        verb, _, rest = self.unit.partition(" ")
+        phrase = "" if self.swap is None else self.swap.phrase
+        return " ".join(filter(None, (verb, rest, phrase, self.keeps)))
+
+    @property
     def verb(self) -> str:
         """Its verb alone."""
         return self.unit.partition(" ")[0]

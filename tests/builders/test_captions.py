@@ -350,13 +350,9 @@ def test_the_real_clips_become_sets(tmp_path, shared_data):
     ("options", "message"),
     [
         ({"generator": "lexcon"}, "unknown value of --generator 'lexcon': did you mean 'lexicon'"),
-        ({"generator": "mlm", "constraints": "has_verb,nothing"}, "unknown verb constraint 'nothing'"),
         ({"quality": "best"}, "quality must be high, balanced, all"),
-        (
-            {"generator": "mlm", "constraint_options": "frequency_limit"},
-            "--constraint-options: 'frequency_limit' must be name=value",
-        ),
-        ({"generator": "mlm", "constraint_options": "frequency=3"}, "frequency"),
+        ({"generator": "mlm", "generator_options": "k"}, "--generator-options: 'k' must be name=value"),
+        ({"generator": "mlm", "generator_options": "kk=3"}, "option of the generator mlm 'kk'"),
         ({"caption": "first"}, "unknown value of --caption 'first'"),
     ],
 )

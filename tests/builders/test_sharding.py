@@ -11,11 +11,12 @@ from processes import left_alone
 from stand_in_gpu import stand_in_gpu
 
 from video_contrast.builders.assembly import sharding
-from video_contrast.builders.assembly.clip_contrasts import CaptionedClip, contrast_clips
-from video_contrast.builders.assembly.verb_contrasts import VerbContrasts, VerbOptions
+from video_contrast.builders.assembly.captioned_clip import CaptionedClip
+from video_contrast.builders.assembly.word_contrasts import EditOptions, WordContrasts
 from video_contrast.builders.sources.caption_table import read_table
 from video_contrast.cli import main
 from video_contrast.errors import UsageError, VideoContrastError
+from video_contrast.perturbations.contrast.generate import ProposedContrasts
 
 
 def doubled(chunk):
@@ -61,24 +62,30 @@ def test_two_processes_give_what_one_gives():
 
 
 @pytest.mark.parametrize(
-    ("options", "on_gpu"),
+    ("generator", "options", "on_gpu"),
     [
-        ({"generator": "mlm"}, True),
-        ({"generator": "mlm", "constraint_options": "device=cpu"}, False),
+        ("mlm", None, True),
+        ("mlm", "device=cpu", False),
+        ("llm", "endpoint=http://x/v1", False),
+        ("lexicon", None, False),
     ],
 )
-def test_models_on_a_gpu_are_not_forked(options, on_gpu, monkeypatch):
+def test_models_on_a_gpu_are_not_forked(generator, options, on_gpu, monkeypatch):
     """CUDA cannot be used in a process that was forked from one that looked for GPUs."""
     monkeypatch.setattr(sharding.spread, "__kwdefaults__", {"num_proc": 1, "chunk": 1})
+    monkeypatch.setattr(WordContrasts, "model", None)
 
-    class Contrasts(VerbContrasts):
-        def __call__(self, attempts):
-            return [[] for _ in attempts], Counter({f"process {os.getpid()}": 1})
+    def propose(self, clips):
+        reasons = Counter({f"process {os.getpid()}": 1})
+        return ProposedContrasts({}, {}, reasons, kind="verb", quality="all", seed=0)
+
+    monkeypatch.setattr(WordContrasts, "propose", propose)
 
     def used():
-        contrasts = Contrasts(options=VerbOptions(**options))
+        contrasts = WordContrasts(generator=generator, options=EditOptions(generator_options=options))
         clips = [CaptionedClip(str(n), str(n), f"{n}.mp4", ["a man sits"], str(n)) for n in range(3)]
-        return {name for name in contrast_clips(contrasts, clips, num_proc=2).tried if name.startswith("process")}
+        tried = contrasts.contrast_clips(clips, num_proc=2).tried
+        return {name.removeprefix("candidates:") for name in tried if "process" in name}
 
     processes = used()
     assert f"process {os.getpid()}" not in processes

@@ -198,15 +198,15 @@ def test_the_card_explains_every_score_of_an_edit() -> None:
 
     proposed = propose([("a", ["a man rides a horse"])], load_counts(), quality=0.0)
     scores = {name for listed in proposed.proposals.values() for item in listed for name in item.edit().scores}
-    assert scores | {"lift", "perplexity"} <= EDIT_SCORES.keys()
+    assert scores | {"falsity"} == EDIT_SCORES.keys()
 
 
 def test_the_card_names_the_scores_that_its_edits_have(tmp_path: Path) -> None:
     row = fabricate.choice_rows(1)[0]
     edit = next(edit for edit in row["edits"] if edit)
-    edit["scores"] = '{"lift": -0.3, "of_ones_own": 1.0}'
+    edit["scores"] = '{"falsity": 0.3, "of_ones_own": 1.0}'
     card = (write_set(BuiltSet("mine", {"verb_mc": {"test": [row]}}), tmp_path / "set") / "README.md").read_text()
-    assert "- `lift`: how often" in card and "`perplexity`" not in card and "- `of_ones_own`" in card
+    assert "- `falsity`: that it" in card and "`probability`" not in card and "- `of_ones_own`" in card
 
 
 def test_a_space_card_has_what_the_hub_needs() -> None:

@@ -6,7 +6,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from video_contrast.perturbations.contrast import verb
+from video_contrast.perturbations.contrast.generate import load_counts, propose
 from video_contrast.perturbations.contrast.generators.t5_tuning import Tuning, tune_t5
 
 TRAIN = [
@@ -18,12 +18,6 @@ TRAIN = [
 
 
 CAPTIONS = ["a man is singing on a stage", "the dog is walking in the street", "a woman is sitting near the door"]
-
-
-IDS = ["1", "2", "3"]
-
-
-RULES = ["has_verb", "lemma", "frequency", "inflection"]
 
 
 WORDS = sorted({word for text in TRAIN for word in text.split()})
@@ -121,8 +115,10 @@ def encoder_folder(bert_folder, tmp_path_factory):
     return folder
 
 
-def contrasts_of(generator, constraints, captions=CAPTIONS, ids=IDS, **others):
-    return verb.contrasts(captions, ids, generator=generator, constraints=constraints, **others)
+def proposed_by(generator, captions=CAPTIONS, kind="verb"):
+    """What a generator's model proposes for captions, each of a clip of its own, that the rules let pass."""
+    clips = [(str(n), [caption]) for n, caption in enumerate(captions)]
+    return propose(clips, load_counts(), kind=kind, quality=0.0, generator=generator)
 
 
 class Endpoint:
@@ -165,7 +161,7 @@ class Endpoint:
 def answer_of(message):
     if "dog" in message:
         return "I would rather not."
-    return 'Here you are:\n```json\n{"replacements": ["running", "jumping in", "flying 2"]}\n```'
+    return 'Here you are:\n```json\n{"replacements": ["running", "running on", "jumping in", "flying 2"]}\n```'
 
 
 @pytest.fixture

@@ -8,22 +8,23 @@ import datasets
 import pytest
 from contrast_models import TRAIN, Endpoint, online  # noqa: F401  a fixture
 
+from video_contrast.builders.assembly.clip_contrasts import CANDIDATES
 from video_contrast.errors import UsageError, VideoContrastError
-from video_contrast.perturbations.contrast.generators.llm import SCHEMA
+from video_contrast.perturbations.contrast.generators.llm import SCHEMA, UNREADABLE
+from video_contrast.perturbations.contrast.proposal import OTHER_FORM
 from video_contrast.rows import retrieval_row
 from video_contrast.storage import SetDraft
 from video_contrast.teacher.generation import GenerateOptions, generate
 from video_contrast.teacher.negative_recipe import NegativeRecipe
 from video_contrast.teacher.negatives import corpus_of, negatives, why_none
 
-RULES = "has_verb,lemma,inflection"
 CLIPS = 12
 
 
 def answer(message):
     if "dog" in message:
         return "I would rather not."
-    return json.dumps({"replacements": ["running", "jumping in", "table"]})
+    return json.dumps({"replacements": ["running on", "jumping in", "table"]})
 
 
 @pytest.fixture
@@ -40,7 +41,7 @@ def corpus(tmp_path):
 
 def asked(output, *urls, **more):
     return GenerateOptions(
-        output=output, generator_model="org/chat", endpoint=list(urls), constraints=RULES,
+        output=output, generator_model="org/chat", endpoint=list(urls), quality="0",
         negatives="2-action", **more,
     )  # fmt: skip
 
@@ -57,16 +58,17 @@ def test_negatives_are_a_set_and_rejected_ones_have_their_reason(corpus, tmp_pat
     with Endpoint(answer) as server:
         result = generate(corpus, request=asked(tmp_path / "n", server.url), say=said.append)
         questions = len(server.requests)
-    most = result["estimate"].questions
-    assert CLIPS <= questions <= most and f"at most {most} questions" in said[0]
+    assert CLIPS <= questions == result["estimate"].questions and f": {questions} questions" in said[0]
     rows = datasets.load_dataset(str(tmp_path / "n"), "negatives_mc", split="train")
     assert len(rows) == result["captions"] - result["captions with none"] > 0
     assert {kind for row in rows for kind in row["kinds"]} == {"true", "verb_llm"}
     assert len({row["label"] for row in rows}) > 1
     rejected = [json.loads(line) for line in (tmp_path / "n" / "rejected.jsonl").read_text().splitlines()]
     assert "no JSON object with a list of replacements" in {entry["reason"] for entry in rejected}
-    words = {entry["reason"] for entry in rejected if "table" in entry["text"]}
-    assert words and words <= set(RULES.split(","))
+    tables = {entry["reason"] for entry in rejected if "table" in entry["text"]}
+    assert OTHER_FORM in tables and all(
+        set(entry) == {"caption", "text", "reason", "probability"} for entry in rejected
+    )
     assert result["rejected"] == len(rejected) == sum(result["reasons"].values())
 
 
@@ -81,14 +83,14 @@ def test_a_dry_run_prices_and_asks_nothing(corpus, tmp_path, online):
     assert not (tmp_path / "n").exists()
 
 
-def test_a_dry_run_prices_before_the_models_of_the_constraints_are_there(corpus, tmp_path):
+def test_a_dry_run_prices_before_the_server_is_there(corpus, tmp_path, online):
     said = []
     options = GenerateOptions(
         output=tmp_path / "n", generator_model="org/chat", endpoint=["http://localhost:9/v1"],
-        constraints="lemma,word_vectors", constraint_options="vectors=/no/such.bin", dry_run=True,
+        dry_run=True,
     )  # fmt: skip
     assert generate(corpus, request=options, say=said.append)["estimate"].questions > CLIPS
-    assert said[1].startswith("not at hand: ") and "/no/such.bin" in said[1]
+    assert said[1].startswith("not at hand: ") and "no server answers there" in said[1]
 
 
 @pytest.mark.parametrize(
@@ -107,11 +109,11 @@ def test_captions_that_get_no_negative_say_why(tmp_path, captions, message):
 
 def test_what_a_chat_model_leaves_out_is_said_in_words():
     why = why_none(
-        ["a man rides a horse"], {"answers:invalid": 126, "no_proposal": 126, "candidates:proposed": 0}, "llm"
+        ["a man rides a horse"], {f"{CANDIDATES}{UNREADABLE}": 126, f"{CANDIDATES}light verb": 2, "edited": 0}, "llm"
     )
     assert why == (
-        "of 126 captions tried 126 got no proposal from the generator; 126 answers of the chat model without a list of "
-        "replacements; the chat model does not answer as asked: another --generator-model may"
+        "left out by no JSON object with a list of replacements 126, light verb 2; the chat model does not answer as "
+        "asked: another --generator-model may"
     )
 
 
@@ -210,15 +212,11 @@ def test_kinds_by_rules_add_a_negative_each(tmp_path):
         assert of_role["kinds"].count("action") <= 2
 
 
-def test_the_lexicon_takes_no_constraints(tmp_path):
-    with pytest.raises(UsageError, match="lexicon has a judge of its own"):
-        GenerateOptions(output=tmp_path, generator="lexicon", constraints="lemma").check()
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [
         ({"generator": "lexicon", "endpoint": ["http://localhost:1"]}, "goes with --generator llm"),
+        ({"generator": "lexicon", "generator_options": "k=3"}, "lexicon has no model"),
         ({}, "needs --generator-model"),
         ({"generator_model": "m", "structured": True}, "give --endpoint"),
         ({"generator_model": "m", "generator_options": "store=a.jsonl"}, "OUTPUT/answers.jsonl"),

@@ -30,22 +30,12 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"generator": "mlm", "constraints": "lemma"}, "model of the generator mlm: .*bert-base-uncased"),
-        ({"generator": "mlm", "generator_model": "CLIP", "constraints": "lemma"}, "type clip, which .*MaskedLM cannot"),
+        ({"generator": "mlm"}, "model of the generator mlm: .*bert-base-uncased"),
+        ({"generator": "mlm", "generator_model": "CLIP"}, "type clip, which .*MaskedLM cannot"),
         (
-            {"generator": "llm", "generator_model": "EMPTY", "constraints": "lemma"},
+            {"generator": "llm", "generator_model": "EMPTY"},
             "generator llm: .* does not load as AutoConfig",
         ),
-        ({"generator": "mlm", "generator_model": "BERT", "constraints": "nli"}, "needs a model: give nli_model="),
-        (
-            {"generator": "mlm", "generator_model": "BERT", "constraints": "word_vectors"},
-            "needs a file of word vectors",
-        ),
-        (
-            {"generator": "mlm", "generator_model": "BERT", "constraints": "sentence"},
-            "sentence_model: .*bert-base-nli-mean-tokens",
-        ),
-        ({"generator": "mlm", "generator_model": "BERT", "constraints": "perplexity"}, "language_model: .*gpt2-xl"),
         (
             {"objective": "lgt", "encoder": "no/such-encoder"},
             "--encoder: the sentence encoder 'no/such-encoder' cannot be loaded",
@@ -75,15 +65,15 @@ def test_an_absent_model_is_said_before_a_video_is_opened(
 def test_generate_says_it_before_anything_is_proposed(
     place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("video_contrast.perturbations.contrast.pipeline.Pipeline.run_many", lambda *_, **__: 1 / 0)
-    given: dict[str, Any] = {"generator": "mlm", "generator_model": "no/such", "constraints": "lemma"}
+    monkeypatch.setattr("video_contrast.builders.assembly.word_contrasts.propose", lambda *_, **__: 1 / 0)
+    given: dict[str, Any] = {"generator": "mlm", "generator_model": "no/such"}
     with pytest.raises(VideoContrastError, match="model 'no/such' cannot be loaded"):
         generate(place / "set", request=GenerateOptions(output=tmp_path / "n", **given))
     assert not (tmp_path / "n").exists()
 
 
 def test_models_at_hand_pass(bert_folder: Path, encoder_folder: Path) -> None:
-    check_generator(NegativeRecipe(1, 0, "mlm", model=str(bert_folder), constraints="lemma"))
+    check_generator(NegativeRecipe(1, 0, "mlm", model=str(bert_folder)))
     check_encoder(str(encoder_folder))
 
 
@@ -96,7 +86,8 @@ def test_an_endpoint_must_answer(online: Any) -> None:
 
 
 def test_stored_negatives_need_no_server(place: Path, tmp_path: Path, online: Any) -> None:
-    given = SETTINGS | {"generator": "llm", "generator_model": "m", "constraints": "lemma", "store": tmp_path / "store"}
+    given = SETTINGS | {"generator": "llm", "generator_model": "m", "quality": "0"}
+    given |= {"store": tmp_path / "store"}
     with Endpoint(answer_of) as server:
         given |= {"generator_options": f"endpoint={server.url},store={tmp_path / 'answers.jsonl'}", "stop_after": 1}
         teach(place / "clip", place / "set", output=tmp_path / "first", **given)

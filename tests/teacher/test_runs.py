@@ -262,7 +262,7 @@ def test_every_generator_feeds_the_training(
 ) -> None:
     model, options = generators(name)
     given = {
-        "generator": name, "generator_model": model, "generator_options": options, "constraints": "lemma",
+        "generator": name, "generator_model": model, "generator_options": options, "quality": "0",
         "negatives": "5-action-5-object", "store": place / f"store-{name}",
     }  # fmt: skip
     if name == "mlm":
@@ -347,5 +347,5 @@ def test_the_command_says_what_was_made(place: Path, capsys: pytest.CaptureFixtu
     assert main([*given, "--quiet"]) == 0 and capsys.readouterr().out == ""
     assert main([*given, "--generator", "gpt"]) == 2
     assert 'Invalid value "gpt" for --generator' in capsys.readouterr().err
-    assert main([*given, "--constraints", "nice"]) == 2
+    assert main([*given, "--generator-model", "nice"]) == 2
     assert "belong to the generators t5, mlm and llm" in capsys.readouterr().err

@@ -89,7 +89,7 @@ def loaded_language_model(name: str | None, device: str) -> "PerplexityModel | N
     """The causal language model of `--language-model`; None where none is named."""
     if name is None:
         return None
-    from video_contrast.perturbations.contrast.constraints.perplexity import LanguageModel
+    from video_contrast.audit.language_model import LanguageModel
 
     return LanguageModel(name, device=device)
 

@@ -1,23 +1,37 @@
-"""What a generator of contrasts is. Generators propose and never reject: that is the constraints' part."""
+"""What a generator of replacements is. Generators propose and never reject; rules and the judge do."""
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
-from numpy.random import Generator as Random
 
-from video_contrast.perturbations.contrast.candidate import Candidate, Original
+class MaskedSpan(NamedTuple):
+    """Words of a caption that are to be replaced: a verb with its particle and preposition, or a thing.
+
+    Attributes:
+        caption: the text.
+        start, end: characters of the words: `caption[start:end]`.
+        head_start, head_end: characters of the verb (the noun) among them.
+    """
+
+    caption: str
+    start: int
+    end: int
+    head_start: int
+    head_end: int
+
+    def masked(self, mask: str) -> str:
+        """The caption with `mask` in place of the words."""
+        return self.caption[: self.start] + mask + self.caption[self.end :]
 
 
 class CaptionGenerator(Protocol):
-    """Proposes replacements for one phrase of a caption, knowing that caption only.
+    """Proposes other words for words of a caption, knowing that caption only.
 
     Attributes:
         name: stands in every edit.
-        draw: how one of the accepted candidates is taken: "first" in the order of the proposals, or "uniform".
     """
 
     name: str
-    draw: str
 
-    def propose(self, originals: Sequence[Original], randoms: Sequence[Random]) -> list[list[Candidate]]:
-        """Returns the candidates of each original; each random stream belongs to one original."""
+    def propose(self, spans: Sequence[MaskedSpan]) -> list[list[str]]:
+        """Returns what may stand in place of each span, in the form that fits there, the likeliest first."""

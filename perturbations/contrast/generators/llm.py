@@ -5,12 +5,10 @@ import os
 import re
 from collections.abc import Sequence
 
-from numpy.random import Generator as Random
-
 from video_contrast.chat_model import AnswerStore, ChatModel, Cost, Message
 from video_contrast.errors import UsageError
 from video_contrast.files import Json, cache_dir
-from video_contrast.perturbations.contrast.candidate import Candidate, Original, fill
+from video_contrast.perturbations.contrast.generators.base import MaskedSpan
 from video_contrast.perturbations.contrast.generators.local_chat import Chat, LocalChat
 from video_contrast.seeds import digest
 
@@ -29,6 +27,7 @@ SCHEMA = {  # of an answer; servers that can are asked to keep to it (`structure
     "properties": {"replacements": {"type": "array", "items": {"type": "string"}}},
     "required": ["replacements"],
 }
+UNREADABLE = "no JSON object with a list of replacements"
 _OBJECT = re.compile(r"\{.*\}", re.DOTALL)
 _PHRASE = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*(?: [^\W\d_]+(?:['’-][^\W\d_]+)*){0,3}")
 
@@ -43,14 +42,12 @@ class ChatGenerator:
         k: replacements asked for.
         store: JSON-lines file that keeps every answer: an interrupted build goes on there, a rebuild asks nothing.
             None: for a served model a file of the user's cache, so that paid answers are never lost; else in memory.
-        chat: something else with the methods of `chat.Chat`, in place of model and endpoint.
+        chat: something else with the methods of `local_chat.Chat`, in place of model and endpoint.
         device, workers, max_new_tokens: of the model run here, and of the endpoint's requests.
 
-    `invalid` counts the answers that do not fit `SCHEMA`, and `unreadable` holds them with their captions; `cost` says
-    what was asked and what came from the store.
+    `unreadable` holds (caption, answer) of the answers that do not fit `SCHEMA`; `cost` says what was asked, and what
+    came from the store.
     """
-
-    draw = "uniform"
 
     def __init__(
         self,
@@ -83,7 +80,6 @@ class ChatGenerator:
                 chat = LocalChat(model, store=answers, max_new_tokens=max_new_tokens, device=device)
         self._chat, self._k = chat, k
         self.name = chat.model.rstrip("/").rpartition("/")[2]
-        self.invalid = 0
         self.unreadable: list[tuple[str, str]] = []  # caption and answer
 
     @property
@@ -91,26 +87,23 @@ class ChatGenerator:
         """Requests sent and answers taken from the store."""
         return self._chat.cost
 
-    def propose(self, originals: Sequence[Original], randoms: Sequence[Random]) -> list[list[Candidate]]:
-        """The replacements of each valid answer, in its order; an invalid answer proposes nothing and is counted."""
-        answers = self._chat.ask([self._messages(original) for original in originals])
+    def propose(self, spans: Sequence[MaskedSpan]) -> list[list[str]]:
+        """The replacements of each valid answer, in its order; an answer that cannot be read proposes nothing."""
+        answers = self._chat.ask([self._messages(span) for span in spans])
         proposed = []
-        for original, answer in zip(originals, answers, strict=True):
+        for span, answer in zip(spans, answers, strict=True):
             replacements = parse(answer["text"])
             if replacements is None:
-                self.invalid += 1
-                self.unreadable.append((original.caption, answer["text"]))
-            proposed.append([fill(original, new) for new in (replacements or [])[: self._k]])
+                self.unreadable.append((span.caption, answer["text"]))
+            proposed.append((replacements or [])[: self._k])
         return proposed
 
-    def _messages(self, original: Original) -> list[Message]:
-        caption, phrase = original.caption, original.phrase
-        shown = f"{caption[: phrase.start]}[{caption[phrase.start : phrase.end]}]{caption[phrase.end :]}"
+    def _messages(self, span: MaskedSpan) -> list[Message]:
         messages: list[Message] = [{"role": "system", "content": _TASK.format(k=self._k)}]
         for example, replacements in _EXAMPLES:
             messages.append({"role": "user", "content": example})
             messages.append({"role": "assistant", "content": json.dumps({"replacements": replacements})})
-        return [*messages, {"role": "user", "content": shown}]
+        return [*messages, {"role": "user", "content": span.masked(f"[{span.caption[span.start : span.end]}]")}]
 
 
 def parse(answer: str) -> list[str] | None:

@@ -1,12 +1,10 @@
-"""Replacements from a masked language model: one word in place of the phrase, or of its verb before its particles."""
+"""Replacements from a masked language model: one word in place of the words, or of the verb (noun) among them."""
 
 from collections.abc import Sequence
 
-from numpy.random import Generator as Random
-
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.perturbations.contrast.batches import in_batches, tokens_a_batch
-from video_contrast.perturbations.contrast.candidate import Candidate, Original, fill
+from video_contrast.perturbations.contrast.generators.base import MaskedSpan
 from video_contrast.pretrained import device_of, load, placed
 from video_contrast.untyped import Tokenizer, TorchModel
 
@@ -14,17 +12,15 @@ from video_contrast.untyped import Tokenizer, TorchModel
 class MaskedGenerator:
     """Takes the k likeliest whole words at the mask.
 
-    A phrase of several words is asked for twice: as one mask, and as a mask beside its other words ("sitting in" as
+    A span of several words is asked for twice: as one mask, and as a mask beside its other words ("sitting in" as
     "[MASK]" and as "[MASK] in"); the two lists are merged by probability.
 
     Args:
         model: any masked language model.
-        k: proposals a caption.
+        k: proposals a span.
         batch_tokens: tokens in one batch; None: what suits the device.
         device: "auto", "cpu", "cuda" ...
     """
-
-    draw = "uniform"
 
     def __init__(
         self,
@@ -49,29 +45,22 @@ class MaskedGenerator:
         )
         self._words = self._whole_words()
 
-    def propose(self, originals: Sequence[Original], randoms: Sequence[Random]) -> list[list[Candidate]]:
-        """Up to k candidates an original, the likeliest first. Equal inputs are run once."""
-        masked = [self._masks(original) for original in originals]
-        unique = list(dict.fromkeys(text for masks in masked for text, _, _ in masks))
-        fillings = self._fill(unique)
-        proposed = []
-        for original, masks in zip(originals, masked, strict=True):
-            merged = [
-                (-score, f"{before}{word}{after}") for text, before, after in masks for word, score in fillings[text]
-            ]
-            proposed.append([fill(original, new) for _, new in sorted(merged)[: self._k]])
-        return proposed
+    def propose(self, spans: Sequence[MaskedSpan]) -> list[list[str]]:
+        """Up to k different replacements a span, the likeliest first. Equal inputs are run once."""
+        masked = [self._masks(span) for span in spans]
+        fillings = self._fill(list(dict.fromkeys(text for masks in masked for text, _, _ in masks)))
+        merged = [
+            sorted((-score, before + word + after) for text, before, after in masks for word, score in fillings[text])
+            for masks in masked
+        ]
+        return [list(dict.fromkeys(new for _, new in of_span))[: self._k] for of_span in merged]
 
-    def _masks(self, original: Original) -> list[tuple[str, str, str]]:
-        """Masked captions, with what stands before and after the mask within the phrase."""
-        caption, phrase = original.caption, original.phrase
-        before, after = caption[: phrase.start], caption[phrase.end :]
-        head = original.tokens[phrase.place]
-        shapes = [("", "")]
-        if head.start > phrase.start or head.end < phrase.end:
-            shapes.append((caption[phrase.start : head.start], caption[head.end : phrase.end]))
+    def _masks(self, span: MaskedSpan) -> list[tuple[str, str, str]]:
+        """Masked captions, with what stands before and after the mask within the span."""
         mask = self._tokenizer.mask_token
-        return [(before + left + mask + right + after, left, right) for left, right in shapes]
+        left, right = span.caption[span.start : span.head_start], span.caption[span.head_end : span.end]
+        masks = [(span.masked(mask), "", "")]
+        return [*masks, (span.masked(left + mask + right), left, right)] if left or right else masks
 
     def _fill(self, texts: list[str]) -> dict[str, list[tuple[str, float]]]:
         lengths = [len(self._tokenizer(text, truncation=True)["input_ids"]) for text in texts]

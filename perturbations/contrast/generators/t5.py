@@ -3,11 +3,9 @@
 import re
 from collections.abc import Sequence
 
-from numpy.random import Generator as Random
-
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.perturbations.contrast.batches import in_batches
-from video_contrast.perturbations.contrast.candidate import Candidate, Original, fill
+from video_contrast.perturbations.contrast.generators.base import MaskedSpan
 from video_contrast.pretrained import device_of, load, placed
 from video_contrast.untyped import Tokenizer, TorchModel
 
@@ -25,8 +23,6 @@ class T5Generator:
         batch_tokens: tokens in one batch, counting every beam.
         device: "auto", "cpu", "cuda" ...
     """
-
-    draw = "uniform"
 
     def __init__(
         self,
@@ -52,18 +48,15 @@ class T5Generator:
             load(model, AutoModelForSeq2SeqLM, "model of the generator t5"), self._device, "model of the generator t5"
         )
 
-    def propose(self, originals: Sequence[Original], randoms: Sequence[Random]) -> list[list[Candidate]]:
-        """Up to k different fillings an original, the likeliest first. Equal inputs are run once."""
-        inputs = [masked(original, SENTINEL) for original in originals]
+    def propose(self, spans: Sequence[MaskedSpan]) -> list[list[str]]:
+        """Up to k different fillings a span, the likeliest first. Equal inputs are run once."""
+        inputs = [span.masked(SENTINEL) for span in spans]
         unique = list(dict.fromkeys(inputs))
-        encoded = [self._tokenizer(text, truncation=True)["input_ids"] for text in unique]
-        proposals: dict[str, list[str]] = {}
-        lengths = [len(ids) * self._beams for ids in encoded]
+        lengths = [len(self._tokenizer(text, truncation=True)["input_ids"]) * self._beams for text in unique]
+        fillings: dict[str, list[str]] = {}
         for batch, filled in in_batches(lengths, self._budget, lambda batch: self._batch([unique[n] for n in batch])):
-            proposals.update(zip([unique[n] for n in batch], filled, strict=True))
-        return [
-            [fill(original, new) for new in proposals[text]] for original, text in zip(originals, inputs, strict=True)
-        ]
+            fillings.update(zip([unique[n] for n in batch], filled, strict=True))
+        return [fillings[text] for text in inputs]
 
     def _batch(self, texts: list[str]) -> list[list[str]]:
         import torch
@@ -84,11 +77,6 @@ class T5Generator:
             list(dict.fromkeys(new for new in fillings[first : first + self._k] if new))
             for first in range(0, len(fillings), self._k)
         ]
-
-
-def masked(original: Original, mask: str) -> str:
-    """The caption with its phrase masked."""
-    return original.caption[: original.phrase.start] + mask + original.caption[original.phrase.end :]
 
 
 def filling(decoded: str, *specials: str | None) -> str | None:

@@ -18,7 +18,7 @@ from video_contrast.files import JsonObject, read_json, write_json
 from video_contrast.launcher import noticing_an_end, on_cpu
 from video_contrast.options import Seed
 from video_contrast.perturbations.contrast.generators.t5 import END, SENTINEL
-from video_contrast.perturbations.contrast.phrases import choose, phrases
+from video_contrast.perturbations.contrast.slots import verb_slots
 from video_contrast.perturbations.english import PARSER, parse
 from video_contrast.pretrained import load
 from video_contrast.seeds import digest, stream
@@ -126,13 +126,14 @@ def _former(root: Path, identity: JsonObject) -> JsonObject | None:
 
 
 def _examples(texts: Sequence[str], tuning: Tuning, num_proc: int) -> list[tuple[str, str]]:
-    """(masked caption, target) for each caption with a verb phrase; the phrase is chosen by seed."""
+    """(masked caption, target) for each caption with a verb that can be replaced; of several the seed draws one."""
     examples = []
     for text, sentence in zip(texts, parse(texts, num_proc=num_proc), strict=True):
-        phrase = choose(phrases(sentence.words), stream(tuning.seed, "tune-t5", "phrase", text))
-        if phrase is not None:
-            masked = text[: phrase.start] + SENTINEL + text[phrase.end :]
-            examples.append((masked, f"{SENTINEL} {text[phrase.start : phrase.end]} {END}"))
+        slots = [slot for slot in verb_slots(sentence) if slot.rejection_reason is None]
+        if slots:
+            slot = slots[int(stream(tuning.seed, "tune-t5", "verb", text).integers(len(slots)))]
+            masked = text[: slot.start] + SENTINEL + text[slot.end :]
+            examples.append((masked, f"{SENTINEL} {text[slot.start : slot.end]} {END}"))
     return examples
 
 

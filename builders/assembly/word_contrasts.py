@@ -1,0 +1,275 @@
+"""Verb and object contrasts: proposed by the action lexicon or a model, judged, chosen over all clips of a split."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from video_contrast.builders.assembly.captioned_clip import CaptionedClip
+from video_contrast.builders.assembly.clip_contrasts import (
+    CANDIDATES,
+    Attempt,
+    CaptionChoice,
+    ClipContrasts,
+    TrainingVideos,
+)
+from video_contrast.builders.assembly.sharding import is_writer, spread
+from video_contrast.console import note
+from video_contrast.errors import UsageError
+from video_contrast.perturbations.contrast import Edit
+from video_contrast.perturbations.contrast.caption_counts import CaptionCounts
+from video_contrast.perturbations.contrast.generate import (
+    ClipCaptions,
+    ProposedContrasts,
+    choose,
+    load_counts,
+    merged,
+    propose,
+)
+from video_contrast.perturbations.contrast.generators import (
+    CaptionGenerator,
+    check_generator_options,
+    make_generator,
+)
+from video_contrast.perturbations.contrast.proposal import GENERATOR, Kind, Proposal, RejectedEdit
+from video_contrast.perturbations.contrast.variety import variety
+from video_contrast.perturbations.english.caption_store import user_store
+from video_contrast.pretrained import device_of
+from video_contrast.seeds import Streams
+from video_contrast.storage.set_records import Facts
+
+if TYPE_CHECKING:
+    from video_contrast.perturbations.contrast.generators.local_chat import Chat
+
+Generator = Literal["lexicon", "t5", "mlm", "llm"]
+KINDS: dict[Generator, str] = {"lexicon": "verb_lexical", "t5": "verb_lm", "mlm": "verb_mlm", "llm": "verb_llm"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class EditOptions:
+    """The model behind a generator of edits, and how sure an edit must be."""
+
+    generator_model: Annotated[str | None, "checkpoint of the generator, or its server's model"] = None
+    generator_options: Annotated[str | None, "its further options: name=value,... (endpoint=, store=, k= ...)"] = None
+    quality: Annotated[
+        str, "least probability that a reader finds a contrast natural and false: high, balanced, all, 0..1"
+    ] = "balanced"
+
+
+@dataclass(kw_only=True)
+class WordProposals:
+    """What proposes verb (or object) contrasts, by what counts they are judged, and how sure they must be."""
+
+    target: Kind = "verb"
+    generator: Generator = "lexicon"
+    options: EditOptions = EditOptions()
+    training: TrainingVideos | None = None  # added to the shipped counts
+    chat: "Chat | None" = None  # answers in place of the chat model that the options name
+
+    def __post_init__(self) -> None:
+        """Says what is wrong with options before models are looked for."""
+        if self.generator == "lexicon":
+            if self.options.generator_model or self.options.generator_options:
+                raise UsageError(
+                    "--generator-model and --generator-options belong to the generators t5, mlm and llm; "
+                    "lexicon has no model"
+                )
+            return
+        check_generator_options(self.generator, self._named_options())
+        if self.target == "object" and self.generator != "mlm":  # the only model that proposes things
+            self.generator, self.options = "lexicon", EditOptions(quality=self.options.quality)
+
+    @property
+    def kind(self) -> str:
+        """The kind of the negatives."""
+        return "object" if self.target == "object" else KINDS[self.generator]
+
+    @property
+    def on_gpu(self) -> bool:
+        """Whether the generator's model runs on a GPU, which does not outlive a fork."""
+        if self.generator == "lexicon" or "endpoint" in self._named_options():
+            return False
+        return device_of(str(self._named_options().get("device", "auto"))).startswith("cuda")
+
+    @cached_property
+    def counts(self) -> CaptionCounts:
+        """The shipped counts with those of the user's training captions."""
+        return load_counts(self.training() if self.training is not None else None, cache=user_store())
+
+    @cached_property
+    def model(self) -> CaptionGenerator | None:
+        """The generator's model, loaded at first use; None for the lexicon."""
+        if self.generator == "lexicon":
+            return None
+        return make_generator(self.generator, self._named_options() | ({"chat": self.chat} if self.chat else {}))
+
+    def propose(self, clips: Sequence[ClipCaptions]) -> ProposedContrasts:
+        """Returns every contrast of the clips that is probable enough."""
+        return propose(
+            clips,
+            self.counts,
+            kind=self.target,
+            quality=self.options.quality,
+            generator=self.model,
+            cache=user_store(),
+        )
+
+    def _named_options(self) -> dict[str, object]:
+        named = named_values(self.options.generator_options, "--generator-options")
+        return named | ({"model": self.options.generator_model} if self.options.generator_model else {})
+
+
+@dataclass(kw_only=True)
+class WordContrasts(WordProposals):
+    """The verb (or object) contrasts of a set."""
+
+    explain: bool = False  # say for each clip without a contrast why it has none
+    seed: int = 0  # of the choice
+    record: Facts = field(default_factory=dict)
+
+    def contrast_clips(
+        self, clips: Sequence[CaptionedClip], *, seed: int = 0, caption: CaptionChoice = "eligible", num_proc: int = 1
+    ) -> ClipContrasts:
+        """Makes one contrast for as many of the clips as possible.
+
+        Args:
+            clips: ids are unique.
+            seed: decides the base caption of each clip, and the choice among proposals.
+            caption: "eligible": any caption may be contrasted, the choice over the whole set decides which (a model is
+                asked about one caption after the other, until one has a contrast); "base": only the first one in
+                seeded order.
+            num_proc: processes that share the work; models on a GPU are run by this one.
+
+        Returns:
+            The contrasts by clip id, with counts by reason.
+        """
+        _ = self.counts  # read before processes are forked, which share it
+        task = partial(self._of_clips, seed, caption)
+        parts = spread(task, clips, num_proc=1 if self.on_gpu else num_proc)
+        proposed = merged(parts, kind=self.target, quality=self.options.quality, seed=self.seed)
+        proposal_of = choose(proposed)
+        self.record = {**proposed.record, **_facts(list(proposal_of.values()))}
+        contrasts = ClipContrasts(clips=len(clips), tried=_of_candidates(proposed.reasons))
+        for name, proposal in proposal_of.items():
+            contrasts.edits[name] = (proposal.index, [proposal.edit()])
+        streams = Streams()
+        for clip in clips:
+            base = clip.caption_order(seed, streams)[0]
+            contrasts.base += any(proposal.index == base for proposal in proposed.proposals.get(clip.id, ()))
+        self._tell(proposed, len(proposal_of))
+        return contrasts
+
+    def facts(self) -> Facts:
+        """What the card says of the generator."""
+        return {"pipeline": dict(self.record)}
+
+    def _of_clips(self, seed: int, caption: CaptionChoice, clips: Sequence[CaptionedClip]) -> ProposedContrasts:
+        """The proposals of a chunk of clips."""
+        if self.model is None and caption == "eligible":
+            return self.propose([ClipCaptions(clip.id, clip.captions, clip.siblings) for clip in clips])
+        streams = Streams()
+        orders = {clip.id: clip.caption_order(seed, streams) for clip in clips}
+        rounds: list[ProposedContrasts] = []
+        waiting = list(clips)
+        while waiting:
+            rank = len(rounds)
+            attempts = [Attempt(clip, orders[clip.id][rank], rank) for clip in waiting]
+            proposed = self.propose([ClipCaptions(a.clip.id, [a.caption], a.siblings) for a in attempts])
+            for name, of_clip in proposed.proposals.items():
+                proposed.proposals[name] = [replace(proposal, index=orders[name][rank]) for proposal in of_clip]
+            rounds.append(proposed)
+            waiting = [
+                clip for clip in waiting
+                if caption == "eligible" and clip.id not in proposed.proposals and rank + 1 < len(clip.captions)
+            ]  # fmt: skip
+        return merged(rounds, kind=self.target, quality=self.options.quality)
+
+    def _tell(self, proposed: ProposedContrasts, chosen: int) -> None:
+        if not is_writer():
+            return
+        if chosen:
+            note(
+                f"{self.kind}: mean probability {self.record['mean_probability']:.2f}, "
+                f"{self.record['effective_edits']} "
+                f"effective edits in {chosen} items, the ten commonest are {self.record['ten_commonest_edits']:.0%}, "
+                f"{self.record['effective_replacements']} effective {self.target}s put in"
+            )
+        if self.explain:
+            for name, why in sorted(proposed.missing.items()):
+                note(f"no {self.target} contrast for {name}: {why}")
+
+
+@dataclass(kw_only=True)
+class WordEdits(WordProposals):
+    """Every verb (or object) edit of a caption that is probable enough, the best first: a `ContrastGenerator`.
+
+    A contrast set takes one edit a clip (`WordContrasts`); training and counterfactuals take several, each of another
+    verb (thing).
+    """
+
+    same_place: bool = False  # only edits of that verb (thing) of a caption which has most
+    explained: dict[str, str] = field(default_factory=dict)  # caption -> why it has no edit, of the last call
+    rejected: list[RejectedEdit] = field(default_factory=list)  # what a model proposed, of the last call
+
+    def __call__(self, attempts: Sequence[Attempt]) -> tuple[list[list[Edit]], Counter[str]]:
+        """The edits of each caption, and counts: of captions by outcome, and ("candidates:") of what rules rejected."""
+        caption_of = {attempt.id: attempt.caption for attempt in attempts}
+        proposed = self.propose([ClipCaptions(a.id, [a.caption], a.siblings) for a in attempts])
+        edits: dict[str, dict[str, Edit]] = {}
+        for name, proposals in proposed.proposals.items():
+            for proposal in _of_one_place(proposals) if self.same_place else proposals:
+                word = proposal.other.split()[0] if self.target == "verb" else proposal.other
+                edits.setdefault(name, {}).setdefault(word, proposal.edit())
+        self.explained = {caption_of[name]: why for name, why in proposed.missing.items()}
+        self.rejected = proposed.rejected
+        reasons = _of_candidates(proposed.reasons)
+        reasons.update(edited=len(edits), no_probable_contrast=len(attempts) - len(edits))
+        return [list(edits.get(attempt.id, {}).values()) for attempt in attempts], reasons
+
+    def facts(self) -> Facts:
+        """What a card says of the generator."""
+        name = GENERATOR if self.model is None else self.model.name
+        return {"pipeline": {"generator": name, "quality": self.options.quality, "counts": list(self.counts.sources)}}
+
+
+def named_values(text: str | None, option: str) -> dict[str, object]:
+    """`name=value,...` as keywords; numbers become numbers."""
+    values: dict[str, object] = {}
+    for part in (text or "").split(","):
+        if not part.strip():
+            continue
+        name, equals, value = part.partition("=")
+        if not equals:
+            raise UsageError(f"{option}: {part!r} must be name=value, several with commas between them")
+        try:
+            values[name.strip()] = float(value) if "." in value else int(value)
+        except ValueError:
+            values[name.strip()] = value.strip()
+    return values
+
+
+def _of_candidates(reasons: Counter[str]) -> Counter[str]:
+    """Reasons under the names that `ClipContrasts.tried` has for those of verbs and things."""
+    return Counter({f"{CANDIDATES}{reason}": count for reason, count in reasons.items()})
+
+
+def _of_one_place(proposals: Sequence[Proposal]) -> list[Proposal]:
+    """The proposals of one caption for the place that has most of them."""
+    sizes = Counter(proposal.start for proposal in proposals)
+    best = min(sizes, key=lambda start: (-sizes[start], start))
+    return [proposal for proposal in proposals if proposal.start == best]
+
+
+def _facts(proposals: Sequence[Proposal]) -> Facts:
+    """Mean probability and variety of what was chosen, for the card."""
+    if not proposals:
+        return {}
+    edits = variety([f"{proposal.unit} -> {proposal.other}" for proposal in proposals])
+    return {
+        "mean_probability": round(sum(proposal.probability for proposal in proposals) / len(proposals), 4),
+        "opposites": sum(proposal.antonym for proposal in proposals),
+        "effective_edits": round(edits.effective, 1),
+        "ten_commonest_edits": round(edits.ten_commonest, 4),
+        "effective_replacements": round(variety([proposal.other for proposal in proposals]).effective, 1),
+    }
