@@ -9,6 +9,7 @@ import pytest
 import teacher_set
 import tiny_models
 import torch
+from safetensors.torch import load_file
 
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.runner.kinds import base, dual_encoder, xclip
@@ -145,8 +146,11 @@ def test_a_prompted_xclip_learns_and_is_scored(models: dict[str, Path], dataset:
     import video_contrast
 
     result = teach(models["XCLIPModel"], dataset, output=tmp_path / "run", **QUICK | {"epochs": 2})
-    before, after = (load_checkpoint(path)[0].state_dict() for path in (models["XCLIPModel"], result["model"]))
-    moved = {key.partition(".")[0] for key in before if not torch.equal(before[key], after[key])}
+    before = load_checkpoint(models["XCLIPModel"])[0].state_dict()
+    # The weights of the last step: which step is the best one hangs on how a processor rounds.
+    last = load_file(tmp_path / "run/state/checkpoint-6/model.safetensors")
+    after = {name.removeprefix("model."): values for name, values in last.items()}
+    moved = {name.partition(".")[0] for name in before.keys() & after if not torch.equal(before[name], after[name])}
     assert {"prompts_generator", "prompts_visual_projection", "mit", "vision_model", "text_model"} <= moved
     scored = video_contrast.score(
         result["model"], dataset, ["retrieval"], split="validation", output=tmp_path / "scores", progress=False
