@@ -60,20 +60,32 @@ def repository() -> Path:
 
 @pytest.fixture(scope="session")
 def shared_data() -> Path:
-    """The folder of real captions, sets and clips: $VIDEO_CONTRAST_DATA, or `shared/data` beside the checkout."""
+    """The owners' files, for figures of papers: in $VIDEO_CONTRAST_DATA, or `shared/data` beside the checkout.
+
+    Everything else is tested with what is in `tests/data`.
+    """
     path = Path(os.environ.get("VIDEO_CONTRAST_DATA") or REPOSITORY.parent / "shared" / "data")
     if not path.is_dir():
-        pytest.skip(f"the real captions and clips are not at {path} (set VIDEO_CONTRAST_DATA)")
+        pytest.skip(
+            f"compares with a figure of a released set, which is not at {path}: CONTRIBUTING.md (Released sets) says "
+            "where to download it; VIDEO_CONTRAST_DATA names its folder"
+        )
+    return path
+
+
+@pytest.fixture(scope="session")
+def whole_wordnet() -> Path:
+    """WordNet as it is released, for what is counted over all of it."""
+    path = Path(NLTK_DATA or REPOSITORY.parent / "shared" / "nltk_data") / "corpora" / "wordnet.zip"
+    if not path.is_file():
+        pytest.skip(f"counts all of WordNet, which is not at {path}: python -m nltk.downloader wordnet; set NLTK_DATA")
     return path
 
 
 @pytest.fixture(scope="session")
 def nltk_data() -> Path:
-    """An NLTK data folder: $NLTK_DATA, or `shared/nltk_data` beside the checkout."""
-    path = Path(NLTK_DATA or REPOSITORY.parent / "shared" / "nltk_data")
-    if not path.is_dir():
-        pytest.skip(f"no NLTK data at {path} (set NLTK_DATA)")
-    return path
+    """A folder as NLTK keeps its data, with a part of WordNet: some 200 words with all of their senses."""
+    return REPOSITORY / "tests" / "data" / "nltk_data"
 
 
 @pytest.fixture(scope="session", autouse=True)

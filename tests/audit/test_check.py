@@ -194,15 +194,6 @@ def test_broken_folders_are_named(folder, tmp_path, capsys):
     assert any("README.md is missing" in problem for problem in problems)
 
 
-def test_the_real_clips_are_all_readable(tmp_path, shared_data):
-    root = build(
-        "captions", ["retrieval"], output=tmp_path / "set", captions=str(shared_data / "videos/captions.csv"),
-        video_column="file",
-    )  # fmt: skip
-    found = checking.check(root, video_root=shared_data / "videos", decode=False)
-    assert found.ok and len(found.videos) == 28
-
-
 def test_a_table_is_checked_as_it_is_scored(folder, capsys):
     rows = [{"video": f"clips/v{n}.mp4", "candidates": ["a man sits", "a man runs"], "label": 0} for n in (0, 1, 9)]
     (folder / "mine.jsonl").write_text("\n".join(map(json.dumps, rows)))

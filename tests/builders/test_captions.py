@@ -339,13 +339,6 @@ def test_segments_of_one_file_are_clips_of_their_own(tmp_path):
     assert {clip.cluster for clip in clips} == {"v"}
 
 
-def test_the_real_clips_become_sets(tmp_path, shared_data):
-    table = shared_data / "videos" / "captions.csv"
-    root = built(tmp_path, None, captions=str(table), video_column="file", caption_column="caption")
-    assert len(rows(root, "retrieval")) == 28 == len(rows(root, "random_mc"))
-    assert len(rows(root, "gender_mc")) == 3
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [

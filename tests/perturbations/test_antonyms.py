@@ -20,9 +20,9 @@ def test_the_shipped_antonyms_are_wordnets_477_pairs_with_their_licence():
     )
 
 
-def test_the_shipped_antonyms_are_those_of_wordnets_own_file(nltk_data):
+def test_the_shipped_antonyms_are_those_of_wordnets_own_file(whole_wordnet):
     pairs = set()
-    with zipfile.ZipFile(nltk_data / "corpora" / "wordnet.zip") as archive:
+    with zipfile.ZipFile(whole_wordnet) as archive:
         lines = archive.read("wordnet/data.verb").decode().splitlines()
     synsets = {line.split()[0]: line.split("|")[0].split() for line in lines if not line.startswith(" ")}
     for fields in synsets.values():

@@ -151,14 +151,3 @@ def test_a_forked_process_decodes_after_its_parent_did(tmp_path: Path) -> None:
     finally:
         child.kill()
         child.join()
-
-
-@pytest.mark.shared_data
-def test_real_clips_of_all_sorts_are_decoded_exactly(shared_data: Path) -> None:
-    for path in sorted((shared_data / "videos").glob("*.m*"))[::7]:
-        every = in_sequence(path)
-        wanted = frame_indices(len(every), 8)
-        counter = Counter()
-        found = decode(path, wanted.tolist(), counter)
-        np.testing.assert_array_equal(found, every[wanted])
-        assert counter.decoded <= 1.1 * counter.minimum

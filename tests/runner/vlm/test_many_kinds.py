@@ -1,4 +1,4 @@
-"""Real clips, many kinds, one table: the same command scores whatever the model is."""
+"""Many kinds, one table: the same command scores whatever the model is."""
 
 import json
 import shutil
@@ -8,43 +8,46 @@ from pathlib import Path
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
+from own_captions import CAPTIONS
+from video_files import write_clip
 
 import video_contrast
-from tests.support.video_files import write_clip
 from video_contrast import cli
+from video_contrast.video import write_video
 
 PAIR_MODELS = ("qwen3_vl", "internvl", "BlipForImageTextRetrieval")  # a family each; test_doctor_families.py has all
-SIGNS = 6  # of the short clips
 SCORED = 5  # fewer have no interval
 
 
 @pytest.fixture(scope="module")
-def clips(tmp_path_factory: pytest.TempPathFactory, shared_data: Path) -> Path:
-    """The contrast set of some real clips: the short ones, since each model's self-test decodes them anew."""
+def clips(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A contrast set of short clips: each model's self-test decodes them anew."""
     folder = tmp_path_factory.mktemp("clips")
-    header, *lines = (shared_data / "videos" / "captions.csv").read_text(encoding="utf-8").splitlines(keepends=True)
-    signs = [line for line in lines if line.startswith("asl_")]
-    (folder / "captions.csv").write_text("".join([header, *signs[:SIGNS]]), encoding="utf-8")
-    video_contrast.build(
+    lines = ["file,caption"]
+    for number, captions in enumerate(CAPTIONS[: SCORED + 1]):
+        ground = np.random.default_rng(number).integers(0, 255, (6, 8, 3), np.uint8).repeat(40, 0).repeat(40, 1)
+        write_video(folder / f"{number}.mkv", np.stack([np.roll(ground, 8 * t, 1) for t in range(20 + number)]), 25)
+        lines.append(f"{number}.mkv,{captions[0]}")
+    (folder / "captions.csv").write_text("\n".join(lines), encoding="utf-8")
+    return video_contrast.build(
         "captions",
         ["random_mc"],
         output=folder / "set",
         captions=str(folder / "captions.csv"),
         video_column="file",
         caption_column="caption",
+        video_root=folder,
     )
-    return folder / "set"
 
 
-def score(model: str, clips: Path, shared_data: Path, output: Path, *more: str) -> int:
-    where = ["--dataset", str(clips), "--video-root", str(shared_data / "videos"), "--output", str(output)]
+def score(model: str, clips: Path, output: Path, *more: str) -> int:
+    where = ["--dataset", str(clips), "--output", str(output)]
     what = ["--config", "random_mc", "--frames", "2", "--limit", str(SCORED)]
     return cli.main(["score", "--model", model, *where, *what, *more])
 
 
 def test_one_table_of_many_kinds(
     clips: Path,
-    shared_data: Path,
     tmp_path: Path,
     tiny_vlm: Callable[[str], Path],
     capsys: pytest.CaptureFixture[str],
@@ -52,7 +55,7 @@ def test_one_table_of_many_kinds(
     sources = {name: str(tiny_vlm(name)) for name in PAIR_MODELS}
     sources |= {name: name for name in ("bag-of-frames", "random", "blind")}
     for name, source in sources.items():
-        assert score(source, clips, shared_data, tmp_path / name) == 0, capsys.readouterr().err
+        assert score(source, clips, tmp_path / name) == 0, capsys.readouterr().err
     capsys.readouterr()
     assert cli.main(["table", *(str(tmp_path / name) for name in sources)]) == 0
     shown = capsys.readouterr().out
@@ -65,27 +68,25 @@ def test_one_table_of_many_kinds(
 
 
 def test_a_finished_pair_run_is_not_asked_again_and_an_interrupted_one_goes_on(
-    clips: Path, shared_data: Path, tmp_path: Path, tiny_vlm: Callable[[str], Path]
+    clips: Path, tmp_path: Path, tiny_vlm: Callable[[str], Path]
 ) -> None:
     source = str(tiny_vlm("llava_onevision"))
-    assert score(source, clips, shared_data, tmp_path / "whole") == 0
+    assert score(source, clips, tmp_path / "whole") == 0
     cut = shutil.copytree(tmp_path / "whole", tmp_path / "cut")
     (answers,) = cut.glob("answers/*/answers-*.jsonl")
     lines = answers.read_bytes().split(b"\n")
     answers.write_bytes(b"\n".join(lines[:3]) + b"\n" + lines[3][:30])  # killed in the middle of the fourth answer
     for name in ("run.json", "metrics.json", "scores.parquet"):
         (cut / name).unlink()
-    assert score(source, clips, shared_data, cut) == 0
+    assert score(source, clips, cut) == 0
     assert (cut / "metrics.json").read_bytes() == (tmp_path / "whole" / "metrics.json").read_bytes()
     assert len(list(cut.glob("answers/*/answers-*.jsonl"))) == 2
 
 
-def test_letters_with_rotations_on_a_real_set(
-    clips: Path, shared_data: Path, tmp_path: Path, tiny_vlm: Callable[[str], Path]
-) -> None:
+def test_letters_with_rotations(clips: Path, tmp_path: Path, tiny_vlm: Callable[[str], Path]) -> None:
     source = str(tiny_vlm("internvl"))
     more = ("--scoring", "letter", "--rotations", "rotate")
-    assert score(source, clips, shared_data, tmp_path / "letters", *more) == 0
+    assert score(source, clips, tmp_path / "letters", *more) == 0
     rows = pq.read_table(tmp_path / "letters" / "scores.parquet").to_pylist()
     assert all(row["scores"][0] < 0 for row in rows)
     clean = json.loads((tmp_path / "letters" / "metrics.json").read_text())["configs"]["random_mc"]["conditions"][
