@@ -57,21 +57,13 @@ Configs = Annotated[list[str] | None, "which configs, comma-separated or the fla
 
 @dataclass(frozen=True)
 class Flag:
-    """What only the command line knows of an option.
+    """What only the command line knows of an option."""
 
-    Attributes:
-        name: the flag, where it is not the option's name ("--format" of `format_`), or the word for an argument.
-        short: its short form ("-q").
-        hidden: taken, but not in the help.
-        python_only: an option of the function that is no flag.
-        panel: heading under which the help shows it, where no dataclass says so.
-    """
-
-    name: str = ""
-    short: str = ""
-    hidden: bool = False
-    python_only: bool = False
-    panel: str = ""
+    name: str = ""  # the flag, where it is not the option's name ("--format" of `format_`), or the word for an argument
+    short: str = ""  # its short form ("-q")
+    hidden: bool = False  # taken, but not in the help
+    python_only: bool = False  # an option of the function that is no flag
+    panel: str = ""  # heading under which the help shows it, where no dataclass says so
 
 
 @dataclass(frozen=True)

@@ -1,63 +1,21 @@
 """Why clips and captions fell out of a build: the counts of a set's record in words."""
 
+from pathlib import Path
+
 from video_contrast.console import counted
 from video_contrast.storage.set_records import Facts
 
-# Keys of the counts of captions, in words that follow a number.
-REASONS = {
-    "edited": "gave a contrast",
-    "no_probable_contrast": "gave none that is probable enough",
-    "empty": "were empty",
-    "no_gender_noun": "have no gendered noun",
-    "people_become_alike": "would name two people alike",
-    "one_person_and_the_other": "name one person and the other",
-    "person_named_twice": "name the person twice",
-    "partner_of_the_person": "name the person's partner",
-    "clothing_or_body_of_one_gender": "name clothing or a body of one gender",
-    "role_of_one_gender": "name a role of one gender",
-    "name_of_a_role": "name a role like Spider-Man",
-    "no_id": "name no character",
-    "unknown_gender": "name a character whose gender is not in the cast",
-    "no_other_character": "name a character without another of that gender in the movie",
-    "no_human_negative": "have no negative in the table",
-    "says_what_a_caption_says": "got a contrast that another caption of the clip says",
-    "too_few_different_contrasts": "got too few contrasts that differ from each other",
-}
 MOST = 4  # reasons that are shown where a generator has many
-# Keys of the counts of clips (of rows, of blocks) that fell out.
-LEFT_OUT = {
-    "too_few_other_videos": "clips lack other videos to take captions from (an item takes four with other texts)",
-    "negative_equals_truth": "clips have a negative that says what the true caption says",
-    "empty_captions": "rows lack a caption",
-    "repeated_pairs": "pairs stood twice in the table and were taken once",
-    "may_be_true": "negatives may be true of the clip as well",
-    "not_in_zip": "videos are not in the zip",
-    "repeated_negatives": "negatives stood twice for their clip and were taken once",
-    # Of edited clips.
-    "too_short": "clips are too short",
-    "no_other_clip_to_join": "clips have no other clip to be joined with",
-    "no_partner_of_its_size": "clips have no partner with pictures of the same size",
-    "video_could_not_be_read": "clips cannot be read",
-    "stands_still": "clips stand still",
-    "looks_the_same_backwards": "clips look the same backwards",
-    "captions_say_the_same": "clips have a caption of another clip",
-    "captions_may_both_be_true": "clips have captions that may be true of others",
-    "captions_of_several_sentences": "clips have only captions of several sentences",
-    "another_caption_says_the_opposite": "clips have a caption that says the opposite of another",
-    "says_when_it_happens": "clips have only captions that say when",
-    "captions_that_are_no_sentence": "clips have captions that are no sentence",
-    "captions_of_other_patterns": "clips have captions of another pattern than their partners'",
-    "clips_that_look_alike": "clips look like the ones they would be joined with",
-    "says_how_often": "clips have only captions that say how often",
-    "says_how_fast": "clips have only captions that say how fast",
-    "says_where_it_goes": "clips have captions that say where it goes",
-    "no_direction_verb": "clips have no verb of direction",
-    "more_than_one_action": "clips have captions of several actions",
-    "verb_may_mean_something_else": "clips have a verb that may mean something else",
-    "no_side": "clips have no caption that names a side",
-    "side_that_is_not_understood": "clips have a side that is not understood",
-    "names_both_sides_alike": "clips have captions that name both sides alike",
-}
+
+
+def _words(of: str) -> dict[str, str]:
+    """Key of a count -> words that follow a number."""
+    rows = [line.split("\t") for line in Path(__file__).with_suffix(".tsv").read_text("utf-8").splitlines()[1:]]
+    return {reason: words for kind, reason, words in rows if kind == of}
+
+
+REASONS = _words("captions")
+LEFT_OUT = _words("clips")  # of clips, rows and blocks that fell out
 # Of the first two words of these texts, those that are others after "1".
 _SINGULAR = {
     "have": "has", "lack": "lacks", "name": "names", "were": "was", "clips": "clip", "rows": "row", "pairs": "pair",

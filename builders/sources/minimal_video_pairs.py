@@ -10,11 +10,6 @@ from video_contrast.builders.sources.published import PublishedOptions, Publishe
 from video_contrast.builders.sources.published_fields import Choice, Entry, read_rows, release
 
 RELEASE = release("minimal_video_pairs")
-# Word for word as the authors' task for lmms-eval asks.
-PROMPT = (
-    "Question: {question}\nOption:\n{options} \nEven when unsure, always answer with a single letter from A or B, "
-    "format exactly like: 'Answer: A/B'."
-)
 
 
 @builder("minimal_video_pairs", configs=("pairs",), requirements=f"its tables: `{RELEASE.fetch}`")
@@ -36,7 +31,7 @@ def minimal_video_pairs(
                 row,
                 f"{subset}-{name}",
                 row.video("{video_path}", cluster=group),
-                Choice(row.text("question"), choices, key, PROMPT, option="({letter}) {text}"),
+                Choice(row.text("question"), choices, key, RELEASE.prompt, option="({letter}) {text}"),
                 kind=str(row.get("source") or subset),
                 group=group,
             )

@@ -30,6 +30,7 @@ class Release:
     videos: str  # where the videos come from, with the command of their owner
     licence_id: str | None = None  # the licence as the Hub calls it, if it knows it
     paper: Mapping[str, int] = field(default_factory=dict)  # config -> items of the paper; where none is known, absent
+    prompt: str | None = None  # with which the authors ask, word for word
     former: Mapping[str, Mapping[str, int]] = field(default_factory=dict)  # an older release -> its own counts
 
     def splits(self, names: str, known: Mapping[str, str]) -> dict[str, str]:

@@ -13,12 +13,6 @@ TASKS = (
 )  # fmt: skip
 CUT = ("action_localization", "action_sequence")  # their start and end count, as in the authors' loader
 RELEASE = release("tvbench")
-# Word for word as the authors' notebook asks.
-PROMPT = (
-    "Carefully watch the video and pay attention to the cause and sequence of events, the detail and movement of "
-    "objects, and the action and pose of persons. Based on your observations, select the best option that accurately "
-    "addresses the question.\nQuestion: {question}\nOptions:\n{options}\nOnly give the best option."
-)
 
 
 @builder("tvbench", configs=("tvbench_mc",), requirements=f"its folder `json`: `{RELEASE.fetch}`")
@@ -42,7 +36,7 @@ def tvbench(
                 row,
                 f"{task}-{row.key}",
                 row.video(video_pattern, start=start, end=end, task=task),
-                Choice(row.text("question"), choices, key, PROMPT, option="({letter}) {text}"),
+                Choice(row.text("question"), choices, key, RELEASE.prompt, option="({letter}) {text}"),
                 kind=task,
             )
     items.counts["tasks_missing"] = len(TASKS) - len(files)

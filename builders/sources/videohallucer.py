@@ -9,7 +9,6 @@ from video_contrast.builders.sources.published_fields import YES_NO, Choice, Ent
 
 SUBSETS = ("object_relation", "temporal", "semantic_detail", "external_factual", "external_nonfactual", "interaction")
 RELEASE = release("videohallucer")
-PROMPT = "{question}\nAnswer the question using 'yes' or 'no'."  # word for word as the authors' script asks
 
 
 @builder("videohallucer", configs=SUBSETS, requirements=f"its folder: `{RELEASE.fetch}`")
@@ -42,7 +41,7 @@ def videohallucer(
                     side,
                     f"{subset}-{row.key}-{name}",
                     side.video("{subset}/videos/{video}", subset=subset, cluster=cluster),
-                    Choice(side.text("question"), YES_NO, side.yes_or_no(), PROMPT),
+                    Choice(side.text("question"), YES_NO, side.yes_or_no(), RELEASE.prompt),
                     kind=str(row.get("type") or subset),
                     group=f"{subset}-{row.key}",
                 )

@@ -230,21 +230,13 @@ class PairScorer(Model):
 
 @dataclass(frozen=True)
 class LabelledItem:
-    """A multiple-choice item as a blind model learns from it.
+    """A multiple-choice item as a blind model learns from it."""
 
-    Attributes:
-        id: of the item.
-        cluster: its source video.
-        candidates: under the condition.
-        label: which of them is true.
-        kinds: of the candidates.
-    """
-
-    id: str
-    cluster: str
-    candidates: Sequence[str]
-    label: int
-    kinds: Sequence[str]
+    id: str  # of the item
+    cluster: str  # its source video
+    candidates: Sequence[str]  # under the condition
+    label: int  # which of them is true
+    kinds: Sequence[str]  # of the candidates
 
 
 class TextScorer(Model):

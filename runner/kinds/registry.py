@@ -45,27 +45,16 @@ def kind_options(declared: type) -> tuple[KindOption, ...]:
 
 @dataclass(frozen=True)
 class Work:
-    """How much a run asks of a model.
+    """How much a run asks of a model."""
 
-    Attributes:
-        frames: of a clip.
-        items: views of clips that are asked about, each with its captions.
-        captions: pairs of a view and a caption.
-        characters: of all these captions.
-        displaced: distractors that contrasts displaced, which are scored by themselves.
-        clips: different views of clips.
-        texts: different captions.
-        text_characters: of the different captions.
-    """
-
-    frames: int
-    items: int
-    captions: int
-    characters: int
-    displaced: int
-    clips: int
-    texts: int
-    text_characters: int
+    frames: int  # of a clip
+    items: int  # views of clips that are asked about, each with its captions
+    captions: int  # pairs of a view and a caption
+    characters: int  # of all these captions
+    displaced: int  # distractors that contrasts displaced, which are scored by themselves
+    clips: int  # different views of clips
+    texts: int  # different captions
+    text_characters: int  # of the different captions
 
 
 @dataclass(frozen=True)

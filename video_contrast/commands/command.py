@@ -31,17 +31,11 @@ QUIET = Option(
 
 @dataclass(frozen=True)
 class CommandGroup:
-    """A command that only has subcommands.
+    """A command that only has subcommands."""
 
-    Attributes:
-        name: its name.
-        help: what its subcommands do.
-        example: a call of one of them.
-    """
-
-    name: str
-    help: str
-    example: str
+    name: str  # its name
+    help: str  # what its subcommands do
+    example: str  # a call of one of them
 
 
 @dataclass(frozen=True)

@@ -28,21 +28,13 @@ SPLIT = "test"  # of a table without a column `split`
 
 @dataclass
 class PlainTable:
-    """Valid rows of a foreign table.
+    """Valid rows of a foreign table."""
 
-    Attributes:
-        splits: split -> its rows, complete.
-        guesses: which column was taken for what, a sentence each.
-        left_out: reason -> places of rows that are no item.
-        has_kinds: whether the table says of each candidate what kind it is.
-        has_videos: whether a column says of which source video a row is.
-    """
-
-    splits: dict[str, list[MultipleChoiceRow]] = field(default_factory=dict)
-    guesses: list[str] = field(default_factory=list)
-    left_out: dict[str, list[str]] = field(default_factory=dict)
-    has_kinds: bool = False
-    has_videos: bool = True
+    splits: dict[str, list[MultipleChoiceRow]] = field(default_factory=dict)  # split -> its rows, complete
+    guesses: list[str] = field(default_factory=list)  # which column was taken for what, a sentence each
+    left_out: dict[str, list[str]] = field(default_factory=dict)  # reason -> places of rows that are no item
+    has_kinds: bool = False  # whether the table says of each candidate what kind it is
+    has_videos: bool = True  # whether a column says of which source video a row is
 
     @property
     def rows(self) -> list[MultipleChoiceRow]:

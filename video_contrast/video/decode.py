@@ -116,19 +116,12 @@ def decode(
 
 @dataclass(frozen=True)
 class DecodedClip:
-    """A decoded clip.
+    """A decoded clip."""
 
-    Attributes:
-        frames: uint8[T, H, W, 3], RGB, upright, in display order.
-        fps: frames a second; the average where the rate varies.
-        times: float64[T], seconds from the beginning of the *file* at which each frame is shown.
-        first: number in the file of the clip's first frame.
-    """
-
-    frames: npt.NDArray[np.uint8]
-    fps: float
-    times: npt.NDArray[np.float64]
-    first: int = 0
+    frames: npt.NDArray[np.uint8]  # uint8[T, H, W, 3], RGB, upright, in display order
+    fps: float  # frames a second; the average where the rate varies
+    times: npt.NDArray[np.float64]  # float64[T], seconds from the beginning of the *file* at which each frame is shown
+    first: int = 0  # number in the file of the clip's first frame
 
 
 def read_video(

@@ -19,15 +19,10 @@ _MXF_PARTITION = bytes.fromhex("060e2b34020501010d01020101")
 
 
 class Ending(NamedTuple):
-    """Where a file ends by its own structure.
+    """Where a file ends by its own structure."""
 
-    Attributes:
-        at: bytes.
-        known: whether it says so; False where a file that is cut between two of its parts looks like a shorter one.
-    """
-
-    at: int
-    known: bool
+    at: int  # bytes
+    known: bool  # whether it says so; False where a file that is cut between two of its parts looks like a shorter one
 
 
 def ending(path: str, container: str) -> Ending:

@@ -33,15 +33,10 @@ class UnseenEdit(VideoContrastError):
 
 @dataclass(frozen=True)
 class Footage:
-    """The frames of a span of a file.
+    """The frames of a span of a file."""
 
-    Attributes:
-        index: of the file.
-        span: first and one past the last frame of the clip; numbers of frames are those of the file.
-    """
-
-    index: VideoIndex
-    span: tuple[int, int]
+    index: VideoIndex  # of the file
+    span: tuple[int, int]  # first and one past the last frame of the clip; numbers of frames are those of the file
 
     @property
     def times(self) -> npt.NDArray[np.float64]:
@@ -89,14 +84,10 @@ class EditedFootage:
     """The pictures of an edited clip.
 
     Pictures have the size of the smallest video; larger ones are scaled to fit into it, on black.
-
-    Attributes:
-        timeline: when which source frame is shown.
-        files: the file of each segment; "" for a pause.
     """
 
-    timeline: Timeline
-    files: tuple[str, ...]
+    timeline: Timeline  # when which source frame is shown
+    files: tuple[str, ...]  # the file of each segment; "" for a pause
 
     @property
     def times(self) -> npt.NDArray[np.float64]:

@@ -35,39 +35,22 @@ class Packet:
 
 @dataclass(frozen=True)
 class Packets:
-    """The packets of the picture that are shown.
+    """The packets of the picture that are shown."""
 
-    Attributes:
-        path: the file.
-        packets: in the order of the file.
-        base: seconds a tick.
-        rate: frames a second as the container gives them; 0 where it does not.
-        width: of the stored picture, in pixels.
-        height: of the stored picture, in pixels.
-        reached: seconds that any stream reaches.
-        promised: seconds that the container says it has; 0 where it does not.
-        fault: what is wrong with the file; empty where nothing is.
-        by_time: whether the packets' times are those of display.
-        has_durations: whether it says how long each frame is shown, so that no gap in its times is a loss.
-        seekable: whether packets have the same times after a seek.
-        expected: how many frames should come out.
-        remarks: what should be known of the file.
-    """
-
-    path: str
-    packets: Sequence[Packet]
-    base: Fraction
-    rate: Fraction
-    width: int
-    height: int
-    reached: float
-    promised: float
-    fault: str
-    by_time: bool
-    has_durations: bool
-    seekable: bool
-    expected: int
-    remarks: tuple[str, ...]
+    path: str  # the file
+    packets: Sequence[Packet]  # in the order of the file
+    base: Fraction  # seconds a tick
+    rate: Fraction  # frames a second as the container gives them; 0 where it does not
+    width: int  # of the stored picture, in pixels
+    height: int  # of the stored picture, in pixels
+    reached: float  # seconds that any stream reaches
+    promised: float  # seconds that the container says it has; 0 where it does not
+    fault: str  # what is wrong with the file; empty where nothing is
+    by_time: bool  # whether the packets' times are those of display
+    has_durations: bool  # whether it says how long each frame is shown, so that no gap in its times is a loss
+    seekable: bool  # whether packets have the same times after a seek
+    expected: int  # how many frames should come out
+    remarks: tuple[str, ...]  # what should be known of the file
 
 
 def packets_of(path: str) -> Packets:

@@ -54,25 +54,15 @@ class _Shown:
 
 @dataclass(frozen=True, eq=False)
 class Timeline:
-    """The pictures of an edited clip.
+    """The pictures of an edited clip."""
 
-    Attributes:
-        segments: of the recipe.
-        times: float64[n], seconds at which each picture is shown, increasing, first 0.
-        end: seconds at which the last one stops being shown.
-        pictures: n of them.
-        offsets: seconds at which each segment begins.
-        shown: the frames of each segment, as it shows them.
-        indices: of the file of each segment; None for a pause.
-    """
-
-    segments: tuple[Segment, ...]
-    times: npt.NDArray[np.float64]
-    end: float
-    pictures: tuple[Picture, ...]
-    offsets: tuple[float, ...]
-    shown: tuple[tuple[_Shown, ...], ...]
-    indices: tuple[VideoIndex | None, ...]
+    segments: tuple[Segment, ...]  # of the recipe
+    times: npt.NDArray[np.float64]  # float64[n], seconds at which each picture is shown, increasing, first 0
+    end: float  # seconds at which the last one stops being shown
+    pictures: tuple[Picture, ...]  # n of them
+    offsets: tuple[float, ...]  # seconds at which each segment begins
+    shown: tuple[tuple[_Shown, ...], ...]  # the frames of each segment, as it shows them
+    indices: tuple[VideoIndex | None, ...]  # of the file of each segment; None for a pause
 
     def sample(self, count: int, policy: Policy = "uniform") -> npt.NDArray[np.int64]:
         """The numbers of `count` pictures, int64[count].

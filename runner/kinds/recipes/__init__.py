@@ -22,17 +22,11 @@ from video_contrast.runner.kinds.registry import ModelSource
 
 
 class Line(NamedTuple):
-    """One line of a recipe.
+    """One line of a recipe."""
 
-    Attributes:
-        value: what is done, in words or as a number.
-        source: where it was read.
-        config: the place in `config.json` ("text_config.max_position_embeddings") that must hold the same value; "".
-    """
-
-    value: str | int
-    source: str
-    config: str
+    value: str | int  # what is done, in words or as a number
+    source: str  # where it was read
+    config: str  # the place in `config.json` ("text_config.max_position_embeddings") that must hold the same value; ""
 
 
 @dataclass(frozen=True)
