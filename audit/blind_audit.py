@@ -203,11 +203,7 @@ def in_percent(facts: AccuracyFacts) -> str:
 
 
 def refine(
-    rows: Sequence[MultipleChoiceRow],
-    *,
-    seed: int = 0,
-    grid: int = GRID,
-    by: tuple[ScorerKey, ScorerKey] | None = None,
+    rows: Sequence[MultipleChoiceRow], *, seed: int = 0, by: tuple[ScorerKey, ScorerKey] | None = None
 ) -> tuple[list[MultipleChoiceRow], RefinedCounts]:
     """Cuts a set to the largest part, cell by cell, on which two blind scores say nothing.
 
@@ -217,7 +213,6 @@ def refine(
     Args:
         rows: of a multiple-choice set.
         seed: of the folds, and of which items of a cell stay.
-        grid: cells a side of zero and score.
         by: keys of two blind models (`blind_results`) in place of the classifier and the trigram model.
 
     Returns:
@@ -238,7 +233,7 @@ def refine(
         learned, names = [results[key].scores for key in by], [results[key].scorer for key in by]
     gaps = [np.array([score[0] - score[1:].mean() for score in scores]) for scores in learned]
     members: dict[tuple[int, int], list[int]] = defaultdict(list)
-    for number, (i, j) in enumerate(zip(*(_cells(gap, grid).tolist() for gap in gaps), strict=True)):
+    for number, (i, j) in enumerate(zip(*(_cells(gap).tolist() for gap in gaps), strict=True)):
         members[i, j].append(number)
     keep: set[int] = set()
     for (i, j), inside in members.items():
@@ -250,7 +245,7 @@ def refine(
     facts: RefinedCounts = {
         "items_before": len(rows),
         "items_after": len(staying),
-        "grid": grid,
+        "grid": GRID,
         "scores": names,
         "accuracy_after": [
             accuracy_facts(wins([scores[n] for n in staying]), of_staying)["accuracy"] for scores in learned if staying
@@ -294,10 +289,10 @@ def accuracy_facts(won: NDArray[np.float64], clusters: Sequence[str], *, level: 
     return {"accuracy": round(float(interval.estimate), 4), "standard_error": error, "low": low, "high": high}
 
 
-def _cells(gaps: NDArray[np.float64], grid: int) -> NDArray[np.int64]:
-    """Signed cells: 0 for a gap of zero, else 1..grid by size with the gap's sign; edges are quantiles of the size."""
+def _cells(gaps: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Signed cells: 0 for a gap of zero, else 1..GRID by size with the gap's sign; edges are quantiles of the size."""
     size = np.abs(gaps)
-    edges = np.quantile(size, np.arange(1, grid) / grid)
+    edges = np.quantile(size, np.arange(1, GRID) / GRID)
     return (np.sign(gaps) * (np.searchsorted(edges, size, side="right") + 1)).astype(np.int64)
 
 

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from video_contrast.errors import UsageError
 from video_contrast.metrics.ranks import first_chance
+from video_contrast.rows import contrast_places
 from video_contrast.seeds import stream
 from video_contrast.storage.set_records import ScorerKey
 
@@ -245,8 +246,7 @@ def audited_negatives(label: int, kinds: Sequence[str]) -> list[int]:
     >>> audited_negatives(1, ["random", "true", "gender"]), audited_negatives(0, ["true", "random"])
     ([2], [1])
     """
-    contrasts = [n for n, kind in enumerate(kinds) if kind not in ("true", "random")]
-    return contrasts or [n for n in range(len(kinds)) if n != label]
+    return contrast_places(kinds) or [n for n in range(len(kinds)) if n != label]
 
 
 def strongest_blind_scores(

@@ -1,7 +1,7 @@
 """Checks a set on disk: its tables, its card, and the videos that it names."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple, TypedDict
 
+from video_contrast.console import bar
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import is_safe_relative, read_json, resolve_under, sha256
 from video_contrast.rows import Row, layout_of, table_columns, validate_rows
@@ -20,7 +21,6 @@ from video_contrast.video.segments import segments_problem
 
 MANIFEST = "manifest.json"
 _Span = tuple[float | None, float | None]  # start and end in seconds
-Progress = Callable[[Iterable["_Examined"], int], Iterable["_Examined"]]  # wraps a loop of that length
 
 
 class VideoFacts(TypedDict, total=False):
@@ -70,7 +70,7 @@ def check(
     decode: bool = True,
     expected: str | Path | None = None,
     num_proc: int = 1,
-    progress: Progress | None = None,
+    progress: bool = False,
 ) -> Checked:
     """Checks every table of a set, and every video that they name.
 
@@ -83,7 +83,7 @@ def check(
         expected: the `videos.json` of a run or the manifest of a former check: videos whose sha256 is another now
             are `changed`. This finds damage that no decoder notices.
         num_proc: files that are read at the same time.
-        progress: wraps the loop over the videos, for a progress bar.
+        progress: show a bar.
 
     Raises:
         UsageError: no such folder, no table in it, `num_proc` below 1, or `expected` holds no sha256.
@@ -103,27 +103,14 @@ def check(
     given = video_root is not None or videos != set_folder.path
     checked.looked = bool(clips) and (given or any(_is_there(videos / path) for path in clips))
     if checked.looked:
-        _check_videos(videos, clips, checked, decode=decode, num_proc=num_proc, progress=progress)
+        with ThreadPoolExecutor(max_workers=num_proc) as pool:
+            results = pool.map(partial(_examined, videos, decode=decode), sorted(clips))
+            for video in bar(results, total=len(clips), desc="videos", unit="file", disable=not progress):
+                _add_video(checked, video, [start for start, _ in clips[video.path] if start is not None])
+        checked.short.sort()
     present = {path: facts["sha256"] for path, facts in checked.videos.items() if "sha256" in facts}
     checked.changed = [path for path in present if present[path] != hashes.get(path, present[path])]
     return checked
-
-
-def _check_videos(
-    root: Path,
-    clips: Mapping[str, set[_Span]],
-    checked: Checked,
-    *,
-    decode: bool,
-    num_proc: int,
-    progress: Progress | None,
-) -> None:
-    """Examines every video, several at the same time, and records them in the order of their paths."""
-    with ThreadPoolExecutor(max_workers=num_proc) as pool:
-        results: Iterable[_Examined] = pool.map(partial(_examined, root, decode=decode), sorted(clips))
-        for video in progress(results, len(clips)) if progress else results:
-            _add_video(checked, video, [start for start, _ in clips[video.path] if start is not None])
-    checked.short.sort()
 
 
 def _check_tables(folder: SetFolder, checked: Checked) -> dict[str, set[_Span]]:

@@ -1,10 +1,13 @@
 """The card of a built set: the YAML that `load_dataset` reads, and what a person should know before using the set."""
 
 import hashlib
+import json
 from collections.abc import Sequence
+from pathlib import Path
+
+import pyarrow.parquet as pq
 
 from video_contrast.files import JsonObject
-from video_contrast.hub_cards.edit_scores import EDIT_SCORES, score_names
 from video_contrast.hub_cards.evaluation import scored_split
 from video_contrast.hub_cards.licences import licence_fields
 from video_contrast.hub_cards.markdown import render
@@ -21,6 +24,11 @@ _SHOWN_TOP = {
     "pretty_name", "summary", "sources", "licence", "licence_id", "citations", "seed", "options", "warnings",
     "left_out", "checks", "limits", "canary", "counts", "language",
 }  # fmt: skip
+# What the names inside `edits.scores` mean.
+EDIT_SCORES = {
+    "probability": "that a reader finds the edit natural and surely false of the clip",
+    "falsity": "that it is surely false, if it is natural",
+}
 _SIZES = (10**3, 10**4, 10**5, 10**6, 10**7, 10**8)
 _NAMES = ("n<1K", "1K<n<10K", "10K<n<100K", "100K<n<1M", "1M<n<10M", "10M<n<100M", "n>100M")
 
@@ -41,7 +49,7 @@ def dataset_card(record: SetRecord, folder: SetFolder) -> str:
         questions=any(entry.get("questions") for entry in record["configs"].values()),
         edit_scores={
             name: EDIT_SCORES.get(name, "")
-            for name in score_names([path for table in folder.tables() for path in folder.files(*table)])
+            for name in _score_names([path for table in folder.tables() for path in folder.files(*table)])
         },
         blind=BLIND_NAMES,
         canary=canary(record, folder),
@@ -115,7 +123,6 @@ def canary(record: SetRecord, folder: SetFolder) -> str:
 
     A model that completes it has read the set. What an audit adds beside the built configs does not change it.
     """
-    import json
     import uuid
 
     facts = record.get("facts", {})
@@ -129,6 +136,16 @@ def canary(record: SetRecord, folder: SetFolder) -> str:
     ]
     key = digest("canary", record["builder"], str(record.get("version")), str(facts.get("seed")), options, *content)
     return f"video-contrast canary {uuid.UUID(bytes=key[:16])}"
+
+
+def _score_names(files: Sequence[Path]) -> list[str]:
+    """The names that the edits of some parquet files have, sorted."""
+    names: set[str] = set()
+    for path in files:
+        if "edits" in pq.read_schema(path).names:
+            edits = (edit for row in pq.read_table(path, columns=["edits"])["edits"].to_pylist() for edit in row or ())
+            names.update(name for edit in edits if edit and edit["scores"] for name in json.loads(edit["scores"]))
+    return sorted(names)
 
 
 def _config(name: str, entry: ConfigRecord, folder: SetFolder) -> dict[str, object]:

@@ -10,6 +10,7 @@ from video_contrast.reports.figures import FAINT, MUTED, colour, drawing, finish
 from video_contrast.reports.hits import hit
 from video_contrast.reports.layout import Plot, Section
 from video_contrast.reports.runs import ConfigRun, by_set
+from video_contrast.rows import contrast_places
 
 _WORDS = 14  # words of the verb plot
 
@@ -139,7 +140,7 @@ def changes_of(run: ConfigRun) -> npt.NDArray[np.float64]:
     """True minus contrast score of every item that has exactly one contrast, as float64[n]."""
     changes = []
     for line in run.choices.get(run.main, {}).values():
-        contrasts = [n for n, kind in enumerate(line["kinds"]) if kind not in ("true", "random")]
+        contrasts = contrast_places(line["kinds"])
         if len(contrasts) == 1:
             changes.append(line["scores"][line["label"]] - line["scores"][contrasts[0]])
     return np.asarray(changes, np.float64)

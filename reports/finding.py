@@ -8,12 +8,13 @@ be better than another only where the sign-flip test on their common items says 
 from collections.abc import Sequence
 
 from video_contrast.console import counted
-from video_contrast.reports.gamma_interval import gamma_ends
+from video_contrast.metrics import robustness
 from video_contrast.reports.hits import is_better
 from video_contrast.reports.layout import percent
 from video_contrast.reports.robustness import at_chance
 from video_contrast.reports.runs import ConfigRun
-from video_contrast.storage.run_figures import RunFigure
+from video_contrast.storage.run_figures import Gamma, RunFigure
+from video_contrast.storage.run_folder import CLEAN
 
 WIDE = 0.3  # an interval wider than this does not tell a coin from a good model: more items are needed
 
@@ -98,12 +99,38 @@ def _robustness(runs: Sequence[ConfigRun]) -> str:
         return ""
     kept, gamma, run = min(gammas, key=lambda entry: entry[0])
     score = run.figure(gamma.name, gamma.kind)
-    ends = gamma_ends(run, gamma)
+    ends = _gamma_ends(run, gamma)
     interval = "no interval" if ends is None else f"{100 * ends[0]:.1f} to {100 * ends[1]:.1f}"
     return (
         f"{run.model} keeps {percent(kept)} ({interval}, n = {score.n if score else 0:,}) of its {gamma.name} on "
         f"{run.key.short} under {words[gamma.group]}, on average."
     )
+
+
+def _gamma_ends(run: ConfigRun, gamma: Gamma) -> tuple[float, float] | None:
+    """The 95 % interval of the mean relative gamma of a group of perturbations, by bootstrap over videos.
+
+    None below five videos, where nothing changes, and where the scores of a condition were not kept.
+    """
+    k = int(gamma.name.partition("@")[2] or 1)
+    clean = run.hits(CLEAN, k)
+    before, after, names, severities, clusters = [], [], [], [], []
+    for condition in run.conditions:
+        if ("pairs" if "+" in condition else condition.partition(":")[0]) != gamma.group:
+            continue
+        hits = run.hits(condition, k)
+        if hits.keys() != clean.keys() or not hits:
+            return None
+        name, _, severity = condition.partition("@") if gamma.group == "visual" else (condition, "", "")
+        for item, (hit, cluster) in hits.items():
+            before.append(clean[item][0])
+            after.append(hit)
+            clusters.append(cluster)
+        names += [name] * len(hits)
+        severities += [severity or None] * len(hits)
+    figures = robustness(before, after, names, severities=severities, clusters=clusters)
+    low, high = figures["gamma_r_low"], figures["gamma_r_high"]
+    return None if low is None or high is None else (float(low), float(high))
 
 
 def _retrieval(runs: Sequence[ConfigRun]) -> str:

@@ -47,10 +47,7 @@ def clip_frames(root: Path, clip: "Clip", *, frames: int = FRAMES) -> Pictures:
 
     from video_contrast.video import EditedFootage, footage_of
 
-    for name in clip.paths:
-        path = resolve_under(root, name)
-        if not path.is_file():
-            raise VideoContrastError(f"{path}: no such video file")
+    clip_files(root, clip)
     footage = footage_of(root, clip)
     if isinstance(footage, EditedFootage):
         counts = (count for count in range(frames, MOST_FRAMES + 1, 2))
@@ -59,6 +56,19 @@ def clip_frames(root: Path, clip: "Clip", *, frames: int = FRAMES) -> Pictures:
     else:
         numbers = np.unique(footage.sample(frames, "linspace"))
     return [_scaled(Image.fromarray(frame), 96) for frame in footage.decode(numbers.tolist())]
+
+
+def clip_files(root: Path, clip: "Clip") -> list[Path]:
+    """The files that a clip is made from.
+
+    Raises:
+        VideoContrastError: one is not there, or outside of `root`.
+    """
+    paths = [resolve_under(root, name) for name in clip.paths]
+    for path in paths:
+        if not path.is_file():
+            raise VideoContrastError(f"{path}: no such video file")
+    return paths
 
 
 def strip_jpeg(pictures: Sequence["Image.Image"], size: StripSize) -> bytes:

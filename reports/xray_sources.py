@@ -8,14 +8,13 @@ from typing import Literal
 from video_contrast.audit.model_answers import ModelAnswers
 from video_contrast.audit.nearest_contrasts import mark_nearest
 from video_contrast.errors import UsageError, VideoContrastError, unknown_name
-from video_contrast.files import read_json
 from video_contrast.hub import asked_once
 from video_contrast.reports.foreign_logs import inspect_ai, read_logs
 from video_contrast.rows import MultipleChoiceRow, is_perturbed
 from video_contrast.storage import RunFolder, SetFolder
 from video_contrast.storage.plain_table import PlainTable, plain_table
 from video_contrast.storage.table_columns import TableColumns, TableRow
-from video_contrast.storage.table_file import open_zip, read_table_file, zip_member
+from video_contrast.storage.table_file import read_table_file
 
 Against = Literal["auto", "all", "nearest"]
 NO_VIDEO = "no column of the source video: each row counts as a video of its own"
@@ -143,18 +142,10 @@ def _source(name: str, table: PlainTable, notes: Sequence[str]) -> XraySource:
 
 def _inspect_rows(path: Path) -> list[TableRow] | None:
     """The items of a log of inspect_ai; None of any other file."""
-    if path.suffix == ".eval":
-        import json
-
-        with open_zip(path) as archive:
-            samples = json.loads(zip_member(archive, path, "summaries.json"))
-    elif path.suffix == ".json":
-        value = read_json(path)
-        if not isinstance(value, dict) or not inspect_ai.is_log(value):
-            return None
-        samples = value.get("samples") or []
-    else:
+    log = inspect_ai.load(path) if path.suffix in (".eval", ".json") else None
+    if log is None:
         return None
+    samples = log.get("samples") or []
     rows = []
     for sample in samples:
         if not sample.get("choices"):

@@ -17,8 +17,8 @@ from video_contrast.audit.records import (
     XrayRecord,
 )
 from video_contrast.console import counted
+from video_contrast.reports.compare import shown
 from video_contrast.reports.layout import percent
-from video_contrast.reports.power import shown
 
 Records = Mapping[str, XrayRecord]  # name of a set -> its X-ray
 # Findings of an X-ray: part, key, and what is counted.

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from video_contrast.rows import contrast_places
 from video_contrast.runner.plan import PlannedTable, share_changed
 from video_contrast.runner.sets import Item
 from video_contrast.storage.run_records import (
@@ -204,7 +205,7 @@ def _displaced(scored: TableScores) -> Numbers:
 
     rows, labels = [], []
     for item, row, other in zip(scored.items, scored.rows, scored.replaced, strict=True):
-        contrasts = [n for n, kind in enumerate(item.kinds) if kind not in ("true", "random")]
+        contrasts = contrast_places(item.kinds)
         if other is None or len(contrasts) != 1:
             continue
         changed = row.copy()

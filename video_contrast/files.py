@@ -4,6 +4,7 @@ import errno
 import hashlib
 import json
 import os
+import shutil
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -107,6 +108,12 @@ def resolve_under(root: str | os.PathLike[str], relative: str) -> Path:
     if not is_safe_relative(relative):
         raise VideoContrastError(f"the path {relative!r} must be relative, with '/' and without '..'")
     return Path(root) / relative
+
+
+def copy_file(source: str | os.PathLike[str], target: str | os.PathLike[str]) -> None:
+    """Copies a file, into a folder that is made where it is not there."""
+    Path(target).parent.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(source, target)
 
 
 def sha256(path: str | os.PathLike[str]) -> str:

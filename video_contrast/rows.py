@@ -78,6 +78,16 @@ KINDS = (
     "counterfactual",
 )  # fmt: skip
 
+
+def contrast_places(kinds: Sequence[str]) -> list[int]:
+    """Which candidates of an item are contrasts: neither the true one nor of another clip.
+
+    >>> contrast_places(["random", "true", "gender"])
+    [2]
+    """
+    return [n for n, kind in enumerate(kinds) if kind not in ("true", "random")]
+
+
 # A column's type: a name of Arrow's, a list of one type, or a struct.
 Column = str | list["Column"] | dict[str, "Column"]
 _EDIT: dict[str, Column] = {

@@ -14,7 +14,7 @@ from typing import TypedDict
 
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import write_text
-from video_contrast.rows import MultipleChoiceRow
+from video_contrast.rows import MultipleChoiceRow, contrast_places
 from video_contrast.seeds import digest, stream
 from video_contrast.storage import open_set
 
@@ -171,11 +171,7 @@ def _mixed(sources: Sequence[PairSource], split: str, seed: int) -> list[Pair]:
 def _pair(row: MultipleChoiceRow, seed: int) -> Pair | None:
     """The true caption and one edited candidate; None where all others are captions of other videos."""
     true = row["candidates"][row["label"]]
-    edited = [
-        candidate
-        for candidate, kind in zip(row["candidates"], row["kinds"], strict=True)
-        if kind not in ("true", "random") and candidate != true
-    ]
+    edited = [text for n in contrast_places(row["kinds"]) if (text := row["candidates"][n]) != true]
     if not edited:
         return None
     text = edited[int(stream("sibling-candidate", seed, row["id"]).integers(len(edited)))]

@@ -6,7 +6,6 @@ Readers' own files (`save` on the page) hold a vote a pair; with the reading's f
 
 import csv
 import io
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import combinations
 from pathlib import Path
@@ -146,18 +145,6 @@ def results(rows: Sequence[Row]) -> ReadingResult:
     return {"sources": sources, "agreement": {question: _agreement(rows, question, readers) for question in QUESTIONS}}
 
 
-def cohen_kappa(first: Sequence[str], second: Sequence[str]) -> float | None:
-    """Cohen's kappa of two readers; None where chance alone would make them agree.
-
-    >>> cohen_kappa("ggbo", "gbbo")
-    0.6363636363636364
-    """
-    counts = Counter(first), Counter(second)
-    observed = sum(a == b for a, b in zip(first, second, strict=True)) / len(first)
-    expected = sum(counts[0][vote] * counts[1][vote] for vote in counts[0]) / len(first) ** 2
-    return None if expected == 1 else (observed - expected) / (1 - expected)
-
-
 def markdown(result: ReadingResult) -> list[str]:
     """The table in markdown and the lines of agreement."""
     lines = [
@@ -211,15 +198,18 @@ def _shares(rows: Sequence[Row], readers: Sequence[str]) -> Shares:
 
 
 def _agreement(rows: Sequence[Row], question: str, readers: Sequence[str]) -> dict[str, Agreement]:
+    from sklearn.metrics import cohen_kappa_score
+
     by_two: dict[str, Agreement] = {}
     for first, second in combinations(readers, 2):
-        votes = [(row.get(f"{question}_{first}", ""), row.get(f"{question}_{second}", "")) for row in rows]
-        votes = [both for both in votes if all(both)]
+        both = [(row.get(f"{question}_{first}", ""), row.get(f"{question}_{second}", "")) for row in rows]
+        votes = list(zip(*filter(all, both), strict=True))
         if votes:
+            several = len({*votes[0], *votes[1]}) > 1  # of one answer alone kappa is not defined
             by_two[f"{first}, {second}"] = {
-                "equal": sum(vote == other for vote, other in votes) / len(votes),
-                "kappa": cohen_kappa([vote for vote, _ in votes], [other for _, other in votes]),
-                "pairs": len(votes),
+                "equal": sum(map(str.__eq__, *votes)) / len(votes[0]),
+                "kappa": float(cohen_kappa_score(*votes)) if several else None,
+                "pairs": len(votes[0]),
             }
     return by_two
 

@@ -1,13 +1,12 @@
 """From a file of answers to figures, to the card of the judged set, and to a set of its own."""
 
-import shutil
 from functools import partial
 from pathlib import Path
 from typing import TypedDict
 
 from video_contrast.console import counted
 from video_contrast.errors import UsageError, VideoContrastError
-from video_contrast.files import resolve_under
+from video_contrast.files import copy_file, resolve_under
 from video_contrast.hub_cards import write_card
 from video_contrast.reports.annotate.judging import JudgedFigures, judged, valid_items
 from video_contrast.reports.annotate.votes import Task, Votes
@@ -93,7 +92,7 @@ def export_set(
     former = SetFolder(root).record.get("facts", {}) if SetFolder(root).is_built else {}
     facts = {**former, "configs": {name: {**how, **result_of(root, votes, config=config, split=split, task=task)}}}
     present = sorted({r["video_path"] for r in rows_left if resolve_under(root, r["video_path"]).is_file()})
-    files: dict[str, FileWriter] = {path: partial(_copied, resolve_under(root, path)) for path in present}
+    files: dict[str, FileWriter] = {path: partial(copy_file, resolve_under(root, path)) for path in present}
     return write_set(BuiltSet(f"{task}_by_people", {name: {split: rows_left}}, facts, files), output)
 
 
@@ -110,10 +109,6 @@ def record_in_card(folder: str | Path, config: str, figures: JudgedFigures) -> N
     facts["human"] = dict(figures)
     facts["checks"] = _sentence(figures)
     write_card(draft.save())
-
-
-def _copied(source: Path, target: Path) -> None:
-    shutil.copyfile(source, target)
 
 
 def _votes(path: str | Path, task: Task) -> Votes:

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import numpy as np
 
-from video_contrast.errors import VideoContrastError
-from video_contrast.files import cache_dir, resolve_under
+from video_contrast.files import cache_dir
+from video_contrast.reports.strips import clip_files
 from video_contrast.rows import MultipleChoiceRow
 from video_contrast.seeds import digest
 from video_contrast.video import Clip
@@ -29,10 +29,7 @@ def shown_clip(root: Path, row: MultipleChoiceRow) -> Path:
         VideoContrastError: the clip is missing or cannot be read.
     """
     clip = Clip.of(row)
-    paths = [resolve_under(root, name) for name in clip.paths]
-    for path in paths:
-        if not path.is_file():
-            raise VideoContrastError(f"{path}: no such video file")
+    paths = clip_files(root, clip)
     path = paths[0]
     if not clip.segments and row["start"] is None and row["end"] is None and _plays(path):
         return path

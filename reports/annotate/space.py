@@ -1,11 +1,10 @@
 """An annotation page as a folder that is a Gradio Space: app, requirements, card, the rows and their clips."""
 
-import shutil
 from importlib.resources import files
 from pathlib import Path
 
 from video_contrast.errors import UsageError, VideoContrastError
-from video_contrast.files import resolve_under, write_json, write_text
+from video_contrast.files import copy_file, resolve_under, write_json, write_text
 from video_contrast.hub_cards.markdown import render
 from video_contrast.hub_cards.spaces import gradio_version
 from video_contrast.reports.annotate import PageItems
@@ -49,9 +48,9 @@ def write_space(
             f"{len(missing)} of {len(clips)} clips are not in {clips_from}, the first {missing[0]}; give --video-root"
         )
     for file in source.files(config, split):
-        _copy(file, target / "set" / config / file.name)
+        copy_file(file, target / "set" / config / file.name)
     for path, file in sorted(clips.items()):
-        _copy(file, target / "set" / path)
+        copy_file(file, target / "set" / path)
     facts = source.record["facts"] if source.is_built else {}
     write_json(
         target / "space.json", {"task": task, "config": config, "split": split, "people": people, "seed": items.seed}
@@ -66,8 +65,3 @@ def write_space(
     )  # fmt: skip
     write_text(target / "README.md", card)
     return target
-
-
-def _copy(source: Path, target: Path) -> None:
-    target.parent.mkdir(parents=True, exist_ok=True)
-    shutil.copyfile(source, target)

@@ -8,7 +8,7 @@ from video_contrast.builders.assembly.difference import difference
 from video_contrast.errors import VideoContrastError
 from video_contrast.reports.annotate.votes import Vote
 from video_contrast.reports.verbs import without_auxiliaries
-from video_contrast.rows import EditRecord, MultipleChoiceRow, multiple_choice_row
+from video_contrast.rows import EditRecord, MultipleChoiceRow, contrast_places, multiple_choice_row
 
 RULES = (
     "Change the marked verb phrase so that the sentence is clearly false of the video.",
@@ -81,7 +81,7 @@ def written_rows(rows: Iterable[MultipleChoiceRow], votes: Mapping[str, Sequence
             continue
         caption = row["candidates"][row["label"]]
         edit = difference(caption, " ".join(str(answers[0].answer).split()), "human")
-        hard = [n for n, kind in enumerate(row["kinds"]) if kind not in ("true", "random")]
+        hard = contrast_places(row["kinds"])
         place = hard[0] if hard else next(n for n, kind in enumerate(row["kinds"]) if kind != "true")
         candidates, kinds = list(row["candidates"]), list(row["kinds"])
         edits: list[EditRecord | None] = [None] * len(candidates)

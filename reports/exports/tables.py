@@ -1,12 +1,11 @@
 """The multiple-choice tables of a set, with clips that a tool can show which reads whole files."""
 
-import shutil
 from importlib.resources import files
 from pathlib import Path
 
 from video_contrast.answer_text import LETTERS
 from video_contrast.errors import UsageError
-from video_contrast.files import resolve_under
+from video_contrast.files import copy_file, resolve_under
 from video_contrast.rows import MultipleChoiceRow
 from video_contrast.seeds import digest
 from video_contrast.storage import SetFolder
@@ -83,7 +82,7 @@ def write_clips(tables: Tables, video_root: Path, output: Path) -> dict[Clip, st
             continue
         source = resolve_under(video_root, clip.video_path)
         if not (target.exists() and target.samefile(source)):
-            shutil.copyfile(source, target)
+            copy_file(source, target)
     return written
 
 

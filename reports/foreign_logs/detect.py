@@ -74,18 +74,14 @@ def _parsed(path: Path) -> object:
 
 def _read(path: Path, metric: str | None) -> list[ForeignLog]:
     suffix = path.suffix.lower()
-    if suffix == ".eval":
-        return [inspect_ai.read_eval(path, metric)]
     if suffix not in _SUFFIXES:
         raise UsageError(f"{path}: no log of {HARNESSES}")
-    if suffix == ".json":
-        value = read_json(path)
-        if isinstance(value, dict):
-            lmms_eval.refuse_json(path, value)
-            if inspect_ai.is_log(value):
-                return [inspect_ai.read(path, value, metric)]
-            if mteb.is_result(value):
-                return mteb.read(path, value, metric)
+    if suffix in (".eval", ".json") and (log := inspect_ai.load(path)) is not None:
+        return [inspect_ai.read(path, log, metric)]
+    if suffix == ".json" and isinstance(value := read_json(path), dict):
+        lmms_eval.refuse_json(path, value)
+        if mteb.is_result(value):
+            return mteb.read(path, value, metric)
     rows = read_table_file(path).rows
     first = next(iter(rows.values()))
     if lmms_eval.is_samples(first):

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from video_contrast.errors import VideoContrastError, unknown_name
-from video_contrast.files import Json
+from video_contrast.files import Json, read_json
 from video_contrast.reports.foreign_logs.log import ForeignLog, LogItems, video_of
 from video_contrast.storage.table_file import open_zip, zip_member
 
@@ -18,17 +18,18 @@ def is_log(value: Mapping[str, Json]) -> bool:
     return isinstance(value.get("eval"), Mapping) and "version" in value
 
 
-def read_eval(path: Path, metric: str | None = None) -> ForeignLog:
-    """Reads a `.eval` file.
+def load(path: Path) -> dict[str, Json] | None:
+    """The content of a log with its samples; None of a JSON file that is none.
 
     Args:
-        path: the file.
-        metric: which scorer; the first where None.
+        path: `.eval` or `.json`.
 
     Raises:
-        UsageError: no such scorer.
-        VideoContrastError: no log, one of another version, or one without samples.
+        VideoContrastError: a `.eval` file that is damaged, or whose evaluation has not ended.
     """
+    if path.suffix.lower() != ".eval":
+        value = read_json(path)
+        return value if isinstance(value, dict) and is_log(value) else None
     with open_zip(path) as archive:
         names = archive.namelist()
         if "header.json" not in names:
@@ -41,7 +42,7 @@ def read_eval(path: Path, metric: str | None = None) -> ForeignLog:
         else:
             files = sorted(n for n in names if n.startswith("samples/") and n.count("/") == 1 and n.endswith(".json"))
             samples = [_json(path, name, zip_member(archive, path, name)) for name in files]
-    return read(path, {**header, "samples": samples}, metric)
+    return {**header, "samples": samples}
 
 
 def read(path: Path, log: Mapping[str, Json], metric: str | None = None) -> ForeignLog:

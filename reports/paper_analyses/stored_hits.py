@@ -5,10 +5,8 @@ from pathlib import Path
 
 from video_contrast.errors import UsageError
 from video_contrast.reports.hits import hit
-from video_contrast.rows import MultipleChoiceRow
+from video_contrast.rows import MultipleChoiceRow, contrast_places
 from video_contrast.storage import RunFolder
-
-NOT_EDITED = ("true", "random")
 
 
 def read_hits(run: str | Path, config: str, condition: str = "clean") -> dict[str, float]:
@@ -30,12 +28,8 @@ def read_hits(run: str | Path, config: str, condition: str = "clean") -> dict[st
 
 def contrasts_of(rows: Iterable[MultipleChoiceRow]) -> list[tuple[MultipleChoiceRow, int]]:
     """Each row with the number of its contrast (the first, where there are several); rows without one are left out."""
-    pairs = []
-    for row in rows:
-        hard = [n for n, kind in enumerate(row["kinds"]) if kind not in NOT_EDITED and row["edits"][n]]
-        if hard:
-            pairs.append((row, hard[0]))
-    return pairs
+    edited = ((row, [n for n in contrast_places(row["kinds"]) if row["edits"][n]]) for row in rows)
+    return [(row, places[0]) for row, places in edited if places]
 
 
 def scored_contrasts(

@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 
+from video_contrast.audit import blind_audit
 from video_contrast.audit.blind_audit import audit, audited_items, refine, strongest_first
 from video_contrast.audit.blind_models import TrigramModel, blind_scores, cross_fitted, fit_ngrams, folds_of
 from video_contrast.audit.set_audit import audit_set
@@ -151,9 +152,10 @@ def test_refinement_makes_both_blind_scores_symmetric():
     assert refine(rows)[0] == kept
 
 
-def test_refinement_keeps_almost_all_of_a_set_without_a_cue():
+def test_refinement_keeps_almost_all_of_a_set_without_a_cue(monkeypatch):
+    monkeypatch.setattr(blind_audit, "GRID", 2)
     rows = pairs(400, other_verb)
-    kept, facts = refine(rows, grid=2)
+    kept, facts = refine(rows)
     assert len(kept) > 0.75 * len(rows) and facts["items_after"] == len(kept)
 
 

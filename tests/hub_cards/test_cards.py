@@ -193,7 +193,7 @@ def test_mlcroissant_itself_validates_it_and_reads_the_rows(made: Path) -> None:
 
 
 def test_the_card_explains_every_score_of_an_edit() -> None:
-    from video_contrast.hub_cards.edit_scores import EDIT_SCORES
+    from video_contrast.hub_cards.dataset import EDIT_SCORES
     from video_contrast.perturbations.contrast.generate import load_counts, propose
 
     proposed = propose([("a", ["a man rides a horse"])], load_counts(), quality=0.0)

@@ -11,7 +11,7 @@ import pytest
 from video_contrast.cli import main
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.reports.annotate.blind_reading import KEY, PAGE, PairSource, read_key, write_reading
-from video_contrast.reports.annotate.blind_reading_result import cohen_kappa, merge, read_votes, results, write_votes
+from video_contrast.reports.annotate.blind_reading_result import merge, read_votes, results, write_votes
 
 CAPTIONS = ("a man </script><b>runs</b>", *(f"a man holds {n} balls" for n in range(9)))
 ROOT = Path(__file__).parents[2]
@@ -116,13 +116,6 @@ def test_a_broken_file_of_votes_is_refused_with_its_line(reading: Path, tmp_path
     path.write_text(lines.format(next(iter(read_key(reading)))), encoding="utf-8")
     with pytest.raises(VideoContrastError, match=re.escape(said)):
         merge(reading, [path])
-
-
-def test_kappa_is_that_of_another_library() -> None:
-    sklearn = pytest.importorskip("sklearn.metrics")
-    first, second = "ggggobbgog", "ggobobbggg"
-    assert cohen_kappa(first, second) == pytest.approx(sklearn.cohen_kappa_score(list(first), list(second)))
-    assert cohen_kappa("ggg", "ggg") is None
 
 
 def test_votes_of_a_merged_file_survive_writing(tmp_path: Path) -> None:

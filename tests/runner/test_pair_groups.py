@@ -9,8 +9,7 @@ import pytest
 
 import video_contrast
 from video_contrast.cli import main
-from video_contrast.reports.compare import compare_runs
-from video_contrast.reports.power import power_lines
+from video_contrast.reports.compare import compare_runs, power_lines
 from video_contrast.reports.terminal import lines_of
 
 MODELS = ("temporal", "bag-of-frames", "random", "constant")

@@ -75,14 +75,13 @@ def verbs(
     split: Split = "test",
     plot: Annotated[Path | None, "write the figure, a .png"] = None,
 ) -> None:
-    """Verb distributions of two sets: distances, and the plot (figure 3); agreement of their edits by clip."""
+    """Verb distributions of two sets: distances, and the plot (figure 3)."""
     from video_contrast.reports import paper_analyses as analyses
-    from video_contrast.reports.paper_analyses.edit_agreement import edit_agreement
     from video_contrast.storage import open_set
 
     rows = open_set(dataset).choice_rows(config, split), open_set(other).choice_rows(other_config, split)
     counts = [analyses.verb_counts(part) for part in rows]
-    result = analyses.compare_verbs(*counts) | {"agreement": edit_agreement(*rows)}
+    result: dict[str, object] = {**analyses.compare_verbs(*counts)}
     if plot is not None:
         result["plot"] = str(analyses.plot_verbs(counts[0], counts[1], (config, other_config), plot))
     _print(result)

@@ -1,18 +1,16 @@
 """`video-contrast check DATASET [--video-root R]`: are the tables valid, and are the videos there and readable?"""
 
-from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypeVar
+from typing import TYPE_CHECKING, Annotated
 
 from video_contrast.commands.command import command
-from video_contrast.console import AsJson, bar, counted, print_json, say
+from video_contrast.console import AsJson, counted, print_json, say
 from video_contrast.options import VideoRoot
 from video_contrast.storage.run_notes import remark_lines
 
 if TYPE_CHECKING:
     from video_contrast.audit.check import Checked
 
-Item = TypeVar("Item")
 SHOWN = 10  # names printed of each kind; the manifest holds all
 
 
@@ -37,7 +35,7 @@ def check(
     from video_contrast.files import write_json
 
     checked = checking.check(
-        dataset, video_root=video_root, decode=decode, expected=sha256, num_proc=num_proc, progress=_bar
+        dataset, video_root=video_root, decode=decode, expected=sha256, num_proc=num_proc, progress=True
     )
     beside = dataset.with_suffix(f".{checking.MANIFEST}") if dataset.is_file() else dataset / checking.MANIFEST
     place = write_json(manifest or beside, checked.manifest()) if checked.looked else None
@@ -103,7 +101,3 @@ def _names(what: str, names: list[str]) -> None:
         print(f"{what}: {name}")
     if len(names) > SHOWN:
         print(f"{what}: and {len(names) - SHOWN} more, see the manifest")
-
-
-def _bar(items: Iterable[Item], total: int) -> Iterable[Item]:
-    return bar(items, total=total, desc="videos", unit="file")
