@@ -31,6 +31,7 @@ class Release:
     licence_id: str | None = None  # the licence as the Hub calls it, if it knows it
     paper: Mapping[str, int] = field(default_factory=dict)  # config -> items of the paper; where none is known, absent
     prompt: str | None = None  # with which the authors ask, word for word
+    about: str = ""  # what is said of its size where no count of the items is published
     former: Mapping[str, Mapping[str, int]] = field(default_factory=dict)  # an older release -> its own counts
 
     def splits(self, names: str, known: Mapping[str, str]) -> dict[str, str]:
@@ -45,7 +46,7 @@ class Release:
         """Which release has this many items of a config, in words, and a warning where the paper's has not."""
         known = {"the paper's": self.paper, **self.former}
         if config not in self.paper:
-            return f"{items:,} items; no published count is known", None
+            return f"{items:,} items; {self.about or 'no published count is known'}", None
         name = next((name for name, counts in known.items() if counts.get(config) == items), None)
         if name is None:
             counts = ", ".join(f"{name} {of[config]:,}" for name, of in known.items() if config in of)
