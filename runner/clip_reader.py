@@ -11,6 +11,7 @@ import numpy as np
 
 from video_contrast.errors import VideoContrastError
 from video_contrast.runner.conditions import Visual
+from video_contrast.runner.digests import frames_digest
 from video_contrast.runner.frame_store import FrameStore
 from video_contrast.runner.kinds.base import ClipFrames
 from video_contrast.runner.read_ahead import feed
@@ -59,6 +60,8 @@ class ClipReader:
                     if view.frames is not previous:
                         ready = prepare(ClipFrames(view.frames, view.times, clip, view.seconds))
                     previous = view.frames
+                    if view.visual.name is None:
+                        self.counts.frames_seen[clip] = frames_digest(view.frames)
                     yield view, ready
             finally:
                 self.counts.decode.add(counter)

@@ -11,6 +11,7 @@ from video_contrast.errors import VideoContrastError
 from video_contrast.files import JsonObject
 from video_contrast.runner import run_directory, table_metrics
 from video_contrast.runner.doctor.result import accepted_checks
+from video_contrast.runner.evidence import run_evidence
 from video_contrast.runner.job import Job, estimate_of, model_facts
 from video_contrast.runner.keys import VERSION
 from video_contrast.runner.kinds.base import Encoder
@@ -66,6 +67,7 @@ def measure_and_write(run: Run, scorer: TableScorer) -> None:
         metrics[name][1].update(numbers)
     folder.write_scores(rows)
     folder.write_metrics(table_metrics.summary(metrics))
+    folder.write_evidence(run_evidence(run))
     folder.finish(_record(run, scorer, missing, seconds=round(seconds, 2)))
     from video_contrast.hub_cards.results import write_results
 

@@ -22,6 +22,7 @@ class RunCounts:
     notes: list[str] = field(default_factory=list)  # what the user should know, each once
     broken: dict[Clip, str] = field(default_factory=dict)  # clip -> why it could not be read, or is not shown whole
     unseen: set[Clip] = field(default_factory=set)  # edited clips of which the sampling does not show every segment
+    frames_seen: dict[Clip, str] = field(default_factory=dict)  # clip -> digest of its frames, unperturbed
 
     def add(self, other: RunCounts) -> None:
         """Adds what another process did."""
@@ -33,3 +34,4 @@ class RunCounts:
         self.notes += [note for note in other.notes if note not in self.notes]
         self.broken.update(other.broken)
         self.unseen |= other.unseen
+        self.frames_seen.update(other.frames_seen)

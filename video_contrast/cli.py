@@ -28,9 +28,11 @@ if TYPE_CHECKING:
 COMMANDS = {
     "First": ("demo", "list"),
     "Sets": ("build", "check", "audit", "xray", "analyse", "annotate", "perturb", "export", "push"),
-    "Scores": ("doctor", "score", "watch", "compare", "table", "report", "leaderboard", "reproduce", "metrics"),
+    "Scores": (
+        "doctor", "score", "watch", "compare", "why_differ", "table", "report", "leaderboard", "reproduce", "metrics",
+    ),
     "Training": ("generate", "teach", "tune_t5"),
-}
+}  # fmt: skip
 SUMMARY = "Does a video-text model understand who did what, or does it match objects to words?"
 EXAMPLE = "video-contrast demo --output demo"
 EVERYWHERE = (

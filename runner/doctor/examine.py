@@ -16,6 +16,7 @@ from video_contrast.runner.doctor.result import Outcome, SelfTest
 from video_contrast.runner.doctor.seeing import check_frames
 from video_contrast.runner.doctor.steady import check_finite, check_steadiness
 from video_contrast.runner.doctor.truth import check_channels, check_truth
+from video_contrast.runner.evidence import traces
 from video_contrast.runner.kinds.base import TextScorer
 
 if TYPE_CHECKING:
@@ -52,7 +53,9 @@ def examine(run: Run) -> tuple[SelfTest, Probe | None]:
             if scored:
                 raise
             refused = error
-    return SelfTest(verdicts, len(probe.clips), time.perf_counter() - began, probe.rendered), probe
+    traced = traces(probe)
+    seconds = time.perf_counter() - began
+    return SelfTest(verdicts, len(probe.clips), seconds, probe.rendered, traces=traced), probe
 
 
 def _verdicts(probe: Probe, run: Run) -> Iterator[Outcome]:

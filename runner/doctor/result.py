@@ -70,6 +70,7 @@ class SelfTest:
         seconds: what it took.
         rendered: what the model is given for the first item (prompt, token counts, times, pixel shapes).
         exempt: why a model is not tested; "" where it was.
+        traces: what the model was given and returned for each item (`runner.evidence`).
     """
 
     verdicts: tuple[Outcome, ...] = ()
@@ -77,6 +78,7 @@ class SelfTest:
     seconds: float = 0.0
     rendered: JsonObject = field(default_factory=dict)
     exempt: str = ""
+    traces: list[JsonObject] = field(default_factory=list)
 
     def of(self, state: State) -> list[Outcome]:
         """The verdicts of a state."""

@@ -270,6 +270,11 @@ class Tokens:
         )
         return {name: tokens[name].to(device) for name in self.names if name in tokens}
 
+    def ids(self, texts: Sequence[str]) -> list[list[int]]:
+        """The token ids of each text, cut as the model reads them, without padding."""
+        cleaned = self._cleaned(texts)
+        return list(self.tokenizer(cleaned, truncation=True, max_length=self.limit)["input_ids"]) if cleaned else []
+
     def rendered(self, texts: Sequence[str]) -> JsonObject:
         """The first text as the tokenizer returns it, and how many tokens each text has after padding and cutting."""
         ids = self(texts, "cpu")["input_ids"]

@@ -6,6 +6,7 @@ scores.parquet        a line a multiple-choice config, condition and item
 retrieval/<config>/<condition>.npy, .json    similarities, and the ids of their rows and columns
 videos.json           video path -> sha256, size and time of change
 identity.json         what the directory was made for
+evidence.json         what `why-differ` compares: digests of the items' inputs, traces of a few items
 self_test.json        the self-test of the model, kept so that a run that goes on is not tested again
 texts/                perturbed texts
 answers/              what pair scorers have answered
@@ -24,7 +25,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from video_contrast.errors import UsageError, unknown_name
-from video_contrast.files import JsonObject, atomic_path, read_json, write_json, write_text
+from video_contrast.files import Json, JsonObject, atomic_path, read_json, write_json, write_text
 from video_contrast.storage.run_records import Identity, RunMetrics, RunRecord, ScoreRow, SimilarityMatrix, VideoFile
 
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ SCORES = "scores.parquet"
 VIDEOS = "videos.json"
 IDENTITY = "identity.json"
 SELF_TEST = "self_test.json"
+EVIDENCE = "evidence.json"
 LOCK = "run.lock"
 TEXTS = "texts"
 ANSWERS = "answers"
@@ -112,6 +114,12 @@ class RunFolder:
         return cast(dict[str, VideoFile], read_json(target)) if target.exists() else {}
 
     @property
+    def evidence(self) -> Json:
+        """The content of `evidence.json`; {} where there is none."""
+        target = self.path / EVIDENCE
+        return read_json(target) if target.exists() else {}
+
+    @property
     def configs(self) -> list[str]:
         """The configs that were scored."""
         return list(self.metrics["configs"])
@@ -172,6 +180,16 @@ class RunFolder:
         return SimilarityMatrix(np.load(path, mmap_mode="r", allow_pickle=False), **ids)
 
     # Writing: every file appears whole, and the record last.
+
+    def write_evidence(self, evidence: Json) -> None:
+        """Writes `evidence.json`; digests of frames that this start of the run did not look at are kept."""
+        former = self.evidence.get("items", {})
+        for config, items in evidence["items"].items():
+            for name, entry in items.items():
+                seen = former.get(config, {}).get(name, {})
+                if "frames" in seen and seen["texts"] == entry["texts"]:
+                    entry.setdefault("frames", seen["frames"])
+        write_text(self.path / EVIDENCE, json.dumps(evidence, sort_keys=True, separators=(",", ":"), allow_nan=False))
 
     def begin(self) -> None:
         """Takes the record away: until it is written again, the run is not finished.

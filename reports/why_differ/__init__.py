@@ -1,0 +1,16 @@
+"""Why two figures differ: two runs, a run and a log of another harness, or certificates, compared stage by stage.
+
+evidence.py   what is known of each side, read from a run, a log or a certificate
+aligned.py    what both sides have in common, and the tolerances
+inputs.py     the stages set, frames, pixels, prompt
+outcomes.py   the stages model, scores, reading, joining, figure
+stages.py     all of them in order, and what follows from what
+shares.py     which share of the difference each stage explains, by exchanging stages
+"""
+
+from video_contrast.reports.why_differ.aligned import StageResult
+from video_contrast.reports.why_differ.evidence import Side, certificate_side, pairs_of
+from video_contrast.reports.why_differ.shares import Share, shares
+from video_contrast.reports.why_differ.stages import compare, first_different
+
+__all__ = ["Share", "Side", "StageResult", "certificate_side", "compare", "first_different", "pairs_of", "shares"]

@@ -1,0 +1,221 @@
+"""What is known of one side: of a run of ours, of a log of another harness, or of a certificate."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from video_contrast.errors import UsageError, VideoContrastError, unknown_name
+from video_contrast.files import Json, JsonObject, read_json
+from video_contrast.reports.foreign_logs import is_foreign, read_logs
+from video_contrast.reports.foreign_logs.log import ForeignLog
+from video_contrast.reports.hits import hit
+from video_contrast.storage import RunFolder
+from video_contrast.storage.run_records import Numbers, SimilarityMatrix
+
+CERTIFICATE = "certificate"  # the key by which a certificate is known: its version
+
+
+@dataclass(frozen=True)
+class ItemEvidence:
+    """What is known of an item.
+
+    Attributes:
+        label: which candidate is true; None where that is not known.
+        hit: what it contributes to the figure, 0..1; None in retrieval.
+        choice: the candidate that was chosen, where one was.
+        scores: one a candidate; () of logs and in retrieval.
+        parts: raw parts of the scores, one dict a candidate.
+        texts: a digest a candidate or caption.
+        tokens: a digest of the token ids of each.
+        numbers: of the frames that were shown.
+        frames: a digest of their pixels; "" where they were not looked at.
+        unread: whether an answer could not be read.
+    """
+
+    label: int | None = None
+    hit: float | None = None
+    choice: int | None = None
+    scores: tuple[float, ...] = ()
+    parts: tuple[Mapping[str, float], ...] = ()
+    texts: tuple[str, ...] = ()
+    tokens: tuple[str, ...] = ()
+    numbers: tuple[int, ...] = ()
+    frames: str = ""
+    unread: bool = False
+
+
+@dataclass(frozen=True)
+class Side:
+    """One side of a comparison, for one config.
+
+    Attributes:
+        name: for the reader.
+        source: "run", "certificate", or the harness of a log.
+        config: of the set, or the log's task; "" of a certificate.
+        model: facts of the model, its kind, options, weights, dtype, device.
+        versions: of the libraries.
+        sampling: frames, policy, fps.
+        prompts: prompts that the run recorded, by what they are for.
+        fingerprint: of the rows of the set.
+        missing: clip -> why it was not scored.
+        items: item -> what is known of it.
+        traces: (clip, caption) -> what the model was given and returned.
+        numbers: the figures.
+        matrix: similarities, in retrieval.
+    """
+
+    name: str
+    source: str
+    config: str = ""
+    model: Mapping[str, Json] = field(default_factory=dict)
+    versions: Mapping[str, str] = field(default_factory=dict)
+    sampling: Mapping[str, Json] = field(default_factory=dict)
+    prompts: Mapping[str, str] = field(default_factory=dict)
+    fingerprint: str = ""
+    missing: Mapping[str, str] = field(default_factory=dict)
+    items: Mapping[str, ItemEvidence] = field(default_factory=dict)
+    traces: Mapping[tuple[str, str], Json] = field(default_factory=dict)
+    numbers: Numbers = field(default_factory=dict)
+    matrix: SimilarityMatrix | None = None
+
+    @property
+    def options(self) -> Mapping[str, Json]:
+        """The options of the model's kind."""
+        return self.model.get("options") or {}
+
+
+def pairs_of(
+    first: str | Path, second: str | Path, config: str | None = None, metric: str | None = None
+) -> list[tuple[Side, Side]]:
+    """The two sides, config by config.
+
+    Args:
+        first, second: folders of runs, logs of other harnesses, or certificates.
+        config: one that both have; all where None.
+        metric: which figure, where a log has several.
+
+    Raises:
+        UsageError: no run, log or certificate; or no config in common.
+        VideoContrastError: a file is damaged.
+    """
+    sides = [_sides(Path(path).expanduser(), metric) for path in (first, second)]
+    single = [next(iter(side.values())) for side in sides if len(side) == 1]
+    if len(single) == 2 and config is None:
+        return [(single[0], single[1])]
+    if "" in sides[0] or "" in sides[1]:  # a certificate stands for every config
+        whole = 0 if "" in sides[0] else 1
+        sides[whole] = dict.fromkeys(sides[1 - whole], sides[whole][""])
+    shared = [name for name in sides[0] if name in sides[1]]
+    if not shared or (config is not None and config not in shared):
+        raise unknown_name(f"config of both {first} and {second}:", config or "(none)", shared)
+    return [(sides[0][name], sides[1][name]) for name in ([config] if config else shared)]
+
+
+def _sides(path: Path, metric: str | None) -> dict[str, Side]:
+    """Config -> evidence."""
+    if path.is_file() and path.suffix == ".json":
+        value = read_json(path)
+        if isinstance(value, Mapping) and CERTIFICATE in value:
+            return {"": certificate_side(value, str(path))}
+    if is_foreign(path):
+        return {log.task: _of_log(log) for log in read_logs(path, metric)}
+    if not path.is_dir():
+        raise UsageError(f"{path}: no folder of a run, no log and no certificate")
+    run = RunFolder.open(path)
+    return {config: _of_run(run, config) for config in run.configs}
+
+
+def certificate_side(certificate: Mapping[str, Json], name: str) -> Side:
+    """The evidence that a certificate holds.
+
+    Raises:
+        VideoContrastError: it lacks a part.
+    """
+    try:
+        return Side(
+            name=name,
+            source=CERTIFICATE,
+            model=certificate["model"],
+            versions=certificate["versions"],
+            sampling=certificate["sampling"],
+            traces=_by_name(certificate["traces"]),
+        )
+    except (KeyError, TypeError) as error:
+        raise VideoContrastError(f"{name} is no whole certificate: it lacks {error}") from error
+
+
+def _by_name(traces: Json) -> dict[tuple[str, str], Json]:
+    return {(trace["clip"], trace["caption"]): trace for trace in traces}
+
+
+def _of_log(log: ForeignLog) -> Side:
+    if not log.hits:
+        raise UsageError(f"{log.path}: holds no samples ({log.harness}), so there is nothing to compare")
+    items = {name: ItemEvidence(hit=value, choice=log.choices.get(name)) for name, value in log.hits.items()}
+    mean = float(np.mean(list(log.hits.values())))
+    return Side(
+        name=str(log.path),
+        source=log.harness,
+        config=log.task,
+        model={"name": log.model},
+        items=items,
+        numbers={"accuracy": mean, "n": len(items), "unanswered": log.failed},
+    )
+
+
+def _of_run(run: RunFolder, config: str) -> Side:
+    record, evidence = run.record, run.evidence
+    condition = next(iter(run.conditions(config)))
+    digests = evidence.get("items", {}).get(config, {})
+    is_retrieval = run.metrics["configs"][config]["layout"] == "retrieval"
+    matrix = run.matrix(config, condition) if is_retrieval and run.has_matrix(config, condition) else None
+    items = {}
+    if matrix is not None:
+        for at, name in enumerate(matrix.rows):
+            numbers = tuple(matrix.frames[at]) if matrix.frames else ()
+            items[name] = ItemEvidence(numbers=numbers, **_digests(digests.get(name, {})))
+    for name, row in run.tables.get((config, condition), {}).items():
+        parts = json.loads(row["parts"]) if row["parts"] else []
+        items[name] = ItemEvidence(
+            label=row["label"],
+            hit=hit(row),
+            choice=int(np.argmax(row["scores"])),
+            scores=tuple(row["scores"]),
+            parts=tuple(parts),
+            numbers=tuple(row["frames"]),
+            unread=any(part.get("unparseable") for part in parts),
+            **_digests(digests.get(name, {})),
+        )
+    network = evidence.get("network", {})
+    whole: JsonObject = {**record["model"], **network, "dtype": record["dtype"], "device": record["device"]}
+    prompts = {name: "\n".join(texts) for name, texts in record["set"].get("prompts", {}).items() if name == config}
+    shown = record.get("input", {}).get("prompt")
+    return Side(
+        name=str(run.path),
+        source="run",
+        config=config,
+        model=whole,
+        versions=record["versions"],
+        sampling=record["sampling"],
+        prompts=prompts | ({"first item": str(shown)} if shown else {}),
+        fingerprint=record["set"]["fingerprints"].get(config, ""),
+        missing=run.missing,
+        items=items,
+        traces=_by_name(evidence.get("traces", [])),
+        numbers=run.metrics["configs"][config]["conditions"][condition],
+        matrix=matrix,
+    )
+
+
+def _digests(entry: Mapping[str, Json]) -> dict[str, Json]:
+    """The arguments of `ItemEvidence` that `evidence.json` has of an item."""
+    return {
+        "texts": tuple(entry.get("texts", ())),
+        "tokens": tuple(entry.get("tokens", ())),
+        "frames": entry.get("frames", ""),
+    }

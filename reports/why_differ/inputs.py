@@ -1,0 +1,175 @@
+"""The stages up to the network: the set, the frames, their pixels, and what is asked."""
+
+from __future__ import annotations
+
+import difflib
+
+import numpy as np
+
+from video_contrast.console import counted
+from video_contrast.files import Json
+from video_contrast.reports.why_differ.aligned import (
+    GREY_LEVELS,
+    PIXELS,
+    SHOWN,
+    StageResult,
+    both_traces,
+    common,
+    few,
+    fitted_line,
+    item_pairs,
+    other_options,
+    summary_gap,
+    unknown,
+)
+from video_contrast.reports.why_differ.evidence import ItemEvidence, Side
+
+PROMPT = ("scoring", "rotations", "option_seed", "prompt_text", "prompt_video", "thinking")  # options on what is asked
+
+
+def compare_set(a: Side, b: Side) -> StageResult:
+    """Items that both have, their captions, their order, and which is true."""
+    if not a.items or not b.items:
+        return StageResult("set", "unknown", "a certificate stands on clips of its own")
+    pairs = item_pairs(a, b)
+    if not pairs:
+        return StageResult("set", "differs", "no item is in both: their ids differ")
+    alone, changed = len(a.items) + len(b.items) - 2 * len(pairs), _changed_items(pairs)
+    numbers: dict[str, Json] = {"items": len(pairs), "items_of_one": alone}
+    numbers |= {what.split()[-1]: len(names) for what, names in changed.items()}
+    says = [f"{what} in {counted(len(names), 'item')} ({few(names)})" for what, names in changed.items() if names]
+    if alone:
+        gone = sorted(set(a.missing) ^ set(b.missing))
+        says.insert(0, f"{counted(alone, 'item')} in one side only" + (f" (missing: {few(gone)})" if gone else ""))
+    other = bool(a.fingerprint and b.fingerprint and a.fingerprint != b.fingerprint)
+    if other and not says and not all(x.texts and y.texts for _, x, y in pairs):
+        says = ["other rows (fingerprint); their captions are not recorded"]
+    if says:
+        return StageResult("set", "differs", "; ".join(says), numbers)
+    beside = "; other columns differ (fingerprint)" if other else ""
+    return StageResult("set", "equal", f"{counted(len(pairs), 'item')}{beside}", numbers)
+
+
+def _changed_items(pairs: list[tuple[str, ItemEvidence, ItemEvidence]]) -> dict[str, list[str]]:
+    """What changed in the rows of the set -> the items."""
+    told = [(name, x, y) for name, x, y in pairs if x.texts and y.texts]
+    return {
+        "other captions": [name for name, x, y in told if sorted(x.texts) != sorted(y.texts)],
+        "another key": [name for name, x, y in pairs if _other_key(x, y)],
+        "another order of candidates": [name for name, x, y in told if _turned(x, y)],
+    }
+
+
+def _turned(x: ItemEvidence, y: ItemEvidence) -> bool:
+    return x.texts != y.texts and sorted(x.texts) == sorted(y.texts)
+
+
+def _other_key(x: ItemEvidence, y: ItemEvidence) -> bool:
+    if x.label is None or y.label is None:
+        return False
+    if sorted(x.texts) == sorted(y.texts) and x.texts:
+        return x.texts[x.label] != y.texts[y.label]
+    return not (x.texts and y.texts) and x.label != y.label
+
+
+def compare_frames(a: Side, b: Side) -> StageResult:
+    """How frames were sampled, which ones, and their pixels."""
+    if not a.sampling or not b.sampling:
+        return unknown("frames", *(side for side in (a, b) if not side.sampling))
+    changed = [name for name in a.sampling if a.sampling[name] != b.sampling.get(name)]
+    says = [f"{name} {a.sampling[name]} and {b.sampling.get(name)}" for name in changed]
+    pairs = [(x, y) for _, x, y in item_pairs(a, b)]
+    other = [(x.numbers, y.numbers) for x, y in pairs if x.numbers and y.numbers and x.numbers != y.numbers]
+    if other:
+        first, second = other[0]
+        says.append(f"other frames in {counted(len(other), 'item')}, as {list(first)} and {list(second)}")
+    if says:
+        return StageResult("frames", "differs", "; ".join(says), {"items_with_other_frames": len(other)})
+    seen = sum(x.frames != y.frames for x, y in pairs if x.frames and y.frames)
+    return _same_numbers(a, b, seen)
+
+
+def _same_numbers(a: Side, b: Side, other_digests: int) -> StageResult:
+    """Frames of the same numbers: whether their pixels and times are the same, too."""
+    traced = both_traces(a, b, "frames")
+    unlike = [(x, y) for x, y in traced if x["hash"] != y["hash"]]
+    levels = max((summary_gap(x, y) for x, y in unlike), default=0.0)
+    times = sum(x != y for x, y in both_traces(a, b, "times"))
+    numbers = {"items_with_other_pixels": other_digests, "traces": len(traced), "grey_levels": levels, "times": times}
+    if levels > GREY_LEVELS or times or (other_digests and not unlike):
+        says = f"other pixels in {max(other_digests, len(unlike))} of the same frames, by up to {levels:g} grey levels"
+        says = f"other times of the same frames in {counted(times, 'clip')}" if times and not unlike else says
+        return StageResult("frames", "differs", says, numbers)
+    within = f", within {levels:g} grey levels" if unlike else ""
+    where = f"pixels of {len(traced)} clips" if traced else "numbers alone: no clip is in both"
+    return StageResult("frames", "equal", f"the same frames ({where}{within})", numbers)
+
+
+def compare_pixels(a: Side, b: Side) -> StageResult:
+    """What reached the network: size, resize or crop, normalisation."""
+    pairs = both_traces(a, b, "pixels")
+    if not pairs:
+        return StageResult("pixels", "unknown", "no clip whose pixels both sides record")
+    shapes = ["x".join(map(str, side["shape"])) for pair in pairs for side in pair]
+    if any(x["shape"] != y["shape"] for x, y in pairs):
+        at = next(n for n, (x, y) in enumerate(pairs) if x["shape"] != y["shape"])
+        says = f"arrays of {shapes[2 * at]} and {shapes[2 * at + 1]}: another size or number of frames"
+        return StageResult("pixels", "differs", says, measured=True)
+    spread = max(float(np.mean([x["std"] for x, _ in pairs])), 1e-6)
+    gap = max(summary_gap(x, y) for x, y in pairs)
+    numbers = {"largest_difference": gap, "in_sd": gap / spread}
+    if gap <= PIXELS * spread:
+        return StageResult("pixels", "equal", f"arrays of {shapes[0]}, within {gap / spread:.2g} sd", numbers)
+    x, y = (np.concatenate([side["sample"] for side in sides]) for sides in zip(*pairs, strict=True))
+    slope, offset, rest = fitted_line(x, y)
+    says = f"values differ by up to {gap:.3g} ({gap / spread:.2g} sd): another resize, crop or order of frames"
+    if rest < 0.25 * spread * abs(slope):  # channels have means of their own
+        says = f"values differ by up to {gap:.3g}: another normalisation (about {slope:.3g} x {offset:+.3g})"
+    return StageResult("pixels", "differs", says, numbers | {"slope": slope, "offset": offset}, measured=True)
+
+
+def compare_prompt(a: Side, b: Side) -> StageResult:
+    """What is asked and how it is tokenised."""
+    silent = [side for side in (a, b) if not side.traces and not side.options]
+    if silent:
+        return unknown("prompt", *silent)
+    facts = [name for name in ("prompt_text", "prompt_video") if a.model.get(name) != b.model.get(name)]
+    says = other_options(a, b, PROMPT)
+    says += [f"{name}: {a.model.get(name)!r} and {b.model.get(name)!r}" for name in facts if name not in a.options]
+    same_texts = all(a.items[name].texts == b.items[name].texts for name in common(a, b))
+    prompts = [(x.get("prompt", ""), y.get("prompt", "")) for x, y in both_traces(a, b)]
+    if same_texts and list(a.traces)[:1] == list(b.traces)[:1]:
+        prompts += [(a.prompts[name], b.prompts[name]) for name in a.prompts if name in b.prompts]
+    says += [f"prompts differ: {_text_difference(x, y)}" for x, y in prompts if x != y][:1]
+    if says:
+        return StageResult("prompt", "differs", "; ".join(says))
+    return _tokens(a, b, same_texts)
+
+
+def _tokens(a: Side, b: Side, same_texts: bool) -> StageResult:
+    """Token ids of the same prompts."""
+    pairs = [(x, y) for _, x, y in item_pairs(a, b) if same_texts and x.tokens and y.tokens]
+    items = sum(x.tokens != y.tokens for x, y in pairs)
+    ids = both_traces(a, b, "tokens")
+    changed = [(x, y) for x, y in ids if x["hash"] != y["hash"]]
+    numbers = {"items_with_other_tokens": items, "traces": len(ids), "traces_with_other_tokens": len(changed)}
+    if items or changed:
+        example = f", as {_id_difference(*changed[0])}" if changed else ""
+        says = f"other token ids of the same texts in {counted(max(items, len(changed)), 'item')}{example}"
+        return StageResult("prompt", "differs", says, numbers, measured=True)
+    if not ids and not pairs:
+        return StageResult("prompt", "unknown", "no item whose tokens both sides record", numbers)
+    return StageResult("prompt", "equal", f"the same prompts and token ids ({len(ids)} items traced)", numbers)
+
+
+def _id_difference(x: Json, y: Json) -> str:
+    """Token ids of both sides from the first that differs."""
+    pairs = zip(x["ids"], y["ids"], strict=False)
+    at = next((n for n, (u, v) in enumerate(pairs) if u != v), min(len(x["ids"]), len(y["ids"])))
+    return f"{x['ids'][at : at + SHOWN]} and {y['ids'][at : at + SHOWN]} from token {at} ({x['n']} and {y['n']} tokens)"
+
+
+def _text_difference(x: str, y: str) -> str:
+    """The parts of two texts that differ."""
+    changes = difflib.SequenceMatcher(None, x, y, autojunk=False).get_opcodes()
+    return ", ".join(f"{x[i:j][:60]!r} and {y[k:m][:60]!r}" for tag, i, j, k, m in changes if tag != "equal")[:300]

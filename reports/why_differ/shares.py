@@ -1,0 +1,150 @@
+"""Which share of the difference of two figures each stage explains, by exchanging one stage after the other.
+
+From the figure of the first side to that of the second: its items without those that the other lacks, then the other's
+key, norm and reading of answers on its own raw scores, then the other's raw scores, then the other's own items.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from video_contrast.metrics.ranks import first_chance
+from video_contrast.metrics.retrieval_counts import matrix_ranks
+from video_contrast.reports.why_differ.aligned import StageResult, candidate_places, common
+from video_contrast.reports.why_differ.evidence import ItemEvidence, Side
+from video_contrast.storage.run_records import SimilarityMatrix
+
+UPSTREAM = ("frames", "pixels", "prompt", "model", "joining", "scores")  # what scores depend on
+
+
+@dataclass(frozen=True)
+class Share:
+    """What exchanging a stage changes.
+
+    Attributes:
+        figure: "accuracy", "t2v_R@1" or "v2t_R@1".
+        stage: what was exchanged; those among which the change cannot be divided stand with "+" between them.
+        change: of the figure, 0..1 (second less first).
+        of: the whole difference.
+    """
+
+    figure: str
+    stage: str
+    change: float
+    of: float
+
+    def __str__(self) -> str:
+        whole = f" ({100 * self.change / self.of:.0f} % of the difference)" if abs(self.of) > 1e-12 else ""
+        return f"{self.stage}: {self.change:+.4f} {self.figure}{whole}"
+
+
+def shares(a: Side, b: Side, results: Sequence[StageResult]) -> list[Share]:
+    """The changes of the figures by stage, which add up to their differences; [] where no item is in both.
+
+    Args:
+        a, b: both sides.
+        results: of `compare`.
+    """
+    both = common(a, b)
+    if not both:
+        return []
+    if a.matrix is not None and b.matrix is not None:
+        return [share for way in ("t2v", "v2t") for share in _retrieval(a.matrix, b.matrix, both, way, results)]
+    if any(item.hit is None for side in (a, b) for item in side.items.values()):
+        return []
+    first, second = _mean([*a.items.values()]), _mean([*b.items.values()])
+    here, there = [a.items[name] for name in both], [b.items[name] for name in both]
+    steps = {"set (missing items)": _mean(here) - first + second - _mean(there)}
+    if all(item.scores for item in (*here, *there)):
+        steps |= _exchanged(here, there, b.options if a.options.get("norm") != b.options.get("norm") else {}, results)
+    else:
+        steps[_cause(results, (*UPSTREAM, "reading"))] = _mean(there) - _mean(here)
+    return _listed("accuracy", steps, second - first)
+
+
+def _exchanged(
+    here: Sequence[ItemEvidence],
+    there: Sequence[ItemEvidence],
+    norm: Mapping[str, object],
+    results: Sequence[StageResult],
+) -> dict[str, float]:
+    """Stage -> change, on the items of both sides, each with raw scores; `norm`: options where the norms differ."""
+    pairs = list(zip(here, there, strict=True))
+    start = _mean(here)
+    keyed = _over(first_chance(x.scores, _label(x, y)) for x, y in pairs)
+    normed = _over(first_chance(_renormed(x, norm), _label(x, y)) for x, y in pairs)
+    own = any(result.stage == "reading" and result.state == "differs" for result in results)  # no consequence
+    read = _over(
+        0.0 if own and y.unread and not x.unread else first_chance(_renormed(x, norm), _label(x, y)) for x, y in pairs
+    )
+    rest = [name for name in UPSTREAM if not norm or name != "joining"]
+    return {
+        "set (key)": keyed - start,
+        "joining (norm)": normed - keyed,
+        "reading": read - normed,
+        _cause(results, rest): _mean(there) - read,
+    }
+
+
+def _renormed(item: ItemEvidence, norm: Mapping[str, object]) -> Sequence[float]:
+    """The scores of an item under another norm of likelihoods, from their parts."""
+    if not norm or not item.parts or any("sum" not in part for part in item.parts):
+        return item.scores
+    if norm["norm"] == "pmi" and any("unconditional" not in part for part in item.parts):
+        return item.scores
+    divided = {"token": "n_tokens", "char": "n_chars"}.get(str(norm["norm"]))
+    alpha = float(str(norm.get("alpha", 1.0))) if norm["norm"] == "pmi" else 0.0
+    return [
+        part["sum"] / (part[divided] if divided else 1.0) - alpha * part.get("unconditional", 0.0)
+        for part in item.parts
+    ]
+
+
+def _retrieval(
+    a: SimilarityMatrix, b: SimilarityMatrix, both: Sequence[str], way: str, results: Sequence[StageResult]
+) -> list[Share]:
+    whole, shared = ([_recall(m, rows, way) for m, rows in ((a, of[0]), (b, of[1]))]
+                     for of in ((a.rows, b.rows), (both, both)))  # fmt: skip
+    steps = {
+        "set (missing items)": shared[0] - whole[0] + whole[1] - shared[1],
+        _cause(results, UPSTREAM): shared[1] - shared[0],
+    }
+    return _listed(f"{way}_R@1", steps, whole[1] - whole[0])
+
+
+def _recall(matrix: SimilarityMatrix, rows: Sequence[str], way: str) -> float:
+    """R@1 among some rows of a matrix and their captions."""
+    place = {name: n for n, name in enumerate(matrix.rows)}
+    kept = [place[name] for name in rows]
+    new = {old: n for n, old in enumerate(kept)}
+    columns = [column for column, row in enumerate(matrix.relevant) if row in new]
+    relevant = np.array([new[matrix.relevant[column]] for column in columns], np.int64)
+    ranks = matrix_ranks(np.ascontiguousarray(matrix.values[np.ix_(kept, columns)]), relevant)
+    return float((ranks.text_to_video if way == "t2v" else ranks.video_to_text).hit(1).mean())
+
+
+def _label(x: ItemEvidence, y: ItemEvidence) -> int:
+    """The place in the first side's candidates of what is true for the second; its own where that is not there."""
+    assert x.label is not None and y.label is not None
+    place = {other: own for own, other in candidate_places(x, y)}
+    return place.get(y.label, x.label)
+
+
+def _cause(results: Sequence[StageResult], among: Sequence[str]) -> str:
+    """The stages that differ by themselves, of some."""
+    return "+".join(r.stage for r in results if r.stage in among and r.state == "differs") or "scores"
+
+
+def _listed(figure: str, steps: Mapping[str, float], difference: float) -> list[Share]:
+    return [Share(figure, stage, change, difference) for stage, change in steps.items() if abs(change) > 1e-12]
+
+
+def _mean(items: Sequence[ItemEvidence]) -> float:
+    return _over(item.hit or 0.0 for item in items)
+
+
+def _over(hits: Iterable[float]) -> float:
+    return float(np.mean(list(hits)))

@@ -1,0 +1,195 @@
+"""What a model was given and what it returned: traces of a few items, and digests of the inputs of every item.
+
+`why-differ` compares them stage by stage. A trace holds the frames, the pixels and token ids that reach the network
+(read by a hook on its first layers, so that it is the same for every kind), the prompt, and embeddings or scores.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from video_contrast.files import JsonObject
+from video_contrast.runner.digests import digest
+from video_contrast.runner.doctor.probe import Probe
+from video_contrast.runner.kinds.base import Encoder, Model, PairScorer
+from video_contrast.runner.plan import Plan
+from video_contrast.runner.run_counts import RunCounts
+from video_contrast.untyped import TorchModel
+
+if TYPE_CHECKING:
+    from video_contrast.runner.process_share import Run
+
+VERSION = 1
+SAMPLED = 24  # values of an array that a summary holds
+WEIGHTS_SAMPLED = 16  # values of each weight that its digest covers
+SHOWN_IDS = 512  # token ids of a prompt that a trace holds
+
+
+def summary(values: np.ndarray) -> JsonObject:
+    """Shape, mean, standard deviation, and evenly spread values of an array, to four digits."""
+    flat = np.asarray(values, np.float64).ravel()
+    places = np.linspace(0, flat.size - 1, min(SAMPLED, flat.size)).astype(int)
+    return {
+        "shape": list(values.shape),
+        "mean": _short(flat.mean()),
+        "std": _short(flat.std()),
+        "sample": [_short(value) for value in flat[places]],
+    }
+
+
+def _short(value: float) -> float:
+    return float(f"{value:.4g}")
+
+
+class FirstInputs:
+    """What the first layers of a network are given: pixels and token ids."""
+
+    def __init__(self) -> None:
+        self.pixels: dict[str, np.ndarray] = {}  # "Conv" or "Linear" -> the input of the first such layer
+        self.ids: dict[int, tuple[int, list[np.ndarray]]] = {}  # id of an embedding -> its size and its inputs
+
+    @contextmanager
+    def watched(self) -> Iterator[FirstInputs]:
+        """Inside, the forward passes of all networks are read."""
+        from torch.nn.modules.module import register_module_forward_pre_hook
+
+        handle = register_module_forward_pre_hook(self._hook)
+        try:
+            yield self
+        finally:
+            handle.remove()
+
+    def _hook(self, layer: TorchModel, arguments: tuple[Any, ...]) -> None:  # arguments of any layer
+        name = type(layer).__name__
+        sort = next((sort for sort in ("Conv", "Linear") if name.startswith(sort)), "")
+        if not arguments or not hasattr(arguments[0], "is_floating_point"):
+            return
+        if sort and sort not in self.pixels and arguments[0].is_floating_point():
+            self.pixels[sort] = arguments[0].detach().float().cpu().numpy()
+        elif hasattr(layer, "num_embeddings"):
+            inputs = self.ids.setdefault(id(layer), (layer.num_embeddings, []))[1]
+            inputs.append(arguments[0].detach().cpu().numpy())
+
+    @property
+    def first_pixels(self) -> np.ndarray | None:
+        """The input of the first convolution, or else of the first linear layer; None where there was none."""
+        return self.pixels.get("Conv", self.pixels.get("Linear"))
+
+    @property
+    def token_ids(self) -> list[int]:
+        """What the largest embedding was given, one call after the other; [] without one."""
+        if not self.ids:
+            return []
+        calls = max(self.ids.values(), key=lambda of_layer: of_layer[0])[1]
+        return [int(value) for call in calls for value in call.ravel()]
+
+
+def network_of(model: Model) -> TorchModel | None:
+    """The torch module of a model; None where it has none here (a server's)."""
+    import torch
+
+    return next((value for value in vars(model).values() if isinstance(value, torch.nn.Module)), None)
+
+
+def network_facts(model: Model) -> JsonObject:
+    """A digest of the weights (of some values of each, in bfloat16) and the implementation of attention."""
+    import torch
+
+    network = network_of(model)
+    if network is None:
+        return {}
+    firsts = [weight.detach().flatten()[:WEIGHTS_SAMPLED].to(torch.bfloat16).float() for weight in network.parameters()]
+    facts: JsonObject = {"weights": digest(torch.cat(firsts).cpu().numpy().tobytes())} if firsts else {}
+    config = getattr(network, "config", None)
+    attention = getattr(config, "_attn_implementation", None)
+    return facts | ({"attention": str(attention)} if attention else {})
+
+
+def traces(probe: Probe) -> list[JsonObject]:
+    """A trace an item of the probe: with its true caption, or with all candidates where these go together."""
+    return [_trace(probe, n) for n in range(len(probe.clips))]
+
+
+def _trace(probe: Probe, n: int) -> JsonObject:
+    model, clip, caption = probe.model, probe.clips[n], probe.captions[n]
+    trace: JsonObject = {
+        "clip": clip.source.name if clip.source else "",
+        "caption": caption,
+        "times": [round(time, 3) for time in clip.times],
+        "frames": {"hash": digest(np.ascontiguousarray(clip.frames).tobytes()), **summary(clip.frames)},
+    }
+    if network_of(model) is None:  # asking a server costs: what it has answered before
+        return trace | {"scores": _finite(probe.clean[n])}
+    if isinstance(model, Encoder):
+        with FirstInputs().watched() as shown:
+            video = model.encode_prepared([model.prepare(clip)])
+        with FirstInputs().watched() as read:
+            text = model.encode_texts([caption])
+        trace["video"], trace["text"] = summary(np.asarray(video[0])), summary(np.asarray(text[0]))
+        scores = np.asarray(model.join(video, text), np.float64)[0]
+    else:
+        captions = probe.captions_of(n) if probe.together else [caption]
+        trace["prompt"] = model.rendered_input(clip, captions).get("prompt", "")
+        with FirstInputs().watched() as shown:
+            scores = np.asarray(model.score(clip, captions, position=n).scores, np.float64)
+        read = shown
+    if shown.first_pixels is not None:
+        trace["pixels"] = summary(shown.first_pixels)
+    ids = read.token_ids
+    trace["tokens"] = {"hash": digest(repr(ids)), "n": len(ids), "ids": ids[:SHOWN_IDS]}
+    return trace | {"scores": _finite(scores)}
+
+
+def _finite(scores: np.ndarray) -> list[float]:
+    return [_short(score) for score in scores if np.isfinite(score)]
+
+
+def item_digests(model: Model, plan: Plan, counts: RunCounts) -> dict[str, dict[str, JsonObject]]:
+    """Config -> item -> digests of its texts, their token ids and its frames, of the first condition of each config.
+
+    Frames of clips whose rows came from the store were not looked at, and have none.
+
+    Args:
+        model: says how it reads texts, or not.
+        plan: what was scored.
+        counts: the digests of the frames that were looked at.
+    """
+    unique = {text for table in plan.tables for own in table.texts for text in own}
+    tokens = _token_digests(model, sorted(unique))
+    of_text = {text: digest(text)[:8] for text in unique}
+    configs: dict[str, dict[str, JsonObject]] = {}
+    for table in plan.tables:
+        if table.group.config in configs:
+            continue
+        items = configs[table.group.config] = {}
+        for item, texts in zip(table.group.items, table.texts, strict=True):
+            entry: JsonObject = {"texts": [of_text[text] for text in texts]}
+            if tokens:
+                entry["tokens"] = [tokens[text] for text in texts]
+            if item.clip in counts.frames_seen:
+                entry["frames"] = counts.frames_seen[item.clip]
+            items[item.id] = entry
+    return configs
+
+
+def _token_digests(model: Model, texts: Sequence[str]) -> dict[str, str]:
+    """Text -> a digest of its token ids; {} of models that do not say how they read texts."""
+    ids_of = getattr(model.tokens, "ids", None)
+    if ids_of is None:
+        return {}
+    return {text: digest(repr(ids))[:8] for text, ids in zip(texts, ids_of(texts), strict=True)}
+
+
+def run_evidence(run: Run) -> JsonObject:
+    """The content of `evidence.json`."""
+    local = isinstance(run.model, Encoder | PairScorer)
+    return {
+        "version": VERSION,
+        "network": network_facts(run.model) if local else {},
+        "items": item_digests(run.model, run.plan, run.counts),
+        "traces": run.self_test.traces if run.self_test else [],
+    }

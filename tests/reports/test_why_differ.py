@@ -1,0 +1,229 @@
+"""Pairs of runs that differ in one stage: `why-differ` names it, and its shares add up to the difference."""
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import runner_set
+import tiny_models
+import tiny_vlm
+
+import video_contrast
+from video_contrast.builders.registry import BuiltSet
+from video_contrast.builders.writing import write_set
+from video_contrast.cli import main
+from video_contrast.reports.why_differ import compare, first_different, pairs_of, shares
+from video_contrast.storage import RunFolder, SetFolder
+
+CONFIG = "verb_mc"
+ORDER = [1, 2, 0]
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = tmp_path_factory.mktemp("why")
+    runner_set.write(root / "set", n_clips=9)
+    tiny_models.clip(root / "clip")
+    tiny_vlm.MAKERS["gemma3"](root / "gemma3")
+    return root
+
+
+@pytest.fixture(autouse=True)
+def _pictures_need_no_torchvision(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Gemma 3 takes the frames as pictures."""
+    monkeypatch.setattr("video_contrast.runner.kinds.generative.check_torchvision", lambda: None)
+
+
+def run(place: Path, name: str, model: str = "clip", dataset: str = "set", **options: Any) -> Path:
+    """A run of the folder; the same name is the same run."""
+    if not RunFolder(place / name).is_finished:
+        given = {"frames": 4, "progress": False, "store": place / "store", **options}
+        found = place / model
+        video_contrast.score(found if found.exists() else model, place / dataset, CONFIG, output=place / name, **given)
+    return place / name
+
+
+def saved(place: Path, name: str, file: str, change: Callable[[Any], Any], model: str = "clip") -> str:
+    """A copy of a checkpoint with another JSON file."""
+    shutil.copytree(place / model, place / name, dirs_exist_ok=True)
+    path = place / name / file
+    path.write_text(json.dumps(change(json.loads(path.read_text()))))
+    return name
+
+
+def other_set(place: Path, name: str, change: Callable[[dict[str, Any]], None], which: slice = slice(0, 3)) -> str:
+    """A copy of the set with other rows."""
+    rows: Any = SetFolder(place / "set").choice_rows(CONFIG, "test")
+    for row in rows[which]:
+        change(row)
+    shutil.copytree(place / "set" / "clips", place / name / "clips", dirs_exist_ok=True)
+    write_set(BuiltSet("captions", {CONFIG: {"test": rows}}, {"summary": "changed for a test"}), place / name)
+    return name
+
+
+def key_moved(row: dict[str, Any]) -> None:
+    label = (row["label"] + 1) % 3
+    kinds = row["kinds"]
+    kinds[label], kinds[row["label"]] = "true", kinds[label]
+    row["label"] = label
+
+
+def turned(row: dict[str, Any]) -> None:
+    for column in ("candidates", "kinds"):
+        row[column] = [row[column][n] for n in ORDER]
+    row["label"] = ORDER.index(row["label"])
+
+
+def reworded(row: dict[str, Any]) -> None:
+    row["candidates"][row["label"]] += " slowly"
+
+
+def processor(**changed: Any) -> Callable[[Any], Any]:
+    def change(config: Any) -> Any:
+        part = config.get("image_processor", config)
+        assert set(changed) <= set(part)
+        part.update(changed)
+        return config
+
+    return change
+
+
+def template(place: Path) -> str:
+    shutil.copytree(place / "gemma3", place / "gemma3-asked", dirs_exist_ok=True)
+    path = place / "gemma3-asked" / "chat_template.jinja"
+    path.write_text(path.read_text() + "Think of the verb.")
+    return "gemma3-asked"
+
+
+def without_clip(place: Path) -> str:
+    shutil.copytree(place / "set", place / "set-missing", dirs_exist_ok=True)
+    (place / "set-missing" / "clips" / "03.mp4").unlink()
+    return "set-missing"
+
+
+def clip_of(place: Path, name: str, **options: Any) -> str:
+    tiny_models.clip(place / name, **options)
+    return name
+
+
+PROCESSOR = "processor_config.json"
+GEMMA: dict[str, Any] = {"model": "gemma3", "frames": 2, "options": {"scoring": "loglik"}}
+# name -> stage, options of the first run, options of the second
+PAIRS: dict[str, tuple[str, dict[str, Any], Callable[[Path], dict[str, Any]]]] = {
+    "more frames": ("frames", {}, lambda place: {"frames": 8}),
+    "linspace": ("frames", {}, lambda place: {"sampling": "linspace"}),
+    "resize": ("pixels", {}, lambda p: {"model": saved(p, "nearest", PROCESSOR, processor(resample=0))}),
+    "normalisation": (
+        "pixels", {}, lambda p: {"model": saved(p, "mean", PROCESSOR, processor(image_mean=[0.2, 0.2, 0.2]))}
+    ),
+    "prompt": ("prompt", GEMMA, lambda p: {**GEMMA, "model": template(p)}),
+    "letters": ("prompt", GEMMA, lambda p: {**GEMMA, "options": {"scoring": "letter"}}),
+    "tokens": ("prompt", {}, lambda p: {"model": clip_of(p, "short", max_length=20)}),
+    "dtype": ("model", {}, lambda p: {"dtype": "bfloat16"}),
+    "weights": ("model", {}, lambda p: {"model": clip_of(p, "other", seed=1)}),
+    "pooling": ("joining", {}, lambda p: {"options": {"pooling": "max"}}),
+    "norm": ("joining", GEMMA, lambda p: {**GEMMA, "options": {"scoring": "loglik", "norm": "sum"}}),
+    "key": ("set", {}, lambda p: {"dataset": other_set(p, "set-key", key_moved)}),
+    "order": ("set", {}, lambda p: {"dataset": other_set(p, "set-order", turned)}),
+    "captions": ("set", {}, lambda p: {"dataset": other_set(p, "set-captions", reworded)}),
+    "missing clips": ("set", {}, lambda p: {"dataset": without_clip(p)}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", PAIRS)
+def test_the_stage_in_which_two_runs_differ_is_named(name: str, place: Path) -> None:
+    stage, first, second = PAIRS[name]
+    one = run(place, "first-gemma" if first else "first", **first)
+    ((a, b),) = pairs_of(one, run(place, name.replace(" ", "-"), **second(place)), CONFIG)
+    results = compare(a, b)
+    states = {result.stage: result.state for result in results}
+    assert [stage] == [key for key, state in states.items() if state == "differs"], "\n".join(map(str, results))
+    changes = shares(a, b, results)
+    assert np.isclose(sum(share.change for share in changes), b.numbers["accuracy"] - a.numbers["accuracy"])
+    expected = {"key": "set (key)", "missing clips": "set (missing items)", "norm": "joining (norm)"}
+    for share in changes:
+        assert share.stage == expected.get(name, stage)
+
+
+@pytest.mark.parametrize("options", [{}, {"batch_size": 2}, {"workers": 2}, {"model": "clip-moved"}])
+def test_runs_of_the_same_are_equal(options: dict[str, Any], place: Path) -> None:
+    if options.get("model"):
+        shutil.copytree(place / "clip", place / "clip-moved", dirs_exist_ok=True)
+    name = "again-" + "-".join(map(str, options.values()))
+    ((a, b),) = pairs_of(run(place, "first"), run(place, name, **options), CONFIG)
+    results = compare(a, b)
+    assert first_different(results) is None and not shares(a, b, results)
+    assert {result.state for result in results} == {"equal"}, "\n".join(map(str, results))
+
+
+def lmms_log(path: Path, scored: Path, hit_of: Callable[[Any], float]) -> Path:
+    """A run's answers as lmms-eval logs them."""
+    lines = []
+    for row in RunFolder(scored).score_rows():
+        letter, target = "ABC"[int(np.argmax(row["scores"]))], "ABC"[row["label"]]
+        score = {"pred_answer": letter, "answer": target, "score": hit_of(row)}
+        lines.append({"doc_id": row["id"], "target": target, "filtered_resps": [letter], "mvbench_score": score})
+    path.parent.mkdir(exist_ok=True)
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return path
+
+
+def right(row: Any) -> float:
+    return float(np.argmax(row["scores"]) == row["label"])
+
+
+def test_a_log_that_counts_ties_otherwise(place: Path) -> None:
+    scored = run(place, "constant", "constant")
+    log = lmms_log(place / "peer" / "1_samples_verb_mc.jsonl", scored, right)
+    ((a, b),) = pairs_of(scored, log)
+    assert [result.stage for result in compare(a, b) if result.state == "differs"] == ["joining"]
+
+
+def test_a_log_that_reads_letters_otherwise(place: Path) -> None:
+    scored = run(place, "first")
+    log = lmms_log(place / "peer" / "2_samples_verb_mc.jsonl", scored, lambda row: right(row) * (row["label"] != 2))
+    ((a, b),) = pairs_of(scored, log)
+    results = compare(a, b)
+    assert [result.stage for result in results if result.state == "differs"] == ["reading"]
+    same = lmms_log(place / "peer" / "3_samples_verb_mc.jsonl", scored, right)
+    assert first_different(compare(*pairs_of(scored, same)[0])) is None
+
+
+def test_retrieval_is_compared_by_its_matrix(place: Path) -> None:
+    for name, dataset in (("search", "set"), ("search-missing", without_clip(place))):
+        video_contrast.score(
+            place / "clip", place / dataset, "retrieval", output=place / name, frames=4, progress=False,
+            store=place / "store",
+        )  # fmt: skip
+    ((a, b),) = pairs_of(place / "search", place / "search-missing")
+    results = compare(a, b)
+    assert [result.stage for result in results if result.state == "differs"] == ["set"]
+    scores = next(result for result in results if result.stage == "scores")
+    assert scores.state == "equal" and scores.numbers["scores"] == b.matrix.values.size
+    for way in ("t2v", "v2t"):
+        changes = [share.change for share in shares(a, b, results) if share.figure == f"{way}_R@1"]
+        assert np.isclose(sum(changes), b.numbers[f"{way}_R@1"] - a.numbers[f"{way}_R@1"])
+
+
+def test_screen_json_and_refusals(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["why-differ", str(run(place, "first")), str(run(place, "more-frames", frames=8))]
+    assert main(words) == 0
+    assert "verb_mc: frames\n  equal    set" in capsys.readouterr().out
+    assert main([*words, "--json"]) == 0
+    (report,) = json.loads(capsys.readouterr().out)
+    assert report["first"] == "frames" and report["stages"][0]["stage"] == "set"
+    assert main([*words, "--config", "gender_mc"]) == 2
+    assert main(["why-differ", words[1], str(place / "nothing")]) == 2
+    assert "no folder of a run" in capsys.readouterr().err
+
+
+def test_what_a_run_records_is_small(place: Path) -> None:
+    folder = RunFolder(run(place, "first"))
+    assert (folder.path / "evidence.json").stat().st_size < 16_000
+    items = folder.evidence["items"][CONFIG]
+    assert len(items) == 9 and all(len(item["texts"]) == len(item["tokens"]) == 3 for item in items.values())
+    assert len(folder.evidence["traces"]) == 8
