@@ -15,6 +15,7 @@ from video_contrast.files import is_safe_relative, read_json, resolve_under, sha
 from video_contrast.rows import Row, layout_of, table_columns, validate_rows
 from video_contrast.storage import SetFolder
 from video_contrast.storage.file_set import FileSet
+from video_contrast.storage.table_columns import TableColumns
 from video_contrast.video import DamagedVideo, index_of, segments_of, verify
 from video_contrast.video.container import reason
 from video_contrast.video.segments import segments_problem
@@ -67,6 +68,7 @@ def check(
     folder: str | Path,
     *,
     video_root: str | Path | None = None,
+    columns: TableColumns | None = None,
     decode: bool = True,
     expected: str | Path | None = None,
     num_proc: int = 1,
@@ -78,6 +80,7 @@ def check(
         folder: of the set: `<config>/<split>-*.parquet`, as a build writes it and the Hub gives it back; or a table.
         video_root: what `video_path` is relative to; the one that the set was built with, or its own folder, by
             default. Where its own folder holds none of the videos, they are not looked for (`looked` is False).
+        columns: which column is what, of a table made elsewhere.
         decode: decode every frame, and call a video damaged where the decoder reports an error or a corrupt frame;
             else only read the index, which finds files that stop in the middle.
         expected: the `videos.json` of a run or the manifest of a former check: videos whose sha256 is another now
@@ -92,7 +95,7 @@ def check(
         raise UsageError(f"--num-proc must be at least 1, not {num_proc}")
     root = Path(folder)
     hashes = _hashes(expected) if expected is not None else {}
-    set_folder = FileSet.of(root) if root.is_file() else SetFolder.open(root)
+    set_folder = FileSet.of(root, columns) if root.is_file() else SetFolder.open(root, columns)
     if video_root is not None and not Path(video_root).is_dir():
         raise UsageError(f"--video-root {video_root}: no such folder")
     checked = Checked()

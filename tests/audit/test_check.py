@@ -204,6 +204,17 @@ def test_a_table_is_checked_as_it_is_scored(folder, capsys):
     assert json.loads((folder / "mine.manifest.json").read_text())["missing"] == ["clips/v9.mp4"]
 
 
+def test_check_takes_the_columns_that_score_and_xray_take(folder, capsys):
+    lines = ["Datei;gut;schlecht;richtig", "clips/v0.mp4;2;1;1", "clips/v1.mp4;ein Mädchen;ein Hund;0"]
+    (folder / "mine.csv").write_text("\n".join(lines), encoding="cp1252")
+    flags = ["--candidates", "gut,schlecht", "--label", "richtig", "--video", "Datei", "--encoding", "cp1252",
+             "--label-is", "place0"]  # fmt: skip
+    assert main(["check", str(folder / "mine.csv")]) == 1
+    capsys.readouterr()
+    assert main(["check", str(folder / "mine.csv"), *flags]) == 0
+    assert "mine: test 2 rows" in capsys.readouterr().out
+
+
 def test_a_table_that_names_no_video_has_no_manifest(folder, capsys):
     (folder / "mine.csv").write_text("video,caption\na.mp4,a man sits\n")
     assert main(["check", str(folder / "mine.csv"), "--video-root", str(folder)]) == 1

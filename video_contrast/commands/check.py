@@ -7,6 +7,7 @@ from video_contrast.commands.command import command
 from video_contrast.console import AsJson, counted, print_json, say
 from video_contrast.options import VideoRoot
 from video_contrast.storage.run_notes import remark_lines
+from video_contrast.storage.table_columns import TableColumns
 
 if TYPE_CHECKING:
     from video_contrast.audit.check import Checked
@@ -24,6 +25,7 @@ def check(
     sha256: Annotated[Path | None, "videos.json of a run, or a former manifest: name the videos that changed"] = None,
     num_proc: Annotated[int, "files that are read at the same time"] = 1,
     as_json: AsJson = False,
+    columns: TableColumns,
 ) -> None:
     """Validate a set's tables and videos; write a manifest with the sha256 of every video.
 
@@ -35,7 +37,13 @@ def check(
     from video_contrast.files import write_json
 
     checked = checking.check(
-        dataset, video_root=video_root, decode=decode, expected=sha256, num_proc=num_proc, progress=True
+        dataset,
+        video_root=video_root,
+        columns=columns,
+        decode=decode,
+        expected=sha256,
+        num_proc=num_proc,
+        progress=True,
     )
     beside = dataset.with_suffix(f".{checking.MANIFEST}") if dataset.is_file() else dataset / checking.MANIFEST
     place = write_json(manifest or beside, checked.manifest()) if checked.looked else None

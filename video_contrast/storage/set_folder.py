@@ -60,8 +60,8 @@ class SetFolder:
     columns: TableColumns | None = None
 
     @classmethod
-    def open(cls, path: str | Path) -> SetFolder:
-        """Opens the folder of a set.
+    def open(cls, path: str | Path, columns: TableColumns | None = None) -> SetFolder:
+        """Opens the folder of a set; `columns` says what is what in tables made elsewhere, where the user does.
 
         Raises:
             UsageError: no such folder.
@@ -74,7 +74,7 @@ class SetFolder:
             )
         if not root.is_dir():
             raise UsageError(f"no such folder: {root}")
-        return cls(root)
+        return cls(root, columns)
 
     @classmethod
     def built(cls, path: str | Path) -> SetFolder:
