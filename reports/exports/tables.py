@@ -1,40 +1,42 @@
 """The multiple-choice tables of a set, with clips that a tool can show which reads whole files."""
 
+from collections.abc import Sequence
 from importlib.resources import files
 from pathlib import Path
+from typing import cast
 
 from video_contrast.answer_text import LETTERS
 from video_contrast.errors import UsageError
 from video_contrast.files import copy_file, resolve_under
-from video_contrast.rows import MultipleChoiceRow
+from video_contrast.rows import Layout, MultipleChoiceRow, Row
 from video_contrast.seeds import digest
 from video_contrast.storage import SetFolder
 from video_contrast.video import Clip, footage_of, write_video
 
 Tables = dict[tuple[str, str], list[MultipleChoiceRow]]  # (config, split) -> rows
+AnyTables = dict[tuple[str, str], list[Row]]
 CARRIED = ("answer_text.py", "question_text.py")  # what every export asks and reads answers with
 
 
-def choice_tables(folder: str | Path, *, write_videos: bool) -> tuple[str, Tables]:
-    """The name of a built set and its multiple-choice tables.
+def tables_of(folder: str | Path, layouts: Sequence[Layout], *, write_videos: bool) -> tuple[str, AnyTables]:
+    """The name of a built set and its tables of some layouts.
 
     Args:
         folder: a built set.
+        layouts: which.
         write_videos: accept rows whose clip is a span of a file, which `write_clips` cuts.
 
     Raises:
-        UsageError: not a built set, it has no such table, or a row that would be asked about a clip that is not its own
-            or has more candidates than there are letters.
+        UsageError: not a built set, or a row that would be asked about a clip that is not its own or has more
+            candidates than there are letters.
     """
     built = SetFolder.built(folder)
     tables = {
-        (config, split): built.choice_rows(config, split)
+        (config, split): built.rows(config, split)
         for config in sorted(built.configs)
-        if built.layout(config) == "multiple_choice"
+        if built.layout(config) in layouts
         for split in sorted(built.splits(config))
     }
-    if not tables:
-        raise UsageError(f"{folder} has no multiple-choice config; retrieval sets have no place in these formats")
     for (config, _), rows in tables.items():
         for number, row in enumerate(rows):
             if reason := _rejection_reason(row, write_videos):
@@ -42,9 +44,21 @@ def choice_tables(folder: str | Path, *, write_videos: bool) -> tuple[str, Table
     return built.builder, tables
 
 
-def _rejection_reason(row: MultipleChoiceRow, write_videos: bool) -> str | None:
+def choice_tables(folder: str | Path, *, write_videos: bool) -> tuple[str, Tables]:
+    """The name of a built set and its multiple-choice tables, as `tables_of`.
+
+    Raises:
+        UsageError: as `tables_of`, or it has no such table.
+    """
+    name, tables = tables_of(folder, ("multiple_choice",), write_videos=write_videos)
+    if not tables:
+        raise UsageError(f"{folder} has no multiple-choice config; retrieval sets have no place in this format")
+    return name, cast(Tables, tables)
+
+
+def _rejection_reason(row: Row, write_videos: bool) -> str | None:
     """Why a tool that reads whole files, and answers by letter, cannot be asked a row."""
-    if len(row["candidates"]) > len(LETTERS):
+    if len(row.get("candidates", ())) > len(LETTERS):
         return f"has {len(row['candidates'])} candidates, and answers are among {len(LETTERS)} letters"
     if row.get("video_perturbation"):
         return "other tools cannot perturb its clip as its recipe says: build the perturbed set with --files"
@@ -55,7 +69,7 @@ def _rejection_reason(row: MultipleChoiceRow, write_videos: bool) -> str | None:
     return None
 
 
-def write_clips(tables: Tables, video_root: Path, output: Path) -> dict[Clip, str]:
+def write_clips(tables: Tables | AnyTables, video_root: Path, output: Path) -> dict[Clip, str]:
     """Writes the clips of tables as mp4 files below `output`; returns the relative path of each.
 
     A whole mp4 file is copied; a span, or a file of another kind, is encoded again.
@@ -84,6 +98,27 @@ def write_clips(tables: Tables, video_root: Path, output: Path) -> dict[Clip, st
         if not (target.exists() and target.samefile(source)):
             copy_file(source, target)
     return written
+
+
+def mp4_tables(
+    tables: Tables, folder: str | Path, output: str | Path, *, video_root: str | Path | None, write_videos: bool
+) -> tuple[dict[Clip, str], Path]:
+    """The mp4 file of each clip, below the folder that is returned with them, for tools that read mp4 files only.
+
+    Raises:
+        UsageError: a video is of another kind, and clips are not to be written.
+    """
+    root = Path(video_root or SetFolder(Path(folder)).video_root)
+    if write_videos:
+        return write_clips(tables, root, Path(output)), Path(output)
+    for (config, _), rows in tables.items():
+        for number, row in enumerate(rows):
+            if not row["video_path"].endswith(".mp4"):
+                raise UsageError(
+                    f"{config}, row {number} (id {row['id']!r}): this format takes mp4 files only, not "
+                    f"{row['video_path']!r}: give --write-videos, which makes them"
+                )
+    return {Clip.of(row): row["video_path"] for rows in tables.values() for row in rows}, root
 
 
 def python_file(template: str, video_root: Path) -> str:

@@ -10,12 +10,10 @@ import io
 from pathlib import Path
 
 from video_contrast.answer_text import LETTERS
-from video_contrast.errors import UsageError
 from video_contrast.files import write_text
 from video_contrast.question_text import WHICH_SENTENCE, question_of
-from video_contrast.reports.exports.tables import choice_tables, python_file, write_clips
+from video_contrast.reports.exports.tables import choice_tables, mp4_tables, python_file
 from video_contrast.rows import MultipleChoiceRow
-from video_contrast.storage import SetFolder
 from video_contrast.video import Clip
 
 CLASS = "video_contrast_sets.py"
@@ -45,24 +43,16 @@ def vlmevalkit(
             its video is no mp4 file.
     """
     name, tables = choice_tables(folder, write_videos=write_videos)
-    target, root = Path(output), Path(video_root or SetFolder(Path(folder)).video_root)
-    if not write_videos:
-        for (config, _), rows in tables.items():
-            for number, row in enumerate(rows):
-                if not row["video_path"].endswith(".mp4"):
-                    raise UsageError(
-                        f"{config}, row {number} (id {row['id']!r}): VLMEvalKit reads mp4 files only, not "
-                        f"{row['video_path']!r}: give --write-videos, which makes them"
-                    )
-    clips = write_clips(tables, root, target) if write_videos else {}
+    clips, root = mp4_tables(tables, folder, output, video_root=video_root, write_videos=write_videos)
+    target = Path(output)
     written = [
         write_text(
             target / f"{name}_{config}_{split}.tsv",
-            _tsv([_line(number, row, clips.get(Clip.of(row), row["video_path"])) for number, row in enumerate(rows)]),
+            _tsv([_line(number, row, clips[Clip.of(row)]) for number, row in enumerate(rows)]),
         )
         for (config, split), rows in tables.items()
     ]
-    source = python_file("vlmevalkit_sets.py.template", target if write_videos else root)
+    source = python_file("vlmevalkit_sets.py.template", root)
     source = source.replace("@EXAMPLE@", written[0].stem).replace("THIS_FILE", CLASS.removesuffix(".py"))
     return [*written, write_text(target / CLASS, source)]
 

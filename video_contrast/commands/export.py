@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 
 from video_contrast.commands.command import command, names_in
 from video_contrast.console import AsJson, counted, say
+from video_contrast.errors import UsageError
 from video_contrast.options import Flag, VideoRoot
 from video_contrast.teacher.preferences import PreferenceOptions
 
@@ -16,20 +17,24 @@ def export(
     folder: Annotated[Path, "folder of the set", Flag("DATASET")],
     *,
     output: Annotated[Path, "folder to write into"],
-    format_: Annotated[Literal["lmms-eval", "vlmevalkit"], "whose format", Flag("--format")],
-    repo: Annotated[str | None, "for lmms-eval: the set's name on the Hub, so that others can run the task"] = None,
+    format_: Annotated[Literal["lmms-eval", "vlmevalkit", "inspect-ai", "mteb"], "whose format", Flag("--format")],
+    repo: Annotated[str | None, "lmms-eval, mteb: the set's name on the Hub, for tasks that others run"] = None,
     video_root: VideoRoot = None,
     write_videos: Annotated[bool, "write the clips too, each cut to its span: these tools show whole files"] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Write a built set as lmms-eval tasks, as VLMEvalKit's files or as preferences."""
+    """Write a built set for lmms-eval, VLMEvalKit, inspect_ai or MTEB, or as preferences."""
     from video_contrast.reports import exports
 
+    where = {"video_root": video_root, "write_videos": write_videos}
+    if repo and format_ not in ("lmms-eval", "mteb"):
+        raise UsageError(f"--repo goes with --format lmms-eval or mteb: files of {format_} hold the items themselves")
     if format_ == "lmms-eval":
-        tasks = exports.lmms_eval(folder, output, dataset=repo, video_root=video_root, write_videos=write_videos)
-        written = sorted(tasks.iterdir())
+        written = sorted(exports.lmms_eval(folder, output, dataset=repo, **where).iterdir())
+    elif format_ == "mteb":
+        written = [exports.mteb(folder, output, dataset=repo, **where)]
     else:
-        written = exports.vlmevalkit(folder, output, video_root=video_root, write_videos=write_videos)
+        written = {"vlmevalkit": exports.vlmevalkit, "inspect-ai": exports.inspect_ai}[format_](folder, output, **where)
     files = [str(path) for path in written]
     if as_json:
         print(json.dumps(files))

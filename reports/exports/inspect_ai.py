@@ -1,0 +1,78 @@
+"""A built set as tasks of inspect_ai.
+
+    OUTPUT/<set>.py                      a task a multiple-choice config and split: dataset, solver, scorer
+    OUTPUT/<set>_<config>_<split>.jsonl  its samples
+    OUTPUT/clips ...                     the clips, where they were written
+
+Use: `inspect eval OUTPUT/<set>.py@<config> --model ...`. Models are shown mp4 files, or with `-T frames=8` images.
+"""
+
+import json
+import re
+from pathlib import Path
+
+from video_contrast.answer_text import LETTERS
+from video_contrast.errors import UsageError
+from video_contrast.files import write_text
+from video_contrast.question_text import WHICH_SENTENCE, question_of
+from video_contrast.reports.exports.tables import choice_tables, mp4_tables, python_file
+from video_contrast.rows import MultipleChoiceRow
+from video_contrast.video import Clip
+
+TASK = '''
+@task
+def {name}(frames: int = 0):
+    """{config}, {split}. frames: so many images instead of the file."""
+    return contrast_task("{data}", frames)
+'''
+
+
+def inspect_ai(
+    folder: str | Path, output: str | Path, *, video_root: str | Path | None = None, write_videos: bool = False
+) -> list[Path]:
+    """Writes the tasks.
+
+    Args:
+        folder: a built set.
+        output: the folder of the tasks.
+        video_root: where the clips lie; where the set says by default.
+        write_videos: write the clips beside the tasks, cut to their spans.
+
+    Returns:
+        The samples' files, and last the Python file.
+
+    Raises:
+        UsageError: not a built set, it has no multiple-choice config, a row cannot be asked (see `choice_tables`), or
+            its video is no mp4 file.
+    """
+    name, tables = choice_tables(folder, write_videos=write_videos)
+    clips, root = mp4_tables(tables, folder, output, video_root=video_root, write_videos=write_videos)
+    stem, written, tasks = re.sub(r"\W+", "_", name), [], []
+    for (config, split), rows in tables.items():
+        data = f"{stem}_{config}_{split}.jsonl"
+        lines = [json.dumps(_line(row, clips[Clip.of(row)]), ensure_ascii=False) + "\n" for row in rows]
+        written.append(write_text(Path(output) / data, "".join(lines)))
+        task = re.sub(r"\W+", "_", config if split == "test" else f"{config}_{split}")
+        if not task.isidentifier():
+            raise UsageError(f"config {config!r} has no name that a task of inspect_ai can have")
+        tasks.append((task, TASK.format(name=task, config=config, split=split, data=data)))
+    source = python_file("inspect_task.py.template", root).replace("@TASKS@\n", "\n".join(text for _, text in tasks))
+    source = source.replace("@EXAMPLE@", tasks[0][0]).replace("THIS_FILE", f"{stem}.py")
+    return [*written, write_text(Path(output) / f"{stem}.py", source)]
+
+
+def _line(row: MultipleChoiceRow, video: str) -> dict[str, object]:
+    """A sample."""
+    question, candidates = question_of(row) or WHICH_SENTENCE, row["candidates"]
+    yes_no = question.is_yes_no(candidates)
+    return {
+        "id": row["id"],
+        "video": video,
+        "prompt": question.prompt_for(candidates),
+        "target": candidates[row["label"]] if yes_no else LETTERS[row["label"]],
+        "candidates": candidates,
+        "label": row["label"],
+        "kinds": row["kinds"],
+        "cluster": row["cluster"],
+        "yes_no": yes_no,
+    }
