@@ -1,10 +1,12 @@
 """What lexicon and counts know together: which units and nouns stand in one frame, and how usual a run of words is."""
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property, lru_cache
 from math import log
 from typing import Any
+
+import numpy as np
 
 from video_contrast.perturbations.contrast.caption_counts import CaptionCounts
 from video_contrast.perturbations.contrast.lexicon import Action, Lexicon, load_lexicon
@@ -12,6 +14,7 @@ from video_contrast.perturbations.contrast.lexicon import Action, Lexicon, load_
 _BACKOFF = log(0.4)
 _PRIOR = 1.5  # videos by which observed and expected are smoothed
 _CACHED = 1 << 18
+_KEPT = 1 << 16
 _PEERS = 150  # nouns that may take a noun's place
 _COMMON = 8  # videos that name a noun which the lexicon's class alone proposes
 # Classes of what is not counted in pieces.
@@ -56,10 +59,11 @@ class Evidence:
             table: sum(counts.tables[table].values()) + 1 for table in ("object", "subject", "place", "tail")
         }
         self._row_totals: dict[int, int] = {}
-        self.kept: dict[object, list[Any]] = {}  # by key, what is proposed for equal slots
+        self.kept: Callable[..., Any] = lru_cache(_KEPT)(self._computed)
         self._tail_total: Counter[str] = Counter()
         for key, n in counts.tables["tail"].items():
             self._tail_total[key.split("\t")[1]] += n
+        self._classmates = lru_cache(_CACHED)(self._find_classmates)
         self.peers = lru_cache(_CACHED)(self._find_peers)
         self.opposites = lru_cache(_CACHED)(self._opposites)
         self.similarity = lru_cache(_CACHED)(self._similarity)
@@ -67,11 +71,17 @@ class Evidence:
         self.fits = lru_cache(_CACHED)(self.lexicon.fits)
         self.swaps = lru_cache(_CACHED)(self.lexicon.swaps)
         self.excludes = lru_cache(_CACHED)(self.lexicon.excludes)
+        self._takers = lru_cache(_CACHED)(self._find_takers)
         self._units_for = lru_cache(_CACHED)(self._find_units)
         self.groups = lru_cache(_CACHED)(self.groups)  # type: ignore[method-assign]
+        self.category = lru_cache(_CACHED)(self.category)  # type: ignore[method-assign]
         self.takes = lru_cache(_CACHED)(self.takes)  # type: ignore[method-assign]
         self.lift = lru_cache(_CACHED)(self._lift)
         self._size = log(sum(counts.tables["words1"].values()) + 1)
+
+    def _computed(self, function: Callable[..., Any], *key: object) -> Any:
+        """`function(self, *key)`; `kept` remembers the latest results, since sets repeat their verbs and things."""
+        return function(self, *key)
 
     def category(self, noun: str) -> str:
         """The class of a noun (of its head, if the compound is unknown); "" for an unknown one."""
@@ -130,24 +140,26 @@ class Evidence:
         return self._units_for(subject, noun)
 
     def _find_units(self, subject: str, noun: str) -> tuple[tuple[str, str], ...]:
-        if noun:
-            names = [noun, noun.rpartition(" ")[2]]
-            wide = {name for category in self.categories(noun) for name in (category, *self.parents(category))}
-            candidates = [action for name in (*names, *sorted(wide)) for action in self._by_object.get(name, ())]
-        else:
-            candidates = self._by_object.get("", [])
+        if not noun:
+            return tuple(sorted({(action.unit, action.frame) for action in self._takers(subject, "")}))
+        own = frozenset((noun, noun.rpartition(" ")[2]))
+        wide = {name for category in self.categories(noun) for name in (category, *self.parents(category))}
         # What is listed under a noun or its classes takes it, unless it is excepted.
-        own = frozenset((noun, noun.rpartition(" ")[2])) if noun else frozenset[str]()
-        admits = self.lexicon.admits
         return tuple(
             sorted(
                 {
                     (action.unit, action.frame)
-                    for action in candidates
-                    if admits(action.subject, subject) and not own & action.object.excepted
+                    for name in own | wide
+                    for action in self._takers(subject, name)
+                    if not action.object.excepted or own.isdisjoint(action.object.excepted)
                 }
             )
         )
+
+    def _find_takers(self, subject: str, name: str) -> tuple[Action, ...]:
+        """The seen actions that a subject does and that are listed under a noun or class."""
+        admits = self.lexicon.admits
+        return tuple(action for action in self._by_object.get(name, ()) if admits(action.subject, subject))
 
     @cached_property
     def _by_object(self) -> dict[str, list[Action]]:
@@ -184,14 +196,47 @@ class Evidence:
 
     def _find_peers(self, noun: str, category: str) -> dict[str, float]:
         """The nouns of a class and of those beside it that captions use, with how well they can take a noun's place."""
-        scores = {
-            other: 0.7 * (name == category) + 2.5 * self.similarity(noun, other)
+        nouns, places, same = self._classmates(category)
+        scores = 0.7 * same + 2.5 * self._similarities(noun)[places]
+        best = np.argsort(-scores, kind="stable")[:_PEERS]
+        return {nouns[n]: float(scores[n]) for n in best.tolist()}
+
+    def _find_classmates(self, category: str) -> tuple[list[str], np.ndarray, np.ndarray]:
+        """The common nouns of a class and of those beside it, sorted: their places in a row of similarities (the last
+        place: none), and 1 for those of the class itself."""
+        own = set(self.by_category.get(category, ()))
+        nouns = sorted(
+            noun
             for name in self.siblings(category)
-            for other in self.by_category.get(name, ())
-            if self.counts.get("noun", other) >= _COMMON
+            for noun in self.by_category.get(name, ())
+            if self.counts.get("noun", noun) >= _COMMON
+        )
+        places = [self._noun_places.get(noun, len(self._noun_places)) for noun in nouns]
+        return nouns, np.array(places, dtype=int), np.array([float(noun in own) for noun in nouns])
+
+    @cached_property
+    def _noun_places(self) -> dict[str, int]:
+        return {noun: n for n, noun in enumerate(sorted(self._contexts))}
+
+    @cached_property
+    def _postings(self) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+        """Context -> the places of the nouns that stand in it, and its weight for each."""
+        listed: dict[str, list[tuple[int, float]]] = defaultdict(list)
+        for noun, n in self._noun_places.items():
+            for name, weight in self._contexts[noun].items():
+                listed[name].append((n, weight))
+        return {
+            name: (np.array([n for n, _ in pairs]), np.array([weight for _, weight in pairs]))
+            for name, pairs in listed.items()
         }
-        best = sorted(scores, key=lambda other: (-scores[other], other))[:_PEERS]
-        return {other: scores[other] for other in best}
+
+    def _similarities(self, noun: str) -> np.ndarray:
+        """`similarity` of a noun to every noun, in the order of `_noun_places`; then a 0."""
+        row = np.zeros(len(self._noun_places) + 1)
+        for name, weight in self._contexts.get(noun, {}).items():
+            places, weights = self._postings[name]
+            row[places] += weight * weights
+        return row
 
     def _lift(self, table: str, first: str, other: str) -> float:
         """Log of the videos that say both over those that would by chance; 0 where nothing is known."""

@@ -5,7 +5,7 @@ from math import log1p
 from video_contrast.perturbations.contrast.clip import CaptionReading
 from video_contrast.perturbations.contrast.evidence import Evidence
 from video_contrast.perturbations.contrast.lexicon import Action, Swap
-from video_contrast.perturbations.contrast.slots import PLACES, ThingSlot, VerbChoice, VerbSlot
+from video_contrast.perturbations.contrast.slots import PLACES, ThingKey, ThingSlot, VerbChoice, VerbKey, VerbSlot
 
 _OUTDOOR = frozenset({"water", "drive", "hunt", "garden", "farm", "nature", "travel", "crowd"})
 _INDOOR = frozenset({"cook", "clean", "office", "lab", "medical", "shop"})
@@ -56,40 +56,36 @@ def verb_slot_features(reading: CaptionReading, slot: VerbSlot, evidence: Eviden
     }
 
 
-def _reason(slot: VerbSlot, choice: VerbChoice, evidence: Evidence) -> str:
+def _reason(key: VerbKey, choice: VerbChoice, evidence: Evidence) -> str:
     """The lexicon's reason why two units exclude each other; "" without one."""
-    reason = evidence.excludes(slot.unit, choice.unit, slot.noun)
-    if not reason and slot.frame == "p" and choice.keeps:
-        reason = evidence.excludes(slot.unit.rpartition(" ")[0], choice.unit)
+    reason = evidence.excludes(key.unit, choice.unit, key.noun)
+    if not reason and key.frame == "p" and choice.keeps:
+        reason = evidence.excludes(key.unit.rpartition(" ")[0], choice.unit)
     return reason or ""
 
 
-def verb_choice_features(
-    reading: CaptionReading, slot: VerbSlot, choice: VerbChoice, new: str, evidence: Evidence
-) -> tuple[dict[str, float], str]:
-    """Features of a unit in the place of a verb, and the lexicon's reason why the two exclude each other ("": none).
+def verb_choice_features(evidence: Evidence, key: VerbKey, choice: VerbChoice) -> dict[str, float]:
+    """Features of a unit in the place of a verb, whatever else the caption says.
 
     Args:
-        reading, slot, choice: the caption, what is replaced, and by what.
-        new: the words as they will stand there.
         evidence: of counts and lexicon.
+        key, choice: what is replaced, and by what.
     """
     counts = evidence.counts
     unit = f"{choice.unit} {choice.keeps}" if choice.keeps else choice.unit
     alone = choice.frame == "i" and not choice.keeps
-    noun = "" if alone else slot.noun
+    noun = "" if alone else key.noun
     seen = evidence.units_of.get(noun, {}).get(unit, 0)
-    reason = _reason(slot, choice, evidence)
+    reason = _reason(key, choice, evidence)
     actions = evidence.lexicon.actions(choice.unit)
-    action = actions[0] if actions else None
-    subject = slot.subject or "person"
+    subject = key.subject or "person"
     features = {f"reason {name}": float(reason.startswith(name)) for name in _REASONS}
     features |= {
         "any reason": float(bool(reason)),
-        "no reason": float(not reason and evidence.knows(slot.unit)),
-        "in lexicon": float(action is not None),
-        "listed use": float(bool(slot.noun) and choice.unit in evidence.uses(slot.noun)),
-        "fits": float(evidence.fits(choice.unit, subject, slot.noun if choice.frame != "i" else "")),
+        "no reason": float(not reason and evidence.knows(key.unit)),
+        "in lexicon": float(bool(actions)),
+        "listed use": float(bool(key.noun) and choice.unit in evidence.uses(key.noun)),
+        "fits": float(evidence.fits(choice.unit, subject, key.noun if choice.frame != "i" else "")),
         "seen with noun": log1p(seen) / 3 if noun else 0.0,
         "never with noun": float(bool(noun) and not seen),
         "goes with noun": evidence.surprise("object", seen, evidence.unit_total[unit], evidence.noun_total[noun]),
@@ -98,19 +94,37 @@ def verb_choice_features(
         "seen with subject": log1p(evidence.subjects_of.get(unit, {}).get(subject, 0)) / 4,
         "unit known": log1p(evidence.unit_total[unit]) / 5,
         "verb known": log1p(counts.get("verb", choice.verb)) / 6,
-        "lift": evidence.lift("verbs", slot.verb, choice.verb),
-        "longer": float(len(new.split()) - len(reading.caption[slot.start : slot.end].split())),
+        "lift": evidence.lift("verbs", key.verb, choice.verb),
         "keeps a place": float(bool(choice.keeps)),
         "intransitive": float(alone),
-        "new preposition": float(choice.frame == "p" and slot.frame != "p"),
-        "same preposition": float(choice.frame == "p" and choice.unit.split(" ")[-1] == slot.unit.split(" ")[-1]),
-        "place clash": _place_clash(reading, action),
+        "new preposition": float(choice.frame == "p" and key.frame != "p"),
+        "same preposition": float(choice.frame == "p" and choice.unit.split(" ")[-1] == key.unit.split(" ")[-1]),
     }
-    features |= _company(reading, slot, choice, evidence) | _runs(reading, slot, new, evidence)
-    return features | _of(action) | _written(slot, choice.swap), reason
+    return features | _of(actions[0] if actions else None) | _written(choice.swap)
 
 
-def _written(slot: VerbSlot, swap: Swap | None) -> dict[str, float]:
+def verb_caption_features(
+    reading: CaptionReading, slot: VerbSlot, choice: VerbChoice, new: str, evidence: Evidence
+) -> dict[str, float]:
+    """Features of a unit in the place of a verb that depend on the rest of the caption.
+
+    Args:
+        reading, slot, choice: the caption, what is replaced, and by what.
+        new: the words as they will stand there.
+        evidence: of counts and lexicon.
+    """
+    actions, swap = evidence.lexicon.actions(choice.unit), choice.swap
+    features = _company(reading, slot, choice, evidence) | _runs(reading, slot, new, evidence)
+    features["longer"] = float(len(new.split()) - len(reading.caption[slot.start : slot.end].split()))
+    features["place clash"] = _place_clash(reading, actions[0] if actions else None)
+    if swap is not None:
+        features["swap in a step"] = float(slot.order)
+        features["swap before tails"] = float(bool(slot.tails) and not swap.preposition)
+        features["swap of a light verb"] = float(slot.rejection_reason is not None)
+    return features
+
+
+def _written(swap: Swap | None) -> dict[str, float]:
     """How a written swap was proposed."""
     if swap is None:
         return {}
@@ -118,15 +132,9 @@ def _written(slot: VerbSlot, swap: Swap | None) -> dict[str, float]:
         "written swap": 1.0,
         "swap of this unit": float(not swap.carried),
         "swap with the noun": float(swap.match == "noun"),
-        "swap with the class": float(swap.match == "class"),
-        "swap rank": swap.rank / 10,
         "swap keeps a place": float(swap.keeps),
         "swap with an object": float(bool(swap.phrase)),
         "swap of two places": float(bool(swap.preposition)),
-        "swap in a step": float(slot.order),
-        "swap with an object in a step": float(slot.order and bool(swap.phrase)),
-        "swap before tails": float(bool(slot.tails) and not swap.preposition),
-        "swap of a light verb": float(slot.rejection_reason is not None),
     }
 
 
@@ -215,52 +223,63 @@ def object_slot_features(reading: CaptionReading, slot: ThingSlot, evidence: Evi
     }
 
 
-def object_choice_features(
+def object_choice_features(evidence: Evidence, key: ThingKey, noun: str) -> dict[str, float]:
+    """Features of a noun in the place of a thing, whatever else the caption says.
+
+    Args:
+        evidence: of counts and lexicon.
+        key, noun: what is replaced, and by what, in dictionary form.
+    """
+    counts, lexicon = evidence.counts, evidence.lexicon
+    here = {
+        "subject": evidence.subjects_of.get(key.unit, {}),
+        "object": evidence.nouns_of.get(key.unit, {}),
+        "place": evidence.nouns_behind.get(key.preposition, {}),
+    }[key.relation]
+    mine, other = (things[0] if (things := lexicon.things(name)) else None for name in (key.noun, noun))
+    known = counts.get("noun", noun)
+    behind = evidence.nouns_behind.get(key.preposition, {}).get(noun, 0)
+    return {
+        "alike": evidence.similarity(key.noun, noun),
+        "alike by head": evidence.similarity(key.noun.split(" ")[-1], noun.rpartition(" ")[2]),
+        "same class": float(evidence.category(noun) == key.category),
+        "same size": float(mine is not None and other is not None and mine.size == other.size),
+        "seen here": log1p(here.get(noun, 0)) / 3,
+        "never here": float(not here.get(noun, 0)),
+        "goes here": evidence.surprise(key.relation, here.get(noun, 0), evidence.total(here), known),
+        "goes with preposition": (
+            evidence.surprise("place", behind, evidence.behind_total[key.preposition], known)
+            if key.preposition in evidence.behind_total
+            else 0.0
+        ),
+        "listed use": float(key.unit in evidence.uses(noun)),
+        "fits": float(bool(key.unit) and evidence.fits(key.unit, key.subject or "person", noun)),
+        "noun known": log1p(known) / 6,
+        "several meanings": float(len(evidence.categories(noun)) > 1),
+        "lift": evidence.lift("nouns", key.noun, noun),
+        "new compound": float(" " in noun),
+    }
+
+
+def object_caption_features(
     reading: CaptionReading, slot: ThingSlot, noun: str, new: str, evidence: Evidence
 ) -> dict[str, float]:
-    """Features of a noun in the place of a thing.
+    """Features of a noun in the place of a thing that depend on the rest of the caption.
 
     Args:
         reading, slot, noun: the caption, what is replaced, and by what, in dictionary form.
         new: the words as they will stand there.
         evidence: of counts and lexicon.
     """
-    counts, lexicon = evidence.counts, evidence.lexicon
-    here = {
-        "subject": evidence.subjects_of.get(slot.unit, {}),
-        "object": evidence.nouns_of.get(slot.unit, {}),
-        "place": evidence.nouns_behind.get(slot.preposition, {}),
-    }[slot.relation]
-    own = slot.noun.split(" ")
+    counts, own = evidence.counts, slot.noun.split(" ")
     others = [name for name in reading.counted_nouns(counts) if name != slot.noun and name not in own]
     lifts = [evidence.lift("nouns", name, noun) for name in others]
     topics = [evidence.lift("topic", verb.verb, noun) for verb in reading.verbs if counts.get("verb", verb.verb) > 20]
-    mine, other = (things[0] if (things := lexicon.things(name)) else None for name in (slot.noun, noun))
-    known = counts.get("noun", noun)
-    behind = evidence.nouns_behind.get(slot.preposition, {}).get(noun, 0)
     return {
-        "alike": evidence.similarity(slot.noun, noun),
-        "alike by head": evidence.similarity(own[-1], noun.rpartition(" ")[2]),
-        "same class": float(evidence.category(noun) == slot.category),
-        "same size": float(mine is not None and other is not None and mine.size == other.size),
-        "seen here": log1p(here.get(noun, 0)) / 3,
-        "never here": float(not here.get(noun, 0)),
-        "goes here": evidence.surprise(slot.relation, here.get(noun, 0), evidence.total(here), known),
-        "goes with preposition": (
-            evidence.surprise("place", behind, evidence.behind_total[slot.preposition], known)
-            if slot.preposition in evidence.behind_total
-            else 0.0
-        ),
-        "listed use": float(slot.unit in evidence.uses(noun)),
-        "fits": float(bool(slot.unit) and evidence.fits(slot.unit, slot.subject or "person", noun)),
-        "noun known": log1p(known) / 6,
-        "several meanings": float(len(evidence.categories(noun)) > 1),
-        "lift": evidence.lift("nouns", slot.noun, noun),
         "company": _mean(lifts),
         "worst company": min(lifts, default=0.0),
         "topic": _mean(topics),
         "worst topic": min(topics, default=0.0),
         **_runs(reading, slot, new, evidence),
         "adjective unseen": float(sum(not counts.get("adjective", name, noun) for name in slot.adjectives)),
-        "new compound": float(" " in noun),
     }

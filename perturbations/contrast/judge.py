@@ -20,34 +20,42 @@ INTERCEPT = "(intercept)"
 
 @dataclass(frozen=True)
 class Judge:
-    """Coefficients of one kind of edit; features that are not named weigh nothing."""
+    """Coefficients of one kind of edit: feature -> weights of "natural" and "surely false". Others weigh nothing."""
 
-    natural: Mapping[str, float]
-    surely_false: Mapping[str, float]
+    weights: Mapping[str, tuple[float, float]]
 
     def probability(self, features: Mapping[str, float]) -> float:
         """The probability, 0..1."""
-        return _logistic(self.natural, features) * self.falsity(features)
+        natural, false = self._logits(features)
+        return _logistic(natural) * _logistic(false)
 
     def falsity(self, features: Mapping[str, float]) -> float:
         """The probability that an edit is surely false if it is natural, 0..1."""
-        return _logistic(self.surely_false, features)
+        return _logistic(self._logits(features)[1])
+
+    def _logits(self, features: Mapping[str, float]) -> tuple[float, float]:
+        weights = self.weights
+        natural, false = weights[INTERCEPT]
+        for name, value in features.items():
+            if value and name in weights:
+                first, other = weights[name]
+                natural += first * value
+                false += other * value
+        return natural, false
 
 
-def _logistic(weights: Mapping[str, float], features: Mapping[str, float]) -> float:
-    total = weights.get(INTERCEPT, 0.0) + sum(weights.get(name, 0.0) * value for name, value in features.items())
-    return 1.0 / (1.0 + exp(-max(-30.0, min(30.0, total))))
+def _logistic(logit: float) -> float:
+    return 1.0 / (1.0 + exp(-max(-30.0, min(30.0, logit))))
 
 
 @cache
 def load_judge(kind: Kind) -> Judge:
     """The judge of verb or object edits that the package ships."""
     rows = [line.split("\t") for line in lines("video_contrast.perturbations.contrast", "judge.tsv")[1:]]
-    natural, surely_false = (
-        {feature: float(weight) for of_kind, of, feature, weight in rows if (of_kind, of) == (kind, question)}
-        for question in QUESTIONS
+    table = {(question, feature): float(weight) for of_kind, question, feature, weight in rows if of_kind == kind}
+    return Judge(
+        {name: (table.get((QUESTIONS[0], name), 0.0), table.get((QUESTIONS[1], name), 0.0)) for _, name in table}
     )
-    return Judge(natural, surely_false)
 
 
 def threshold(quality: str | float) -> float:

@@ -1,22 +1,30 @@
 """Object proposals: nouns of the lexicon, or of a model, that the verb or preposition takes and that look different."""
 
-from video_contrast.perturbations.contrast.clip import CaptionReading, ClipReading
+import numpy as np
+
+from video_contrast.perturbations.contrast.clip import ClipReading
 from video_contrast.perturbations.contrast.evidence import Evidence
-from video_contrast.perturbations.contrast.features import SPEECH, object_choice_features, object_slot_features
+from video_contrast.perturbations.contrast.features import (
+    SPEECH,
+    object_caption_features,
+    object_choice_features,
+    object_slot_features,
+)
 from video_contrast.perturbations.contrast.proposal import ClipProposals, Features, Proposal, Replacements, Trial
-from video_contrast.perturbations.contrast.slots import ThingSlot
+from video_contrast.perturbations.contrast.slots import ThingKey, ThingSlot
 from video_contrast.perturbations.english.forms import inflect_name, is_noun, lemma
-from video_contrast.seeds import stream
+from video_contrast.seeds import Streams
 
 _JITTER = 0.8
-_READ = 80  # nouns a thing that are looked at
-KEPT = 16  # of which are judged
+_READ = 60  # nouns a thing that are looked at
+KEPT = 12  # of which are judged
 _COMMON = 8  # videos that name a noun which the lexicon's class alone proposes
 _SEEN = 2  # videos that say a noun in this frame
 _WIDE = frozenset(
     """plant animal food vehicle place building ingredient item dish creature meal snack""".split()  # noqa: SIM905
 )
 _NEVER = ("intangible", "people")
+_streams = Streams()
 
 
 def propose_objects(clip: ClipReading, evidence: Evidence, replacements: Replacements | None = None) -> ClipProposals:
@@ -50,9 +58,13 @@ def _eligible(
     proposed: ClipProposals, index: int, slot: ThingSlot, looks: frozenset[str], evidence: Evidence
 ) -> list[str]:
     """The nouns for a thing that no rule rejects. `looks` are those of the nouns of the clip."""
-    trial = Trial(proposed, index, slot, lambda noun: _rejection(proposed.clip, slot, noun, looks, evidence))
+
+    def rejection(noun: str) -> str | None:
+        return evidence.kept(_misfit, slot.key, noun) or _said_elsewhere(proposed.clip, noun, looks, evidence)
+
+    trial = Trial(proposed, index, slot, rejection)
     if proposed.replacements is None:
-        trial.take(_likely(slot, proposed.clip.readings[index], evidence), most=KEPT)
+        trial.take(_likely(slot, proposed.clip.readings[index].caption, evidence), most=KEPT)
     else:
         trial.read(lambda words: noun_of(words, slot), most=KEPT)
     return trial.end()
@@ -70,7 +82,7 @@ def noun_of(words: str, slot: ThingSlot) -> str | None:
     return noun if is_noun(head) and inflect_name(noun, slot.tag) == words.lower() else None
 
 
-def _seen_here(slot: ThingSlot, evidence: Evidence) -> dict[str, int]:
+def _seen_here(slot: ThingKey, evidence: Evidence) -> dict[str, int]:
     """Nouns that captions say in a thing's frame, with the number of videos."""
     if slot.relation == "subject":
         return evidence.subjects_of.get(slot.unit, {})
@@ -79,24 +91,33 @@ def _seen_here(slot: ThingSlot, evidence: Evidence) -> dict[str, int]:
     return evidence.nouns_behind.get(slot.preposition, {})
 
 
-def _likely(slot: ThingSlot, reading: CaptionReading, evidence: Evidence) -> list[str]:
-    """Nouns of its class, of classes beside it, and those that captions say here: the likeliest by a quick look, with a
-    seeded jitter so that sets do not repeat a few."""
-    here = _seen_here(slot, evidence)
-    scores = dict(evidence.peers(slot.noun, slot.category))
-    for noun, n in here.items():
-        if n >= _SEEN:
-            scores[noun] = scores.get(noun, 0.0) + min(n, 20) ** 0.5 / 3
-    jitter = stream("object choices", reading.caption, slot.place).random(len(scores)).tolist()
-    ranked = sorted(
-        (-(score + _JITTER * random), noun)
-        for (noun, score), random in zip(sorted(scores.items()), jitter, strict=True)
-        if noun != slot.noun
-    )
-    return [noun for _, noun in ranked[:_READ]]
+def _likely(slot: ThingSlot, caption: str, evidence: Evidence) -> list[str]:
+    """The `_READ` nouns that a quick look finds likeliest, with a seeded jitter so that sets do not repeat a few."""
+    scores, nouns = evidence.kept(_scored, slot.key._replace(introduction="", subject=""))
+    jitter = _streams.at("object choices", caption, slot.place).random(len(nouns))
+    return [nouns[n] for n in np.argsort(-(scores + _JITTER * jitter), kind="stable")[:_READ].tolist()]
 
 
-def _unseen(slot: ThingSlot, noun: str, evidence: Evidence, *, same_category: bool) -> str | None:
+def _scored(evidence: Evidence, key: ThingKey) -> tuple[np.ndarray, list[str]]:
+    """Nouns of a thing's class, of classes beside it, and those that captions say here."""
+    scores = dict(evidence.peers(key.noun, key.category))
+    row = key._replace(noun="", subject="", introduction="")
+    unused = {"unit": ""} if key.relation == "place" else {"preposition": ""}
+    for noun, score in evidence.kept(_said_here, row._replace(**unused)):
+        scores[noun] = scores.get(noun, 0.0) + score
+    scores.pop(key.noun, None)
+    nouns = sorted(scores)
+    return np.array([scores[noun] for noun in nouns]), nouns
+
+
+def _said_here(evidence: Evidence, key: ThingKey) -> list[tuple[str, float]]:
+    """Nouns of classes near to a thing's that captions say in its frame, with how usual each is."""
+    near = set(evidence.siblings(key.category))
+    seen = _seen_here(key, evidence).items()
+    return [(noun, min(n, 20) ** 0.5 / 3) for noun, n in seen if n >= _SEEN and evidence.category(noun) in near]
+
+
+def _unseen(slot: ThingKey, noun: str, evidence: Evidence, *, same_category: bool) -> str | None:
     """Why the counts speak against a noun in a slot; None where it was seen there, or is common and fits the verb."""
     if _seen_here(slot, evidence).get(noun, 0) >= _SEEN:
         return None
@@ -109,8 +130,8 @@ def _unseen(slot: ThingSlot, noun: str, evidence: Evidence, *, same_category: bo
     return None
 
 
-def _rejection(clip: ClipReading, slot: ThingSlot, noun: str, looks: frozenset[str], evidence: Evidence) -> str | None:
-    """Why a noun cannot stand in a slot; None if it can. `looks` are those of the nouns of the clip."""
+def _misfit(evidence: Evidence, slot: ThingKey, noun: str) -> str | None:
+    """Why a noun cannot take the place of another in any caption; None if it can."""
     lexicon = evidence.lexicon
     things = lexicon.things(noun)
     if not things:
@@ -124,7 +145,7 @@ def _rejection(clip: ClipReading, slot: ThingSlot, noun: str, looks: frozenset[s
         return unseen
     if not evidence.takes(noun, slot.introduction):
         return "not said in this number"
-    if not same and not _akin(category, slot.category, evidence):
+    if not same and evidence.parents(category) != evidence.parents(slot.category):
         return "of another kind"
     head, own_head = noun.rpartition(" ")[2], slot.noun.rpartition(" ")[2]
     if head == own_head or noun in slot.noun.split(" ") or slot.noun in noun.split(" "):
@@ -133,7 +154,12 @@ def _rejection(clip: ClipReading, slot: ThingSlot, noun: str, looks: frozenset[s
         return "looks the same"
     if _covers(head, slot.category, evidence) or _covers(own_head, category, evidence):
         return "may name the same"
-    if noun in clip.nouns or head in clip.nouns:
+    return None
+
+
+def _said_elsewhere(clip: ClipReading, noun: str, looks: frozenset[str], evidence: Evidence) -> str | None:
+    """Whether the clip's captions say a noun, or what looks like it; None if they do not."""
+    if noun in clip.nouns or noun.rpartition(" ")[2] in clip.nouns:
         return "another caption says it"
     if evidence.looks(noun) in looks:
         return "near to what another caption says"
@@ -145,17 +171,11 @@ def _covers(noun: str, category: str, evidence: Evidence) -> bool:
     return noun in _WIDE or noun == category or noun in evidence.parents(category)
 
 
-def _takes(slot: ThingSlot, noun: str, evidence: Evidence) -> bool:
+def _takes(slot: ThingKey, noun: str, evidence: Evidence) -> bool:
     """Whether the governing unit takes a noun, by the lexicon; what is talked about may be anything."""
     if slot.unit in evidence.uses(noun) or slot.unit.partition(" ")[0] in SPEECH:
         return True
     return evidence.fits(slot.unit, slot.subject or "person", noun)
-
-
-def _akin(first: str, other: str, evidence: Evidence) -> bool:
-    """Whether two classes lie below one parent."""
-    lexicon = evidence.lexicon
-    return bool(set(lexicon.parents(first)) & set(lexicon.parents(other)))
 
 
 def add_object(
@@ -171,5 +191,6 @@ def add_object(
         evidence: of counts and lexicon.
     """
     new = inflect_name(noun, slot.tag)
-    features = object_choice_features(proposed.clip.readings[index], slot, noun, new, evidence)
-    return proposed.add(index, slot.start, slot.end, slot.noun, new, noun, features={**shared, **features})
+    known = evidence.kept(object_choice_features, slot.key, noun)
+    here = object_caption_features(proposed.clip.readings[index], slot, noun, new, evidence)
+    return proposed.add(index, slot.start, slot.end, slot.noun, new, noun, features={**shared, **known, **here})

@@ -3,23 +3,30 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
+import numpy as np
+
 from video_contrast.perturbations.contrast.clip import CaptionReading, ClipReading
 from video_contrast.perturbations.contrast.evidence import Evidence
-from video_contrast.perturbations.contrast.features import verb_choice_features, verb_slot_features
+from video_contrast.perturbations.contrast.features import (
+    verb_caption_features,
+    verb_choice_features,
+    verb_slot_features,
+)
 from video_contrast.perturbations.contrast.lexicon import Swap
 from video_contrast.perturbations.contrast.proposal import ClipProposals, Features, Proposal, Replacements, Trial
-from video_contrast.perturbations.contrast.slots import LIGHT, PLACES, Frame, VerbChoice, VerbSlot
+from video_contrast.perturbations.contrast.slots import LIGHT, PLACES, Frame, VerbChoice, VerbKey, VerbSlot
 from video_contrast.perturbations.english.forms import inflect, lemma, verb_tags
-from video_contrast.seeds import stream as stream_of_parts
+from video_contrast.seeds import Streams
 
-_READ = 60  # units a verb that are looked at
-KEPT = 16  # of which are judged
-_ENOUGH = 8  # written swaps beside which no others are looked for
+KEPT = 24  # proposals a verb that are judged
+_WRITTEN = 14  # of which are written swaps
+_READ = 40  # other units a verb that are looked at
 _LEAST = 5  # videos that a unit of the counts needs, if the lexicon does not have it
 # Prepositions behind which anything may have been done.
 _ANYWHERE = PLACES - frozenset(
     """into onto towards toward from over through across between with""".split()  # noqa: SIM905
 )
+_streams = Streams()
 
 
 def propose_verbs(clip: ClipReading, evidence: Evidence, replacements: Replacements | None = None) -> ClipProposals:
@@ -42,7 +49,7 @@ def propose_verbs(clip: ClipReading, evidence: Evidence, replacements: Replaceme
             others = frozenset(group for unit in clip.units if unit != slot.unit for group in groups[unit])
             choices = _eligible(proposed, index, slot, others, evidence)
             shared = verb_slot_features(reading, slot, evidence) if choices else {}
-            for choice in _spread(choices, slot, evidence):
+            for choice in choices:
                 add_verb(proposed, index, slot, choice, shared, evidence)
     return proposed
 
@@ -54,16 +61,18 @@ def _eligible(
     clip, reading = proposed.clip, proposed.clip.readings[index]
 
     def rejection(choice: VerbChoice) -> str | None:
-        rule = _rejection if choice.swap is None else _unwritten
-        reason = rule(clip, reading, slot, choice, others, evidence)
+        reason = _rejection(clip, reading, slot, choice, others, evidence)
         of_model = proposed.replacements is not None and choice.swap is None
         return _misuse(slot, choice, evidence) if of_model and reason is None else reason
 
     trial = Trial(proposed, index, slot, rejection)
     if proposed.replacements is None:
-        trial.take(_written(slot, reading, evidence), most=KEPT)
-        if slot.rejection_reason is None and len(trial.choices) < _ENOUGH:
-            trial.take(_likely(slot, reading, evidence))
+        written = _written(slot, reading, evidence)
+        trial.take(written, most=_WRITTEN)
+        if slot.rejection_reason is None:
+            words = {choice.words for choice in written if choice.tail is None}
+            likely = _likely(slot, reading, evidence)
+            trial.take((choice for choice in likely if choice.words not in words), most=KEPT)
     elif slot.rejection_reason is None:
         trial.read(lambda words: verb_choice(words, slot, reading, evidence))
     return trial.end(slot.rejection_reason)
@@ -82,14 +91,14 @@ def verb_choice(words: str, slot: VerbSlot, reading: CaptionReading, evidence: E
     if slot.tag not in verb_tags(first) or inflect(lemma(first, slot.tag), slot.tag) != first:
         return None
     for choice in _swaps(slot, reading, evidence):
-        if choice.tail is None and inflect(choice.text, slot.tag) == words:
+        if choice.tail is None and inflect(choice.words, slot.tag) == words:
             return choice
     unit = f"{lemma(first, slot.tag)} {rest}".strip()
     if slot.frame == "i":
         return VerbChoice(unit, "i")
     bare, _, preposition = unit.rpartition(" ")
     keeps = slot.unit.rpartition(" ")[2] if slot.frame == "p" else ""
-    stays = bare and preposition == keeps and _keeps(bare, keeps, slot, evidence)
+    stays = bare and preposition == keeps and _keeps(bare, keeps, slot.noun, evidence)
     if stays and (bare, "i") in evidence.units_for(slot.subject or "person"):
         return VerbChoice(bare, "i", keeps)
     frame = _frame(unit, evidence)
@@ -117,124 +126,121 @@ def _misuse(slot: VerbSlot, choice: VerbChoice, evidence: Evidence) -> str | Non
 def _written(slot: VerbSlot, reading: CaptionReading, evidence: Evidence) -> list[VerbChoice]:
     """The lexicon's written swaps of a verb, in a seeded order that prefers the first ones."""
     choices = list(_swaps(slot, reading, evidence))
-    jitter = stream_of_parts("written swaps", reading.caption, slot.place).random(len(choices)).tolist()
-    order = sorted(range(len(choices)), key=lambda n: jitter[n] + n / 40)
-    return [choices[n] for n in order]
+    if not choices:
+        return []
+    jitter = _streams.at("written swaps", reading.caption, slot.place).random(len(choices))
+    return [choices[n] for n in np.argsort(jitter + np.arange(len(choices)) / 40).tolist()]
 
 
 def _swaps(slot: VerbSlot, reading: CaptionReading, evidence: Evidence) -> Iterator[VerbChoice]:
-    words, light = reading.sentence.words, slot.rejection_reason is not None
+    sentence = reading.sentence
+    joined = sentence.joined(slot.noun_place) if slot.noun_place is not None else []
+    nouns = frozenset(sentence.noun_key(place) for place in joined) - {"", slot.noun}
     for tail in slot.tails if slot.frame == "t" else ():
-        if slot.place < tail.place and words[tail.place].head in (slot.place, slot.noun_place):
-            for swap in _listed(f"{slot.unit} _ {tail.preposition}", "t+p", slot, reading, evidence):
-                yield VerbChoice(swap.unit, "t+p", swap=swap, tail=tail)
+        if slot.place < tail.place and sentence.words[tail.place].head in (slot.place, slot.noun_place):
+            for choice in evidence.kept(_swaps_of_two_places, slot.key, tail.preposition, nouns):
+                yield replace(choice, tail=tail)
             break
-    keeps = slot.unit.rpartition(" ")[2] if slot.frame == "p" else ""
-    rows = [swap for swap in _listed(slot.unit, slot.frame, slot, reading, evidence) if not (light and swap.carried)]
-    for swap in rows:
-        if slot.frame == "i" or swap.keeps:
-            yield VerbChoice(swap.unit, "i", keeps if swap.keeps else "", swap=swap)
+    if slot.rejection_reason is None:
+        yield from evidence.kept(_swaps_of_one_place, slot.key, nouns)
+    else:
+        yield from (choice for choice in evidence.kept(_swaps_of_one_place, slot.key, nouns) if not choice.swap.carried)
+
+
+def _swaps_of_two_places(
+    evidence: Evidence, key: VerbKey, preposition: str, joined: frozenset[str]
+) -> list[VerbChoice]:
+    swaps = _listed(evidence, f"{key.unit} _ {preposition}", "t+p", key, joined)
+    return [VerbChoice(swap.unit, "t+p", swap=swap) for swap in swaps]
+
+
+def _swaps_of_one_place(evidence: Evidence, key: VerbKey, joined: frozenset[str]) -> list[VerbChoice]:
+    rest, _, keeps = key.unit.rpartition(" ") if key.frame == "p" else ("", "", "")
+    swaps = _listed(evidence, key.unit, key.frame, key, joined)
+    choices: list[VerbChoice] = []
+    for swap in swaps:
+        if key.frame == "i" or swap.keeps:
+            choices.append(VerbChoice(swap.unit, "i", keeps if swap.keeps else "", swap))
         else:
-            for choice in _with_object([swap.unit], slot, evidence):
-                yield replace(choice, swap=swap)
-    if not rows and not light and keeps in _ANYWHERE:
-        for swap in evidence.swaps(slot.unit.rpartition(" ")[0], "i", slot.subject):
-            yield VerbChoice(swap.unit, "i", keeps, swap=replace(swap, keeps=True, carried=True))
+            choices += [replace(choice, swap=swap) for choice in _with_object([swap.unit], key, evidence)]
+    if not swaps and keeps in _ANYWHERE:
+        for swap in evidence.lexicon.swaps(rest, "i", key.subject):
+            choices.append(VerbChoice(swap.unit, "i", keeps, replace(swap, keeps=True, carried=True)))
+    return choices
 
 
-def _listed(unit: str, frame: str, slot: VerbSlot, reading: CaptionReading, evidence: Evidence) -> list[Swap]:
+def _listed(evidence: Evidence, unit: str, frame: str, key: VerbKey, joined: frozenset[str]) -> list[Swap]:
     """The swaps of a unit that go with its object and with all that is joined to it."""
-    swaps = list(evidence.swaps(unit, frame, slot.subject, slot.noun))
-    joined = reading.sentence.joined(slot.noun_place) if slot.noun_place is not None and swaps else []
-    for noun in {reading.sentence.noun_key(place) for place in joined} - {""}:
-        units = {(swap.unit, swap.preposition) for swap in evidence.swaps(unit, frame, slot.subject, noun)}
-        swaps = [swap for swap in swaps if (swap.unit, swap.preposition) in units]
+    swaps = list(evidence.lexicon.swaps(unit, frame, key.subject, key.noun))
+    for noun in joined if swaps else ():
+        others = {(swap.unit, swap.preposition) for swap in evidence.lexicon.swaps(unit, frame, key.subject, noun)}
+        swaps = [swap for swap in swaps if (swap.unit, swap.preposition) in others]
     return swaps
-
-
-def _unwritten(
-    clip: ClipReading,
-    reading: CaptionReading,
-    slot: VerbSlot,
-    choice: VerbChoice,
-    others: frozenset[str],
-    evidence: Evidence,
-) -> str | None:
-    """Why a written swap cannot stand in this caption; None if it can."""
-    if choice.verb == slot.verb and choice.unit not in evidence.opposites(slot.unit):
-        return "same verb"
-    if choice.swap is not None and clip.nouns & set(choice.swap.phrase.split(" ")):
-        return "another caption says it"
-    if _formless(slot, choice):
-        return "form not known"
-    return _said_elsewhere(clip, slot, choice, others, evidence) or _misfit(reading, slot, choice, evidence)
-
-
-def _formless(slot: VerbSlot, choice: VerbChoice) -> bool:
-    return slot.tag in ("VBG", "VBZ") and inflect(choice.verb, slot.tag) == choice.verb
 
 
 def _likely(slot: VerbSlot, reading: CaptionReading, evidence: Evidence) -> list[VerbChoice]:
     """The `_READ` choices that a quick look finds likeliest, with a seeded jitter so that sets do not repeat a few."""
-    key = (slot.unit, slot.frame, slot.noun, slot.subject, slot.passive)
-    scored = evidence.kept.get(key)
-    if scored is None:
-        scored = evidence.kept[key] = _scored(slot, evidence)
-    jitter = stream_of_parts("verb choices", reading.caption, slot.place).random(len(scored)).tolist()
-    ranked = sorted(
-        (-(score + 1.5 * random), n) for n, ((score, _), random) in enumerate(zip(scored, jitter, strict=True))
-    )
-    return [scored[n][1] for _, n in ranked[:_READ]]
+    scores, listed = evidence.kept(_scored, slot.key._replace(tag="", verb=""))
+    jitter = _streams.at("verb choices", reading.caption, slot.place).random(len(scores))
+    best = np.argsort(-(scores + 1.5 * jitter), kind="stable")[:_READ]
+    return [VerbChoice(*listed[n]) for n in best.tolist()]
 
 
-def _scored(slot: VerbSlot, evidence: Evidence) -> list[tuple[float, VerbChoice]]:
+def _scored(evidence: Evidence, key: VerbKey) -> tuple[np.ndarray, list[tuple[str, str, str]]]:
     """Every choice once, with how usual it is of the object: by the lexicon's uses and by the counts."""
-    uses = frozenset(evidence.uses(slot.noun)) if slot.noun else frozenset()
-    seen, alone = evidence.units_of.get(slot.noun, {}), evidence.units_of.get("", {})
-    scores: dict[VerbChoice, float] = {}
-    for choice in _all_choices(slot, evidence):
-        if choice in scores or choice.unit == slot.unit:
-            continue
-        counted = alone if choice.frame == "i" and not choice.keeps else seen
-        times = counted.get(f"{choice.unit} {choice.keeps}".strip(), 0)
-        scores[choice] = (choice.unit in uses) + min(times, 20) ** 0.5 / 3
-    return [(score, choice) for choice, score in scores.items()]
+    uses = frozenset(evidence.uses(key.noun)) if key.noun else frozenset()
+    seen, alone = evidence.units_of.get(key.noun, {}), evidence.units_of.get("", {})
+    by_words: dict[str, tuple[str, str, str]] = {}
+    for item in _all_choices(key, evidence):
+        if item[0] != key.unit:
+            by_words.setdefault(f"{item[0]} {item[2]}".strip(), item)
+    listed = list(by_words.values())
+    scores = np.zeros(len(listed))
+    for n, (unit, frame, keeps) in enumerate(listed):
+        counted = alone if frame == "i" and not keeps else seen
+        times = counted.get(f"{unit} {keeps}" if keeps else unit, 0)
+        scores[n] = (unit in uses) + min(times, 20) ** 0.5 / 3
+    return scores, listed
 
 
-def _all_choices(slot: VerbSlot, evidence: Evidence) -> Iterator[VerbChoice]:
+def _all_choices(key: VerbKey, evidence: Evidence) -> Iterator[tuple[str, str, str]]:
+    """Unit, frame and the preposition that stays of every unit that might stand in a verb's place."""
     # What the parser takes for the doer but that does nothing by itself hides people: "a video with people dancing".
-    subject = slot.subject if slot.subject and evidence.units_for(slot.subject) else "person"
-    person = subject == "person"
-    if slot.frame != "i" and slot.noun:
-        if person:
-            yield from _with_object(evidence.uses(slot.noun), slot, evidence)
-        yield from _with_object(
-            (unit for unit, n in evidence.units_of.get(slot.noun, {}).items() if n >= 2), slot, evidence
-        )
-        for unit, frame in evidence.units_for(subject, slot.noun):
-            if frame == "t" or not slot.passive:
-                yield VerbChoice(unit, frame)
-    keeps = slot.unit.rpartition(" ")[2] if slot.frame == "p" else ""
-    if slot.frame in ("i", "p"):
-        for unit, _ in evidence.units_for(subject):
-            if not keeps or _keeps(unit, keeps, slot, evidence):
-                yield VerbChoice(unit, "i", keeps)
+    subject = key.subject if key.subject and evidence.units_for(key.subject) else "person"
+    keeps = key.unit.rpartition(" ")[2] if key.frame == "p" else ""
+    if key.frame in ("i", "p"):
+        noun = key.noun if keeps and keeps not in _ANYWHERE else ""
+        yield from evidence.kept(_without_object, subject, keeps, noun)
+    if key.frame != "i" and key.noun:
+        counted = (unit for unit, n in evidence.units_of.get(key.noun, {}).items() if n >= 2)
+        for choice in _with_object(
+            (*(evidence.uses(key.noun) if subject == "person" else ()), *counted), key, evidence
+        ):
+            yield choice.unit, choice.frame, ""
+        for unit, frame in evidence.units_for(subject, key.noun):
+            if frame == "t" or not key.passive:
+                yield unit, frame, ""
 
 
-def _keeps(unit: str, preposition: str, slot: VerbSlot, evidence: Evidence) -> bool:
+def _without_object(evidence: Evidence, subject: str, keeps: str, noun: str) -> list[tuple[str, str, str]]:
+    units = (unit for unit, _ in evidence.units_for(subject))
+    return [(unit, "i", keeps) for unit in units if not keeps or _keeps(unit, keeps, noun, evidence)]
+
+
+def _keeps(unit: str, preposition: str, noun: str, evidence: Evidence) -> bool:
     """Whether a unit may stand before the preposition that stays: one that says where, or one that it is seen with."""
     if preposition in _ANYWHERE:
         return " " not in unit or unit.rpartition(" ")[2] not in PLACES
     whole = f"{unit} {preposition}"
     if " " in unit:
-        return bool(evidence.units_of.get(slot.noun, {}).get(whole))
+        return bool(evidence.units_of.get(noun, {}).get(whole))
     return evidence.unit_total[whole] >= _LEAST or bool(evidence.lexicon.actions(whole))
 
 
-def _with_object(units: Iterable[str], slot: VerbSlot, evidence: Evidence) -> Iterator[VerbChoice]:
+def _with_object(units: Iterable[str], key: VerbKey, evidence: Evidence) -> Iterator[VerbChoice]:
     for unit in units:
         frame = _frame(unit, evidence)
-        if frame == "t" or not slot.passive:
+        if frame == "t" or (" " in unit and not key.passive):
             yield VerbChoice(unit, frame)
 
 
@@ -253,38 +259,56 @@ def _rejection(
     evidence: Evidence,
 ) -> str | None:
     """Why a unit cannot stand in a slot; None if it can. `others` are the groups of the clip's other units."""
-    own, new = slot.unit, choice.unit
-    opposite = new in evidence.opposites(own)
-    actions = evidence.lexicon.actions(new)
-    if choice.verb == slot.verb and not opposite:
+    return (
+        evidence.kept(_misfit, slot.key, choice)
+        or _said_elsewhere(clip, slot, choice, others, evidence)
+        or _clash(reading, slot, choice, evidence)
+    )
+
+
+def _misfit(evidence: Evidence, key: VerbKey, choice: VerbChoice) -> str | None:
+    """Why a unit cannot take the place of another in any caption; None if it can."""
+    own, new = key.unit, choice.unit
+    if choice.verb == key.verb and new not in evidence.opposites(own):
         return "same verb"
+    if key.tag in ("VBG", "VBZ") and inflect(choice.verb, key.tag) == choice.verb:
+        return "form not known"
+    if choice.swap is not None:
+        return None
+    actions = evidence.lexicon.actions(new)
     if choice.verb in LIGHT and not actions:
         return "says little"
-    if not actions and evidence.unit_total[new] < _LEAST and new not in evidence.uses(slot.noun):
+    if not actions and evidence.unit_total[new] < _LEAST and new not in evidence.uses(key.noun):
         return "unit not known"
     if actions and not any(action.seen for action in actions):
         return "cannot be seen"
-    if evidence.groups(own) & evidence.groups(new) and not opposite:
+    if evidence.groups(own) & evidence.groups(new) and new not in evidence.opposites(own):
         return "near to what it replaces"
-    if _formless(slot, choice):
-        return "form not known"
-    return _said_elsewhere(clip, slot, choice, others, evidence) or _misfit(reading, slot, choice, evidence)
+    return None
+
+
+def _forms(evidence: Evidence, verb: str) -> frozenset[str]:
+    """Of a verb, those that a parser may read as a noun."""
+    return frozenset((verb, inflect(verb, "VBG"), inflect(verb, "VBZ")))
 
 
 def _said_elsewhere(
     clip: ClipReading, slot: VerbSlot, choice: VerbChoice, others: frozenset[str], evidence: Evidence
 ) -> str | None:
     """Whether another caption of the clip says a unit, or nearly; None if none does."""
-    new = choice.unit
-    forms = {choice.verb, *(inflect(choice.verb, tag) for tag in ("VBG", "VBZ"))}  # also where a parser reads a noun
-    if new in clip.units or (choice.verb != slot.verb and (choice.verb in clip.verbs or forms & clip.words)):
+    new, verb = choice.unit, choice.verb
+    if new in clip.units:
         return "another caption says it"
-    if new not in evidence.opposites(slot.unit) and evidence.groups(new) & others:
+    if verb != slot.verb and (verb in clip.verbs or not clip.words.isdisjoint(evidence.kept(_forms, verb))):
+        return "another caption says it"
+    if choice.swap is not None and not clip.nouns.isdisjoint(choice.swap.phrase.split(" ")):
+        return "another caption says it"
+    if not others.isdisjoint(evidence.groups(new)) and new not in evidence.opposites(slot.unit):
         return "near to what another caption says"
     return None
 
 
-def _misfit(reading: CaptionReading, slot: VerbSlot, choice: VerbChoice, evidence: Evidence) -> str | None:
+def _clash(reading: CaptionReading, slot: VerbSlot, choice: VerbChoice, evidence: Evidence) -> str | None:
     """What in the rest of the caption speaks against a unit; None if nothing does."""
     if slot.order and choice.frame == "p" and choice.swap is None:
         return "not done in a step"
@@ -302,15 +326,6 @@ def _misfit(reading: CaptionReading, slot: VerbSlot, choice: VerbChoice, evidenc
     return None
 
 
-def _spread(choices: list[VerbChoice], slot: VerbSlot, evidence: Evidence) -> list[VerbChoice]:
-    """At most `KEPT` choices, written swaps and those that the lexicon says exclude what they replace before others."""
-    if len(choices) <= KEPT:
-        return choices
-    excluding = [choice.swap or evidence.excludes(slot.unit, choice.unit, slot.noun) is not None for choice in choices]
-    order = sorted(range(len(choices)), key=lambda n: (not excluding[n], n))
-    return [choices[n] for n in sorted(order[:KEPT])]
-
-
 def add_verb(
     proposed: ClipProposals, index: int, slot: VerbSlot, choice: VerbChoice, shared: Features, evidence: Evidence
 ) -> Proposal:
@@ -324,13 +339,14 @@ def add_verb(
         evidence: of counts and lexicon.
     """
     reading = proposed.clip.readings[index]
-    new = inflect(choice.text, slot.tag)
-    features, reason = verb_choice_features(reading, slot, choice, new, evidence)
-    unit, other, end = slot.unit, choice.text, slot.end
+    new = inflect(choice.words, slot.tag)
+    known = evidence.kept(verb_choice_features, slot.key, replace(choice, tail=None))
+    features = {**shared, **known, **verb_caption_features(reading, slot, choice, new, evidence)}
+    unit, other, end = slot.unit, choice.words, slot.end
     if choice.tail is not None and choice.swap is not None:
         end = reading.sentence.words[choice.tail.place].end
         between = reading.caption[slot.end : reading.sentence.words[choice.tail.place].start]
         unit, other = f"{unit} _ {choice.tail.preposition}", f"{other} _ {choice.swap.preposition}"
         new = f"{new}{between}{choice.swap.preposition}"
-    features, antonym = {**shared, **features}, reason == "opposites"
+    antonym = features["reason opposites"] > 0
     return proposed.add(index, slot.start, end, unit, new, other, features=features, antonym=antonym)

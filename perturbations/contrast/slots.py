@@ -5,7 +5,7 @@ from typing import Literal, NamedTuple
 
 from video_contrast.perturbations.contrast.lexicon import Swap, load_lexicon
 from video_contrast.perturbations.english import Sentence
-from video_contrast.perturbations.english.forms import inflect, inflect_name
+from video_contrast.perturbations.english.forms import inflect, inflect_name, verb_word
 from video_contrast.perturbations.english.lexicon import has_class
 
 Frame = Literal["i", "t", "p"]  # no object, a direct object, the object of the unit's preposition
@@ -43,6 +43,30 @@ _NO_THINGS = frozenset(
     scenery element other one anything something everything nothing thing camera front""".split()  # noqa: SIM905
 )
 _OPENS_A_NOUN = ("DT", "PRP$", "NN", "NNS", "CD", "JJ")
+
+
+class VerbKey(NamedTuple):
+    """What proposals for a verb depend on, whatever else its caption says; as of `VerbSlot`."""
+
+    unit: str
+    verb: str
+    frame: Frame
+    noun: str
+    subject: str
+    passive: bool
+    tag: str
+
+
+class ThingKey(NamedTuple):
+    """What proposals for a thing depend on, whatever else its caption says; as of `ThingSlot`."""
+
+    noun: str
+    category: str
+    unit: str
+    relation: str
+    preposition: str
+    subject: str
+    introduction: str
 
 
 class Tail(NamedTuple):
@@ -92,6 +116,11 @@ class VerbSlot:
     rejection_reason: str | None
     subject_place: int | None = None
 
+    @property
+    def key(self) -> VerbKey:
+        """What equal verbs of other captions share."""
+        return VerbKey(self.unit, self.verb, self.frame, self.noun, self.subject, self.passive, self.tag)
+
 
 @dataclass(frozen=True, slots=True)
 class VerbChoice:
@@ -111,16 +140,15 @@ class VerbChoice:
     tail: Tail | None = None
 
     @property
-    def text(self) -> str:
-        """All of it in dictionary form: verb, particle, the swap's own object, and preposition."""
-        verb, _, rest = self.unit.partition(" ")
-        phrase = "" if self.swap is None else self.swap.phrase
-        return " ".join(filter(None, (verb, rest, phrase, self.keeps)))
-
-    @property
     def verb(self) -> str:
         """Its verb alone."""
-        return self.unit.partition(" ")[0]
+        return verb_word(self.unit)
+
+    @property
+    def words(self) -> str:
+        """The unit with the object that it brings and the preposition that stays."""
+        phrase = self.swap.phrase if self.swap is not None else ""
+        return " ".join(part for part in (self.unit, phrase, self.keeps) if part)
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,6 +182,13 @@ class ThingSlot:
     start: int
     end: int
     rejection_reason: str | None
+
+    @property
+    def key(self) -> ThingKey:
+        """What equal things of other captions share."""
+        return ThingKey(
+            self.noun, self.category, self.unit, self.relation, self.preposition, self.subject, self.introduction
+        )
 
 
 def verb_slots(sentence: Sentence) -> list[VerbSlot]:

@@ -9,8 +9,18 @@ from types import ModuleType
 
 _UNIVERSAL = {"V": "VERB", "N": "NOUN", "J": "ADJ", "R": "ADV"}
 _BE = {"VB": "be", "VBP": "are", "VBZ": "is", "VBD": "was", "VBG": "being", "VBN": "been"}
-_PAST = {"blend": "blended", "saute": "sauteed", "sautee": "sauteed"}  # not "blent"
+_PAST = {"blend": "blended", "quit": "quit", "saute": "sauteed", "sautee": "sauteed"}  # not "blent"
 _CLITICS = {"n't": "not", "n’t": "not", "'re": "be", "'m": "be", "'ve": "have", "'ll": "will", "'d": "would"}
+# Verbs of two words whose second is inflected.
+_COMPOUNDS = frozenset(
+    """arm_wrestle ballroom_dance base_jump belly_dance bench_press blow_dry body_slam boogie_board bottle_feed
+    bungee_jump cross-country_ski deep_fry disco_dance dog_paddle dry_clean figure_skate finger_paint
+    fist_bump fly_fish free_fall gift_wrap hang_glide high_jump high_five hip_hop hole_punch hula_hoop
+    ice_fish ice_skate inline_skate line_dance long_jump oven_roast paddle_board pan_fry pillow_fight
+    pole_dance pole_vault power_wash pressure_wash rock_climb roller_skate salsa_dance scuba_dive shadow_box
+    slam_dunk spoon_feed spray_paint stir_fry sword_fight tap_dance thumb_wrestle towel_dry
+    water_ski zip_line""".split()  # noqa: SIM905
+)
 _CACHED_WORDS = 1 << 17
 
 
@@ -59,16 +69,29 @@ def lemma(word: str, tag: str = "NN") -> str:
     return (lemmas[0] if lemmas else low) or low
 
 
+def verb_word(unit: str) -> str:
+    """The verb of a verb with its particle, preposition or object.
+
+    >>> verb_word("pick up"), verb_word("deep fry")
+    ('pick', 'fry')
+    """
+    head, _, rest = unit.partition(" ")
+    second = rest.partition(" ")[0]
+    return second if f"{head}_{second}" in _COMPOUNDS else head
+
+
 @lru_cache(_CACHED_WORDS)
 def inflect(lemma: str, tag: str) -> str:
-    """The form of `lemma` that carries the Penn `tag`; of several words, the first is inflected.
+    """The form of `lemma` that carries the Penn `tag`; of several words, the one that is the verb is inflected.
 
     A lemma that has no such form comes back as it is.
 
-    >>> inflect("run", "VBG"), inflect("pick up", "VBZ"), inflect("woman", "NNS"), inflect("be", "VBP")
-    ('running', 'picks up', 'women', 'are')
+    >>> inflect("run", "VBG"), inflect("pick up", "VBZ"), inflect("deep fry", "VBG"), inflect("woman", "NNS")
+    ('running', 'picks up', 'deep frying', 'women')
     """
     head, space, rest = lemma.partition(" ")
+    if space and verb_word(lemma) != head:
+        return f"{head} {inflect(rest, tag)}"
     if head == "be" and tag in _BE:
         return _BE[tag] + space + rest
     if tag in ("VB", "NN", "NNP", "JJ", "RB"):

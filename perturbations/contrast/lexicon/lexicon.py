@@ -107,6 +107,7 @@ class Lexicon:
         unlike = _rows("unlike.tsv")
         columns = {column for column, _, _ in unlike}
         self._unlike = {name: both_ways((a, b) for column, a, b in unlike if column == name) for name in columns}
+        self._kin_of: dict[str, tuple[frozenset[str], frozenset[str]]] = {}
         self._admitted: dict[tuple[int, str], bool] = {}
         tables = ("opposites", "together", "excludes")
         self._pairs = {name: both_ways(tuple(row) for row in _rows(f"{name}.tsv")) for name in tables}
@@ -235,13 +236,23 @@ class Lexicon:
 
     def _selects(self, selection: Selection, name: str) -> bool:
         """By the noun, then what it ends in or looks like within its class ("police car" as "car"), then its class."""
-        categories = {thing.category for thing in self.things(name)} | ({name} & self._parents.keys())
-        kin = {name.rpartition(" ")[2], *(thing.looks for thing in self.things(name))} - {""}
-        kin = {noun for noun in kin if not categories or categories & {thing.category for thing in self.things(noun)}}
-        for names in ({name}, kin):
-            if names & (selection.nouns | selection.excepted):
-                return bool(names & selection.nouns)
-        return any(self.is_a(category, wide) for category in categories for wide in selection.classes)
+        if name in selection.nouns or name in selection.excepted:
+            return name in selection.nouns
+        kin, classes = self._kin(name)
+        if not (kin.isdisjoint(selection.nouns) and kin.isdisjoint(selection.excepted)):
+            return not kin.isdisjoint(selection.nouns)
+        return not classes.isdisjoint(selection.classes)
+
+    def _kin(self, name: str) -> tuple[frozenset[str], frozenset[str]]:
+        """What a noun ends in or looks like, and its classes with those above them."""
+        kept = self._kin_of.get(name)
+        if kept is None:
+            categories = {thing.category for thing in self.things(name)} | ({name} & self._parents.keys())
+            names = {name.rpartition(" ")[2], *(thing.looks for thing in self.things(name))} - {""}
+            alike = (n for n in names if not categories or categories & {thing.category for thing in self.things(n)})
+            wide = frozenset(wider for category in categories for wider in (category, *self.parents(category)))
+            kept = self._kin_of[name] = (frozenset(alike), wide)
+        return kept
 
     def _reason(self, a: Action, b: Action) -> str | None:
         names = list(product({a.unit, a.group}, {b.unit, b.group}))

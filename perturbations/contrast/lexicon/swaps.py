@@ -18,7 +18,6 @@ class Swap:
         phrase: an object that comes with it ("a horse" of "ride a horse"), or "".
         preposition: what takes the place of the caption's preposition, of frame "t+p"; else "".
         keeps: whether the caption's preposition and what stands behind it stay.
-        rank: its place in the row, from 0.
         match: what of the object the row names: the noun, its class, or anything.
         carried: whether the row is of another unit, near to the one that is replaced.
     """
@@ -27,7 +26,6 @@ class Swap:
     phrase: str = ""
     preposition: str = ""
     keeps: bool = False
-    rank: int = 0
     match: Match = "any"
     carried: bool = False
 
@@ -39,7 +37,7 @@ class SwapTable:
         known = frozenset(units)
         self._rows: dict[tuple[str, str, str], list[tuple[frozenset[str], tuple[Swap, ...]]]] = defaultdict(list)
         for unit, frame, subject, objects, replacements in rows:
-            listed = tuple(_swap(text, rank, known) for rank, text in enumerate(replacements.split(", ")))
+            listed = tuple(_swap(text, known) for text in replacements.split(", "))
             self._rows[unit, frame, subject].append((frozenset(objects.split(",")), listed))
 
     def find(
@@ -61,12 +59,12 @@ class SwapTable:
         return "any", []
 
 
-def _swap(text: str, rank: int, known: frozenset[str]) -> Swap:
+def _swap(text: str, known: frozenset[str]) -> Swap:
     """Reads "juggle", "~juggle" (what follows stays), "!ride a horse" (with its object) or "scoop _ out of"."""
     keeps, text = text.startswith("~"), text.removeprefix("~")
     if text.startswith("!"):
         words = text[1:].split(" ")
         size = next((n for n in (3, 2) if n < len(words) and " ".join(words[:n]) in known), 1)
-        return Swap(" ".join(words[:size]), phrase=" ".join(words[size:]), keeps=keeps, rank=rank)
+        return Swap(" ".join(words[:size]), phrase=" ".join(words[size:]), keeps=keeps)
     unit, _, preposition = text.partition(" _ ")
-    return Swap(unit, preposition=preposition, keeps=keeps, rank=rank)
+    return Swap(unit, preposition=preposition, keeps=keeps)
