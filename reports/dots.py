@@ -57,16 +57,16 @@ def _drawn(
     with drawing(width, 0.95 + len(lines) * max(0.5, 0.13 * len(models))) as (canvas, axes):
         for place, line in enumerate(lines):
             axes.axhline(place, color=FAINT, linewidth=0.8, zorder=0)
-            ticks = {(f.chance, MUTED, (0, (2, 2))) for f in line.figures.values() if f.chance is not None}
+            tick = [place - 0.4, place + 0.4]
+            for chance in {figure.chance for figure in line.figures.values() if figure.chance is not None}:
+                axes.plot([100 * chance] * 2, tick, color=MUTED, linestyle=(0, (2, 2)), linewidth=1.2)
             if line.people is not None:
-                ticks.add((line.people / 100, INK, (0, ())))
-            for share, paint, dashes in sorted(ticks):
-                axes.plot([100 * share] * 2, [place - 0.4, place + 0.4], color=paint, linestyle=dashes, linewidth=1.2)
+                axes.plot([line.people] * 2, tick, color=INK, linewidth=1.2)
             for model, figure in line.figures.items():
                 y = place + (models.index(model) - (len(models) - 1) / 2) * step
-                paint = looks[model]["color"]
                 if figure.low is not None and figure.high is not None:
-                    axes.plot([100 * figure.low, 100 * figure.high], [y, y], color=paint, alpha=0.45, linewidth=2.4)
+                    ends = [100 * figure.low, 100 * figure.high]
+                    axes.plot(ends, [y, y], color=looks[model]["color"], alpha=0.45, linewidth=2.4)
                 label = None if model in labelled else model
                 axes.plot(100 * figure.value, y, linestyle="", markeredgewidth=0, clip_on=False, label=label,
                           **looks[model])  # fmt: skip

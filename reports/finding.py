@@ -174,6 +174,6 @@ def _too_few(run: ConfigRun) -> str:
 
 def _share(figure: RunFigure) -> str:
     """A share with its interval and the number of items: "51.0 % (44.2 to 57.8, n = 200)"."""
-    known = figure.low is not None and figure.high is not None
-    interval = f"{100 * figure.low:.1f} to {100 * figure.high:.1f}, " if known else ""
+    low, high = figure.low, figure.high
+    interval = "" if low is None or high is None else f"{100 * low:.1f} to {100 * high:.1f}, "
     return f"{percent(figure.value)} ({interval}n = {figure.n:,})"

@@ -345,8 +345,8 @@ def _figures(name: str, config: str, entry: ConfigMetrics) -> Figures:
     if name == "rcad" and entry["layout"] == "retrieval":
         return {"Feint6K v2t_R@1": percents["v2t_R@1"]}
     if name == "rcad":
-        recalls = {recall: percents[recall] for recall in ("R@2", "R@3") if recall in percents}
-        return {"R@1": percents["accuracy"], **recalls, "mean_rank": values["mean_rank"]}
+        figures = {"R@1": percents["accuracy"], "mean_rank": values["mean_rank"]}
+        return figures | {recall: percents[recall] for recall in ("R@2", "R@3") if recall in percents}
     if entry["layout"] == "retrieval":
         return {recall: percents[recall] for recall in ("v2t_R@1", "t2v_R@1")}
     return {config: percents["accuracy"]}
@@ -388,7 +388,8 @@ def _table(rows: Sequence[PublishedRow], model: str, ours: Reproduction) -> list
             columns += [key for key, after in OWN_COLUMNS.items() if key in cells and after in columns]
             if cells.keys() & set(columns):
                 lines.append((f"{data_set}: {name}", cells))
-    columns = sorted(dict.fromkeys(columns), key=lambda key: columns.index(OWN_COLUMNS.get(key, key)))
+    places = {key: place for place, key in reversed(list(enumerate(columns)))}
+    columns = sorted(places, key=lambda column: places[OWN_COLUMNS.get(column) or column])
     heads = [column.replace("gamma_absolute", "abs").replace("gamma_relative", "rel") for column in columns]
     return aligned([["", *heads], *([label, *(cells.get(key, "-") for key in columns)] for label, cells in lines)])
 

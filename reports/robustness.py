@@ -80,8 +80,8 @@ def gamma_tables(runs: Sequence[ConfigRun]) -> list[Table]:
 def _gamma_row(run: ConfigRun, score: Score, groups: Sequence[str], *, several: bool) -> list[Cell]:
     own = {gamma.group: gamma for gamma in _gammas(run, score)}
     clean = 100 * next(iter(own.values())).clean
-    cells = [run.model, *[in_words(*score)] * several, Cell(f"{clean:.1f}", clean)]
-    return row(*cells, *(_gamma_cell(own.get(group)) for group in groups))
+    words = [run.model, in_words(*score)][: 1 + several]
+    return row(*words, Cell(f"{clean:.1f}", clean), *(_gamma_cell(own.get(group)) for group in groups))
 
 
 def _categories(runs: Sequence[ConfigRun], score: Score) -> dict[str, int]:
@@ -110,8 +110,10 @@ def gamma_bars(runs: Sequence[ConfigRun], score: Score) -> Plot:
     bars: dict[str, BarContainer] = {}
     with drawing(height=0.9 + len(groups) * max(0.3, 0.13 * len(runs))) as (canvas, axes):
         for number, run in enumerate(runs):
-            own = [gamma for gamma in _gammas(run, score) if gamma.group in groups and gamma.relative is not None]
+            own = [gamma for gamma in _gammas(run, score) if gamma.group in groups]
             for gamma in sorted(own, key=lambda gamma: groups.index(gamma.group)):
+                if gamma.relative is None:
+                    continue
                 at = groups.index(gamma.group) + (number - (len(runs) - 1) / 2) * wide
                 bar = axes.barh(at, gamma.relative, wide * 0.82, color=colour(run.number), hatch=hatch(run.number),
                                 edgecolor=PAPER, linewidth=0)  # fmt: skip

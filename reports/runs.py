@@ -161,8 +161,9 @@ class ConfigRun:
 
     def hardest(self, conditions: Iterable[str]) -> str | None:
         """Of some conditions of retrieval, pairs left out, the one with the lowest text-to-video R@1."""
-        recalls = {name: self.figure("R@1", "t2v", name) for name in conditions if "+" not in name}
-        return min(recalls, key=lambda name: recalls[name].value if recalls[name] else 0.0, default=None)
+        figures = ((name, self.figure("R@1", "t2v", name)) for name in conditions if "+" not in name)
+        recalls = {name: figure.value for name, figure in figures if figure is not None}
+        return min(recalls, key=lambda name: recalls[name], default=None)
 
     def hits(self, condition: str = CLEAN, k: int = 1) -> Hits:
         """The hits of items, or of captions among the first `k` clips; {} where the scores were not kept."""
