@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 LONGEST_NAME = 120  # characters of a file's name, without its ending
-_FORMULA = re.compile(r"[=+@\t\r]|-(?!\d+(\.\d+)?(e[+-]?\d+)?$)")  # what a spreadsheet would take for one
+_FORMULA = re.compile(r"'*(?:[=+@\t\r]|-(?!\d+(\.\d+)?(e[+-]?\d+)?$))")  # what a spreadsheet would take for one
 
 
 Tone = Literal["", "good", "bad", "quiet", "best"]
@@ -228,12 +228,16 @@ def to_csv(lines: Sequence[Sequence[object]]) -> str:
     'name,value\\n"a, b",0.5\\n'
     """
     sink = io.StringIO()
-    csv.writer(sink, lineterminator="\n").writerows([[_safe(value) for value in line] for line in lines])
+    csv.writer(sink, lineterminator="\n").writerows([[no_formula(value) for value in line] for line in lines])
     return sink.getvalue()
 
 
-def _safe(value: object) -> object:
-    # A caption that starts with "=" must not become a formula when the file is opened in a spreadsheet.
+def no_formula(value: object) -> object:
+    """A cell that a spreadsheet shows and does not run: text that begins as a formula, with an apostrophe before it.
+
+    >>> no_formula("=SUM(A1)"), no_formula("a = b"), no_formula(-2.5)
+    ("'=SUM(A1)", 'a = b', -2.5)
+    """
     return f"'{value}" if isinstance(value, str) and _FORMULA.match(value) else value
 
 

@@ -13,6 +13,7 @@ from video_contrast.answer_text import LETTERS
 from video_contrast.files import write_text
 from video_contrast.question_text import WHICH_SENTENCE, question_of
 from video_contrast.reports.exports.tables import choice_tables, mp4_tables, python_file
+from video_contrast.reports.layout import no_formula
 from video_contrast.rows import MultipleChoiceRow
 from video_contrast.video import Clip
 
@@ -27,7 +28,8 @@ def vlmevalkit(
     """Writes `OUTPUT/<set>_<config>_<split>.tsv`, a file a multiple-choice config and split, and the class.
 
     Columns: `index`, `id`, `video` (the path without its ending), `question`, `prompt` (what a model is asked),
-    `candidates` (a list), `A` to the last candidate, `answer` (a letter, or yes or no), `kinds`.
+    `candidates` (a list), `A` to the last candidate, `answer` (a letter, or yes or no), `kinds`. Text that a
+    spreadsheet would run as a formula has an apostrophe before it, which the class takes away.
 
     Args:
         folder: a built set.
@@ -82,5 +84,5 @@ def _tsv(lines: list[Line]) -> str:
         sink, [*_FIRST, *letters, "answer", "kinds"], delimiter="\t", lineterminator="\n", restval=""
     )
     writer.writeheader()
-    writer.writerows(lines)
+    writer.writerows({name: no_formula(cell) for name, cell in line.items()} for line in lines)
     return sink.getvalue()

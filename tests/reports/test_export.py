@@ -85,6 +85,44 @@ def test_a_vlmevalkit_tsv_holds_the_items(made: Path, tmp_path: Path) -> None:
         assert (made / f"{line['video']}.mp4").is_file()
 
 
+def test_no_cell_is_a_formula_and_the_class_restores_what_it_reads(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A caption of anyone could begin as a formula that a spreadsheet runs."""
+    texts = ['=HYPERLINK("http://x","y")', "+1 is shown", "@SUM(A1)", "-a man sits", "'=1", "-3"]
+    rows = [
+        multiple_choice_row(
+            id=f"={n}", video_id="v", video_path="v.mp4", candidates=[text, "a dog runs"], label=0,
+            kinds=["true", "random"], edits=[None] * 2,
+        )
+        for n, text in enumerate(texts)
+    ]  # fmt: skip
+    facts = {"pretty_name": "T", "summary": "s", "licence": "x", "seed": 0, "configs": {"random_mc": {}}}
+    write_set(BuiltSet("fabricated", {"random_mc": {"test": rows}}, facts, {}), tmp_path / "set")
+    (tmp_path / "set" / "v.mp4").write_bytes(b"")
+    files = vlmevalkit(tmp_path / "set", tmp_path / "out")
+    with open(files[0], encoding="utf-8", newline="") as handle:
+        lines = list(csv.DictReader(handle, delimiter="\t"))
+    cells = [cell for line in lines for cell in line.values()]
+    assert not [cell for cell in cells if cell[:1] in ("=", "+", "@") or (cell[:1] == "-" and cell != "-3")]
+    source = files[-1].read_text(encoding="utf-8")
+    restored = runpy.run_path(str(_only(source, "restored", tmp_path)))["restored"]
+    assert [restored(line["A"]) for line in lines] == texts
+    assert [restored(line["id"]) for line in lines] == [row["id"] for row in rows]
+
+
+def _only(source: str, name: str, folder: Path) -> Path:
+    """A file with one function of a Python source, and its imports of the standard library."""
+    tree = ast.parse(source)
+    tree.body = [
+        node for node in tree.body
+        if getattr(node, "name", "") == name or (isinstance(node, ast.Import) and node.names[0].name == "re")
+    ]  # fmt: skip
+    path = folder / f"{name}.py"
+    path.write_text(ast.unparse(tree), encoding="utf-8")
+    return path
+
+
 def test_lmms_eval_itself_reads_asks_and_scores_the_task(made: Path, tmp_path: Path) -> None:
     tasks = pytest.importorskip("lmms_eval.tasks", reason="lmms-eval is not installed")
     evaluator = pytest.importorskip("lmms_eval.evaluator", reason="lmms-eval's evaluator does not import")
