@@ -4,7 +4,9 @@ import errno
 import hashlib
 import json
 import os
+import re
 import shutil
+import time
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,6 +19,10 @@ Json = Any  # what a file or a server sent: who reads it says what is expected o
 JsonObject = dict[str, object]  # an object of JSON that is only written, shown or compared as a whole
 
 
+_TEMPORARY = re.compile(r"\.(\d+)-[0-9a-f]{12}\.tmp(?:\.[^.]*)?$")  # a name of `atomic_path`, with its process
+_ABANDONED = 60  # seconds
+
+
 @contextmanager
 def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
     """Yields a temporary name beside `path`; it becomes `path` if the block ends well and is removed if not.
@@ -26,7 +32,7 @@ def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
     """
     target = Path(path)
     target.parent.mkdir(parents=True, exist_ok=True)
-    temporary = target.parent / f".{target.stem}.{uuid.uuid4().hex[:12]}.tmp{target.suffix}"
+    temporary = target.parent / f".{target.stem}.{os.getpid()}-{uuid.uuid4().hex[:12]}.tmp{target.suffix}"
     try:
         yield temporary
         temporary.replace(target)
@@ -37,6 +43,33 @@ def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
     finally:
         if temporary.exists():  # a read-only place would refuse to take away what is not there
             temporary.unlink(missing_ok=True)
+
+
+def remove_abandoned(folder: str | os.PathLike[str]) -> list[Path]:
+    """Removes temporary files of `atomic_path` below a folder whose process was killed; returns them.
+
+    Such are files of no living process of this machine, and, since a folder may be shared by several machines, only
+    those that nobody wrote to for a minute.
+    """
+    removed = []
+    for path in Path(folder).rglob(".*.tmp*"):
+        match = _TEMPORARY.search(path.name)
+        if match and not _is_alive(int(match[1])) and time.time() - path.stat().st_mtime > _ABANDONED:
+            path.unlink(missing_ok=True)
+            removed.append(path)
+    return removed
+
+
+def _is_alive(process: int) -> bool:
+    if os.name != "posix":  # elsewhere a signal of 0 is one
+        return True
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:  # somebody else's
+        return True
+    return True
 
 
 def write_bytes(path: str | os.PathLike[str], content: bytes) -> Path:

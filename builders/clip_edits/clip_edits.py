@@ -14,6 +14,7 @@ from video_contrast.audit.blind_audit import audit_splits
 from video_contrast.builders.assembly.captioned_clip import CaptionedClip
 from video_contrast.builders.assembly.configs import leave_out
 from video_contrast.builders.assembly.reasons import counts_in_words
+from video_contrast.builders.assembly.sharding import spread
 from video_contrast.builders.clip_edits.copies import merged_copies
 from video_contrast.builders.clip_edits.edits import EDITS
 from video_contrast.builders.clip_edits.grouping import groups_of, rows_of
@@ -31,6 +32,7 @@ from video_contrast.video.sampling import is_even
 
 UNSUITED = "no clip suits it"
 _NAMED = 20  # unreadable videos that are named
+_CLIPS_A_CHUNK = 16
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,13 +57,14 @@ def clip_edits(
     how: ClipEditOptions = ClipEditOptions(),  # noqa: B008  frozen
     seed: Annotated[int, "seed of pairs, forms and transitions"] = 0,
     write_videos: Annotated[bool, "write the edited clips as files, for tools that do not know recipes"] = False,
+    num_proc: Annotated[int, "processes that read the videos"] = 1,
 ) -> BuiltSet:
     """Pairs of edited clips: order, count, direction, side, speed, place; what is false is certain."""
     if not table.video_root.is_dir():
         raise UsageError(f"--video-root {table.video_root}: no such folder")
     splits, counts = read_splits(table)
     clips, n_copies = merged_copies([clip for of_split in splits.values() for clip in of_split], table.video_root)
-    materials, facts = _materials(clips, table.video_root, table.captions, seed=seed)
+    materials, facts = _materials(clips, table.video_root, table.captions, seed=seed, num_proc=num_proc)
     built = BuiltSet("clip_edits", {}, facts | {"seed": seed, "options": as_record(how), **table.card_facts()})
     built.facts["sources"] = [table.source_name()]
     built.facts["counts"] = counts | {"copies_of_another_clip": n_copies} | facts["counts"]
@@ -91,31 +94,26 @@ def clip_edits(
     return built
 
 
-def _materials(clips: Sequence[CaptionedClip], root: Path, table: str, *, seed: int) -> tuple[list[SourceClip], Facts]:
+def _materials(
+    clips: Sequence[CaptionedClip], root: Path, table: str, *, seed: int, num_proc: int
+) -> tuple[list[SourceClip], Facts]:
     """The clips whose videos can be read, and facts of them."""
     materials: list[SourceClip] = []
     failed: list[str] = []
     counts: Counter[str] = Counter()
     sizes = set()
-    for clip in clips:
-        try:
-            index = index_of(resolve_under(root, clip.video_path))
-            if index.damage:
-                raise BrokenVideo(f"{clip.video_path}: damaged: {index.damage}")
-            first, stop = index.span(clip.start, clip.end)
-            size = upright_size(index.path)
-        except VideoContrastError as error:
-            failed.append(str(error))
+    chunks = spread(partial(_read, root, seed), clips, num_proc=num_proc, chunk=_CLIPS_A_CHUNK)
+    for result in (result for chunk in chunks for result in chunk):
+        if isinstance(result, str):
+            failed.append(result)
             continue
-        begin = float(clip.start or 0.0)
-        end = index.end if clip.end is None else min(clip.end, index.end)
-        material = SourceClip(clip, root, begin, end=float(end), seed=seed, size=size)
+        material, even_rate = result
         if not material.captions:
             counts["clips_without_words"] += 1
             continue
         materials.append(material)
-        counts["clips_of_variable_rate"] += not is_even(index.times[first:stop])
-        sizes.add(size)
+        counts["clips_of_variable_rate"] += not even_rate
+        sizes.add(material.size)
     if counts["clips_without_words"] and not materials and not failed:
         raise VideoContrastError(f"{table}: no caption has a word")
     if not materials:
@@ -129,6 +127,25 @@ def _materials(clips: Sequence[CaptionedClip], root: Path, table: str, *, seed: 
         "configs": {},
     }
     return materials, facts | ({"warnings": [f"left out: {why}" for why in failed[:_NAMED]]} if failed else {})
+
+
+def _read(root: Path, seed: int, clips: Sequence[CaptionedClip]) -> list[tuple[SourceClip, bool] | str]:
+    """Each clip and whether its frames come at an even rate, or a sentence where its video cannot be read."""
+    results: list[tuple[SourceClip, bool] | str] = []
+    for clip in clips:
+        try:
+            index = index_of(resolve_under(root, clip.video_path))
+            if index.damage:
+                raise BrokenVideo(f"{clip.video_path}: damaged: {index.damage}")
+            first, stop = index.span(clip.start, clip.end)
+            size = upright_size(index.path)
+        except VideoContrastError as error:
+            results.append(str(error))
+            continue
+        end = index.end if clip.end is None else min(clip.end, index.end)
+        material = SourceClip(clip, root, float(clip.start or 0.0), end=float(end), seed=seed, size=size)
+        results.append((material, is_even(index.times[first:stop])))
+    return results
 
 
 def _written(row: MultipleChoiceRow, root: Path, built: BuiltSet) -> MultipleChoiceRow:

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import numpy as np
 
-from video_contrast.builders.assembly.sharding import spread
+from video_contrast.builders.assembly.sharding import is_writer, spread
 from video_contrast.builders.robustness.perturbation_options import PerturbationOptions
 from video_contrast.errors import VideoContrastError
-from video_contrast.files import resolve_under
+from video_contrast.files import remove_abandoned, resolve_under
 from video_contrast.perturbations.video import VideoCondition
 from video_contrast.perturbations.video.files import write_perturbed
 from video_contrast.perturbations.video.validity import Reference
@@ -36,6 +36,9 @@ def write_all(
     Raises:
         VideoContrastError: a clip's path leads out of the video root.
     """
+    assert options.files is not None
+    if is_writer():
+        remove_abandoned(options.files)
     results = spread(partial(_write_chunk, conditions, options), clips, num_proc=options.num_proc, chunk=_CLIPS_A_CHUNK)
     paths: Paths = {}
     failed = []

@@ -591,7 +591,7 @@ def test_steps_of_one_video_stand_in_their_real_order(tmp_path: Path) -> None:
         parts = [part for part in row["segments"] if part["video_path"]]
         real = parts[0]["start"] < parts[1]["start"]
         assert real == row["id"].endswith("/0")
-    again = build(tmp_path, tmp_path / "again", ["order"], **options)
+    again = build(tmp_path, tmp_path / "again", ["order"], num_proc=2, **options)
     assert contents(again) == contents(tmp_path / "set")
 
 

@@ -19,7 +19,7 @@ from video_contrast import cli
 from video_contrast.builders import build
 from video_contrast.builders.robustness import video_files
 from video_contrast.errors import VideoContrastError
-from video_contrast.files import read_json
+from video_contrast.files import read_json, remove_abandoned
 from video_contrast.perturbations.video import NAMES, VideoCondition, perturb_clip
 from video_contrast.perturbations.video.files import file_name, perturbed_clip, write_perturbed
 from video_contrast.video import Clip, read_video
@@ -80,6 +80,16 @@ def test_a_killed_run_leaves_no_half_file_and_goes_on(videos: Path, tmp_path: Pa
     process.wait()
     whole = [path for path in out.rglob("*.mp4") if not path.name.startswith(".")]
     assert len(whole) >= 3
+    left = out / f".whole.{process.pid}-0123456789ab.tmp.mp4"  # what a kill in the middle of a write leaves
+    left.write_bytes(b"half")
+    for path in (left, *out.rglob(".*.tmp*")):
+        os.utime(path, (0, 0))
+    mine, fresh_one = (out / f".new.{pid}-0123456789ab.tmp.mp4" for pid in (os.getpid(), process.pid))
+    mine.write_bytes(b"of a process that runs")
+    os.utime(mine, (0, 0))
+    fresh_one.write_bytes(b"perhaps of another machine")
+    assert left in remove_abandoned(out)
+    assert {path for path in out.rglob(".*.tmp*")} == {mine, fresh_one}
     for path in whole:
         assert len(read_video(path).frames) == 40
     conditions = [VideoCondition(name, 1) for name in NAMES]
@@ -145,6 +155,17 @@ def test_processes_of_these_tests_find_what_torchrun_tells_its_own(
         assert of_launcher <= ours.keys() & theirs.keys()
         for name in ours.keys() - of_launcher - {"ACCELERATE_USE_CPU", "OMP_NUM_THREADS"}:
             assert ours[name] == theirs[name], name
+
+
+def test_a_build_of_files_takes_away_what_a_killed_one_left(clean: Path, videos: Path, tmp_path: Path) -> None:
+    gone = subprocess.Popen([sys.executable, "-c", ""])
+    gone.wait()
+    left = tmp_path / "files" / f".a.{gone.pid}-0123456789ab.tmp.mp4"
+    left.parent.mkdir()
+    left.write_bytes(b"half")
+    os.utime(left, (0, 0))
+    build("perturbed", ["clean"], output=tmp_path / "p", dataset=clean, video_root=videos, files=tmp_path / "files")
+    assert not left.exists() and list((tmp_path / "files").rglob("*.mp4"))
 
 
 def test_an_unreadable_video_is_left_out_and_counted(clean: Path, videos: Path, tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from typing import cast
 
 from video_contrast.console import bar
 from video_contrast.errors import VideoContrastError
-from video_contrast.files import atomic_path, resolve_under, write_bytes, write_json
+from video_contrast.files import atomic_path, remove_abandoned, resolve_under, write_bytes, write_json
 from video_contrast.rows import (
     Row,
     has_questions,
@@ -100,6 +100,7 @@ class SetDraft:
             files: further files by relative path; each is written by its function, under a temporary name.
         """
         root = self.folder.path
+        remove_abandoned(root)
         for relative, write in bar((files or {}).items(), desc="files", unit="file"):
             path = resolve_under(root, relative)
             if not path.exists():
