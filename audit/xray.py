@@ -16,6 +16,7 @@ from video_contrast.audit.blind_audit import (
     audited_split,
     best_of,
     blind_results,
+    in_percent,
 )
 from video_contrast.audit.exchangeability import exchangeability
 from video_contrast.audit.item_checks import TokenCount, copy_facts, leak_facts, position_facts, text_facts
@@ -147,10 +148,6 @@ def certificate(record: XrayRecord) -> Certificate:
 def certificate_text(record: XrayRecord) -> str:
     """The certificate as a block of Markdown, to stand in a data set's card."""
     facts = certificate(record)
-    interval = ""
-    if facts["best_blind_low"] is not None and facts["best_blind_high"] is not None:
-        interval = f" [{100 * facts['best_blind_low']:.1f}, {100 * facts['best_blind_high']:.1f}]"
-    accuracy, chance = 100 * facts["best_blind_accuracy"], 100 * facts["chance"]
     verdict = {True: "solvable blind", False: "not shown to be solvable blind", None: "too small to tell"}
     made = f"Made by `video-contrast xray` {facts['version']}"
     return f"""## X-ray
@@ -159,7 +156,8 @@ def certificate_text(record: XrayRecord) -> str:
 |---|---|
 | items, source videos | {record["items"]:,}, {record["clusters"]:,} |
 | without the video | {verdict[facts["solvable_blind"]]} |
-| best blind model ({facts["best_blind"]}) | {accuracy:.1f} %{interval}, chance {chance:.1f} % |
+| best blind model ({facts["best_blind"]}) | {in_percent(record["blind"]["best"])}, \
+chance {100 * facts["chance"]:.1f} % |
 | copies of items; with another key | {facts["copies"]}; {facts["key_differs"]} |
 | candidates equal up to case and punctuation | {facts["equal_candidates"]} |
 | source videos that tell two models {facts["points"]:g} points apart | {facts["videos_needed"]:,}: \
