@@ -329,3 +329,22 @@ def test_rows_that_are_no_items_are_left_out_with_their_rows(tmp_path):
         "a label outside the candidates": "row 1", "a repeated id": "row 2", "an empty candidate": "row 3",
     }  # fmt: skip
     assert not table.has_videos
+
+
+@pytest.mark.parametrize("absent", [None, "", float("nan")])
+def test_candidates_that_are_absent_are_no_candidates(absent):
+    """Tables made with pandas have NaN where a row has fewer candidates than others."""
+    columns = [{"A": "a dog", "B": "a cat", "C": "a cow", "answer": "B"},
+               {"A": "a dog", "B": "a cat", "C": absent, "answer": "A"}]  # fmt: skip
+    assert [row["candidates"] for row in plain_table(columns, "t").rows] == [
+        ["a dog", "a cat", "a cow"],
+        ["a dog", "a cat"],
+    ]
+    lists = [
+        {"options": ["a dog", "a cat", "a cow"], "answer": 1},
+        {"options": ["a dog", "a cat", absent], "answer": 0},
+    ]
+    assert [len(row["candidates"]) for row in plain_table(lists, "t").rows] == [3, 2]
+    middle = [{"options": ["a dog", absent, "a cow"], "answer": 0}]
+    with pytest.raises(VideoContrastError, match="an empty candidate"):
+        plain_table(middle, "t")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+import math
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -72,7 +73,7 @@ def _of_columns(row: TableRow, columns: Sequence[str], lists: set[str]) -> Candi
         parts = list(parts) if isinstance(parts, list | tuple) else [parts]
         texts += parts
         names += [name] * len(parts)
-    while len(texts) > 2 and texts[-1] in (None, ""):
+    while len(texts) > 2 and _is_absent(texts[-1]):
         texts.pop()
     return Candidates([as_text(text) for text in texts], names[: len(texts)])
 
@@ -91,7 +92,7 @@ def _of_cell(value: Json, column: str) -> Candidates:
     if value and all(isinstance(part, Mapping) for part in value):
         return _of_objects(value, column)
     parts = list(value)
-    while len(parts) > 2 and parts[-1] is None:  # lists that were filled up to one length
+    while len(parts) > 2 and _is_absent(parts[-1]):  # lists that were filled up to one length
         parts.pop()
     return Candidates([as_text(part) for part in parts], [])
 
@@ -117,9 +118,13 @@ def _parts(key: object) -> list[str]:
 
 def as_text(value: Json) -> str:
     """A candidate as a text; numbers that spreadsheets and parquet made of "3" are whole again."""
-    if value is None:
+    if _is_absent(value):
         return ""
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+
+
+def _is_absent(value: Json) -> bool:
+    return value is None or value == "" or (isinstance(value, float) and math.isnan(value))  # NaN: of pandas
 
 
 def _parsed(value: Json) -> Json:
