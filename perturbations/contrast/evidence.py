@@ -284,17 +284,6 @@ class Evidence:
         seen = self.counts.get("tail", verb, preposition)
         return self.surprise("tail", seen, self.counts.get("verb", verb), self._tail_total[preposition])
 
-    def can_tell(self, table: str, first: str, other: str) -> bool:
-        """Whether the counts say anything of two verbs or nouns of one video.
-
-        Args:
-            table: "verbs" or "nouns".
-            first, other: the two.
-        """
-        of_first, of_other = (self.counts.get(table[:-1], name) for name in (first, other))
-        expected = of_first * of_other / max(self.counts.get("noun", ""), 1)
-        return self.counts.pair(table, first, other) > 0 or expected >= 1.0
-
     def total(self, counted: dict[str, int]) -> int:
         """The sum of a row of an index (kept, since rows are asked for again and again)."""
         key = id(counted)

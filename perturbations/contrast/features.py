@@ -6,15 +6,14 @@ from video_contrast.perturbations.contrast.clip import CaptionReading
 from video_contrast.perturbations.contrast.evidence import Evidence
 from video_contrast.perturbations.contrast.lexicon import Action, Swap
 from video_contrast.perturbations.contrast.slots import PLACES, ThingKey, ThingSlot, VerbChoice, VerbKey, VerbSlot
+from video_contrast.perturbations.english.lexicon import words_of
 
 _OUTDOOR = frozenset({"water", "drive", "hunt", "garden", "farm", "nature", "travel", "crowd"})
 _INDOOR = frozenset({"cook", "clean", "office", "lab", "medical", "shop"})
 
 _REASONS = ("opposites", "listed", "opposite directions", "different results", "different postures",
             "different activities", "hands are busy")  # fmt: skip
-SPEECH = frozenset(
-    """talk speak tell discuss explain chat converse interview comment describe lecture report""".split()  # noqa: SIM905
-)
+SPEECH = words_of("speech")
 _CARRIED = frozenset({"garment", "headwear", "footwear", "jewelry", "bag", "hair", "body_part", "cosmetic"})
 _WIDE_CLASSES = ("food", "place", "home", "kitchen", "animal", "nature", "vehicle", "instrument", "activity")
 

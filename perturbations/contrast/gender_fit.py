@@ -11,6 +11,7 @@ from functools import cache, lru_cache
 from typing import NamedTuple
 
 from video_contrast.perturbations.english.gender import Gender
+from video_contrast.perturbations.english.lexicon import words_of
 
 # Why a noun cannot be swapped: keys of the counts.
 ALIKE = "people_become_alike"
@@ -49,9 +50,7 @@ _KIND = {word: place for place, line in enumerate(_KINDS) for word in line.split
 _MEN = whole_words(["gentleman", "gentlemen", "dude", "dudes"])  # of `_KINDS`, and in no table of the paper
 _SINGULAR = {"men": "man", "women": "woman", "guys": "guy", "boys": "boy", "girls": "girl", "ladies": "lady"}
 
-_PARTNERS = """husband husbands wife wives boyfriend boyfriends girlfriend girlfriends fiance fiancee bride brides groom
-    grooms bridegroom hubby"""
-_PARTNER = whole_words([*_PARTNERS.split(), r"boy\s+friend", r"girl\s+friend"])
+_PARTNER = whole_words([*words_of("partner"), r"boy\s+friend", r"girl\s+friend"])
 # Clothing, hair and body that captions say of one gender only.
 _WORN: dict[Gender, re.Pattern[str]] = {
     "female": re.compile(
@@ -68,8 +67,8 @@ _WORN: dict[Gender, re.Pattern[str]] = {
     ),
 }
 _PRAISED: dict[Gender, frozenset[str]] = {
-    "female": frozenset("pregnant beautiful pretty gorgeous sexy busty topless".split()),  # noqa: SIM905
-    "male": frozenset("bald balding bearded mustached handsome shirtless topless burly".split()),  # noqa: SIM905
+    "female": words_of("praises_women"),
+    "male": words_of("praises_men"),
 }
 # Words that say the gender of a person once more, and roles of one gender.
 _SEX: dict[Gender, re.Pattern[str]] = {
@@ -83,17 +82,12 @@ _ROLES: dict[Gender, str] = {
     "uncle grandfather gentleman",
 }
 # The first word of names that end in a gendered noun, and the last word of those that begin with one.
-_NAMES_BEFORE = frozenset(
-    """spider iron super bat snow ant mega pac x wonder cat family game play gingerbread rocket bogey best backstreet
-    beach spice powerpuff""".split()  # noqa: SIM905
-)
-_NAMES_AFTER = frozenset(
-    "gaga bug bugs bird luck liberty kind made power cave hole united city bun bag bags".split()  # noqa: SIM905
-)
-_CHILD = frozenset("little baby school small tiny toddler newborn infant flower kindergarten".split())  # noqa: SIM905
-_GROWN = frozenset("old elderly aged grown older bald".split())  # noqa: SIM905
-_CHILDREN = frozenset("boy boys girl girls".split())  # noqa: SIM905
-_ONLY_CHILDREN_AFTER = frozenset("scout scouts band group".split())  # noqa: SIM905
+_NAMES_BEFORE = words_of("before_gendered_name")
+_NAMES_AFTER = words_of("after_gendered_name")
+_CHILD = words_of("of_children")
+_GROWN = words_of("of_adults")
+_CHILDREN = frozenset({"boy", "boys", "girl", "girls"})
+_ONLY_CHILDREN_AFTER = frozenset({"scout", "scouts", "band", "group"})
 _ADJECTIVE = r"(?:young|old|elderly|little|small|big|tall|short|black|white|asian|indian|blonde?|funny|cartoon)"
 _SINGLE = re.compile(rf"\b(?:an?|one|this|that|another)\s+(?:{_ADJECTIVE}\s+){{0,2}}$", re.IGNORECASE)
 _ANOTHER = re.compile(r"\b(another|(?:the\s+)?other|second|third)\s+(?:[\w'-]+\s+){0,2}$", re.IGNORECASE)

@@ -13,6 +13,7 @@ from video_contrast.perturbations.contrast.features import (
 from video_contrast.perturbations.contrast.proposal import ClipProposals, Features, Proposal, Replacements, Trial
 from video_contrast.perturbations.contrast.slots import ThingKey, ThingSlot
 from video_contrast.perturbations.english.forms import inflect_name, is_noun, lemma
+from video_contrast.perturbations.english.lexicon import words_of
 from video_contrast.seeds import Streams
 
 _JITTER = 0.8
@@ -20,9 +21,7 @@ _READ = 60  # nouns a thing that are looked at
 KEPT = 12  # of which are judged
 _COMMON = 8  # videos that name a noun which the lexicon's class alone proposes
 _SEEN = 2  # videos that say a noun in this frame
-_WIDE = frozenset(
-    """plant animal food vehicle place building ingredient item dish creature meal snack""".split()  # noqa: SIM905
-)
+_WIDE = words_of("wide_noun")
 _NEVER = ("intangible", "people")
 _streams = Streams()
 
@@ -62,7 +61,7 @@ def _eligible(
     def rejection(noun: str) -> str | None:
         return evidence.kept(_misfit, slot.key, noun) or _said_elsewhere(proposed.clip, noun, looks, evidence)
 
-    trial = Trial(proposed, index, slot, rejection)
+    trial = Trial[str](proposed, index, slot, rejection)
     if proposed.replacements is None:
         trial.take(_likely(slot, proposed.clip.readings[index].caption, evidence), most=KEPT)
     else:

@@ -16,6 +16,7 @@ from video_contrast.perturbations.contrast.lexicon import Swap
 from video_contrast.perturbations.contrast.proposal import ClipProposals, Features, Proposal, Replacements, Trial
 from video_contrast.perturbations.contrast.slots import LIGHT, PLACES, Frame, VerbChoice, VerbKey, VerbSlot
 from video_contrast.perturbations.english.forms import inflect, lemma, verb_tags
+from video_contrast.perturbations.english.lexicon import words_of
 from video_contrast.seeds import Streams
 
 KEPT = 24  # proposals a verb that are judged
@@ -23,9 +24,7 @@ _WRITTEN = 14  # of which are written swaps
 _READ = 40  # other units a verb that are looked at
 _LEAST = 5  # videos that a unit of the counts needs, if the lexicon does not have it
 # Prepositions behind which anything may have been done.
-_ANYWHERE = PLACES - frozenset(
-    """into onto towards toward from over through across between with""".split()  # noqa: SIM905
-)
+_ANYWHERE = PLACES - words_of("path_preposition")
 _streams = Streams()
 
 
@@ -74,7 +73,7 @@ def _eligible(
             likely = _likely(slot, reading, evidence)
             trial.take((choice for choice in likely if choice.words not in words), most=KEPT)
     elif slot.rejection_reason is None:
-        trial.read(lambda words: verb_choice(words, slot, reading, evidence))
+        trial.read(lambda words: verb_choice(words, slot, reading, evidence), most=KEPT)
     return trial.end(slot.rejection_reason)
 
 

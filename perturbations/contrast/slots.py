@@ -6,42 +6,20 @@ from typing import Literal, NamedTuple
 from video_contrast.perturbations.contrast.lexicon import Swap, load_lexicon
 from video_contrast.perturbations.english import Sentence
 from video_contrast.perturbations.english.forms import inflect, inflect_name, verb_word
-from video_contrast.perturbations.english.lexicon import has_class
+from video_contrast.perturbations.english.lexicon import has_class, words_of
 
 Frame = Literal["i", "t", "p"]  # no object, a direct object, the object of the unit's preposition
 
 # Verbs that take their meaning from what follows.
-LIGHT = frozenset(
-    """be have do get go let keep want need like love seem try start begin stop continue help use attempt give take
-    put bring come become appear happen involve include contain feature consist end finish decide plan manage
-    learn cause allow enable ask tell say think know believe feel remember forget wonder wish hope guess mean
-    suppose name base date follow regard concern entitle title gon gonna wan wanna depict portray show
-    display""".split()  # noqa: SIM905
-)
+LIGHT = words_of("light_verb")
 # Light verbs that are steps of recipes where nobody is named: "put the pan in the oven".
 _STEPS = frozenset(["put", "take", "bring", "place"])
 # What stands for a person as an object: "each other", "him".
-_PERSONS = frozenset(
-    """him her them someone somebody other another others everyone everybody""".split()  # noqa: SIM905
-)
-_ADJECTIVE_PARTICLES = frozenset(
-    """down up out off away back over around along in through on""".split()  # noqa: SIM905
-)
+_PERSONS = words_of("for_a_person")
+_ADJECTIVE_PARTICLES = words_of("particle")
 # Prepositions that say where or when something is done: behind them the verb may change alone.
-PLACES = frozenset(
-    """in on at near by outside inside under behind beside above along across around through over into onto down up
-    from towards toward between among before during with""".split()  # noqa: SIM905
-)
-_NO_THINGS = frozenset(
-    """front back middle side top bottom center end rest part inside outside bunch lot kind type sort variety set
-    series pair piece number few couple place area location background foreground view angle distance time day
-    moment way manner detail thing stuff item object topic subject information feature fact reason merit scene
-    clip video footage film movie episode segment screen image picture slideshow montage animation compilation
-    voice sound case order cartoon game show music photo photograph frame shot trailer commercial advertisement
-    tv channel program life world year minute second hour night morning color name step style process use
-    benefit method idea tutorial demonstration review news story event action activity interview performance
-    scenery element other one anything something everything nothing thing camera front""".split()  # noqa: SIM905
-)
+PLACES = words_of("place_preposition")
+_NO_THINGS = words_of("says_little")
 _OPENS_A_NOUN = ("DT", "PRP$", "NN", "NNS", "CD", "JJ")
 
 

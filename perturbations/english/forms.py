@@ -7,20 +7,14 @@ from functools import cache, lru_cache
 from importlib import import_module
 from types import ModuleType
 
+from video_contrast.perturbations.english.lexicon import words_of
+
 _UNIVERSAL = {"V": "VERB", "N": "NOUN", "J": "ADJ", "R": "ADV"}
 _BE = {"VB": "be", "VBP": "are", "VBZ": "is", "VBD": "was", "VBG": "being", "VBN": "been"}
 _PAST = {"blend": "blended", "quit": "quit", "saute": "sauteed", "sautee": "sauteed"}  # not "blent"
 _CLITICS = {"n't": "not", "n’t": "not", "'re": "be", "'m": "be", "'ve": "have", "'ll": "will", "'d": "would"}
 # Verbs of two words whose second is inflected.
-_COMPOUNDS = frozenset(
-    """arm_wrestle ballroom_dance base_jump belly_dance bench_press blow_dry body_slam boogie_board bottle_feed
-    bungee_jump cross-country_ski deep_fry disco_dance dog_paddle dry_clean figure_skate finger_paint
-    fist_bump fly_fish free_fall gift_wrap hang_glide high_jump high_five hip_hop hole_punch hula_hoop
-    ice_fish ice_skate inline_skate line_dance long_jump oven_roast paddle_board pan_fry pillow_fight
-    pole_dance pole_vault power_wash pressure_wash rock_climb roller_skate salsa_dance scuba_dive shadow_box
-    slam_dunk spoon_feed spray_paint stir_fry sword_fight tap_dance thumb_wrestle towel_dry
-    water_ski zip_line""".split()  # noqa: SIM905
-)
+_COMPOUNDS = words_of("compound_verb")
 _CACHED_WORDS = 1 << 17
 
 
