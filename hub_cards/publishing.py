@@ -77,7 +77,7 @@ def plan_set(
         raise VideoContrastError(f"{root} was not published: " + "; ".join(problems))
     videos: list[tuple[str, Path]] = []
     if with_videos:
-        videos = list(clips(built, Path(video_root) if video_root is not None else built.video_root))
+        videos = clips(built, Path(video_root) if video_root is not None else built.video_root)
     facts = built.record.get("facts", {})
     header = yaml.safe_load((root / CARD).read_text(encoding="utf-8").split("---\n", 2)[1])
     recorded = facts.get("licence") or facts.get("licence_id") or header.get("license")

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import pyarrow as pa
@@ -33,22 +33,27 @@ def refusals(folder: SetFolder) -> list[str]:
     return problems
 
 
-def clips(folder: SetFolder, root: Path) -> Iterator[tuple[str, Path]]:
-    """The distinct clips of a built set that lie under `root`: (relative path, file), sorted.
+def clips(folder: SetFolder, root: Path, tables: Sequence[tuple[str, str]] | None = None) -> list[tuple[str, Path]]:
+    """The distinct clips of a set that lie under `root`: (relative path, file), sorted.
+
+    Args:
+        folder: the set.
+        root: where its clips lie.
+        tables: (config, split) of those that are asked for; all where None.
 
     Raises:
         VideoContrastError: one is missing; the message says how many are.
     """
-    tables = [(config, split) for config in folder.configs for split in folder.splits(config)]
-    paths = sorted({path for table in tables for row in folder.rows(*table) for path in Clip.of(row).paths})
-    files = [(path, resolve_under(root, path)) for path in paths]
+    rows = (row for table in tables or folder.tables() for row in folder.rows(*table))
+    files = [
+        (path, resolve_under(root, path)) for path in sorted({path for row in rows for path in Clip.of(row).paths})
+    ]
     missing = [path for path, file in files if not file.is_file()]
     if missing:
         raise VideoContrastError(
-            f"{len(missing)} of {len(files)} videos are not in {root}, the first is {missing[0]}; give --video-root, "
-            "or push without --with-videos"
+            f"{len(missing)} of {len(files)} clips are not in {root}, the first is {missing[0]}; give --video-root"
         )
-    yield from files
+    return files
 
 
 def _in_table(file: Path, name: str) -> list[str]:

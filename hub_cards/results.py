@@ -144,9 +144,7 @@ def model_index(results: list[Result], record: RunRecord) -> list[dict[str, obje
 
 def result_card(results: list[Result], record: RunRecord) -> str:
     """The card of a run's results, as markdown."""
-    notes = [_notes(result, record) for result in results]
-    tested = self_test_lines(record)
-    return render("results.md.jinja", results=results, record=record, notes=notes, tested=tested)
+    return render("results.md.jinja", results=results, record=record, tested=self_test_lines(record))
 
 
 def check_whole(run: str | Path, max_missing: float | None = None) -> None:

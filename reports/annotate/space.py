@@ -3,15 +3,15 @@
 from importlib.resources import files
 from pathlib import Path
 
-from video_contrast.errors import UsageError, VideoContrastError
-from video_contrast.files import copy_file, resolve_under, write_json, write_text
+from video_contrast.errors import UsageError
+from video_contrast.files import copy_file, write_json, write_text
 from video_contrast.hub_cards.markdown import render
+from video_contrast.hub_cards.refusing import clips
 from video_contrast.hub_cards.spaces import gradio_version
 from video_contrast.reports.annotate import PageItems
 from video_contrast.reports.annotate.votes import Task
 from video_contrast.storage import open_set
 from video_contrast.version import __version__
-from video_contrast.video import Clip
 
 
 def write_space(
@@ -41,15 +41,10 @@ def write_space(
     rows = source.choice_rows(config, split)
     if target.exists() and any(target.iterdir()):
         raise UsageError(f"--output {target} is not empty; give a new folder")
-    clips = {path: resolve_under(clips_from, path) for row in rows for path in Clip.of(row).paths}
-    missing = [path for path, file in clips.items() if not file.is_file()]
-    if missing:
-        raise VideoContrastError(
-            f"{len(missing)} of {len(clips)} clips are not in {clips_from}, the first {missing[0]}; give --video-root"
-        )
+    shown = clips(source, Path(clips_from), [(config, split)])
     for file in source.files(config, split):
         copy_file(file, target / "set" / config / file.name)
-    for path, file in sorted(clips.items()):
+    for path, file in shown:
         copy_file(file, target / "set" / path)
     facts = source.record["facts"] if source.is_built else {}
     write_json(

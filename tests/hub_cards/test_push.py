@@ -223,7 +223,7 @@ def test_bytes_that_slipped_into_a_table_are_refused(made: Path, tmp_path: Path)
 
 def test_a_missing_video_is_named(tmp_path: Path) -> None:
     root = fabricate.make_set(tmp_path / "set", 12, videos=5)
-    with pytest.raises(VideoContrastError, match=r"2 of 7 videos are not in .*clips/video5\.mp4"):
+    with pytest.raises(VideoContrastError, match=r"2 of 7 clips are not in .*clips/video5\.mp4"):
         plan_set(root, with_videos=True)
 
 
