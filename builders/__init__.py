@@ -31,11 +31,16 @@ def build(name: str, configs: str | list[str] | None = None, *, output: str | Pa
         UsageError: no such builder, config or option.
         VideoContrastError: the folder cannot take the set, or the input is broken; the message names file and row.
     """
+    from video_contrast.builders.assembly.review import PAGE, TICKS, page
     from video_contrast.builders.assembly.sharding import is_writer, wait_for_writer
     from video_contrast.builders.writing import write_set
+    from video_contrast.files import write_text
+    from video_contrast.options import options_of
     from video_contrast.storage import SetDraft
 
     builder = get_builder(name)
+    if "ticks" in options_of(builder.function) and not options.get("ticks") and (Path(output) / TICKS).is_file():
+        options["ticks"] = Path(output) / TICKS
     SetDraft(output, name)  # a folder that cannot take the set is refused before the work, not after it
     built = builder.run([configs] if isinstance(configs, str) else configs, options)
     if isinstance(root := options.get("video_root"), str | Path) and not built.files and built.video_root is None:
@@ -43,6 +48,8 @@ def build(name: str, configs: str | list[str] | None = None, *, output: str | Pa
     # Under torchrun every rank has the whole set by now; one of them writes it.
     if is_writer():
         write_set(built, output)
+        if built.review:
+            write_text(Path(output) / PAGE, page(built.review, Path(output), built.video_root))
     wait_for_writer()
     return Path(output)
 

@@ -14,12 +14,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from video_contrast.errors import UsageError, unknown_name
 from video_contrast.options import bind, with_options
 from video_contrast.rows import Row
 from video_contrast.storage.set_draft import FileWriter
 from video_contrast.storage.set_records import Facts
+
+if TYPE_CHECKING:
+    from video_contrast.builders.assembly.review import Card
 
 FOLDERS = ("sources", "robustness", "shapes", "clip_edits")
 # One file a line: NAME.py in one of `FOLDERS`. In this order they are listed.
@@ -69,6 +73,7 @@ class BuiltSet:
     facts: Facts = field(default_factory=dict)
     files: dict[str, FileWriter] = field(default_factory=dict)  # files beside the tables: path -> what writes it
     video_root: Path | None = None  # where the videos lie; None: in the set's folder, or not known
+    review: "list[Card]" = field(default_factory=list)  # what a person may choose from, where that is asked for
 
     def warn(self, warnings: Sequence[str]) -> None:
         """Adds warnings to the card."""

@@ -59,6 +59,8 @@ class ClipContrasts:
     tried: Counter[str] = field(default_factory=Counter)  # captions by the generator's reasons
     base: int = 0  # clips whose base caption could be contrasted
     clips: int = 0  # all clips
+    # Clip id -> caption number and contrast of everything that a person may choose from, best first.
+    candidates: dict[str, list[tuple[int, Edit]]] = field(default_factory=dict)
 
     def counts(self) -> Facts:
         """Counts by reason for a card: of clips, of captions, and of the generator's candidates."""
@@ -125,6 +127,9 @@ def contrast_clips(
         contrasts.edits.update(edits)
         contrasts.tried.update(tried)
         contrasts.base += base
+    contrasts.candidates = {
+        name: [(index, edit) for edit in of_clip] for name, (index, of_clip) in contrasts.edits.items()
+    }
     return contrasts
 
 

@@ -26,6 +26,7 @@ from video_contrast.builders.assembly.multiple_choice import (
     random_row,
 )
 from video_contrast.builders.assembly.reasons import counts_in_words
+from video_contrast.builders.assembly.review import Tick, cards, known_ticks, ticked_contrasts
 from video_contrast.builders.registry import BuiltSet
 from video_contrast.console import counted, note
 from video_contrast.errors import UsageError, VideoContrastError
@@ -58,6 +59,8 @@ class ContrastPlan:
     contrasts: Mapping[str, ContrastConfig] = field(default_factory=dict)  # config -> how it is made
     mixed: Sequence[str] = ()  # the configs whose contrasts `contrast_mc` holds
     missing: Mapping[str, str] = field(default_factory=dict)  # config -> what must be given before it can be built
+    ticks: Sequence[Tick] = ()  # contrasts that a person has taken; their configs hold no others
+    review: bool = False  # collect what a person may choose from
 
 
 @parse_cache()
@@ -88,10 +91,13 @@ def build_configs(
 
     Raises:
         UsageError: a config lacks what it needs.
+        VideoContrastError: a tick is of no caption of the clips.
         NotEnglish: the captions are of another language (not where `optional`).
         VideoContrastError: no item of a config could be built; the message gives the counts by reason.
     """
     built = BuiltSet(name, {}, {**facts, "seed": plan.seed, "configs": {}})
+    named = [config for config in configs if config in plan.contrasts]
+    plan = replace(plan, ticks=known_ticks(plan.ticks, [clip for clips in splits.values() for clip in clips], named))
     items: dict[str, list[RandomItem]] = {}
     counts: dict[str, dict[str, int]] = {}
     if any(config != "retrieval" for config in configs):
@@ -106,9 +112,9 @@ def build_configs(
         elif config in plan.contrasts or config == "contrast_mc":
             try:
                 if config == "contrast_mc":
-                    tables, config_facts = _mixed_config(plan, items, counts)
+                    tables, config_facts = _mixed_config(built, plan, items, counts)
                 else:
-                    tables, config_facts = _contrast_config(plan, plan.contrasts[config], items, counts)
+                    tables, config_facts = _contrast_config(built, plan, config, items, counts)
             except NotEnglish as error:
                 if not optional:
                     raise
@@ -204,17 +210,19 @@ def random_config(
 
 
 def _contrast_config(
+    built: BuiltSet,
     plan: ContrastPlan,
-    config: ContrastConfig,
+    name: str,
     items: Mapping[str, Sequence[RandomItem]],
     counts: Mapping[str, Mapping[str, int]],
 ) -> tuple[Tables, Facts]:
+    config = plan.contrasts[name]
     generator = config.generator()
     tables: dict[str, list[Row]] = {}
     sizes: Facts = {}
     for split, of_split in items.items():
         clips = [item.clip for item in of_split]
-        contrasts = _contrasts(plan, generator, clips)
+        contrasts = _contrasts(built, plan, name, generator, clips)
         tables[split] = rows = []
         for item in of_split:
             if item.clip.id in contrasts.edits:
@@ -235,18 +243,34 @@ def _contrast_config(
     }
     if config.paper is not None:
         facts["paper"] = dict(config.paper)
+    if any(tick.config == name for tick in plan.ticks):
+        return tables, facts | {"checks": "a person has ticked each contrast as natural and surely false of its clip"}
     return tables, facts | config.facts()
 
 
 def _contrasts(
-    plan: ContrastPlan, generator: ContrastGenerator | SetContrasts, clips: Sequence[CaptionedClip]
+    built: BuiltSet,
+    plan: ContrastPlan,
+    name: str,
+    generator: ContrastGenerator | SetContrasts,
+    clips: Sequence[CaptionedClip],
 ) -> ClipContrasts:
+    """The contrasts of one config: those that a person has ticked, where there are any of it."""
+    ticks = [tick for tick in plan.ticks if tick.config == name]
+    if ticks and not plan.review:
+        return ticked_contrasts(ticks, clips, seed=plan.seed)
     make = generator.contrast_clips if isinstance(generator, SetContrasts) else partial(contrast_clips, generator)
-    return make(clips, seed=plan.seed, caption=plan.caption, num_proc=plan.num_proc)
+    contrasts = make(clips, seed=plan.seed, caption=plan.caption, num_proc=plan.num_proc)
+    if plan.review:
+        built.review += cards(name, clips, contrasts)
+    return ticked_contrasts(ticks, clips, seed=plan.seed) if ticks else contrasts
 
 
 def _mixed_config(
-    plan: ContrastPlan, items: Mapping[str, Sequence[RandomItem]], counts: Mapping[str, Mapping[str, int]]
+    built: BuiltSet,
+    plan: ContrastPlan,
+    items: Mapping[str, Sequence[RandomItem]],
+    counts: Mapping[str, Mapping[str, int]],
 ) -> tuple[Tables, Facts]:
     """Items of two candidates: a caption of the clip, and its contrast of one kind, for each kind that the clip allows.
 
@@ -254,11 +278,12 @@ def _mixed_config(
     """
     tables: dict[str, list[Row]] = {split: [] for split in items}
     sizes: Facts = {split: {"items": 0, "counts": dict(counts[split]), "contrasts": {}} for split in items}
-    for config in (plan.contrasts[name] for name in plan.mixed):
+    for of_kind in plan.mixed:
+        config = plan.contrasts[of_kind]
         generator = config.generator()
         for split, of_split in items.items():
             clips = {item.clip.id: item.clip for item in of_split}
-            edits_of = _contrasts(plan, generator, list(clips.values())).edits
+            edits_of = _contrasts(built, plan, of_kind, generator, list(clips.values())).edits
             for name, (index, edits) in edits_of.items():
                 clip = replace(clips[name], id=f"{name}#{config.kind}")
                 tables[split].append(contrasts_only_row(clip, clip.captions[index], edits, config.kind, seed=plan.seed))

@@ -14,6 +14,7 @@ from video_contrast.builders.assembly.clip_contrasts import (
 )
 from video_contrast.builders.assembly.configs import ContrastConfig, ContrastPlan
 from video_contrast.builders.assembly.kind_contrasts import KindContrasts
+from video_contrast.builders.assembly.review import read_ticks
 from video_contrast.builders.assembly.word_contrasts import EditOptions, Generator, WordContrasts
 from video_contrast.builders.sources.human_negatives import HumanContrasts, read_negatives
 from video_contrast.errors import UsageError
@@ -52,6 +53,12 @@ class ContrastSetOptions(EditOptions):
         Generator, "what proposes verb and object contrasts; lexicon: hand-written uses of things, no model"
     ] = "lexicon"
     explain: Annotated[bool, "say for each clip without a verb or object contrast why it has none"] = False
+    review: Annotated[
+        bool, "write review.html beside the set: a page to tick, mend or write the contrasts of the next build"
+    ] = False
+    ticks: Annotated[
+        Path | None, "ticked contrasts, as review.html saves them; default: review.tsv in the output folder"
+    ] = None
     seed: Annotated[int, "seed of every draw"] = 0
     num_proc: Annotated[int, "processes that share the work"] = 1
 
@@ -92,7 +99,7 @@ def contrast_plan(
     verbs, objects = (
         WordContrasts(
             target=target, generator=options.generator, options=options, training=training_videos,
-            explain=options.explain, seed=options.seed,
+            explain=options.explain, review=options.review, seed=options.seed,
         )
         for target in WORDS
     )  # fmt: skip
@@ -121,9 +128,13 @@ def contrast_plan(
         negatives = existing(human, "it must hold human negatives", "--human")
         contrasts["verb_human_mc"] = ContrastConfig("verb_human", lambda: HumanContrasts(read_negatives(negatives)))
     mixed = ("gender_mc", "verb_mc", "object_mc", *RULE_CONFIGS)
-    return ContrastPlan(
-        options.seed, options.caption, num_proc=options.num_proc, contrasts=contrasts, mixed=mixed, missing=missing
+    ticks = (
+        read_ticks(existing(options.ticks, "it must hold ticks", "--ticks"), list(contrasts)) if options.ticks else ()
     )
+    return ContrastPlan(
+        options.seed, options.caption, num_proc=options.num_proc, contrasts=contrasts, mixed=mixed, missing=missing,
+        ticks=ticks, review=options.review,
+    )  # fmt: skip
 
 
 def _gender_contrasts(options: ContrastSetOptions, attempts: Sequence[Attempt]) -> Contrasts:

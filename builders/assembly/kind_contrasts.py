@@ -54,6 +54,10 @@ class KindContrasts:
         contrasts = ClipContrasts(clips=len(clips))
         for name, option in choose(proposed, seed=self.seed, kind=self.kind).items():
             contrasts.edits[name] = (option.index, [_edit(option.contrast)])
+        streams = Streams()
+        for name, of_clip in proposed.items():
+            drawn = streams.at(self.seed, "kinds-review", self.kind, name).permutation(len(of_clip))
+            contrasts.candidates[name] = [(of_clip[n].index, _edit(of_clip[n].contrast)) for n in drawn]
         allow = sum(bool(of_clip) for of_clip in proposed.values())
         contrasts.tried["candidates:no contrast of the kind"] = len(clips) - allow
         contrasts.tried["candidates:texts alone would tell"] = allow - len(contrasts.edits)

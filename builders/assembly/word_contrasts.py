@@ -32,6 +32,7 @@ from video_contrast.perturbations.contrast.generators import (
     check_generator_options,
     make_generator,
 )
+from video_contrast.perturbations.contrast.judge import threshold
 from video_contrast.perturbations.contrast.proposal import GENERATOR, Kind, Proposal, RejectedEdit
 from video_contrast.perturbations.contrast.variety import variety
 from video_contrast.perturbations.english.caption_store import user_store
@@ -125,6 +126,7 @@ class WordContrasts(WordProposals):
     """The verb (or object) contrasts of a set."""
 
     explain: bool = False  # say for each clip without a contrast why it has none
+    review: bool = False  # keep what a person may choose from, less probable proposals included
     seed: int = 0  # of the choice
     record: Facts = field(default_factory=dict)
 
@@ -145,11 +147,18 @@ class WordContrasts(WordProposals):
             The contrasts by clip id, with counts by reason.
         """
         _ = self.counts  # read before processes are forked, which share it
-        task = partial(self._of_clips, seed, caption)
+        least = threshold(self.options.quality)
+        shown = str(min(LEAST, least))
+        whole = replace(self, options=replace(self.options, quality=shown)) if self.review else self
+        task = partial(whole._of_clips, seed, caption)
         parts = spread(task, clips, num_proc=1 if self.on_gpu else num_proc)
         proposed = merged(parts, kind=self.target, quality=self.options.quality, seed=self.seed)
+        candidates = {name: [(p.index, p.edit()) for p in of_clip] for name, of_clip in proposed.proposals.items()}
+        for name, of_clip in proposed.proposals.items() if self.review else ():
+            proposed.proposals[name] = [p for p in of_clip if p.probability >= least]
         proposal_of = choose(proposed)
-        self.record = {**proposed.record, **_facts(list(proposal_of.values()))}
+        asked = {"quality": self.options.quality, "least_probability": least}
+        self.record = {**proposed.record, **asked, **_facts(list(proposal_of.values()))}
         contrasts = ClipContrasts(clips=len(clips), tried=_of_candidates(proposed.reasons))
         for name, proposal in proposal_of.items():
             contrasts.edits[name] = (proposal.index, [proposal.edit()])

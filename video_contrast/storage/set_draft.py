@@ -143,8 +143,8 @@ def parquet_bytes(rows: Sequence[Row]) -> bytes:
     return sink.getvalue()
 
 
-# What a killed build, or `generate` before it writes its set, leaves in a folder.
-_BESIDE = (CROISSANT, EVALUATION, "answers.jsonl", "rejected.jsonl")
+# What a killed build, or `generate` before it writes its set, leaves in a folder, and the page and the table of a review.
+_BESIDE = (CROISSANT, EVALUATION, "answers.jsonl", "rejected.jsonl", "review.html", "review.tsv")
 
 
 def _former_record(folder: SetFolder, builder: str | None) -> SetRecord:

@@ -39,7 +39,7 @@ _OWN = frozenset("wear drive ride hold carry use smoke drink steer propose give 
 _OWNED = ("garment", "headwear", "footwear", "two_wheeler", "body", "jewelry")
 _COUNTED_OBJECT = frozenset(  # "holding a gun" -> "holding two guns"
     """hold carry draw wash repair peel cut slice chop crack build juggle throw bake place put buy break
-    paint grab lift feed chase catch pet hug kiss kick hit interview attack help watch wake pull push greet train
+    paint grab lift feed chase catch pet hug kiss interview attack help wake pull push greet train
     bathe brush see find meet""".split()  # noqa: SIM905
 )
 _WITH_PEOPLE = frozenset("with to at by near behind beside for around of".split())  # noqa: SIM905

@@ -1,0 +1,198 @@
+"""Contrasts that a person ticks: the page on which the builder of a set chooses, and the table that it saves.
+
+`build ... --review` writes `review.html` beside the set. What is saved from it, or written by hand, as `review.tsv`
+in the same folder decides what the next build puts into the set.
+"""
+
+import json
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from importlib.resources import files
+from pathlib import Path
+from typing import TypedDict
+
+from video_contrast.builders.assembly.captioned_clip import CaptionedClip, normal
+from video_contrast.builders.assembly.clip_contrasts import ClipContrasts
+from video_contrast.builders.assembly.difference import difference
+from video_contrast.builders.sources.caption_table import read_table
+from video_contrast.errors import UsageError, VideoContrastError
+from video_contrast.files import is_safe_relative
+from video_contrast.seeds import Streams, digest
+
+PAGE, TICKS = "review.html", "review.tsv"
+LEAST = 0.2  # probability of a contrast that is shown, whatever the quality of the build
+SHOWN = 6  # contrasts of a clip
+VOTES = ("yes", "no")
+
+
+@dataclass(frozen=True, slots=True)
+class Tick:
+    """A contrast that a person has taken ("yes") or refused ("no")."""
+
+    place: str
+    config: str
+    clip: str  # id of the clip or of its video, or the video's file
+    caption: str
+    contrast: str
+    vote: str
+
+
+class Card(TypedDict):
+    """What the page shows of a clip, for one config.
+
+    Attributes:
+        config, clip: names of both.
+        video: the file, relative to the page; with "#t=start,end" where the clip is a span of it.
+        captions: all of the clip.
+        candidates: (index of the caption, contrast, probability or None), best first.
+    """
+
+    config: str
+    clip: str
+    video: str
+    captions: list[str]
+    candidates: list[tuple[int, str, float | None]]
+
+
+def read_ticks(path: str | Path, configs: Sequence[str]) -> list[Tick]:
+    """Reads rows with `clip` (or `video_id`, `id`), `caption`, `contrast`, and perhaps `config` and `vote` ("yes").
+
+    Args:
+        path: a table, as `review.html` saves it.
+        configs: that may be named; a row without one is of the only config that is built.
+
+    Raises:
+        UsageError: a column is missing.
+        VideoContrastError: an empty cell, an unknown config or vote, a contrast that equals its caption, or no row at
+            all; names the line.
+    """
+    ticks: list[Tick] = []
+    for row in read_table(path):
+        name = next((key for key in ("clip", "video_id", "id") if key in row.cells), "clip")
+        texts = {key: row.texts(key, f"a column {key}") for key in (name, "caption", "contrast")}
+        config, vote = (" ".join(row.texts(key, "")) if key in row.cells else "" for key in ("config", "vote"))
+        if empty := next((key for key, cell in texts.items() if len(cell) != 1), None):
+            raise VideoContrastError(f"{row.place}: the column {empty!r} must hold one text")
+        clip, caption, contrast = (texts[key][0] for key in (name, "caption", "contrast"))
+        tick = Tick(row.place, config, clip, caption, contrast, vote or "yes")
+        if tick.config not in ("", *configs):
+            raise VideoContrastError(f"{row.place}: no contrasts of {tick.config!r}; one of {', '.join(configs)}")
+        if tick.vote not in VOTES:
+            raise VideoContrastError(f"{row.place}: the vote must be yes or no, not {tick.vote!r}")
+        if normal(tick.caption) == normal(tick.contrast):
+            raise VideoContrastError(f"{row.place}: the contrast equals the caption: {tick.caption!r}")
+        ticks.append(tick)
+    if not ticks:
+        raise VideoContrastError(f"{path}: no rows")
+    return ticks
+
+
+def known_ticks(ticks: Sequence[Tick], clips: Sequence[CaptionedClip], configs: Sequence[str]) -> list[Tick]:
+    """Checks that every tick is of a caption of one of the clips, and returns all with their config.
+
+    Args:
+        ticks: as read.
+        clips: of all splits.
+        configs: contrast configs that are built.
+
+    Raises:
+        UsageError: a tick names no config, and not just one is built.
+        VideoContrastError: one is of no caption, or says what another caption of the clip says; names the line.
+    """
+    if configs != configs[:1] and (unnamed := next((tick for tick in ticks if not tick.config), None)):
+        raise UsageError(f"{unnamed.place}: needs a column config where several are built: {', '.join(configs)}")
+    captions: dict[str, set[str]] = {}
+    for clip in clips:
+        for name in (clip.id, clip.video_id, clip.video_path):
+            captions.setdefault(name, set()).update(map(normal, clip.captions))
+    for tick in ticks:
+        if tick.clip not in captions:
+            raise VideoContrastError(f"{tick.place}: the table of captions has no clip {tick.clip!r}")
+        if normal(tick.caption) not in captions[tick.clip]:
+            raise VideoContrastError(f"{tick.place}: the clip {tick.clip!r} has no caption {tick.caption!r}")
+        if tick.vote == "yes" and normal(tick.contrast) in captions[tick.clip]:
+            raise VideoContrastError(f"{tick.place}: another caption of {tick.clip!r} says {tick.contrast!r}")
+    return [replace(tick, config=tick.config or configs[0]) for tick in ticks if tick.config or configs]
+
+
+def ticked_contrasts(ticks: Sequence[Tick], clips: Sequence[CaptionedClip], *, seed: int = 0) -> ClipContrasts:
+    """The ticked contrast of each clip, the first of several; clips without one have none.
+
+    Args:
+        ticks: of one config.
+        clips: ids are unique.
+        seed: decides the base caption of a clip, which is counted.
+    """
+    contrasts = ClipContrasts(clips=len(clips))
+    streams = Streams()
+    taken: dict[tuple[str, str], Tick] = {}
+    for tick in ticks:
+        if tick.vote == "yes":
+            taken.setdefault((tick.clip, normal(tick.caption)), tick)
+    for clip in clips:
+        for name in (clip.id, clip.video_id, clip.video_path):
+            own = [
+                (n, taken[name, normal(text)]) for n, text in enumerate(clip.captions) if (name, normal(text)) in taken
+            ]
+            if own and clip.id not in contrasts.edits:
+                index, tick = own[0]
+                contrasts.base += index == clip.caption_order(seed, streams)[0]
+                contrasts.edits[clip.id] = (index, [difference(clip.captions[index], tick.contrast, "review")])
+    contrasts.tried.update({"edited": len(contrasts.edits), "not_ticked": len(clips) - len(contrasts.edits)})
+    return contrasts
+
+
+def cards(config: str, clips: Sequence[CaptionedClip], contrasts: ClipContrasts) -> list[Card]:
+    """What the page shows of each clip, for one config.
+
+    Args:
+        config: its name.
+        clips: of one split.
+        contrasts: of them, with the candidates.
+    """
+    shown = []
+    for clip in clips:
+        candidates = contrasts.candidates.get(clip.id, [])[:SHOWN]
+        span = "" if clip.start is None else f"#t={clip.start:g}" + ("" if clip.end is None else f",{clip.end:g}")
+        listed = [(index, edit.text, edit.scores.get("probability")) for index, edit in candidates]
+        shown.append(
+            Card(
+                config=config, clip=clip.id, video=clip.video_path + span, captions=[*clip.captions], candidates=listed
+            )
+        )
+    return shown
+
+
+def page(shown: Sequence[Card], folder: Path, video_root: Path | None) -> str:
+    """The page as one HTML file; a clip without any candidate has one card, on which a contrast can be written.
+
+    Args:
+        shown: of all configs.
+        folder: where the page will lie.
+        video_root: where the paths of videos start; None: in the folder.
+    """
+    shown = list({(card["config"], card["clip"]): card for card in shown}.values())  # contrast_mc holds others' again
+    kept = [card for card in shown if card["candidates"]]
+    seen = {card["clip"] for card in kept}
+    for card in shown:
+        if card["clip"] not in seen:
+            seen.add(card["clip"])
+            kept.append(card)
+    order = {name: n for n, name in enumerate(dict.fromkeys(card["clip"] for card in shown))}
+    kept.sort(key=lambda card: order[card["clip"]])
+    start = os.path.relpath(video_root, folder) if video_root is not None else "."
+    entries = [{**card, "video": _address(card["video"], start)} for card in kept]
+    name = digest("review", json.dumps(entries, sort_keys=True)).hex()[:12]
+    # Captions are strangers' text: "<" never stands in the script as such.
+    text = json.dumps({"name": name, "cards": entries}, ensure_ascii=False).replace("<", "\\u003c")
+    template = files("video_contrast.builders.assembly").joinpath("review.html").read_text(encoding="utf-8")
+    return template.replace("{{ data }}", text)
+
+
+def _address(video: str, start: str) -> str:
+    """The address of a video beside the page; "" for paths that leave the video root."""
+    from urllib.parse import quote
+
+    path, mark, span = video.partition("#t=")
+    return quote(f"{Path(start).as_posix()}/{path}") + mark + span if is_safe_relative(path) else ""
