@@ -26,7 +26,8 @@ def kinds(runs: Sequence[ConfigRun]) -> Section:
         key = of_set[0].key
         names = sorted({name for run in of_set for name in run.kinds})
         replaced = any(run.figure("random_option_accuracy") for run in of_set)
-        if len(names) < 2 and not replaced:
+        over_verbs = [run.figure("accuracy_over_verbs") for run in of_set]
+        if len(names) < 2 and not replaced and not any(over_verbs):
             continue
         heads = columns("model", *(in_words("accuracy", name) for name in names))
         rows = [[model_cell(run)] for run in of_set]
@@ -35,6 +36,12 @@ def kinds(runs: Sequence[ConfigRun]) -> Section:
             marks = differing([figure.n if figure else None for figure in figures])
             for row, figure, mark in zip(rows, figures, marks, strict=True):
                 row.append(figure_cell(figure, note=mark))
+        if any(over_verbs):
+            heads.append(
+                Column("averaged over verbs", hint="of all candidates; every verb of the true captions counts alike")
+            )
+            for row, figure in zip(rows, over_verbs, strict=True):
+                row.append(figure_cell(figure))
         if replaced:
             heads += [
                 Column("random candidates", hint="the same captions, the contrast exchanged for a random distractor"),

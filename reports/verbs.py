@@ -2,17 +2,16 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from functools import cache
 
 import numpy as np
 
+from video_contrast.perturbations.english.main_verb import main_verb
 from video_contrast.reports.figures import FAINT, MUTED, colour, drawing, finish, legend, tidy
 from video_contrast.reports.layout import Plot
 from video_contrast.reports.runs import ConfigRun, SetKey
 
 _SHOWN = 24
 _KINDS = ("verb", "antonym", "counterfactual")
-_AUXILIARIES = frozenset({"is", "are", "was", "were", "be", "been", "being", "has", "have", "had", "am"})
 
 
 def verb_distributions(runs: Sequence[ConfigRun]) -> list[Plot]:
@@ -24,8 +23,8 @@ def verb_distributions(runs: Sequence[ConfigRun]) -> list[Plot]:
         for row in run.set_rows.values():
             for kind, edit in () if "captions" in row else zip(row["kinds"], row["edits"], strict=True):
                 if edit and edit["new"] and kind.startswith(_KINDS):
-                    new[_verb(edit["new"])] += 1
-                    true[_verb(edit["old"])] += 1
+                    new[main_verb(edit["new"])] += 1
+                    true[main_verb(edit["old"])] += 1
         if new:
             new_verbs[run.key] = new
     counts = list(new_verbs.values())
@@ -67,24 +66,3 @@ def verb_plot(
         columns = [("true captions", replaced)] * bool(before) + shares
         lines = [["verb", *(f"{label}, %" for label, _ in columns)], *zip(verbs, *(v for _, v in columns), strict=True)]
         return finish(canvas, name, "Verbs of the contrasts", lines, wide=True)
-
-
-@cache
-def _verb(phrase: str) -> str:
-    """The lemma of a phrase's main verb: the first word that is no auxiliary."""
-    from video_contrast.perturbations.english.forms import lemma
-
-    words = without_auxiliaries(phrase.lower())
-    return lemma(words[0], "VB") if words else ""
-
-
-def without_auxiliaries(phrase: str) -> list[str]:
-    """The words of a verb phrase from its main verb on.
-
-    >>> without_auxiliaries("has been sitting down")
-    ['sitting', 'down']
-    """
-    words = phrase.split()
-    while len(words) > 1 and words[0] in _AUXILIARIES:
-        words = words[1:]
-    return words

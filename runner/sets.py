@@ -14,7 +14,7 @@ from typing import Literal
 
 from video_contrast.errors import UsageError, VideoContrastError, unknown_name
 from video_contrast.question_text import Question, question_of
-from video_contrast.rows import Layout, Row, has_questions, layout_of, validate_rows
+from video_contrast.rows import Layout, MultipleChoiceRow, Row, has_questions, layout_of, validate_rows
 from video_contrast.runner.conditions import CLEAN, Condition, from_recipe
 from video_contrast.storage import SetFolder
 from video_contrast.storage.file_set import FileSet
@@ -37,6 +37,7 @@ class Item:
     replaced: str | None = None
     group: str = ""  # of pairs
     question: Question | None = None
+    verb: str = ""  # of the true caption, that its contrast replaces; "" where the row does not tell it
 
     @property
     def drawn_by(self) -> str:
@@ -226,4 +227,15 @@ def _item(row: Row) -> Item:
         replaced=row["replaced"],
         group=row.get("group", ""),
         question=question_of(row),
+        verb=_replaced_verb(row),
     )
+
+
+def _replaced_verb(row: MultipleChoiceRow) -> str:
+    """The verb of the true caption that the row's only verb contrast replaces, in dictionary form; "" without one."""
+    edits = [e for e, kind in zip(row["edits"], row["kinds"], strict=True) if e is not None and kind.startswith("verb")]
+    if len(edits) != 1 or not edits[0]["old"]:
+        return ""
+    from video_contrast.perturbations.english.main_verb import main_verb
+
+    return main_verb(edits[0]["old"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -75,6 +76,7 @@ def _choice(scored: TableScores, seed: int) -> Numbers:
     numbers |= _displaced(scored)
     numbers |= _rotations(scored)
     numbers |= _clips(scored)
+    numbers |= _over_verbs(scored)
     return numbers
 
 
@@ -150,6 +152,24 @@ def _clips(scored: TableScores) -> Numbers:
     for at, own in enumerate(hits.values()):
         table[at, : len(own)] = own
     return _right_in_all("of_clip", table, list(clusters.values())) | {"clips": len(hits)}
+
+
+def _over_verbs(scored: TableScores) -> Numbers:
+    """Where contrasts replace verbs: the mean over the verbs of the true captions of each one's accuracy.
+
+    So that the commonest verbs do not decide: each item weighs as much as its verb has items of the others.
+    """
+    from video_contrast.metrics import interval_keys, share_interval
+
+    items = [item for item in scored.items if item.verb]
+    times = Counter(item.verb for item in items)
+    if len(times) < 2:
+        return {}
+    hit_of, name = item_hits(scored), "accuracy_over_verbs"
+    weights = np.array([1 / times[item.verb] for item in items])
+    shares = share_interval([hit_of[item.id][0] for item in items], [item.cluster for item in items], weights=weights)
+    chance = float(np.average([1 / len(item.texts) for item in items], weights=weights))
+    return {name: shares.estimate, **interval_keys(name, shares), f"chance_{name}": chance, "verbs": len(times)}
 
 
 def _right_in_all(name: str, hits: np.ndarray, clusters: Sequence[str]) -> Numbers:

@@ -17,6 +17,7 @@ WAYS = {"t2v": "text to video", "v2t": "video to text"}
 PAIR_SCORES = ("text_score", "video_score", "group_score")
 # Figures that ask for more than one right answer, and what they are called.
 STRICTER = {"accuracy_with_proficiency": "with proficiency", "right_in_all_of_clip": "all questions of a clip"}
+AVERAGED = {"accuracy_over_verbs": "averaged over verbs"}  # every verb of the true captions counts the same
 # The figures that stand for a config, as (kind, name).
 MAIN: dict[Layout, tuple[tuple[str, str], ...]] = {
     "multiple_choice": (("", "accuracy"),),
@@ -24,7 +25,8 @@ MAIN: dict[Layout, tuple[tuple[str, str], ...]] = {
     "retrieval": (("t2v", "R@1"), ("v2t", "R@1")),
 }
 _COUNTS = {**dict.fromkeys(PAIR_SCORES, "groups"), "right_in_all_of_clip": "clips"} | {
-    "random_option_accuracy": "random_option_n"
+    "random_option_accuracy": "random_option_n",
+    "accuracy_over_verbs": "verbs",
 }
 
 
@@ -40,7 +42,7 @@ class RunFigure:
         value: a share from 0 to 1, or a rank.
         low, high: ends of the 95 % interval; None below five videos, and where none was asked for.
         chance: of a scorer that knows nothing; None where that is not defined.
-        n: items, captions, videos or groups that it is over; None where not known.
+        n: items, captions, videos, groups or verbs that it is over; None where not known.
         unparseable: share of the items with an answer that cannot be read.
     """
 
@@ -131,7 +133,7 @@ def in_words(name: str, kind: str = "") -> str:
     """
     if name == "accuracy" and kind:
         return f"against {kind.replace('_', ' ')}"
-    return f"{WAYS[kind]} {name}" if kind else STRICTER.get(name, name.replace("_", " "))
+    return f"{WAYS[kind]} {name}" if kind else {**STRICTER, **AVERAGED}.get(name, name.replace("_", " "))
 
 
 def figure(
@@ -176,7 +178,9 @@ def condition_figures(config: str, condition: str, numbers: Numbers) -> list[Run
         numbers: of the condition, as in `metrics.json`.
     """
     names = [("accuracy", ""), *(("accuracy", kind) for kind in kinds_of(numbers))]
-    names += [(name, "") for name in (*PAIR_SCORES, *STRICTER, "random_option_accuracy", "R@2", "R@3", "mean_rank")]
+    names += [
+        (name, "") for name in (*PAIR_SCORES, *STRICTER, *AVERAGED, "random_option_accuracy", "R@2", "R@3", "mean_rank")
+    ]
     names += [(name, way) for way in WAYS for name in ("R@1", "R@5", "R@10", "median_rank")]
     rows = (figure(numbers, name, kind, config=config, condition=condition) for name, kind in names)
     return [row for row in rows if row is not None]

@@ -143,7 +143,7 @@ def parquet_bytes(rows: Sequence[Row]) -> bytes:
     return sink.getvalue()
 
 
-# What a killed build, or `generate` before it writes its set, leaves in a folder, and the page and the table of a review.
+# What a killed build, `generate` before it writes its set, or a review leaves in a folder.
 _BESIDE = (CROISSANT, EVALUATION, "answers.jsonl", "rejected.jsonl", "review.html", "review.tsv")
 
 
