@@ -14,6 +14,7 @@ from video_contrast.builders.assembly.clip_contrasts import (
     ClipContrasts,
     TrainingVideos,
 )
+from video_contrast.builders.assembly.review import LEAST
 from video_contrast.builders.assembly.sharding import is_writer, spread
 from video_contrast.console import note
 from video_contrast.errors import UsageError
@@ -159,7 +160,7 @@ class WordContrasts(WordProposals):
         proposal_of = choose(proposed)
         asked = {"quality": self.options.quality, "least_probability": least}
         self.record = {**proposed.record, **asked, **_facts(list(proposal_of.values()))}
-        contrasts = ClipContrasts(clips=len(clips), tried=_of_candidates(proposed.reasons))
+        contrasts = ClipContrasts(clips=len(clips), tried=_of_candidates(proposed.reasons), candidates=candidates)
         for name, proposal in proposal_of.items():
             contrasts.edits[name] = (proposal.index, [proposal.edit()])
         streams = Streams()
@@ -202,7 +203,8 @@ class WordContrasts(WordProposals):
                 f"{self.kind}: mean probability {self.record['mean_probability']:.2f}, "
                 f"{self.record['effective_edits']} "
                 f"effective edits in {chosen} items, the ten commonest are {self.record['ten_commonest_edits']:.0%}, "
-                f"{self.record['effective_replacements']} effective {self.target}s put in"
+                f"{self.record['effective_replaced']} effective {self.target}s replaced, "
+                f"{self.record['effective_replacements']} put in"
             )
         if self.explain:
             for name, why in sorted(proposed.missing.items()):
@@ -280,5 +282,6 @@ def _facts(proposals: Sequence[Proposal]) -> Facts:
         "opposites": sum(proposal.antonym for proposal in proposals),
         "effective_edits": round(edits.effective, 1),
         "ten_commonest_edits": round(edits.ten_commonest, 4),
+        "effective_replaced": round(variety([proposal.unit for proposal in proposals]).effective, 1),
         "effective_replacements": round(variety([proposal.other for proposal in proposals]).effective, 1),
     }
