@@ -29,28 +29,36 @@ def kinds(runs: Sequence[ConfigRun]) -> Section:
         over_verbs = [run.figure("accuracy_over_verbs") for run in of_set]
         if len(names) < 2 and not replaced and not any(over_verbs):
             continue
-        heads = columns("model", *(in_words("accuracy", name) for name in names))
-        rows = [[model_cell(run)] for run in of_set]
-        for name in names:
-            figures = [run.figure("accuracy", name) for run in of_set]
-            marks = differing([figure.n if figure else None for figure in figures])
-            for row, figure, mark in zip(rows, figures, marks, strict=True):
-                row.append(figure_cell(figure, note=mark))
-        if any(over_verbs):
-            heads.append(
-                Column("averaged over verbs", hint="of all candidates; every verb of the true captions counts alike")
-            )
-            for row, figure in zip(rows, over_verbs, strict=True):
-                row.append(figure_cell(figure))
-        if replaced:
-            heads += [
-                Column("random candidates", hint="the same captions, the contrast exchanged for a random distractor"),
-                Column("drop", hint="random candidates minus accuracy, on the same captions"),
-            ]
-            for row, run in zip(rows, of_set, strict=True):
-                row += _replaced(run)
+        heads, rows = _columns(of_set, names, over_verbs, replaced=replaced)
         section.add([Table(f"kinds-{key.stem}", f"Accuracy, %, {key.name}", heads, rows)], key.short)
     return section
+
+
+def _columns(
+    runs: Sequence[ConfigRun], names: Sequence[str], over_verbs: Sequence[RunFigure | None], *, replaced: bool
+) -> tuple[list[Column], list[list[Cell]]]:
+    """The heads and the rows of the table of one set."""
+    heads = columns("model", *(in_words("accuracy", name) for name in names))
+    rows = [[model_cell(run)] for run in runs]
+    for name in names:
+        figures = [run.figure("accuracy", name) for run in runs]
+        marks = differing([figure.n if figure else None for figure in figures])
+        for row, figure, mark in zip(rows, figures, marks, strict=True):
+            row.append(figure_cell(figure, note=mark))
+    if any(over_verbs):
+        heads.append(
+            Column("averaged over verbs", hint="of all candidates; every verb of the true captions counts alike")
+        )
+        for row, figure in zip(rows, over_verbs, strict=True):
+            row.append(figure_cell(figure))
+    if replaced:
+        heads += [
+            Column("random candidates", hint="the same captions, the contrast exchanged for a random distractor"),
+            Column("drop", hint="random candidates minus accuracy, on the same captions"),
+        ]
+        for row, run in zip(rows, runs, strict=True):
+            row += _replaced(run)
+    return heads, rows
 
 
 def _replaced(run: ConfigRun) -> list[Cell]:

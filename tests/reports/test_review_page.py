@@ -17,6 +17,8 @@ CAPTIONS = {
 
 
 def test_a_whole_review_by_keys(browser: Any, tmp_path: Path) -> None:
+    from playwright.sync_api import expect
+
     table, out = tmp_path / "captions.csv", tmp_path / "set"
     lines = [f"{name}.mp4,{text}" for name, text in CAPTIONS.items()]
     table.write_text("\n".join(["video,caption", *lines]) + "\n", encoding="utf-8")
@@ -51,7 +53,7 @@ def test_a_whole_review_by_keys(browser: Any, tmp_path: Path) -> None:
     again = browser.new_context().new_page()  # another browser goes on with the saved file
     again.goto((out / PAGE).as_uri())
     again.set_input_files("#load", out / TICKS)
-    assert again.locator("#table").input_value() == (out / TICKS).read_text(encoding="utf-8")
+    expect(again.locator("#table")).to_have_value((out / TICKS).read_text(encoding="utf-8"))
     video_contrast.build("captions", ["verb_mc"], output=out, captions=str(table))
     built = {row["video_id"]: row["candidates"] for row in open_set(out).choice_rows("verb_mc", "test")}
     assert first in built["dance"] and built.keys() == {"dance", "cake"}

@@ -44,6 +44,7 @@ _COUNTED_OBJECT = frozenset(  # "holding a gun" -> "holding two guns"
 )
 _WITH_PEOPLE = frozenset("with to at by near behind beside for around of".split())  # noqa: SIM905
 _PICTURES = frozenset("video clip scene picture image photo footage shot cartoon animation".split())  # noqa: SIM905
+_TELLING = frozenset("DT CD PRP$ PDT IN JJR JJS".split())  # tags of words that tell how many, or which  # noqa: SIM905
 _PLURALS = {"person": "people", "someone": "people", "somebody": "people"}
 # Classes whose things are counted by sight.
 _COUNTED = ("people", "animal", "goods", "vehicle", "furniture", "tableware", "fruit", "vegetable", "flower", "tree")
@@ -92,37 +93,49 @@ def contrasts(sentence: Sentence, lexicon: Lexicon) -> list[Contrast]:
 def _quantity(sentence: Sentence, head: int) -> Quantity | None:
     """How many there are of the noun at `head`, or of what "a group of" counts there; None where it does not tell."""
     words, word = sentence.words, sentence.words[head]
-    if (
-        word.lemma in _BODIES - _GROUPS
-        or word.tag not in ("NN", "NNS")
-        or sentence.child(head, "poss", "relcl", "appos") is not None
-    ):
+    if word.lemma in _BODIES - _GROUPS or word.tag not in ("NN", "NNS"):
+        return None
+    if sentence.child(head, "poss", "relcl", "appos") is not None:
         return None
     if head + 1 < len(words) and words[head + 1].text in ("'s", "'", "s"):
         return None
     if word.lemma in _GROUPS:
-        noun = sentence.head_noun(head)
-        before = sentence.child(head, "det")
-        if noun == head or words[noun].tag != "NNS" or words[head + 1].text != "of" or (before is None and head):
-            return None
-        return Quantity(before or 0, head + 2, noun, head, SEVERAL)
+        return _of_group(sentence, head)
     if sentence.head_noun(head) != head or (word.dep == "pobj" and words[word.head - 1].lemma in _GROUPS):
         return None
     left = [n for child in sentence.children[head] for n in sentence.subtree(child) if n < head]
     first = min(left, default=head)
-    text = words[first].text
     if set(range(first, head)) != set(left):
         return None
-    if word.tag == "NNS":
-        if text in (*_NUMBERS[1:], *_DIGITS[1:]):
-            return Quantity(first, first + 1, head, head, _word(text))
-        if text in _MANY:
-            return Quantity(first, first + 1, head, head, SEVERAL)
-        bare = not any(words[n].tag in ("DT", "CD", "PRP$", "PDT", "IN", "JJR", "JJS") for n in left)
-        return Quantity(first, first, head, head, SEVERAL) if bare else None
-    if text in ("a", "an", "one", "the") or (first == 0 and first == head):
-        return Quantity(first, first + (first < head), head, head, "one")
-    return Quantity(first, first, head, head, "one") if word.text in _SOMEBODY and first == head else None
+    return _several(sentence, first, head) if word.tag == "NNS" else _one(sentence, first, head)
+
+
+def _of_group(sentence: Sentence, head: int) -> Quantity | None:
+    """ "a group of men"."""
+    words, noun, before = sentence.words, sentence.head_noun(head), sentence.child(head, "det")
+    if noun == head or words[noun].tag != "NNS" or words[head + 1].text != "of" or (before is None and head):
+        return None
+    return Quantity(before or 0, head + 2, noun, head, SEVERAL)
+
+
+def _several(sentence: Sentence, first: int, noun: int) -> Quantity | None:
+    """ "two men", "many men", "men"."""
+    text = sentence.words[first].text
+    if text in (*_NUMBERS[1:], *_DIGITS[1:]):
+        return Quantity(first, first + 1, noun, noun, _word(text))
+    if text in _MANY:
+        return Quantity(first, first + 1, noun, noun, SEVERAL)
+    bare = not any(word.tag in _TELLING for word in sentence.words[first:noun])
+    return Quantity(first, first, noun, noun, SEVERAL) if bare else None
+
+
+def _one(sentence: Sentence, first: int, noun: int) -> Quantity | None:
+    """ "a man", "the man", "someone"; "man" where the caption begins with it."""
+    words = sentence.words
+    if words[first].text in ("a", "an", "one", "the"):
+        return Quantity(first, first + 1, noun, noun, "one")
+    bare = first == noun and (noun == 0 or words[noun].text in _SOMEBODY)
+    return Quantity(first, first, noun, noun, "one") if bare else None
 
 
 def _others(quantity: Quantity, side: str, sentence: Sentence) -> list[str]:
@@ -206,36 +219,51 @@ def _in_number(word: Word, *, plural: bool) -> str:
 
 def _verbs(sentence: Sentence, quantity: Quantity, *, plural: bool, lexicon: Lexicon, side: str) -> list[Change] | None:
     """The changes of the verbs that agree with a noun; None where the noun's role does not let its number change."""
-    words, head = sentence.words, quantity.head
-    word, governor = words[head], words[words[head].head]
-    joined = word.dep == "conj" or sentence.child(head, "conj", "cc") is not None
-    if joined:
+    word, head = sentence.words[quantity.head], quantity.head
+    if word.dep == "conj" or sentence.child(head, "conj", "cc") is not None:
         return [] if side == "people" and _is_joined_subject(sentence, head) else None
     if word.dep == "attr" and sentence.child(word.head, "expl") is not None:
-        shown = {"is": "are", "are": "is", "was": "were", "were": "was"}
-        finite = [n for n, other in enumerate(words) if other.tag in ("VBZ", "VBP") and n != word.head]
-        if governor.text not in shown or sentence.child(head, "acl") is None or finite:
-            return None
-        be = governor.text if (governor.text in ("are", "were")) == plural else shown[governor.text]
-        return [(word.head, word.head + 1, be)]
-    if word.dep == "dobj":
-        counted = governor.lemma in _COUNTED_OBJECT and words[quantity.first].text != "the"
-        return [] if counted and quantity.first < quantity.last else None
-    if word.dep == "pobj":
-        picture = words[governor.head].lemma in _PICTURES if governor.text == "of" else True
-        counted = bool(side) and governor.text in _WITH_PEOPLE and picture
-        return [] if counted and quantity.first < quantity.last and words[quantity.first].text != "the" else None
-    lone = word.dep in ("nsubj", "nsubjpass") and governor.is_verb
-    if any(other.tag == "EX" for other in words):  # "there is a man is singing"
-        return None
-    if not side or not (lone or (word.dep == "ROOT" and sentence.child(head, "acl") is not None)):
+        return _of_there_is(sentence, head, plural=plural)
+    if word.dep in ("dobj", "pobj"):
+        return [] if _is_counted_object(sentence, quantity, side) else None
+    if not side or not _is_lone_subject(sentence, head):
         return None
     verbs = agreement(sentence, head, plural=plural)
-    if verbs is None:
+    if verbs is None or not plural:
+        return verbs
+    rest = set(range(head + 1, len(sentence))) - {place for place, _, _ in verbs}
+    return None if any(_agrees(sentence, at) for at in rest) else verbs
+
+
+def _is_lone_subject(sentence: Sentence, noun: int) -> bool:
+    """Whether a noun is the subject of a verb: "a man sings", "a man singing"."""
+    word = sentence.words[noun]
+    if any(other.tag == "EX" for other in sentence.words):  # "there is a man is singing"
+        return False
+    of_verb = word.dep in ("nsubj", "nsubjpass") and sentence.words[word.head].is_verb
+    return of_verb or (word.dep == "ROOT" and sentence.child(noun, "acl") is not None)
+
+
+def _of_there_is(sentence: Sentence, noun: int, *, plural: bool) -> list[Change] | None:
+    """The changes of "there is a man singing"."""
+    words, at = sentence.words, sentence.words[noun].head
+    finite = [n for n, other in enumerate(words) if other.tag in ("VBZ", "VBP") and n != at]
+    forms = {"is": ("is", "are"), "are": ("is", "are"), "was": ("was", "were"), "were": ("was", "were")}
+    if words[at].text not in forms or sentence.child(noun, "acl") is None or finite:
         return None
-    changed = {place for place, _, _ in verbs}
-    rest = [at for at in range(head + 1, len(words)) if at not in changed]
-    return None if plural and any(_agrees(sentence, at) for at in rest) else verbs
+    return [(at, at + 1, forms[words[at].text][plural])]
+
+
+def _is_counted_object(sentence: Sentence, quantity: Quantity, side: str) -> bool:
+    """Whether several can undergo what one does: "holding a gun", "talking to a man"."""
+    words = sentence.words
+    governor = words[words[quantity.head].head]
+    if quantity.first == quantity.last or words[quantity.first].text == "the":
+        return False
+    if words[quantity.head].dep == "dobj":
+        return governor.lemma in _COUNTED_OBJECT
+    picture = governor.text != "of" or words[governor.head].lemma in _PICTURES
+    return bool(side) and governor.text in _WITH_PEOPLE and picture
 
 
 def _is_joined_subject(sentence: Sentence, noun: int) -> bool:

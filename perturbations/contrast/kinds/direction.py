@@ -71,21 +71,24 @@ def _is_said(sentence: Sentence, at: int, size: int, way: Way, lexicon: Lexicon)
     said = f" {' '.join(word.text for word in words)} "
     if f" {way.other} " in said or words[at].dep in ("amod", "compound", "nmod"):  # "an outside stage"
         return False
-    if words[at].text in _SETTINGS and words[at - 1].lemma in ("have", "show", "see"):
-        return False
-    if words[at].text in _SETTINGS and way.before == frozenset() and _tells_setting(sentence, lexicon):
+    if words[at].text in _SETTINGS and _is_no_setting(sentence, at, way, lexicon):
         return False
     if way.other in ("on", "off") and words[at].dep != "prt":  # "turns up the heat on the stove"
         return False
-    if way.verbs is not None:
-        verb = _verb_before(sentence, at)
-        if verb is None or words[verb].lemma not in way.verbs:
-            return False
+    verb = None if way.verbs is None else _verb_before(sentence, at)
+    if way.verbs is not None and (verb is None or words[verb].lemma not in way.verbs):
+        return False
     if way.before is None:
         return True
     if not way.before:
         return end == len(words) or words[end].text in _NO_NOUN
     return _stands_before(sentence, end, way.before, lexicon)
+
+
+def _is_no_setting(sentence: Sentence, at: int, way: Way, lexicon: Lexicon) -> bool:
+    """Whether "inside" says what is shown, or more than it tells where everything happens."""
+    shown = sentence.words[at - 1].lemma in ("have", "show", "see")
+    return shown or (way.before == frozenset() and _tells_setting(sentence, lexicon))
 
 
 def _stands_before(sentence: Sentence, end: int, classes: frozenset[str], lexicon: Lexicon) -> bool:

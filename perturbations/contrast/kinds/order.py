@@ -66,9 +66,7 @@ def _swapped(sentence: Sentence, then: int) -> Contrast | None:
     first = _first_verb(sentence, second, stop)
     if first is None or has_pronoun(sentence, second, end) or not _equal(sentence, first, second):
         return None
-    if any(n > second for n in sentence.verbs if sentence.subject(n) not in (None, sentence.subject(second))):
-        return None
-    if any(sentence.child(n, "nsubj", "nsubjpass") is not None for n in sentence.verbs if first < n < stop):
+    if _others_act(sentence, first, second, stop):
         return None
     shared = _nouns(sentence, first, stop) & _nouns(sentence, second, end)
     if shared and not sentence.is_imperative(first):
@@ -78,6 +76,13 @@ def _swapped(sentence: Sentence, then: int) -> Contrast | None:
         return None
     claims = [f"{a} then {b}" for a, b in (names, names[::-1])]
     return exchange(sentence, (first, stop), (second, end), unit=claims[0], other=claims[1])
+
+
+def _others_act(sentence: Sentence, first: int, second: int, stop: int) -> bool:
+    """Whether somebody else does something between the two actions, or behind them."""
+    between = [n for n in sentence.verbs if first < n < stop]
+    behind = {sentence.subject(n) for n in sentence.verbs if n > second} - {None, sentence.subject(second)}
+    return bool(behind) or any(sentence.child(n, "nsubj", "nsubjpass") is not None for n in between)
 
 
 def _first_verb(sentence: Sentence, second: int, stop: int) -> int | None:

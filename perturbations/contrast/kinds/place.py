@@ -55,34 +55,38 @@ def _is_vehicle(sentence: Sentence, noun: int, lexicon: Lexicon) -> bool:
 
 def _of_noun(sentence: Sentence, noun: int, lexicon: Lexicon) -> list[Contrast]:
     words = sentence.words
-    if words[noun].dep != "pobj" or words[noun].tag != "NN" or _says_more(sentence, noun):
+    if words[noun].tag != "NN" or _says_more(sentence, noun):
         return []
     preposition, old = words[words[noun].head].text, sentence.noun_key(noun)
     first = noun - len(old.split()) + 1
-    bare = words[noun].head == first - 1
-    if not bare and (words[first - 1].text not in ("a", "an", "the") or words[noun].head != first - 2):
+    article = "" if words[noun].head == first - 1 else words[first - 1].text
+    if article and (article not in ("a", "an", "the") or words[noun].head != first - 2):
         return []
     places = _set_of("in" if preposition == "inside" else preposition, old)
     if not places or (_is_bound(sentence, lexicon) and not set(_FREE) & set(chain(*places))):
         return []
     mine = next(names for names in places if old in names)
     others = [names[0] for names in places if names is not mine and _goes(sentence, names[0], lexicon)]
-    if mine[0] == "car" and not _goes(sentence, "car", lexicon):
-        return []
-    if bare:  # "on stage" -> "on the street"
-        return [replace_words(sentence, first, noun + 1, f"the {new}", unit=mine[0], other=new) for new in others]
-    definite = not bare and words[first - 1].text == "the"
     return [
-        replace_words(sentence, first - (definite and new == "stage"), noun + 1, new, unit=mine[0], other=new)
+        _moved(sentence, first, noun, article, names=(mine[0], new))
         for new in others
-        if new != "floor" or definite
+        if new != "floor" or article in ("", "the")
     ]
+
+
+def _moved(sentence: Sentence, first: int, noun: int, article: str, *, names: tuple[str, str]) -> Contrast:
+    """The place with another name; "on stage" becomes "on the street", and the reverse."""
+    old, new = names
+    shown = new if article else f"the {new}"
+    start = first - 1 if article == "the" and new == "stage" else first
+    return replace_words(sentence, start, noun + 1, shown, unit=old, other=new)
 
 
 def _goes(sentence: Sentence, place: str, lexicon: Lexicon) -> bool:
     """Whether what a caption tells can well happen at another place."""
     lemmas = {sentence.words[verb].lemma for verb in sentence.verbs}
-    if place == "car" and not lemmas <= _IN_CAR:
+    in_car = any(word.text in ("car", "van", "truck", "vehicle") for word in sentence.words)
+    if (place == "car" or in_car) and not lemmas <= _IN_CAR:
         return False
     if place in ("fridge", "freezer") and not lemmas & _COOL:
         return False
@@ -112,8 +116,11 @@ def _categories(sentence: Sentence, lexicon: Lexicon) -> set[str]:
 
 
 def _says_more(sentence: Sentence, noun: int) -> bool:
-    """Whether more is said of the place than its name: it would have to change as well."""
-    return sentence.child(noun, "amod", "nummod", "prep", "relcl", "acl", "conj", "appos", "cc", "poss") is not None
+    """Whether a noun stands behind no preposition, or more is said of it than its name, which would have to change."""
+    return (
+        sentence.words[noun].dep != "pobj"
+        or sentence.child(noun, "amod", "nummod", "prep", "relcl", "acl", "conj", "appos", "cc", "poss") is not None
+    )
 
 
 def _is_bound(sentence: Sentence, lexicon: Lexicon) -> bool:

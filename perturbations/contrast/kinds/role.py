@@ -39,16 +39,13 @@ def _swapped(sentence: Sentence, verb: int, lexicon: Lexicon) -> Contrast | None
         return None
     names = tuple(sentence.noun_key(place) for place in (doer, undergoer))
     sides = tuple(living(sentence, place, lexicon) for place in (doer, undergoer))
-    if not all(sides) or names[0] == names[1] or not _reversible(unit, names, lexicon):
-        return None
-    if sides == ("people", "people") and {"person", "people"} & set(names):  # "a man" is a person, too
+    if not all(sides) or not _reversible(unit, names, lexicon):
         return None
     if sides[0] != sides[1] and not _strong_enough(sentence, undergoer, doer, lexicon):
         return None
-    if has_pronoun(sentence, max(first[1], second[1])) or any(
-        has_pronoun(sentence, *span) or _is_relative(sentence, span) or _is_part(sentence, span)
-        for span in (first, second)
-    ):
+    if sides == ("people", "people") and {"person", "people"} & set(names):  # "a man" is a person, too
+        return None
+    if has_pronoun(sentence, max(first[1], second[1])) or any(_is_bound(sentence, span) for span in (first, second)):
         return None
     claims = [f"{a} {unit} {b}" for a, b in (names, names[::-1])]
     return exchange(sentence, first, second, unit=claims[0], other=claims[1])
@@ -78,7 +75,7 @@ def _reversible(unit: str, names: tuple[str, ...], lexicon: Lexicon) -> bool:
     actions = lexicon.actions(unit)
     if not any(action.seen for action in actions):
         return False
-    if unit.partition(" ")[0] in _MUTUAL or unit.endswith(" with"):
+    if names[0] == names[1] or unit.partition(" ")[0] in _MUTUAL or unit.endswith(" with"):
         return False
     heads = [name.rpartition(" ")[2] for name in names]
     return lexicon.fits(unit, heads[1], heads[0]) or lexicon.fits(unit, heads[1], names[0])
@@ -90,12 +87,9 @@ def _strong_enough(sentence: Sentence, doer: int, undergoer: int, lexicon: Lexic
     return len(sizes) == 2 and _SIZES.find(sizes[0]) >= _SIZES.find(sizes[1]) - 1
 
 
-def _is_part(sentence: Sentence, span: tuple[int, int] | None) -> bool:
-    """Whether "of" follows: "a dummy of a man"."""
-    return span is not None and span[1] < len(sentence) and sentence.words[span[1]].text == "of"
-
-
-def _is_relative(sentence: Sentence, span: tuple[int, int] | None) -> bool:
-    """Whether a noun phrase is a name, says who by another one ("another man"), or names nobody who acts."""
-    words = sentence.words[slice(*span)] if span else ()
-    return any(word.tag == "NNP" or word.text in _RELATIVE or word.lemma in _RELATIVE for word in words)
+def _is_bound(sentence: Sentence, span: tuple[int, int]) -> bool:
+    """Whether a noun phrase is a name, says who by another ("another man", "a dummy of a man"), or nobody who acts."""
+    words = sentence.words[slice(*span)]
+    part = span[1] < len(sentence) and sentence.words[span[1]].text == "of"
+    named = any(word.tag == "NNP" or word.text in _RELATIVE or word.lemma in _RELATIVE for word in words)
+    return part or named or has_pronoun(sentence, *span)
