@@ -312,14 +312,19 @@ def _answer(output: object) -> Answer:
     """The text and the tokens' alternatives of a chat completion; half an answer is an error, and retried."""
     choices = getattr(output, "choices", None)
     if not choices or getattr(choices[0], "message", None) is None:
-        raise ValueError("the server returned half an answer")
+        error = getattr(output, "error", None)  # some report it with status 200
+        raise ValueError(f"the server returned {f'an error: {error}' if error else 'half an answer'}")
     message = choices[0].message
     text = message.content
     if text is None and any(getattr(message, name, None) for name in THOUGHTS):
         text = ""  # the answer would have come after them
     if text is None:
         raise ValueError("the server returned an answer without text")
+    if isinstance(text, list):  # parts, as they stand in requests
+        text = "".join(str(part.get("text") or "") for part in text if isinstance(part, dict))
     content = getattr(getattr(choices[0], "logprobs", None), "content", None)
+    if any(token.logprob is None for entry in content or () for token in (entry, *(entry.top_logprobs or ()))):
+        content = None  # a server that has the fields and nothing in them
     alternatives = [
         list(
             {

@@ -1,6 +1,7 @@
 """Asking a served model: failing servers are asked again, every answer is kept, nothing is asked twice."""
 # ruff: noqa: F811  (fixtures are imported and then named as arguments)
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -68,6 +69,28 @@ def test_an_answer_that_is_no_option_is_counted_never_guessed(endpoint: Endpoint
     assert np.isnan(scored.scores).all()
     assert scored.counts["unparseable"] == 1
     assert scored.parts is not None and all(part["unparseable"] == 1 for part in scored.parts)
+
+
+def body(message: Any, logprobs: Any = None, **more: Any) -> str:
+    choice = {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": message}}
+    answer = {"id": "x", "created": 0, "model": "vlm", "system_fingerprint": "", "object": "chat.completion"}
+    return json.dumps({**answer, "choices": [{**choice, "logprobs": logprobs}], "usage": None, **more})
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [body([{"type": "text", "text": "Yes"}]),  # parts, as they stand in requests
+     body("Yes", {"content": [{"token": "Yes", "logprob": None, "top_logprobs": None}]})],
+)  # fmt: skip
+def test_answers_in_parts_and_empty_log_probabilities_are_plain_answers(endpoint: Endpoint, reply: str) -> None:
+    endpoint.failures = [reply] * 20
+    assert ServedScorer(chat(endpoint)).score(CLIP, CAPTIONS).scores.tolist() == [1.0, 1.0, 1.0]
+
+
+def test_an_error_that_came_with_status_200_is_told(endpoint: Endpoint) -> None:
+    endpoint.failures = [json.dumps({"error": {"message": "model not loaded"}})] * 20
+    with pytest.raises(VideoContrastError, match=r"an error: .*model not loaded"):
+        ServedScorer(chat(endpoint, retries=1)).score(CLIP, CAPTIONS)
 
 
 def test_a_server_that_fails_now_and_then_is_asked_again(endpoint: Endpoint, tmp_path: Path) -> None:
