@@ -5,6 +5,7 @@ None stands for what was not given, or where a set is too small to tell.
 
 from typing import NotRequired, Required, TypedDict
 
+from video_contrast.rows import MultipleChoiceRow
 from video_contrast.storage.set_records import ScorerKey
 
 
@@ -86,18 +87,6 @@ class TaskFacts(AccuracyFacts):
     task: str
     items: int
     chance: float
-
-
-class SampleItem(TypedDict):
-    """An item as it was read."""
-
-    id: str
-    video: str
-    start: float | None
-    end: float | None
-    question: str
-    candidates: list[str]
-    label: int  # from 0
 
 
 class PairFacts(TypedDict):
@@ -241,7 +230,7 @@ class XrayRecord(TypedDict):
     groups: int
     candidates: dict[str, int]  # number of candidates -> items
     chance: float  # of all candidates
-    sample: SampleItem  # the first item
+    sample: MultipleChoiceRow  # the first item, as it was read
     blind: BlindFacts
     tells: list[Tell]
     blind_wins: list[BlindWin]

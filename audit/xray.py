@@ -22,7 +22,7 @@ from video_contrast.audit.exchangeability import exchangeability
 from video_contrast.audit.item_checks import TokenCount, copy_facts, leak_facts, position_facts, text_facts
 from video_contrast.audit.model_answers import ModelAnswers, explained, power, suspects
 from video_contrast.audit.pair_groups import pair_facts
-from video_contrast.audit.records import BlindFacts, Certificate, NamedScorer, SampleItem, XrayRecord
+from video_contrast.audit.records import BlindFacts, Certificate, NamedScorer, XrayRecord
 from video_contrast.audit.tells import blind_wins, task_facts, tells
 from video_contrast.errors import unknown_name
 from video_contrast.rows import MultipleChoiceRow
@@ -78,7 +78,7 @@ def xray(
         "groups": len({row["group"] for row in rows if "group" in row}),
         "candidates": {str(size): n for size, n in sorted(Counter(len(row["candidates"]) for row in rows).items())},
         "chance": round(whole, 4),
-        "sample": _sample(rows[0]),
+        "sample": rows[0],
         "blind": blind,
         "tells": tells(items),
         "blind_wins": blind_wins(items, best),
@@ -92,18 +92,6 @@ def xray(
         "suspects": suspects(rows, answers),
         "order": exchangeability(rows, language_model, seed=seed) if language_model is not None else None,
         "power": power(items, answers, points=points, accuracy=rate),
-    }
-
-
-def _sample(row: MultipleChoiceRow) -> SampleItem:
-    return {
-        "id": row["id"],
-        "video": row["video_path"],
-        "start": row["start"],
-        "end": row["end"],
-        "question": row.get("question", ""),
-        "candidates": row["candidates"],
-        "label": row["label"],
     }
 
 

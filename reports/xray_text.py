@@ -11,7 +11,6 @@ from video_contrast.audit.records import (
     OrderFacts,
     PairFacts,
     PowerFacts,
-    SampleItem,
     SuspectFacts,
     Tell,
     XrayRecord,
@@ -19,6 +18,7 @@ from video_contrast.audit.records import (
 from video_contrast.console import counted
 from video_contrast.reports.compare import shown
 from video_contrast.reports.layout import percent
+from video_contrast.rows import MultipleChoiceRow
 
 Records = Mapping[str, XrayRecord]  # name of a set -> its X-ray
 # Findings of an X-ray: part, key, and what is counted.
@@ -142,12 +142,12 @@ def _suspect_lines(facts: SuspectFacts | None) -> list[str]:
     ]
 
 
-def sample_lines(item: SampleItem) -> list[str]:
+def sample_lines(item: MultipleChoiceRow) -> list[str]:
     """An item as it was read: its clip, its question, its candidates, and which of them is the key."""
     end = "" if item["end"] is None else f"{item['end']:g}"
     span = "" if item["start"] is None and not end else f", {item['start'] or 0:g} to {end or 'its end'} s"
-    lines = [f"item {item['id']} as it was read: {item['video']}{span}"]
-    lines += [f"  {item['question']}"] if item["question"] else []
+    lines = [f"item {item['id']} as it was read: {item['video_path']}{span}"]
+    lines += [f"  {question}"] if (question := item.get("question")) else []
     marks = (" (key)" if n == item["label"] else "" for n in range(len(item["candidates"])))
     return lines + [
         f"  {n}: {text}{mark}" for n, (text, mark) in enumerate(zip(item["candidates"], marks, strict=True))
