@@ -75,14 +75,6 @@ class ProposedContrasts:
     record: dict[str, object] = field(default_factory=dict)
     rejected: list[RejectedEdit] = field(default_factory=list)
 
-    def summary(self) -> str:
-        """One line: how many clips have a contrast, at which quality, and the commonest reasons against."""
-        clips = len(self.proposals) + len(self.missing.keys() - self.proposals.keys())
-        common = ", ".join(f"{reason} {n}" for reason, n in self.reasons.most_common(3))
-        return f"{len(self.proposals)} of {clips} clips have a {self.kind} contrast at quality {self.quality}" + (
-            f" (what fell out most: {common})" if common else ""
-        )
-
 
 def load_counts(
     extra: Mapping[str, Sequence[str]] | None = None, *, cache: str | os.PathLike[str] | None = None

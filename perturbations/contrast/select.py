@@ -28,7 +28,9 @@ _FEW = 20  # items by which signs are smoothed: few items cannot be even
 
 
 @dataclass(frozen=True, slots=True)
-class _Option:
+class _RatedProposal:
+    """A proposal with what it adds by itself, and by what it makes the set uneven."""
+
     proposal: Proposal
     gain: float
     delta: tuple[tuple[str, int, float], ...]  # run, +1 in the contrast or -1 in the caption, weight
@@ -50,46 +52,46 @@ def select(
         Clip id -> the chosen proposal, in the order of `proposals`; and the ids of the clips that are left out, since
         each of their contrasts would tell a reader of texts alone which caption is true.
     """
-    options = {
-        clip: [_option(proposal, _UNEVEN[kind]) for proposal in _varied(listed)]
+    rated = {
+        clip: [_rated(proposal, _UNEVEN[kind]) for proposal in _varied(listed)]
         for clip, listed in proposals.items()
         if listed
     }
-    order = sorted(options)
+    order = sorted(rated)
     stream(seed, "contrast-select", kind).shuffle(order)
-    state = _Chosen()
-    picks: dict[str, _Option | None] = {}
+    balance = _Balance()
+    choice_of: dict[str, _RatedProposal | None] = {}
     for clip in order:
-        picks[clip] = state.best(options[clip])
-        state.add(picks[clip], 1)
+        choice_of[clip] = balance.best(rated[clip])
+        balance.add(choice_of[clip], 1)
     for _ in range(_SWEEPS):
         changed = 0
         for clip in order:
-            state.add(picks[clip], -1)
-            best = state.best(options[clip])
-            changed += best is not picks[clip]
-            picks[clip] = best
-            state.add(best, 1)
+            balance.add(choice_of[clip], -1)
+            best = balance.best(rated[clip])
+            changed += best is not choice_of[clip]
+            choice_of[clip] = best
+            balance.add(best, 1)
         if not changed:
             break
-    chosen = {clip: option.proposal for clip in options if (option := picks[clip]) is not None}
-    return chosen, [clip for clip in options if picks[clip] is None]
+    chosen = {clip: choice.proposal for clip in rated if (choice := choice_of[clip]) is not None}
+    return chosen, [clip for clip in rated if choice_of[clip] is None]
 
 
 def _varied(proposals: Sequence[Proposal]) -> list[Proposal]:
     """The best proposals, at most three of one replacement (of different captions)."""
-    listed, times = [], Counter[str]()
+    varied, repeated = [], Counter[str]()
     for proposal in proposals:
-        times[proposal.other] += 1
-        if times[proposal.other] <= 3:
-            listed.append(proposal)
-        if len(listed) == _KEPT:
+        repeated[proposal.other] += 1
+        if repeated[proposal.other] <= 3:
+            varied.append(proposal)
+        if len(varied) == _KEPT:
             break
-    return listed
+    return varied
 
 
-class _Chosen:
-    """Sums over the chosen options, and what one more would add."""
+class _Balance:
+    """Sums over the chosen proposals, and what one more would add."""
 
     def __init__(self) -> None:
         self._sum: dict[str, int] = defaultdict(int)
@@ -98,46 +100,46 @@ class _Chosen:
         self._signs = [0.0, 0.0, 0.0]
         self._items = 0
 
-    def add(self, option: _Option | None, times: int) -> None:
-        if option is None:
+    def add(self, proposal: _RatedProposal | None, times: int) -> None:
+        if proposal is None:
             return
-        for run, delta, _ in option.delta:
+        for run, delta, _ in proposal.delta:
             self._sum[run] += times * delta
             self._size[run] += times * abs(delta)
-        for name, _ in option.repeated:
+        for name, _ in proposal.repeated:
             self._times[name] += times
-        for place, sign in enumerate(option.signs):
+        for place, sign in enumerate(proposal.signs):
             self._signs[place] += times * sign
         self._items += times
 
-    def best(self, options: Sequence[_Option]) -> _Option | None:
-        """The option that adds most, the first of equals; None if none adds anything."""
-        gain, place = max((self._gain(option), -place) for place, option in enumerate(options))
-        return options[-place] if gain > 0 else None
+    def best(self, rated: Sequence[_RatedProposal]) -> _RatedProposal | None:
+        """The proposal that adds most, the first of equals; None if none adds anything."""
+        gain, place = max((self._gain(proposal), -place) for place, proposal in enumerate(rated))
+        return rated[-place] if gain > 0 else None
 
-    def _gain(self, option: _Option) -> float:
-        gain = _WORTH + option.gain
-        for run, delta, weight in option.delta:
+    def _gain(self, proposal: _RatedProposal) -> float:
+        gain = _WORTH + proposal.gain
+        for run, delta, weight in proposal.delta:
             now, size = self._sum[run], self._size[run]
             after = max(abs(now + delta) - _FREE, 0.0)
             before = max(abs(now) - _FREE, 0.0)
             gain -= weight * (after * after / (size + abs(delta)) - (before * before / size if size else 0.0))
-        for name, cost in option.repeated:
+        for name, cost in proposal.repeated:
             gain -= cost * self._times[name] ** 0.5 if name[0] != "p" else cost * self._times[name]
         items = self._items + _FEW
-        for now_sign, sign in zip(self._signs, option.signs, strict=True):
+        for now_sign, sign in zip(self._signs, proposal.signs, strict=True):
             gain -= _SIGNS * ((now_sign + sign) ** 2 - now_sign**2) / items
         return gain
 
 
-def _option(proposal: Proposal, uneven: Mapping[int, float]) -> _Option:
+def _rated(proposal: Proposal, uneven: Mapping[int, float]) -> _RatedProposal:
     delta = Counter(_runs(proposal.text))
     delta.subtract(_runs(proposal.caption))
     listed = tuple((run, n, uneven[int(run[0])]) for run, n in sorted(delta.items()) if n)
     old, new = proposal.unit, proposal.other
     names = {"pair": f"p {old}>{new}", "new": f"n {new}", "old": f"o {old}"}
     probability = min(max(proposal.probability, 0.01), 0.99)
-    return _Option(
+    return _RatedProposal(
         proposal,
         log(probability / (1 - probability)),
         listed,

@@ -1,6 +1,6 @@
 """SwapText by word vectors: a close neighbour of the same part of speech (robustness paper, A.2)."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -12,7 +12,6 @@ from numpy.typing import ArrayLike
 from video_contrast.errors import VideoContrastError
 from video_contrast.perturbations.english import Sentence, Word, parse
 from video_contrast.perturbations.english.forms import like_case
-from video_contrast.perturbations.english.vector_file import vector_lines
 from video_contrast.perturbations.registry import text_perturbation
 from video_contrast.perturbations.text import checkpoints
 from video_contrast.perturbations.text.words import can_be, how_many, is_content, pick, put, sample
@@ -123,7 +122,7 @@ def _vectors(words: Sequence[str], table: ArrayLike) -> SynonymVectors:
 
 
 def _from_text(path: Path) -> SynonymVectors:
-    lines = list(vector_lines(path))
+    lines = list(_vector_lines(path))
     if not lines:
         raise VideoContrastError(f"{path} holds no word vectors")
     return _vectors([word for word, _ in lines], np.stack([row for _, row in lines]))
@@ -150,3 +149,27 @@ def _from_transformers(source: str) -> SynonymVectors:
     whole = [(word, n) for word, n in whole if word.isalpha()]
     table = model.get_input_embeddings().weight.detach().cpu().numpy()
     return _vectors([word for word, _ in whole], table[[n for _, n in whole]])
+
+
+def _vector_lines(path: Path) -> Iterator[tuple[str, np.ndarray]]:
+    """Words and float32 vectors of a text file, one line in memory at a time; word2vec's header line is passed over.
+
+    Raises:
+        VideoContrastError: a line is not a word and as many numbers as the first line's; the message names it.
+    """
+    width = 0
+    with open(path, encoding="utf-8", errors="replace") as handle:
+        for number, line in enumerate(handle, 1):
+            parts = line.split()
+            if not parts or (number == 1 and len(parts) == 2):
+                continue
+            try:
+                row = np.array(parts[1:], np.float32)
+            except ValueError:
+                row = np.zeros(0, np.float32)
+            width = width or len(row)
+            if not len(row) or len(row) != width:
+                raise VideoContrastError(
+                    f"{path}: line {number} is not a word and {width or 'some'} numbers: {line[:40].rstrip()!r}"
+                )
+            yield parts[0], row
