@@ -13,6 +13,8 @@ from video_contrast.perturbations.english.forms import inflect
 
 # Adjectives of which only one can be true of a thing, and that a viewer tells apart; near synonyms share a group of the
 # lexicon. Of two sets, the first that holds an adjective and suits its noun counts.
+from video_contrast.perturbations.english.lexicon import words_of
+
 _SETS = tuple(
     frozenset(line.split())
     for line in """\
@@ -67,15 +69,9 @@ _NEAR = frozenset(
 _ANIMALS = frozenset(("black", "brown", "gray", "white"))
 _HAIR = frozenset(("black", "blonde", "brown", "gray", "red"))
 # Nouns that form one name with a colour: "white house", "green onion".
-_NAMES = frozenset(
-    """house board screen carpet hole box belt light line card eye wine bean onion tea sugar rice meat sauce bull heart
-    cross room noise flag magic water snow panther bird race pepper bell cabbage bread egg fish chili chilli olive blood
-    salt pad day film tape""".split()  # noqa: SIM905
-)
+_NAMES = words_of("after_colour_in_name")
 # Nouns of which an adjective says little, or that form names with any.
-_VAGUE = frozenset(
-    "stuff one thing style world area background school show party movie film time way number group part game".split()  # noqa: SIM905
-)
+_VAGUE = words_of("vague_thing")
 _MASS = ("mixture", "drink", "sauce", "dry_ingredient", "herb", "grain", "dairy", "meat")  # "a little salt"
 # What is cut is cut into one of these; "/" joins names that viewers mix up.
 _PIECES = ("slice/ring", "cube/chunk", "strip", "half/wedge/quarter")
@@ -85,10 +81,7 @@ _SPORTS = {
     "match tournament": ("soccer/football/rugby", "basketball", "hockey", "tennis", "wrestling/boxing", "golf"),
 }
 # What belongs to one sport.
-_SPORTING = frozenset(
-    """basket dunk goal touchdown kick bat hoop puck court ring wrestler boxer wave point half cup quarterback score
-    scoring shoot field outfield pitch throw pass tackle hit ball punch serve""".split()  # noqa: SIM905
-)
+_SPORTING = words_of("of_a_sport")
 _CHILDREN = frozenset("girl boy kid child brother sister baby guy lady people fan one adult".split())  # noqa: SIM905
 _COLOURLESS = ("food", "nature", "body", "intangible", "place", "activity")  # classes; flowers and fruit are let in
 _COLOURED = ("flower", "fruit", "sweet", "drink", "building")

@@ -6,10 +6,9 @@ from video_contrast.perturbations.contrast.kinds.attribute import alternatives, 
 from video_contrast.perturbations.contrast.kinds.contrast import Contrast, change, core, exchange, has_pronoun, living
 from video_contrast.perturbations.contrast.lexicon import Lexicon
 from video_contrast.perturbations.english import Sentence
+from video_contrast.perturbations.english.lexicon import words_of
 
-_CROWDS = frozenset(
-    "crowd audience group public band fan one other panel judge people person someone character couple team".split()  # noqa: SIM905
-)
+_CROWDS = words_of("group_word")
 
 
 def contrasts(sentence: Sentence, lexicon: Lexicon) -> list[Contrast]:

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from video_contrast.perturbations.contrast.lexicon import Lexicon, Thing
 from video_contrast.perturbations.english import Sentence
 from video_contrast.perturbations.english.forms import article, inflect, like_case, replaced, within
-from video_contrast.perturbations.english.lexicon import has_class
+from video_contrast.perturbations.english.lexicon import has_class, words_of
 
 Span = tuple[int, int]  # first word, and behind the last
 Change = tuple[int, int, str]  # first word, behind the last, what stands there instead
 _BEFORE_NOUN = ("det", "amod", "compound", "nummod", "poss", "nmod", "predet", "quantmod", "advmod")
-_PRONOUNS = frozenset("he she his her hers him himself herself it its itself they their theirs them themselves".split())  # noqa: SIM905
+_PRONOUNS = words_of("third_person")
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from video_contrast.perturbations.contrast.kinds.contrast import (
 from video_contrast.perturbations.contrast.lexicon import Lexicon
 from video_contrast.perturbations.english import Sentence, Word
 from video_contrast.perturbations.english.forms import article, inflect, verb_tags
+from video_contrast.perturbations.english.lexicon import words_of
 
 _NUMBERS = ("one", "two", "three", "four", "five", "six")
 _DIGITS = ("1", "2", "3", "4", "5", "6")
@@ -25,32 +26,21 @@ _GROUPS = frozenset("group bunch lot crowd".split())  # noqa: SIM905
 _MANY = frozenset("several many multiple numerous various some few".split())  # noqa: SIM905
 _BODIES = frozenset("team band couple family crowd audience class army orchestra choir group".split())  # noqa: SIM905
 _SOMEBODY = ("someone", "somebody")
-_TOGETHER = frozenset(
-    "each other another both together between team couple pair twin twins all half every".split()  # noqa: SIM905
-)
+_TOGETHER = words_of("says_together")
 # What one of several does while the others look on, or what takes two: "two men are talking" does not make "a man is
 # talking" false.
-_SHARED = frozenset(
-    """argue battle box chat compete converse cuddle date debate discuss duel embrace fight hug interact interview kiss
-    marry meet race share spar speak talk wrestle gather line surround crowd be have""".split()  # noqa: SIM905
-)
+_SHARED = words_of("done_together")
 # Of which several people have one each: "two men are wearing a hat".
 _OWN = frozenset("wear drive ride hold carry use smoke drink steer propose give show have".split())  # noqa: SIM905
 _OWNED = ("garment", "headwear", "footwear", "two_wheeler", "body", "jewelry")
-_COUNTED_OBJECT = frozenset(  # "holding a gun" -> "holding two guns"
-    """hold carry draw wash repair peel cut slice chop crack build juggle throw bake place put buy break
-    paint grab lift feed chase catch pet hug kiss interview attack help wake pull push greet train
-    bathe brush see find meet""".split()  # noqa: SIM905
-)
+_COUNTED_OBJECT = words_of("done_to_several")  # "holding a gun" -> "holding two guns"
 _WITH_PEOPLE = frozenset("with to at by near behind beside for around of".split())  # noqa: SIM905
 _PICTURES = frozenset("video clip scene picture image photo footage shot cartoon animation".split())  # noqa: SIM905
 _TELLING = frozenset("DT CD PRP$ PDT IN JJR JJS".split())  # tags of words that tell how many, or which  # noqa: SIM905
 _PLURALS = {"person": "people", "someone": "people", "somebody": "people"}
 # Classes whose things are counted by sight.
 _COUNTED = ("people", "animal", "goods", "vehicle", "furniture", "tableware", "fruit", "vegetable", "flower", "tree")
-_MEASURES = frozenset(
-    "cup tablespoon teaspoon spoon minute hour second day year part side way time kind type quart pound".split()  # noqa: SIM905
-)
+_MEASURES = words_of("measure")
 
 
 @dataclass(frozen=True, slots=True)

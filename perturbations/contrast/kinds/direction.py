@@ -6,13 +6,12 @@ from functools import cache
 from video_contrast.perturbations.contrast.kinds.contrast import Contrast, living, replace_words, thing
 from video_contrast.perturbations.contrast.lexicon import Lexicon
 from video_contrast.perturbations.english import Sentence
+from video_contrast.perturbations.english.lexicon import words_of
 from video_contrast.perturbations.english.tables import lines
 
 _LONGEST = 4  # words of a direction
 _FAR = 4  # words from a verb to its direction
-_UNSEEN = frozenset(
-    "audience crowd people group public fan judge mirror camera desk counter background wall corner stadium".split()  # noqa: SIM905
-)
+_UNSEEN = words_of("unseen_direction")
 _JOINED = frozenset("and or the out in up down off over upside let".split())  # "walks out onto": both say where  # noqa: SIM905
 _SETTINGS = ("inside", "outside", "indoors", "outdoors")
 _NO_NOUN = frozenset(("and", "then", ",", ".", "while", "with", "as", "slowly", "quickly"))

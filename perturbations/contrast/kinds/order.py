@@ -3,14 +3,13 @@
 from video_contrast.perturbations.contrast.kinds.contrast import Contrast, exchange, has_pronoun, replace_words
 from video_contrast.perturbations.contrast.lexicon import Lexicon
 from video_contrast.perturbations.english import Sentence
+from video_contrast.perturbations.english.lexicon import words_of
 
 _TIMES = ("before", "after")
 _STATES = frozenset("stand lie lay wear be have hold look watch listen hang stay remain".split())  # last on  # noqa: SIM905
 _PHASES = frozenset("begin start continue finish end conclude".split())  # of what was done before  # noqa: SIM905
 _OUTCOMES = frozenset("win become lose finish score do be get hit hear find".split())  # what follows is of it  # noqa: SIM905
-_SET_PHRASES = frozenset(  # "well before", "after all"
-    "well right long just soon that all this which shortly ever looking day year".split()  # noqa: SIM905
-)
+_SET_PHRASES = words_of("in_set_phrase")  # "well before", "after all"
 _BETWEEN = frozenset((",", "and", "then", "but", "."))
 
 

@@ -8,6 +8,8 @@ from video_contrast.perturbations.english import Sentence
 
 # (preposition, places): of each set only one is where something happens; "/" joins names that viewers mix up. The first
 # name stands in contrasts.
+from video_contrast.perturbations.english.lexicon import words_of
+
 _SETS = tuple(
     (preposition, tuple(tuple(names.strip().split("/")) for names in line.split(",")))
     for preposition, line in (
@@ -26,18 +28,12 @@ _SETS = tuple(
     )
 )  # fmt: skip
 _FREE = ("rain", "pool", "oven")  # members of the sets that do not depend on what is done
-_IN_CAR = frozenset(
-    "talk sit sing speak laugh cry argue eat drink sleep wait smile yell scream discuss chat be record film".split()  # noqa: SIM905
-)
+_IN_CAR = words_of("done_in_a_car")
 _COOL = frozenset("put place keep leave set store refrigerate let".split())  # also done with a fridge  # noqa: SIM905
-_WITH_ANIMALS = frozenset(
-    "kitchen bathroom garage park forest field desert street room bed couch floor bench chair rain snow".split()  # noqa: SIM905
-)
+_WITH_ANIMALS = words_of("place_of_animals")
 _WITH_FOOD = frozenset("kitchen park garage classroom forest rain snow sunshine oven fridge freezer microwave".split())  # noqa: SIM905
 # Scenes of the lexicon: an action that is of nothing else belongs to a kind of place.
-_BOUND = frozenset(
-    "water drive hunt farm garden sport fight animal nature fire ceremony shop office stage care groom".split()  # noqa: SIM905
-)
+_BOUND = words_of("bound_scene")
 
 
 def contrasts(sentence: Sentence, lexicon: Lexicon) -> list[Contrast]:

@@ -5,17 +5,10 @@ from video_contrast.perturbations.contrast.lexicon import Lexicon
 from video_contrast.perturbations.english import Sentence
 
 # What both do, or what also holds the other way round.
-_MUTUAL = frozenset(
-    """accompany act address argue battle be box brawl celebrate chat collide compete confront converse cross cuddle
-    dance date debate discuss draw duel embrace face fight film flirt get grapple greet have hold hug interact
-    jog join kiss laugh live look make march marry meet nuzzle paint party pass perform play pose put race
-    record run score see serenade shake show sing sit sleep smile smooch snuggle spar speak stand stroll swim
-    take talk text walk watch wave work wrestle""".split()  # noqa: SIM905
-)
-_RELATIVE = frozenset(
-    """'s another audience band cartoon character class couple crew crowd dummy each family his mannequin my orchestra
-    other own same somebody someone stuffed team that this what who your""".split()  # noqa: SIM905
-)
+from video_contrast.perturbations.english.lexicon import words_of
+
+_MUTUAL = words_of("mutual")
+_RELATIVE = words_of("relative_noun")
 # Prepositions behind which somebody undergoes an action.
 _TOWARDS = frozenset("after at toward towards on over from away".split())  # noqa: SIM905
 _SIZES = "thab"
