@@ -84,17 +84,9 @@ class ClipContrasts:
 class SetContrasts(Protocol):
     """A generator that sees all clips of a split at once, and chooses one contrast a clip over the whole set."""
 
-    def contrast_clips(
-        self, clips: Sequence[CaptionedClip], *, seed: int, caption: CaptionChoice, num_proc: int
-    ) -> ClipContrasts:
-        """Makes contrasts for as many of the clips as possible.
-
-        Args:
-            clips: ids are unique.
-            seed: decides the order of a clip's captions.
-            caption: as of the function `contrast_clips`.
-            num_proc: processes to share the work.
-        """
+    @property
+    def contrast_clips(self) -> Callable[..., ClipContrasts]:
+        """Takes clips, `seed`, `caption` and `num_proc` as the function `contrast_clips` does."""
 
 
 def contrast_clips(

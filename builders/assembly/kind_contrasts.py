@@ -7,13 +7,13 @@ from functools import partial
 
 from video_contrast.builders.assembly.captioned_clip import CaptionedClip, normal
 from video_contrast.builders.assembly.clip_contrasts import (
+    CANDIDATES,
     Attempt,
     CaptionChoice,
     ClipContrasts,
 )
 from video_contrast.builders.assembly.sharding import spread
 from video_contrast.perturbations.contrast import Edit
-from video_contrast.perturbations.contrast.kinds import Contrast
 from video_contrast.perturbations.contrast.kinds.choice import Proposed, choose, proposals
 from video_contrast.perturbations.contrast.lexicon import load_lexicon
 from video_contrast.perturbations.english import parse
@@ -32,7 +32,6 @@ class KindContrasts:
 
     kind: str  # of `RULES`
     seed: int = 0
-    passes: int = 1  # nothing is drawn of a single caption: a second pass proposes the same
 
     def contrast_clips(
         self, clips: Sequence[CaptionedClip], *, seed: int = 0, caption: CaptionChoice = "eligible", num_proc: int = 1
@@ -53,14 +52,14 @@ class KindContrasts:
             proposed = {name: [p for p in of_clip if p.index == base[name]] for name, of_clip in proposed.items()}
         contrasts = ClipContrasts(clips=len(clips))
         for name, option in choose(proposed, seed=self.seed, kind=self.kind).items():
-            contrasts.edits[name] = (option.index, [_edit(option.contrast)])
+            contrasts.edits[name] = (option.index, [option.contrast.as_edit(GENERATOR)])
         streams = Streams()
         for name, of_clip in proposed.items():
             drawn = streams.at(self.seed, "kinds-review", self.kind, name).permutation(len(of_clip))
-            contrasts.candidates[name] = [(of_clip[n].index, _edit(of_clip[n].contrast)) for n in drawn]
+            contrasts.candidates[name] = [(of_clip[n].index, of_clip[n].contrast.as_edit(GENERATOR)) for n in drawn]
         allow = sum(bool(of_clip) for of_clip in proposed.values())
-        contrasts.tried["candidates:no contrast of the kind"] = len(clips) - allow
-        contrasts.tried["candidates:texts alone would tell"] = allow - len(contrasts.edits)
+        contrasts.tried[f"{CANDIDATES}no contrast of the kind"] = len(clips) - allow
+        contrasts.tried[f"{CANDIDATES}texts alone would tell"] = allow - len(contrasts.edits)
         contrasts.base = sum(any(p.index == base[name] for p in of_clip) for name, of_clip in proposed.items())
         return contrasts
 
@@ -73,7 +72,7 @@ class KindContrasts:
             mine = [p.contrast for p in proposed[attempt.clip.id] if p.index == attempt.index]
             drawn = streams.at(self.seed, "kinds", self.kind, attempt.id).permutation(len(mine))
             unlike = {(mine[int(n)].unit, mine[int(n)].start + len(mine[int(n)].old)): mine[int(n)] for n in drawn}
-            edits.append([_edit(contrast) for contrast in unlike.values()])
+            edits.append([contrast.as_edit(GENERATOR) for contrast in unlike.values()])
         none = sum(not of_caption for of_caption in edits)
         return edits, Counter({"edited": len(edits) - none, "no_contrast_of_the_kind": none})
 
@@ -95,7 +94,3 @@ def _propose(kind: str, clips: Sequence[CaptionedClip]) -> dict[str, list[Propos
         of_clip = proposals(kind, own, load_lexicon(), others)
         proposed[clip.id] = [option for option in of_clip if normal(option.contrast.text) not in truths]
     return proposed
-
-
-def _edit(contrast: Contrast) -> Edit:
-    return Edit(contrast.text, contrast.old, contrast.new, contrast.start, GENERATOR)

@@ -36,6 +36,29 @@ class Edit:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class Contrast:
+    """One false caption.
+
+    Attributes:
+        text, start, old, new: `text[start : start + len(new)] == new`, which stands where `old` stood.
+        unit, other: what the caption says, and what the contrast says instead, in dictionary form ("red", "blue";
+            "dog chase cat", "cat chase dog"): a set is balanced over them, and a caption that says `other` of the same
+            clip speaks against the contrast.
+    """
+
+    text: str
+    start: int
+    old: str
+    new: str
+    unit: str
+    other: str
+
+    def as_edit(self, generator: str) -> Edit:
+        """The edit as a set's table stores it."""
+        return Edit(self.text, self.old, self.new, self.start, generator)
+
+
 def replace_spans(caption: str, changes: list[tuple[int, int, str]], main: int, *, generator: str) -> Edit:
     """The edit that makes all `changes` (start, end, new text; in reading order, not overlapping).
 

@@ -1,11 +1,11 @@
 """A proposed contrast of one caption of a clip, and all that were proposed for a clip."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Generic, Literal, NamedTuple, TypeVar
 
 from video_contrast.perturbations.contrast.clip import CaptionReading, ClipReading, farthest
-from video_contrast.perturbations.contrast.edit import Edit
+from video_contrast.perturbations.contrast.edit import Contrast, Edit
 from video_contrast.perturbations.contrast.generators.base import MaskedSpan
 from video_contrast.perturbations.contrast.slots import ThingSlot, VerbSlot
 from video_contrast.perturbations.english.forms import replaced
@@ -26,16 +26,14 @@ def masked_span(reading: CaptionReading, slot: Slot) -> MaskedSpan:
 
 
 @dataclass(frozen=True, slots=True)
-class Proposal:
-    """One edit of one caption.
+class Proposal(Contrast):
+    """A contrast of a verb or a thing of one caption.
 
     Attributes:
         clip: id of the clip.
         index: which of its captions.
-        caption, text: the caption and the contrast.
-        start, old, new: what was replaced: `text[start : start + len(new)] == new`.
-        unit, other: the same in dictionary form.
-        antonym: whether the two are opposites.
+        caption: as it is.
+        antonym: whether `unit` and `other` are opposites.
         features: what the judge reads.
         probability: that a reader finds it natural and surely false.
         generator: what proposed it: "lexicon", or the name of a model.
@@ -44,28 +42,15 @@ class Proposal:
     clip: str
     index: int
     caption: str
-    text: str
-    start: int
-    old: str
-    new: str
-    unit: str
-    other: str
     antonym: bool = False
     features: Features = field(default_factory=dict)
     probability: float = 0.0
     generator: str = GENERATOR
 
     def edit(self) -> Edit:
-        """The edit as a set's table stores it."""
-        return Edit(
-            self.text,
-            self.old,
-            self.new,
-            self.start,
-            self.generator,
-            antonym=self.antonym,
-            scores={"probability": round(self.probability, 4)},
-        )
+        """The edit as a set's table stores it, with its probability."""
+        scores = {"probability": round(self.probability, 4)}
+        return replace(self.as_edit(self.generator), antonym=self.antonym, scores=scores)
 
 
 class RejectedEdit(NamedTuple):
@@ -134,7 +119,7 @@ class ClipProposals:
         reading = self.clip.readings[index]
         text, start, old, shown = replaced(reading.caption, start, end, new)
         proposal = Proposal(
-            self.clip.id, index, reading.caption, text, start=start, old=old, new=shown, unit=unit, other=other,
+            text, start, old, shown, unit, other, clip=self.clip.id, index=index, caption=reading.caption,
             features=features, antonym=antonym,
         )  # fmt: skip
         self.proposals.append(proposal)

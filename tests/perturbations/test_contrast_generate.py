@@ -168,9 +168,8 @@ def test_counts_survive_a_file_and_broken_files_say_so(tmp_path: Path) -> None:
 
 
 def proposal(clip: str, caption: str, old: str, new: str, probability: float) -> Proposal:
-    return Proposal(
-        clip, 0, caption, caption.replace(old, new), caption.index(old), old, new, old, new, probability=probability
-    )
+    text, start = caption.replace(old, new), caption.index(old)
+    return Proposal(text, start, old, new, old, new, clip=clip, index=0, caption=caption, probability=probability)
 
 
 def test_the_choice_is_varied_even_and_the_same_in_every_run() -> None:

@@ -1,7 +1,6 @@
 """What a kind of contrast proposes of a caption, and the edits that all kinds share."""
 
-from dataclasses import dataclass
-
+from video_contrast.perturbations.contrast.edit import Contrast
 from video_contrast.perturbations.contrast.lexicon import Lexicon, Thing
 from video_contrast.perturbations.english import Sentence
 from video_contrast.perturbations.english.forms import article, inflect, like_case, replaced, within
@@ -11,25 +10,6 @@ Span = tuple[int, int]  # first word, and behind the last
 Change = tuple[int, int, str]  # first word, behind the last, what stands there instead
 _BEFORE_NOUN = ("det", "amod", "compound", "nummod", "poss", "nmod", "predet", "quantmod", "advmod")
 _PRONOUNS = words_of("third_person")
-
-
-@dataclass(frozen=True, slots=True)
-class Contrast:
-    """One false caption.
-
-    Attributes:
-        text, start, old, new: `text[start : start + len(new)] == new`, which stands where `old` stood.
-        unit, other: what the caption says, and what the contrast says instead, in dictionary form ("red", "blue";
-            "dog chase cat", "cat chase dog"): a set is balanced over them, and a caption that says `other` of the same
-            clip speaks against the contrast.
-    """
-
-    text: str
-    start: int
-    old: str
-    new: str
-    unit: str
-    other: str
 
 
 def replace_words(sentence: Sentence, first: int, last: int, new: str, *, unit: str, other: str) -> Contrast:
