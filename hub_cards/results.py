@@ -24,6 +24,7 @@ from video_contrast.storage.run_notes import (
     self_test_lines,
 )
 from video_contrast.storage.run_records import RunRecord
+from video_contrast.storage.run_settings import beside_owner, setting_lines
 
 _NAME_LENGTH = 60  # of a set in a file's name: file systems take 255 bytes, and a character may be four of them
 
@@ -144,7 +145,8 @@ def model_index(results: list[Result], record: RunRecord) -> list[dict[str, obje
 
 def result_card(results: list[Result], record: RunRecord) -> str:
     """The card of a run's results, as markdown."""
-    return render("results.md.jinja", results=results, record=record, tested=self_test_lines(record))
+    tested, settings = self_test_lines(record), setting_lines(record)
+    return render("results.md.jinja", results=results, record=record, tested=tested, settings=settings)
 
 
 def check_whole(run: str | Path, max_missing: float | None = None) -> None:
@@ -241,7 +243,7 @@ def _notes(result: Result, record: RunRecord) -> str:
     unparseable = f", {result['unparseable']}" if result["unparseable"] else ""
     return (
         f"{result['metric']}, %{interval}, chance {result['chance']:g}, {result['items']} items{unparseable}{frames}"
-        f"{missing}, "
+        f"{missing}{', ' + beside if (beside := beside_owner(record)) else ''}, "
         f"video-contrast {record.get('version', '')}"
     ).strip()
 

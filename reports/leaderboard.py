@@ -26,11 +26,11 @@ from video_contrast.metrics.ranks import first_chance
 from video_contrast.reports.hits import SIGNIFICANT, Hits, caption_hits
 from video_contrast.reports.layout import Cell, Column, Section, Table, with_own_names
 from video_contrast.reports.runs import ConfigRun, SetKey, load_runs
+from video_contrast.reports.settings import settings
 from video_contrast.reports.write import Page, records, render_page, warnings
 from video_contrast.runner.recompute import contradictions
 from video_contrast.storage.run_folder import CLEAN
 from video_contrast.storage.run_records import ScoreRow
-from video_contrast.storage.run_settings import setting_lines
 
 RETRIEVAL = "text to video R@1"
 RANDOM = "random"
@@ -118,7 +118,7 @@ def leaderboard(
     sections = [
         Section("board", "Leaderboard", parts=[_overview(board, chances, loaded, links)]),
         _by_kind(board, loaded),
-        Section("settings", "Settings", parts=[_settings(loaded, links)]),
+        settings(loaded, links),
     ]
     checks = "Scores were recomputed and checked against their set" if checked else "Scores were not checked (--check)"
     page = Page(
@@ -335,25 +335,6 @@ def _by_kind(board: Board, runs: Sequence[ConfigRun]) -> Section:
         ]  # fmt: skip
         section.add([Table(f"ranks-{name.replace(' ', '-')}", name, columns, rows)], name)
     return section
-
-
-def _settings(runs: Sequence[ConfigRun], links: Mapping[Path, str]) -> Table:
-    """With what each run was made."""
-    rows = []
-    for run in {run.path: run for run in runs}.values():
-        record = run.record
-        test, missing = record.get("self_test", {}), record.get("n_missing", 0)
-        tested = str((test.get("exempt") and "not needed") or ("passed" if test.get("passed") else "not passed"))
-        rows.append(
-            [
-                Cell(run.model, link=links[run.path], note=str(record["model"].get("revision") or "")[:12]),
-                Cell("; ".join(setting_lines(record))),
-                Cell(tested, tone="" if tested != "not passed" else "bad"),
-                Cell(str(missing) if missing else "none", tone="bad" if missing else ""),
-            ]
-        )
-    names = ("model", "settings", "self-test", "missing clips")
-    return Table("settings", "With what each run was made", [Column(name, numeric=False) for name in names], rows)
 
 
 def _share(own: Standing, chance: float | None = None, note: str = "") -> Cell:

@@ -23,6 +23,7 @@ from video_contrast.storage.run_figures import (
 from video_contrast.storage.run_folder import CLEAN
 from video_contrast.storage.run_notes import missing_clips, remark_lines, self_test_lines
 from video_contrast.storage.run_records import ConfigMetrics, RunRecord
+from video_contrast.storage.run_settings import setting_lines
 
 BEST = "*"  # behind a cell
 MANY = 40  # conditions of a config, from which on perturbations are shown by their means
@@ -245,9 +246,10 @@ def show(lines: Sequence[TableLine], models: Sequence[str], title: str = "") -> 
         print(UNPARSEABLE)
 
 
-def missing_lines(runs: Sequence[RunFolder]) -> list[str]:
-    """Of runs that miss clips: how many, and so over which every figure of theirs is."""
-    return [
+def run_lines(runs: Sequence[RunFolder]) -> list[str]:
+    """With what each run was made, and of those that miss clips how many, and so over which every figure is."""
+    settings = [f"{run.path.name}: {'; '.join(setting_lines(run.record))}" for run in runs]
+    return settings + [
         f"{run.path.name}: {missing_clips(run.record)} missing; its figures are over the others"
         for run in runs
         if run.record.get("n_missing")

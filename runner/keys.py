@@ -29,7 +29,9 @@ class Keys:
         if visual.name == "blind":
             return seeds.digest("video", "blind", self.sampling.frames).hex()[:32]
         accepted = ("accept_damaged",) if self.sampling.accept_damaged else ()
-        rate = () if self.sampling.fps is None else ("fps", self.sampling.fps)
+        rate = (
+            () if self.sampling.fps is None else ("fps", self.sampling.fps, self.sampling.least, self.sampling.multiple)
+        )
         return seeds.digest(
             "video", self.version, self.contents[clip.video_path], clip.start, clip.end,
             self.sampling.frames, self.sampling.policy, *_visual(visual, clip), *accepted, *rate, *self._segments(clip),

@@ -57,8 +57,8 @@ class SamplingOptions:
     """Which frames of a clip the model sees."""
 
     PANEL: ClassVar[str] = RUN
-    frames: Annotated[int | None, "frames a clip; default: 8, or what the model needs"] = None
-    fps: Annotated[float | None, "frames a second instead; at most --frames (64 if not given)"] = None
+    frames: Annotated[int | Literal["owner"] | None, "frames a clip; default: 8, or what the model needs"] = None
+    fps: Annotated[float | None, "frames a second instead; 4 at least, --frames (64) at most"] = None
     sampling: Annotated[Policy, "where frames lie"] = "uniform"
     accept_damaged: Annotated[bool, "score damaged videos all the same, and record them"] = False
 

@@ -19,6 +19,7 @@ from video_contrast.runner.doctor.result import accepted_checks
 from video_contrast.runner.job import Job, RunResult, describe, read_result
 from video_contrast.runner.kinds import Kind, all_kinds, choose, options_for
 from video_contrast.runner.kinds.base import ModelSource
+from video_contrast.runner.kinds.recipes import recipe_of
 from video_contrast.runner.locate import locate
 from video_contrast.runner.options import ScoreOptions
 from video_contrast.runner.plan import make_plan
@@ -104,7 +105,7 @@ def make_job(
     options = request
     for name in ("batch_size", "frames", "limit"):
         value = getattr(options, name)
-        if value is not None and value < 1:
+        if isinstance(value, int) and value < 1:
             raise UsageError(f"--{name.replace('_', '-')} must be at least 1, not {value}")
     accepted_checks(options.accept)
     configs = [config] if isinstance(config, str) else config
@@ -172,6 +173,8 @@ def _no_files(kind: Kind | None) -> bool:
 
 
 def _sampling(kind: Kind, source: ModelSource, options: ScoreOptions) -> Sampling:
+    if options.frames == "owner":
+        return _owners_sampling(kind, source, options)
     if options.fps is None:
         return Sampling(_frames(kind, source, options.frames), options.sampling, options.accept_damaged)
     if kind.family != "pair" and not kind.by_rate:
@@ -179,6 +182,21 @@ def _sampling(kind: Kind, source: ModelSource, options: ScoreOptions) -> Samplin
     if not 0 < options.fps < math.inf:
         raise UsageError(f"--fps must be a number above 0, not {options.fps:g}")
     return Sampling(options.frames or MOST_FRAMES, options.sampling, options.accept_damaged, options.fps)
+
+
+def _owners_sampling(kind: Kind, source: ModelSource, options: ScoreOptions) -> Sampling:
+    """The frames that the model's owners look at: those of its recipe, or as many as its config says."""
+    if options.fps is not None or options.sampling != "uniform":
+        raise UsageError("--frames owner says at which rate and where frames lie: leave --fps and --sampling out")
+    recipe = recipe_of(source, kind.name)
+    if recipe is not None and (owner := recipe.owner) is not None:
+        return Sampling(owner.frames, owner.policy, options.accept_damaged, owner.fps, owner.least, owner.multiple)
+    if kind.frames is None or kind.frames(source.config) is None:
+        raise UsageError(
+            f"--frames owner: which frames the owners of {source.name} look at is not known here; give --frames N or "
+            "--fps RATE"
+        )
+    return Sampling(_frames(kind, source, None), options.sampling, options.accept_damaged)
 
 
 def _frames(kind: Kind, source: ModelSource, requested: int | None) -> int:

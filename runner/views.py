@@ -33,12 +33,24 @@ class Sampling:
     policy: Policy = "uniform"  # where: "uniform", "linspace" or "head"
     accept_damaged: bool = False  # whether frames of damaged files are looked at all the same
     fps: float | None = None  # frames a second, `frames` at most; None takes `frames` of every clip
+    least: int = 4  # of a rate: the fewest
+    multiple: int = 2  # of a rate: what the number of frames is rounded down to a multiple of
 
-    def count(self, seconds: float) -> int:
-        """How many frames of a clip of this length are looked at: an even number, for temporal patches of two."""
+    def count(self, seconds: float, shown: int) -> int:
+        """How many frames of a clip are looked at; of a rate as `smart_nframes` of qwen-vl-utils counts them.
+
+        Args:
+            seconds: how long the clip lasts.
+            shown: how many frames it has. One with fewer than `multiple` repeats them.
+
+        >>> [Sampling(768, fps=2.0).count(seconds, int(25 * seconds)) for seconds in (1, 3.7, 10, 1000)]
+        [4, 6, 20, 768]
+        """
         if self.fps is None:
             return self.frames
-        return min(self.frames, max(2, 2 * round(seconds * self.fps / 2)))
+        # 10 seconds of times in floating point are 9.9999999 at times
+        count = min(max(seconds * self.fps + 1e-6, self.least), self.frames, shown)
+        return max(self.multiple, int(count) // self.multiple * self.multiple)
 
 
 @dataclass(frozen=True)
@@ -132,7 +144,7 @@ def _union(needs: Sequence[_Need]) -> np.ndarray:
 
 def _need(visual: Visual, clip: Clip, footage: AnyFootage, sampling: Sampling) -> _Need:
     first = footage.span[0]
-    numbers = footage.sample(sampling.count(_seconds(footage)), sampling.policy)
+    numbers = footage.sample(sampling.count(_seconds(footage), footage.span[1] - footage.span[0]), sampling.policy)
     shown = numbers - first
     if visual.name is None:
         return _Need(visual, shown, numbers, numbers)

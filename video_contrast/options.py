@@ -245,7 +245,8 @@ def _members(hint: object) -> tuple[object, ...]:
 def _converted(option: Option, value: object) -> object:
     if isinstance(value, str) and Path in _members(option.type) and str not in _members(option.type):
         return Path(value)
-    if option.choices and value is not None and value not in option.choices:
+    is_number = isinstance(value, int) and int in _members(option.type)  # of a number or a word: "--frames owner"
+    if option.choices and value is not None and not is_number and value not in option.choices:
         unknown = unknown_name(f"value of {option.names[0]}", str(value), [str(choice) for choice in option.choices])
         raise UsageError(f"{unknown} (in Python: {option.name}=)")
     return value

@@ -89,7 +89,8 @@ def test_the_summary_shows_what_the_runner_measured(world: Path, page: str) -> N
 
 def test_every_section_of_a_full_run_is_there(page: str) -> None:
     assert re.findall(r'<section id="(\w+)"', page) == [
-        "summary", "kinds", "robustness", "controls", "behaviour", "similarity", "audit", "gallery", "record",
+        "summary", "kinds", "robustness", "controls", "behaviour", "similarity", "audit", "settings", "gallery",
+        "record",
     ]  # fmt: skip
     names = set(embedded(page, "csv"))
     assert {"gamma-verb_mc", "gamma-bars-verb_mc", "severity-verb_mc", "scatter-verb_mc", "pairs-verb_mc-good",

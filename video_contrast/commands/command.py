@@ -8,6 +8,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_args
@@ -193,6 +194,11 @@ def _whole(_kind: type[int], tokens: Sequence[cyclopts.Token]) -> int:
         raise ValueError(f"{tokens[0].value!r} is no whole number.") from error
 
 
+def _whole_or_word(words: Sequence[str], _kind: type, tokens: Sequence[cyclopts.Token]) -> int | str:
+    """A whole number, or one of some words."""
+    return tokens[0].value if tokens[0].value in words else _whole(int, tokens)
+
+
 def _parameter(option: Option, panels: Sequence[str]) -> inspect.Parameter:
     import cyclopts
 
@@ -202,6 +208,8 @@ def _parameter(option: Option, panels: Sequence[str]) -> inspect.Parameter:
     given_type = _given_type(option.type)
     if given_type in (int, int | None):
         panel["converter"] = _whole
+    elif int in get_args(given_type) and option.choices:
+        panel["converter"] = partial(_whole_or_word, option.choices)
     flag = cyclopts.Parameter(
         **panel,
         name=(option.flag.name or None) if option.positional else list(option.names),

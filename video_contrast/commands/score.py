@@ -70,7 +70,9 @@ def score(
         print_plan(result)
     elif not is_quiet():
         from video_contrast.reports import terminal
+        from video_contrast.storage.run_settings import setting_lines
 
         terminal.show(terminal.lines_of({model[0]: result.metrics["configs"]}, detailed=True), [Path(model[0]).name])
-        print("\n".join([*terminal.remarks(result.record), f"written to {result.output}"]))
+        settings = f"settings: {'; '.join(setting_lines(result.record))}"
+        print("\n".join([settings, *terminal.remarks(result.record), f"written to {result.output}"]))
     check_missing([result], max_missing)

@@ -45,5 +45,5 @@ def table(
         terminal.show(lines, columns, title)
     else:
         print(FORMATS[format_](lines, columns, title))
-    for note in [*terminal.missing_lines(own), *notes_of(foreign), *harness_notes(logs, beside_own=bool(own))]:
+    for note in [*terminal.run_lines(own), *notes_of(foreign), *harness_notes(logs, beside_own=bool(own))]:
         print(note, file=sys.stdout if format_ == "text" else sys.stderr)

@@ -127,6 +127,8 @@ class SamplingRecord(TypedDict):
     policy: Policy
     accept_damaged: bool
     fps: float | None
+    least: NotRequired[int]
+    multiple: NotRequired[int]
 
 
 class ConditionRecord(TypedDict):

@@ -38,7 +38,24 @@ def setting_lines(record: RunRecord) -> list[str]:
     for name in _FACTS:
         if facts.get(name) not in (None, ""):
             lines.append(f"{name.replace('_', ' ')}: {_short(str(facts[name]))}")
+    if beside := beside_owner(record):
+        lines.append(beside)
     return lines
+
+
+def beside_owner(record: RunRecord) -> str:
+    """That other frames were looked at than the model's owners look at; "" where they are the same, or not known.
+
+    >>> owner = {"frames": 8, "fps": None, "least": 1, "multiple": 1, "policy": "uniform", "words": "8 frames, uniform"}
+    >>> run = {"sampling": {"frames": 4, "policy": "uniform", "fps": None}, "model": {"recipe": {"owner": owner}}}
+    >>> beside_owner(run), beside_owner(run | {"sampling": {"frames": 8, "policy": "uniform", "fps": None}})
+    ("not the owner's setting (8 frames, uniform)", '')
+    """
+    owner, sampling = record["model"].get("recipe", {}).get("owner"), record["sampling"]
+    names = ("frames", "policy", "fps", *(("least", "multiple") if sampling.get("fps") else ()))
+    if owner is None or all(owner[name] == sampling.get(name) for name in names):
+        return ""
+    return f"not the owner's setting ({owner['words']})"
 
 
 def _short(text: str) -> str:

@@ -2,6 +2,7 @@
 
 families.tsv    families: class names, model types, the test that holds our scores against the card's own lines of code
 lines.tsv       what is done -> how, with the source, and the place in `config.json` that must hold the same value
+owners.tsv      which frames the owners look at: a number, or a rate with its bounds
 coverage.tsv    generative types of the library without a recipe: expected to work or not, and why
 
 Types that nobody has classified are an error of the test that walks the library's mapping, so a newer library cannot
@@ -15,10 +16,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from video_contrast.files import Json, JsonObject
 from video_contrast.runner.kinds.registry import ModelSource
+from video_contrast.video import Policy
 
 
 class Line(NamedTuple):
@@ -27,6 +29,27 @@ class Line(NamedTuple):
     value: str | int  # what is done, in words or as a number
     source: str  # where it was read
     config: str  # the place in `config.json` ("text_config.max_position_embeddings") that must hold the same value; ""
+
+
+class OwnerFrames(NamedTuple):
+    """Which frames of a clip a family's owners look at.
+
+    >>> OwnerFrames(768, 2.0, 4, 2, "linspace", "").words, OwnerFrames(8, None, 1, 1, "uniform", "").words
+    ('2 fps, 4 to 768 frames, linspace', '8 frames, uniform')
+    """
+
+    frames: int  # how many; of a rate the most
+    fps: float | None  # frames a second; None takes `frames` of every clip
+    least: int  # of a rate: the fewest
+    multiple: int  # of a rate: what their number is rounded down to a multiple of
+    policy: Policy  # where they lie
+    source: str  # where it was read
+
+    @property
+    def words(self) -> str:
+        """The setting in a few words."""
+        rate = f"{self.fps:g} fps, {self.least} to " if self.fps else ""
+        return f"{rate}{self.frames} frames, {self.policy}"
 
 
 @dataclass(frozen=True)
@@ -50,6 +73,7 @@ class Recipe:
     lines: Mapping[str, Line]
     reads_times: bool | None
     parity: str
+    owner: OwnerFrames | None = None  # None where it is not known, or stands in the checkpoint's config
 
     def record(self) -> JsonObject:
         """What `run.json` says of it."""
@@ -57,6 +81,7 @@ class Recipe:
             "family": self.family,
             "parity": self.parity or "untested recipe",
             "lines": {name: {"value": line.value, "source": line.source} for name, line in self.lines.items()},
+            **({"owner": {**self.owner._asdict(), "words": self.owner.words}} if self.owner else {}),
         }
 
     def contradictions(self, config: Mapping[str, Json]) -> list[str]:
@@ -96,6 +121,17 @@ def all_recipes() -> tuple[Recipe, ...]:
     for row in _table("lines.tsv"):
         value = int(row["value"]) if row["value"].isdigit() else row["value"]
         lines.setdefault(row["family"], {})[row["line"]] = Line(value, row["source"], row["config"])
+    owners = {
+        row["family"]: OwnerFrames(
+            int(row["frames"]),
+            float(row["fps"]) if row["fps"] else None,
+            int(row["least"] or 1),
+            int(row["multiple"] or 1),
+            cast(Policy, row["policy"]),
+            row["source"],
+        )
+        for row in _table("owners.tsv")
+    }
     return tuple(
         Recipe(
             row["family"],
@@ -105,6 +141,7 @@ def all_recipes() -> tuple[Recipe, ...]:
             lines[row["family"]],
             {"yes": True, "no": False}.get(row["reads_times"]),
             row["parity"],
+            owners.get(row["family"]),
         )
         for row in _table("families.tsv")
     )
