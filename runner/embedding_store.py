@@ -50,7 +50,7 @@ class Store:
             self._read.add(path.name)
             try:
                 keys = _keys(path)
-            except (ValueError, KeyError, TypeError, AttributeError) as error:
+            except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
                 set_aside(path, f"a damaged shard of the store ({error})")
                 continue
             for row, key in enumerate(keys):

@@ -3,14 +3,17 @@
 import os
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from hashlib import blake2b
 from pathlib import Path
 
+from video_contrast.console import note
 from video_contrast.files import cache_dir
 from video_contrast.sealed_files import set_aside
 
 _TABLE = "texts (key BLOB PRIMARY KEY, text BLOB, digest BLOB) WITHOUT ROWID"
+_NOT_OURS = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR)  # the last: other columns
+_PATIENCE = 60.0  # seconds for which another process may be writing
 _BATCH = 500  # SQLite allows some 1,000 parameters in one statement
 
 
@@ -47,7 +50,7 @@ class CaptionStore:
                     }
                 )
 
-        self._connected(self.path, look_up)
+        self._connected(look_up)
         return stored
 
     def completed(self, captions: Sequence[str], make: Callable[[list[str]], Iterable[str]]) -> dict[str, str]:
@@ -61,9 +64,6 @@ class CaptionStore:
 
     def write(self, texts: Mapping[str, str]) -> None:
         """Adds captions and their texts."""
-        if self.path is None:
-            return
-        self.path.parent.mkdir(parents=True, exist_ok=True)
         keyed = [(self._key(caption), text.encode("utf-8", "surrogatepass")) for caption, text in texts.items()]
         rows = [(key, text, _digest(key, text)) for key, text in keyed]
 
@@ -71,21 +71,32 @@ class CaptionStore:
             with connection:
                 connection.executemany("INSERT OR REPLACE INTO texts VALUES (?, ?, ?)", rows)
 
-        self._connected(self.path, insert)
+        self._connected(insert)
 
-    @staticmethod
-    def _connected(path: Path, work: Callable[[sqlite3.Connection], None]) -> None:
-        """Works with the file as far as SQLite can read it; a damaged one is set aside."""
-        connection = sqlite3.connect(path, timeout=60)
+    def _connected(self, work: Callable[[sqlite3.Connection], None]) -> None:
+        """Works with the file as far as SQLite can read it.
+
+        A damaged or foreign one is set aside; where none can be written (a full disk, a place that is read only)
+        nothing is kept.
+        """
+        if self.path is None:
+            return
         try:
-            connection.execute(f"CREATE TABLE IF NOT EXISTS {_TABLE}")
-            work(connection)
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            with closing(sqlite3.connect(self.path, timeout=_PATIENCE)) as connection:
+                connection.execute(f"CREATE TABLE IF NOT EXISTS {_TABLE}")
+                work(connection)
+        except OSError as error:
+            self._give_up(error)
         except sqlite3.DatabaseError as error:
-            if error.sqlite_errorcode & 0xFF not in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
-                raise
-            set_aside(path, f"damaged ({error})")
-        finally:
-            connection.close()
+            if error.sqlite_errorcode & 0xFF in _NOT_OURS:
+                set_aside(self.path, f"damaged, or not a store of this version ({error})")
+            else:
+                self._give_up(error)
+
+    def _give_up(self, error: Exception) -> None:
+        note(f"{self.path}: {error}: what is made of captions is not kept")
+        self.path = None
 
     def _key(self, caption: str) -> bytes:
         return blake2b(f"{self._producer}\0{caption}".encode("utf-8", "surrogatepass"), digest_size=16).digest()

@@ -2,6 +2,7 @@
 
 import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,7 @@ import runner_set
 
 import video_contrast
 from video_contrast.chat_model import AnswerStore
+from video_contrast.perturbations.english import caption_store
 from video_contrast.perturbations.english.caption_store import CaptionStore
 from video_contrast.runner.embedding_store import Store
 from video_contrast.runner.frame_store import FrameStore, decoded
@@ -140,3 +142,49 @@ def test_damaged_texts_of_captions_are_made_again(tmp_path: Path, capsys: pytest
     assert "captions" in capsys.readouterr().err
     assert store.completed(list(texts), lambda missing: [pytest.fail("again") for _ in missing]) == texts
     sqlite3.connect(file).close()
+
+
+def _folder(path: Path) -> None:
+    path.mkdir()
+
+
+def _below_a_file(path: Path) -> None:
+    path.parent.rmdir()
+    path.parent.write_bytes(b"")
+
+
+def _of_another_version(path: Path) -> None:
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("CREATE TABLE texts (key BLOB PRIMARY KEY, text BLOB)")
+
+
+@pytest.mark.parametrize(
+    ("spoil", "told"),
+    [(_folder, "what is made of captions is not kept"), (_below_a_file, "what is made of captions is not kept"),
+     (_of_another_version, "set aside as captions.sqlite.damaged")],
+)  # fmt: skip
+def test_where_no_store_of_captions_can_be_kept_work_goes_on(
+    tmp_path: Path, spoil: Callable[[Path], None], told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As on a read-only or full disk, and with the file of another version."""
+    path = tmp_path / "cache" / "captions.sqlite"
+    path.parent.mkdir()
+    spoil(path)
+    store = CaptionStore(path, "upper")
+    for _ in range(2):
+        assert store.completed(["a man"], lambda captions: [caption.upper() for caption in captions]) == {
+            "a man": "A MAN"
+        }
+    assert capsys.readouterr().err.count(told) == 1
+
+
+def test_a_store_that_another_process_keeps_busy_stops_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    store = CaptionStore(tmp_path / "captions.sqlite", "upper")
+    store.write({"a man": "A MAN"})
+    monkeypatch.setattr(caption_store, "_PATIENCE", 0.05)
+    with closing(sqlite3.connect(store.path or "")) as other:
+        other.execute("BEGIN EXCLUSIVE")
+        assert store.read(["a man"]) == {}
+    assert "locked: what is made of captions is not kept" in capsys.readouterr().err
