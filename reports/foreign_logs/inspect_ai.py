@@ -84,7 +84,9 @@ def read(path: Path, log: Mapping[str, Json], metric: str | None = None) -> Fore
         metadata = sample.get("metadata")
         video = video_of(metadata if isinstance(metadata, Mapping) else None)
         answer = (score or {}).get("answer", "")
-        items.add(item, value, place, video=video, answer=answer, epoch=sample.get("epoch", 1))
+        said = (score or {}).get("explanation")
+        epoch, key = sample.get("epoch", 1), sample.get("target")
+        items.add(item, value, place, video=video, answer=answer, epoch=epoch, said=said, key=key)
     return ForeignLog(
         path=path,
         harness="inspect_ai",
@@ -97,6 +99,7 @@ def read(path: Path, log: Mapping[str, Json], metric: str | None = None) -> Fore
         mean=_reported(log, scorer, "accuracy", "mean"),
         standard_error=_reported(log, scorer, "stderr"),
         choices=items.choices,
+        reread=items.reread,
         notes=tuple(_notes(log, scorers)),
     )
 

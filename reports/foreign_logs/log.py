@@ -1,5 +1,6 @@
 """A log of another harness: what each item contributed, and which source video it belongs to."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -31,6 +32,7 @@ class ForeignLog:
         mean: the figure that the harness itself reports; None where it does not.
         standard_error: its own; None where it reports none.
         choices: item id -> number of the chosen candidate, where the log says it.
+        reread: item id -> 1 where our reading of the answer finds the key, else 0; where the log holds both.
         notes: what a reader must know.
     """
 
@@ -45,7 +47,13 @@ class ForeignLog:
     mean: float | None = None
     standard_error: float | None = None
     choices: Mapping[str, int] = field(default_factory=dict)
+    reread: Mapping[str, float] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+
+    @property
+    def read_otherwise(self) -> list[str]:
+        """The items whose answers we read as right and the harness as wrong, or the reverse."""
+        return [item for item, value in self.reread.items() if value != self.hits[item]]
 
 
 def video_of(*sources: Mapping[str, Json] | None) -> str | None:
@@ -64,11 +72,13 @@ class LogItems:
     def __init__(self) -> None:
         self._values: dict[str, dict[str, float]] = {}  # item -> what it contributed under each of its names
         self.choices: dict[str, int] = {}
+        self.reread: dict[str, float] = {}
         self._videos: dict[str, str | None] = {}
 
     def add(
-        self, item: str, value: float, place: str, *, video: str | None, answer: object = None, epoch: object = None
-    ) -> None:
+        self, item: str, value: float, place: str, *, video: str | None, answer: object = None, epoch: object = None,
+        said: object = None, key: object = None,
+    ) -> None:  # fmt: skip
         """Adds an item.
 
         Args:
@@ -78,6 +88,7 @@ class LogItems:
             video: its source video; None where the log does not name it.
             answer: what the model chose; a letter is the number of a candidate. That of the first epoch counts.
             epoch: where items are asked several times.
+            said, key: the answer as the model gave it, and the letter of the right one, where the log holds them.
 
         Raises:
             VideoContrastError: the id was there before (in this epoch), or the value is no finite number.
@@ -90,6 +101,9 @@ class LogItems:
         choice = letter_number(answer)
         if choice is not None and not values:
             self.choices[item] = choice
+        if isinstance(said, str) and isinstance(key, str) and re.fullmatch("[A-Z]", key) and not values:
+            place_of_letter = letter_place(said, len(LETTERS))
+            self.reread[item] = float(place_of_letter is not None and place_of_letter[0] == key)
         values[name], self._videos[item] = value, video
 
     @property

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from video_contrast.console import counted
 from video_contrast.errors import UsageError, VideoContrastError, unknown_name
 from video_contrast.metrics import Interval, cluster_bootstrap, interval_keys, paired_difference, share_interval
 from video_contrast.reports.compare import Comparison, PairedTest, add_mcnemar, correct_for_family, paired_row
@@ -25,8 +26,9 @@ def log_metrics(logs: Sequence[ForeignLog]) -> dict[str, LogMetrics]:
     Returns:
         Numbers: `accuracy`, `accuracy_low`, `accuracy_high` (by source video where the log names it),
         `accuracy_independent_low`, `accuracy_independent_high` (where it names one and the two differ), `n`,
-        `n_clusters`, `harness`, `reported` and `reported_standard_error` (the harness's own), `notes`. Without samples
-        there is the mean alone.
+        `n_clusters`, `harness`, `reported` and `reported_standard_error` (the harness's own), `reread`, `reread_n` and
+        `read_otherwise` (our reading of answers in letters, and the items on which the two differ), `notes`. Without
+        samples there is the mean alone.
 
     Raises:
         VideoContrastError: two logs of one model and task.
@@ -36,6 +38,12 @@ def log_metrics(logs: Sequence[ForeignLog]) -> dict[str, LogMetrics]:
         numbers: Numbers = {"harness": log.harness, "notes": list(log.notes)}
         if log.hits:
             numbers |= {"n": len(log.hits), **_interval_numbers(log)}
+        if log.reread:
+            numbers |= {
+                "reread": float(np.mean(list(log.reread.values()))),
+                "reread_n": len(log.reread),
+                "read_otherwise": log.read_otherwise,
+            }
         else:
             numbers["accuracy"] = log.mean
         if log.mean is not None:
@@ -112,6 +120,12 @@ def notes_of(tables: Mapping[str, LogMetrics]) -> list[str]:
             reported = numbers.get("reported")
             if "n" in numbers and reported is not None and abs(reported - numbers["accuracy"]) > 5e-4:
                 lines.append(f"{where}: its own figure is {reported:.4f}, its samples give {numbers['accuracy']:.4f}")
+            if otherwise := numbers.get("read_otherwise"):
+                shown = ", ".join(otherwise[:5]) + (", ..." if len(otherwise) > 5 else "")
+                lines.append(
+                    f"{where}: letters read by our rules give {numbers['reread']:.4f} of {numbers['reread_n']} items; "
+                    f"{counted(len(otherwise), 'item')} read otherwise: {shown} (--json lists all)"
+                )
             lines += [f"{where}: {note}" for note in numbers["notes"]]
     return lines
 

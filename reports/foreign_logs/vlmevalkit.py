@@ -39,7 +39,15 @@ def read(path: Path, rows: Mapping[int, Mapping[str, Json]]) -> ForeignLog:
         except (TypeError, ValueError) as error:
             raise VideoContrastError(f"{place}: the {column} is {row[column]!r}, no number") from error
         failed += value < 0  # -1: no answer could be read
-        items.add(str(row["index"]), max(value, 0.0), place, video=video_of(row), answer=row.get("prediction"))
+        items.add(
+            str(row["index"]),
+            max(value, 0.0),
+            place,
+            video=video_of(row),
+            answer=row.get("prediction"),
+            said=row.get("prediction"),
+            key=row.get("answer"),
+        )
     model, task = _names(path)
     return ForeignLog(
         path=path,
@@ -51,6 +59,7 @@ def read(path: Path, rows: Mapping[int, Mapping[str, Json]]) -> ForeignLog:
         clusters=items.clusters,
         failed=failed,
         choices=items.choices,
+        reread=items.reread,
         notes=(f"{failed} items without an answer count as wrong; its VALID figure leaves them out",) if failed else (),
     )
 

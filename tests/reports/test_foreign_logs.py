@@ -320,3 +320,30 @@ def test_logs_of_different_sets_are_not_compared(tmp_path):
         compare_logs(a, a, ["x"])
     with pytest.raises(UsageError, match="no such file"):
         read_logs(Path("nowhere"))
+
+
+def test_letters_are_read_by_our_rules_too_and_the_differing_items_are_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A harness that takes the first letter anywhere for the answer is right about "A man runs"; we read no letter."""
+    said = ["A", "A man runs", "The answer is (B).", "It is B"]
+    lmms = tmp_path / "lmms" / "some-model" / "20260806_samples_task.jsonl"
+    lmms.parent.mkdir(parents=True)
+    keys = ["A", "A", "B", "A"]
+    rows = [
+        {"doc_id": n, "target": key, "resps": [[text]], "filtered_resps": [text], "acc": right}
+        for n, (text, key, right) in enumerate(zip(said, keys, (1, 1, 1, 0), strict=True))
+    ]
+    lmms.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    [log] = read_logs(lmms)
+    assert log.reread == {"0": 1.0, "1": 0.0, "2": 1.0, "3": 0.0} and log.read_otherwise == ["1"]
+    assert main(["table", str(lmms)]) == 0
+    assert "letters read by our rules give 0.5000 of 4 items; 1 item read otherwise: 1 (" in " ".join(
+        capsys.readouterr().out.split()
+    )
+    judged = tmp_path / "some-model_Set_score.tsv"
+    lines = ["index\tprediction\tanswer\tscore"]
+    lines += [f"{n}\t{text}\t{key}\t1" for n, (text, key) in enumerate(zip(said, keys, strict=True))]
+    judged.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    [log] = read_logs(judged)
+    assert log.read_otherwise == ["1", "3"]
