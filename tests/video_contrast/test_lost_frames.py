@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Callable
+from fractions import Fraction
 from pathlib import Path
 
 import av
@@ -223,3 +224,31 @@ def test_a_turn_by_an_odd_angle_is_told(tmp_path: Path) -> None:
     assert any("degrees" in remark for remark in counter.remarks)
     turn_pictures(path)
     assert not verify(path).remarks
+
+
+@pytest.mark.parametrize("squeezed", [False, True])
+def test_pixels_that_are_not_square_are_told(tmp_path: Path, squeezed: bool) -> None:
+    path = tmp_path / "a.mp4"
+    with av.open(str(path), "w") as container:
+        stream = container.add_stream("libx264", rate=25)
+        stream.width, stream.height, stream.pix_fmt = 64, 48, "yuv420p"
+        if squeezed:
+            stream.codec_context.sample_aspect_ratio = Fraction(4, 3)
+        for grey in (40, 80, 120):
+            picture = av.VideoFrame.from_ndarray(np.full((48, 64, 3), grey, np.uint8), format="rgb24")
+            container.mux(stream.encode(picture))
+        container.mux(stream.encode(None))
+    assert any("not square (4/3)" in remark for remark in verify(path).remarks) is squeezed
+    assert read_video(path).frames.shape == (3, 48, 64, 3)
+
+
+def test_what_a_download_appended_to_an_mp4_is_not_its_end(tmp_path: Path) -> None:
+    path = tmp_path / "a.mp4"
+    every = write_clip(path)
+    whole = path.read_bytes()
+    path.write_bytes(whole + bytes(range(128, 256)) * 8)
+    assert not verify(path).damage
+    np.testing.assert_array_equal(read_video(path).frames, every)
+    path.write_bytes(whole[:-200])
+    with pytest.raises(BrokenVideo):
+        read_video(path)

@@ -49,7 +49,8 @@ def _boxes(handle: BinaryIO, size: int) -> Ending:
         length, kind = int.from_bytes(head[:4], "big"), head[4:8]
         if length == 1:
             length = int.from_bytes(head[8:16], "big")
-        if length < 8:  # 0: up to the end of the file, or padding
+        # 0: up to the end of the file, or padding; what has no name is no box, but what a download appended
+        if length < 8 or not all(32 <= letter < 127 for letter in kind):
             break
         if kind == b"sidx" and not fragments:
             handle.seek(at)

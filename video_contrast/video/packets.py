@@ -72,7 +72,7 @@ def packets_of(path: str) -> Packets:
         reorders = bool(stream.codec_context.has_b_frames)
         promised = (container.duration or 0) / av.time_base if names & _PROMISING else 0.0
         stated = stream.frames if names & _COUNTING else 0
-        remarks = _which(container)
+        remarks = _which(container) + _squeezed(stream)
     end = ending(path, min(names & set(FORMATS), key=FORMATS.index))
     if not (end.known or stated or ("mov" not in names and promised)):
         remarks = (OPEN_END, *remarks)
@@ -99,6 +99,14 @@ def _which(container: AvContainer) -> tuple[str, ...]:
     """Says that a file has several pictures, one of which is read."""
     count = len(streams_of(container))
     return (f"of its {count} video streams one is read, the one flagged default or else the first",) * (count > 1)
+
+
+def _squeezed(stream: AvStream) -> tuple[str, ...]:
+    """Says that players show the pictures wider or narrower than they are stored."""
+    aspect = stream.sample_aspect_ratio
+    if aspect in (None, 0, 1):
+        return ()
+    return (f"its pixels are not square ({aspect}): its pictures are given as they are stored",)
 
 
 def _listed(container: AvContainer, stream: AvStream) -> tuple[list[Packet | None], float, str]:
