@@ -16,6 +16,7 @@ from video_contrast.builders.assembly.sharding import spread
 from video_contrast.perturbations.contrast import Edit
 from video_contrast.perturbations.contrast.kinds.choice import Proposed, choose, proposals
 from video_contrast.perturbations.contrast.lexicon import load_lexicon
+from video_contrast.perturbations.contrast.unfit_caption import unfit
 from video_contrast.perturbations.english import parse
 from video_contrast.perturbations.english.caption_store import user_store
 from video_contrast.seeds import Streams
@@ -57,6 +58,8 @@ class KindContrasts:
         for name, of_clip in proposed.items():
             drawn = streams.at(self.seed, "kinds-review", self.kind, name).permutation(len(of_clip))
             contrasts.candidates[name] = [(of_clip[n].index, of_clip[n].contrast.as_edit(GENERATOR)) for n in drawn]
+        unfit_captions = Counter(filter(None, (unfit(text) for clip in clips for text in clip.captions)))
+        contrasts.tried.update({f"{CANDIDATES}{reason}": n for reason, n in unfit_captions.items()})
         allow = sum(bool(of_clip) for of_clip in proposed.values())
         contrasts.tried[f"{CANDIDATES}no contrast of the kind"] = len(clips) - allow
         contrasts.tried[f"{CANDIDATES}texts alone would tell"] = allow - len(contrasts.edits)

@@ -30,13 +30,13 @@ from video_contrast.perturbations.contrast.proposal import (
 from video_contrast.perturbations.contrast.propose_objects import propose_objects
 from video_contrast.perturbations.contrast.propose_verbs import propose_verbs
 from video_contrast.perturbations.contrast.select import select
+from video_contrast.perturbations.contrast.unfit_caption import unfit
 from video_contrast.perturbations.english import PARSER, parse
 from video_contrast.perturbations.english.language import require_english
 
 LEFT_OUT = "left out: each of its contrasts would tell a reader of texts alone which caption is true"
 IMPROBABLE = "not probable enough"
 _PART = 500  # clips that are read at a time
-_LONGEST = 60  # words of a caption that is contrasted
 _KINDS: tuple[Kind, ...] = ("verb", "object")
 
 
@@ -227,12 +227,14 @@ def _propose(
     *,
     name: str,
 ) -> None:
-    long = [reading for reading in clip.readings if len(reading.words) > _LONGEST]
+    unfit_of = {n: reason for n, reading in enumerate(clip.readings) if (reason := unfit(reading.caption))}
     of_clip = (propose_verbs if proposed.kind == "verb" else propose_objects)(clip, evidence, replacements)
-    reasons = of_clip.reasons + [("caption too long", "")] * len(long)
+    reasons = [(reason, "") for reason in unfit_of.values()]
+    reasons += of_clip.reasons if len(unfit_of) < len(clip.readings) else []
+    fit = [item for item in of_clip.proposals if item.index not in unfit_of]
     judge = load_judge(proposed.kind)
     judged = sorted(
-        (replace(item, probability=judge.probability(item.features), generator=name) for item in of_clip.proposals),
+        (replace(item, probability=judge.probability(item.features), generator=name) for item in fit),
         key=lambda item: (-item.probability, item.index, item.text),
     )
     proposed.reasons.update(reason for reason, _ in reasons)

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from video_contrast.perturbations.contrast.kinds import RULES
 from video_contrast.perturbations.contrast.kinds.contrast import Contrast
 from video_contrast.perturbations.contrast.lexicon import Lexicon
+from video_contrast.perturbations.contrast.unfit_caption import unfit
 from video_contrast.perturbations.english import Sentence
 from video_contrast.seeds import Streams
 
@@ -45,7 +46,7 @@ def proposals(
         others: further true captions of the clip.
     """
     rule = RULES[kind]
-    of_caption = [rule(sentence, lexicon) for sentence in (*sentences, *others)]
+    of_caption = [[] if unfit(s.caption) else rule(s, lexicon) for s in (*sentences, *others)]
     texts = [" ".join(["", *(f"{w.text} {w.lemma}" for w in s.words), ""]) for s in (*sentences, *others)]
     claims = [{contrast.unit for contrast in contrasts} for contrasts in of_caption]
     out = []

@@ -24,6 +24,7 @@ def replace_words(sentence: Sentence, first: int, last: int, new: str, *, unit: 
         other: what the contrast says instead, in dictionary form.
     """
     start, end = sentence.words[first].start, sentence.words[last - 1].end
+    new = new.upper() if sentence.caption.isupper() else new
     text, start, old, shown = replaced(sentence.caption, start, end, new)
     return Contrast(text, start, old, shown, unit, other)
 
@@ -54,6 +55,7 @@ def change(sentence: Sentence, changes: list[Change], *, unit: str, other: str) 
         parts += [caption[at:here], like_case(new, caption[here]) if not parts else new]
         at = words[last - 1].end
     new = "".join(parts)
+    new = new.upper() if caption.isupper() else new
     return Contrast(caption[:start] + new + caption[at:], start, caption[start:at], new, unit, other)
 
 
