@@ -217,6 +217,27 @@ def push_results(
     return str(commit.pr_url or commit.commit_url)
 
 
+def push_certificate(path: Path, repo: str, *, pull_request: bool = True) -> str:
+    """Sends a certificate to a model's repository, under `certificates/`; returns the address.
+
+    Args:
+        path: the file.
+        repo: the model on the Hub.
+        pull_request: open a pull request instead of writing to the main branch.
+    """
+    from video_contrast.hub_cards.publishing import client_api, explained
+
+    with explained(repo):
+        commit = client_api().upload_file(
+            path_or_fileobj=path,
+            path_in_repo=f"certificates/{path.name}",
+            repo_id=repo,
+            commit_message="Certificate of what the model gives for the golden eight of video-contrast",
+            create_pr=pull_request,
+        )
+    return str(commit.pr_url or commit.commit_url)
+
+
 def _dataset_name(name: str) -> str:
     return Path(name).name if Path(name).is_dir() or name.startswith(("/", ".", "~")) else name
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from video_contrast.console import counted
 from video_contrast.reports.hits import Hits, best_of, differing, run_hits
 from video_contrast.storage import RunFolder
+from video_contrast.storage.certificates import certified_lines
 from video_contrast.storage.run_figures import (
     AVERAGED,
     MAIN,
@@ -260,7 +261,7 @@ def remarks(record: RunRecord) -> list[str]:
     """What of a run was left out, halved or missing; nothing where all went as asked."""
     lines = [f"left out: {name}: {why}" for name, why in record.get("skipped", {}).items()]
     lines += [f"note: {note}" for note in record.get("notes", ())]
-    lines += self_test_lines(record)
+    lines += self_test_lines(record) + certified_lines(record)
     if record.get("n_unseen"):
         clips = counted(record["n_unseen"], "edited clip")
         lines.append(f"{clips} left out: too few frames are sampled to show the edit")

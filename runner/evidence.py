@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,9 +25,9 @@ if TYPE_CHECKING:
     from video_contrast.runner.process_share import Run
 
 VERSION = 1
-SAMPLED = 24  # values of an array that a summary holds
+SAMPLED = 16  # values of an array that a summary holds
 WEIGHTS_SAMPLED = 16  # values of each weight that its digest covers
-SHOWN_IDS = 512  # token ids of a prompt that a trace holds
+SHOWN_IDS = 128  # token ids of a prompt that a trace holds; equal ones in a row count once
 
 
 def summary(values: np.ndarray) -> JsonObject:
@@ -132,15 +133,17 @@ def _trace(probe: Probe, n: int) -> JsonObject:
         trace["video"], trace["text"] = summary(np.asarray(video[0])), summary(np.asarray(text[0]))
         scores = np.asarray(model.join(video, text), np.float64)[0]
     else:
-        captions = probe.captions_of(n) if probe.together else [caption]
-        trace["prompt"] = model.rendered_input(clip, captions).get("prompt", "")
+        captions, asked = probe.items.get(n, ([caption], {}))
+        trace["prompt"] = model.rendered_input(clip, captions, **asked).get("prompt", "")
         with FirstInputs().watched() as shown:
-            scores = np.asarray(model.score(clip, captions, position=n).scores, np.float64)
+            scores = np.asarray(model.score(clip, captions, **asked).scores, np.float64)
         read = shown
     if shown.first_pixels is not None:
         trace["pixels"] = summary(shown.first_pixels)
     ids = read.token_ids
-    trace["tokens"] = {"hash": digest(repr(ids)), "n": len(ids), "ids": ids[:SHOWN_IDS]}
+    runs = [(value, len(list(same))) for value, same in groupby(ids)]  # of the tokens that stand for pixels
+    shown_ids = [value if times == 1 else [value, times] for value, times in runs[:SHOWN_IDS]]
+    trace["tokens"] = {"hash": digest(repr(ids)), "n": len(ids), "ids": shown_ids}
     return trace | {"scores": _finite(scores)}
 
 

@@ -86,7 +86,7 @@ def diagnose(job: Job) -> tuple[SelfTest, ModelRecord]:
         VideoContrastError: the model cannot be loaded, or cannot score at all, or no clip can be read.
     """
     with enough_memory(), full_float32():
-        run = _run(job)
+        run = loaded_run(job)
         test = examine(run)[0]
         if test.exempt == NOTHING_READ:
             raise VideoContrastError(
@@ -101,7 +101,7 @@ def shown_input(job: Job) -> JsonObject:
     Raises:
         VideoContrastError: no clip can be read.
     """
-    run = _run(job)
+    run = loaded_run(job)
     shown: JsonObject = {"model": job.source.name, "kind": job.kind.name}
     if isinstance(run.model, TextScorer):
         return shown | {"input": {"texts": list(run.plan.texts[:1])}}
@@ -110,12 +110,13 @@ def shown_input(job: Job) -> JsonObject:
         raise VideoContrastError(f"no clip of {job.loaded.name} could be read, so there is no input to show")
     item = {
         "video_id": probe.clips[0].video_id,
-        "captions": list(probe.item[0] if probe.item else probe.captions_of(0)),
+        "captions": list(probe.items[0][0] if probe.items else probe.captions_of(0)),
     }
     return shown | {"item": item, "input": probe.rendered}
 
 
-def _run(job: Job) -> Run:
+def loaded_run(job: Job) -> Run:
+    """A job with its model loaded, for one process; nothing is written."""
     processes = Processes(job.options.device)
     device, dtype = device_of(job, processes)
     root = root_of(job) if job.kind.family != "text" else Path()

@@ -29,7 +29,8 @@ COMMANDS = {
     "First": ("demo", "list"),
     "Sets": ("build", "check", "audit", "xray", "analyse", "annotate", "perturb", "export", "push"),
     "Scores": (
-        "doctor", "score", "watch", "compare", "why_differ", "table", "report", "leaderboard", "reproduce", "metrics",
+        "doctor", "certify", "score", "watch", "compare", "why_differ", "table", "report", "leaderboard", "reproduce",
+        "metrics",
     ),
     "Training": ("generate", "teach", "tune_t5"),
 }  # fmt: skip

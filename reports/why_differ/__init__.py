@@ -11,6 +11,16 @@ shares.py     which share of the difference each stage explains, by exchanging s
 from video_contrast.reports.why_differ.aligned import StageResult
 from video_contrast.reports.why_differ.evidence import Side, certificate_side, pairs_of
 from video_contrast.reports.why_differ.shares import Share, shares
-from video_contrast.reports.why_differ.stages import compare, first_different
+from video_contrast.reports.why_differ.stages import compare, failed_stage, first_different
 
-__all__ = ["Share", "Side", "StageResult", "certificate_side", "compare", "first_different", "pairs_of", "shares"]
+__all__ = [
+    "Share",
+    "Side",
+    "StageResult",
+    "certificate_side",
+    "compare",
+    "failed_stage",
+    "first_different",
+    "pairs_of",
+    "shares",
+]

@@ -31,6 +31,7 @@ STAGES: tuple[tuple[str, Callable[[Side, Side], StageResult]], ...] = (
     ("joining", compare_joining),
     ("figure", compare_figure),
 )
+CERTIFIED = ("frames", "pixels", "prompt", "scores", "joining")
 # Stage whose difference may be a consequence -> the stages that it may come from.
 SOURCES = {
     "pixels": ("frames",),
@@ -50,6 +51,16 @@ def compare(a: Side, b: Side) -> list[StageResult]:
 def first_different(results: Sequence[StageResult]) -> StageResult | None:
     """The first stage that differs by itself; None where nothing does."""
     return next((result for result in results if result.state == "differs"), None)
+
+
+def failed_stage(results: Sequence[StageResult]) -> StageResult | None:
+    """The stage in which a certificate fails: the first that differs, where a number does; None where it passes.
+
+    Another dtype, device or library is no failure while frames, pixels, token ids and scores stay within tolerance.
+    """
+    if not any(r.state in ("differs", "follows") for r in results if r.stage in CERTIFIED):
+        return None
+    return first_different(results)
 
 
 def _resolved(result: StageResult, results: Mapping[str, StageResult]) -> StageResult:

@@ -39,8 +39,8 @@ class Probe:
     half: bool = False  # whether the model computes in half precision
     batch_size: int = 32
     counts: RunCounts = field(default_factory=RunCounts)
-    # Of the first clip, where a model is asked about all candidates at once: these, and what else decides the prompt.
-    item: tuple[Sequence[str], dict[str, Any]] | None = None
+    # Place of a clip -> where a model is asked about all candidates at once: these, and what else decides the prompt.
+    items: dict[int, tuple[Sequence[str], dict[str, Any]]] = field(default_factory=dict)
     computed: dict[tuple[object, ...], np.ndarray] = field(default_factory=dict)  # what the model said of them
 
     def scores(
@@ -161,7 +161,7 @@ class Probe:
     @cached_property
     def rendered(self) -> JsonObject:
         """What the model is given for the first item."""
-        texts, asked = self.item or (self.captions_of(0), {})
+        texts, asked = self.items.get(0, (self.captions_of(0), {}))
         return self.model.rendered_input(self.clips[0], texts, **asked)
 
     def other(self, n: int) -> ClipFrames:
@@ -243,8 +243,8 @@ def make_probe(run: Run, *, scored: bool = False) -> Probe:
         except ValueError:  # pictures that a processor does not take: this clip's affair
             continue
         question = item.question if table.group.questions == "asked" else None
-        if job.kind.asks and not probe.clips and (question or probe.together):
-            probe.item = table.texts[place], {"position": place, "question": question}
+        if job.kind.asks and (question or probe.together):
+            probe.items[len(probe.clips)] = table.texts[place], {"position": place, "question": question}
         probe.clips.append(frames)
         probe.captions.append(caption)
         used_files.update(clip.paths if clip.segments else ())

@@ -14,7 +14,7 @@ from video_contrast.options import Flag, VideoRoot
 
 @command("push", "video-contrast push sets/shapes me/shapes-contrast --private")
 def push(
-    folder: Annotated[Path, "a built set, or the directory of a finished run", Flag("DATASET")],
+    folder: Annotated[Path, "a built set, the directory of a finished run, or a certificate", Flag("DATASET")],
     repo: Annotated[str, "name on the Hub, USER/NAME"],
     *,
     private: Annotated[bool, "make a new repository private"] = False,
@@ -36,10 +36,16 @@ def push(
     """
     from video_contrast.hub import check_name
     from video_contrast.hub_cards.publishing import plan_set, push_set
-    from video_contrast.hub_cards.results import check_whole, push_results
+    from video_contrast.hub_cards.results import check_whole, push_certificate, push_results
     from video_contrast.storage import RunFolder
+    from video_contrast.storage.certificates import read_certificate
 
     check_name(repo, "REPO")
+    if folder.is_file():
+        read_certificate(str(folder))
+        address = "" if dry_run else push_certificate(folder, repo, pull_request=not to_main)
+        _tell({"address": address or f"{folder.name} to {repo}; nothing was sent"}, as_json)
+        return
     if RunFolder(folder).is_finished:
         if dataset is None:
             raise UsageError(f"{folder} is a run: give --dataset USER/NAME, the set on the Hub that it was scored on")

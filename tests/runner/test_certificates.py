@@ -1,0 +1,162 @@
+"""Certificates on the golden eight: the same model passes wherever it runs, and every planted fault fails."""
+
+import copy
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import tiny_late
+import tiny_models
+import tiny_vlm
+import torch
+
+from video_contrast.checkpoints import NAMES
+from video_contrast.cli import main
+from video_contrast.golden import CERTIFICATES, GOLDEN
+from video_contrast.reports.why_differ import certificate_side, compare, failed_stage
+from video_contrast.runner import certificate
+from video_contrast.runner.doctor.probe import Probe
+from video_contrast.runner.kinds.base import ClipFrames, Encoder
+from video_contrast.runner.process_share import Run
+from video_contrast.video import read_video
+
+FAMILIES: dict[str, Callable[[Path], Path]] = {
+    **{name: tiny_models.MAKERS[name] for name in ("CLIPModel", "Siglip2Model", "AlignModel", "XCLIPModel")},
+    "ColPaliForRetrieval": tiny_late.MAKERS["ColPaliForRetrieval"],
+    "gemma3": tiny_vlm.MAKERS["gemma3"],
+}
+Pictures = Callable[[np.ndarray], np.ndarray]
+# Faults of adapters that leave every check of the self-test as it was.
+FRAMES: dict[str, Pictures] = {
+    "reversed": lambda frames: frames[::-1],
+    "shuffled": lambda frames: frames[np.random.default_rng(0).permutation(len(frames))],
+    "mirrored": lambda frames: frames[:, :, ::-1],
+    "transposed": lambda frames: frames.swapaxes(1, 2),
+    "cropped": lambda frames: frames[:, frames.shape[1] // 8 : -frames.shape[1] // 8],
+    "grey": lambda frames: np.repeat(frames.mean(axis=3, keepdims=True).astype(np.uint8), 3, 3),
+    "channels": lambda frames: frames[..., ::-1],
+    "another mean": lambda frames: (frames * 0.9).astype(np.uint8),
+}
+
+
+def given(model: Any, pictures: Pictures, captions: Callable[[str], str] = str) -> Any:
+    """A copy of a model whose adapter changes what it is given."""
+    broken = copy.copy(model)
+
+    def changed(clip: ClipFrames) -> ClipFrames:
+        return replace(clip, frames=np.ascontiguousarray(pictures(clip.frames)))
+
+    if isinstance(model, Encoder):
+        broken.prepare = lambda clip: model.prepare(changed(clip))
+        broken.encode_texts = lambda texts: model.encode_texts([captions(text) for text in texts])
+    else:
+        for name in ("score", "rendered_input"):
+            method = getattr(model, name)
+
+            def call(clip: ClipFrames, texts: Sequence[str], method: Any = method, **more: Any) -> Any:
+                return method(changed(clip), [captions(text) for text in texts], **more)
+
+            setattr(broken, name, call)
+    return broken
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_every_planted_fault_fails(family: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("video_contrast.runner.kinds.generative.check_torchvision", lambda: None)
+    folder = FAMILIES[family](tmp_path / "model")
+    runs: dict[str, Run] = {}
+    probes: dict[int, Probe] = {}
+    broken: list[Any] = []
+    load, make = certificate.loaded_run, certificate.make_probe
+
+    def loaded(job: Any) -> Run:
+        """The run of the model, loaded once; of the broken one where there is one."""
+        own = runs.setdefault("run", load(job))
+        return replace(own, model=broken[-1]) if broken else own
+
+    def probed(run: Run) -> Probe:
+        own = probes.setdefault(len(run.plan.texts), make(runs["run"] if run.job is runs["run"].job else run))
+        return replace(own, model=run.model, computed={})
+
+    monkeypatch.setattr(certificate, "loaded_run", loaded)
+    monkeypatch.setattr(certificate, "make_probe", probed)
+    frames = None if family == "XCLIPModel" else 4
+    whole = json.loads(json.dumps(certificate.certify(folder, frames=frames)))
+    assert len(json.dumps(whole)) < 40_000
+
+    def stage() -> str | None:
+        made = certificate.certify(folder, frames=frames)
+        failed = failed_stage(compare(certificate_side(made, "now"), certificate_side(whole, "then")))
+        return failed and failed.stage
+
+    assert stage() is None
+    model = runs["run"].model
+    for name, pictures in FRAMES.items():
+        broken.append(given(model, pictures))
+        assert stage() == "pixels", name
+    broken.append(given(model, lambda frames: frames, lambda text: text.rpartition(" ")[0]))
+    assert stage() == "prompt"
+    broken.append(model)
+    with torch.no_grad():
+        for parameter in model.model.parameters():
+            parameter.mul_(1.05)
+    assert stage() == "model"
+
+
+@pytest.mark.parametrize(
+    ("name", "dtype"), [*((name, "float32") for name in NAMES), ("temporal", "bfloat16"), ("temporal", "float16")]
+)
+def test_the_shipped_certificates_hold_in_every_dtype(name: str, dtype: str) -> None:
+    assert main(["certify", name, "--against", str(CERTIFICATES / f"{name}.json"), "--dtype", dtype]) == 0
+
+
+@pytest.mark.parametrize(
+    "kernels", [{"ATEN_CPU_CAPABILITY": "default", "OMP_NUM_THREADS": "1"}, {"OMP_NUM_THREADS": "2"}]
+)
+def test_they_hold_with_other_kernels_and_threads(kernels: dict[str, str]) -> None:
+    words = [sys.executable, "-m", "video_contrast", "certify", "temporal", "--against"]
+    done = subprocess.run(
+        [*words, str(CERTIFICATES / "temporal.json")], env=os.environ | kernels, capture_output=True, text=True
+    )
+    assert done.returncode == 0 and done.stdout.endswith("pass\n"), done.stdout + done.stderr
+
+
+def test_another_model_or_sampling_fails(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    against = ["--against", str(CERTIFICATES / "bag-of-frames.json")]
+    assert main(["certify", "bag-of-frames", *against, "--sampling", "head", "--json"]) == 1
+    shown = capsys.readouterr()
+    assert json.loads(shown.out)["first"] == "frames" and "in the frames" in shown.err
+    assert main(["certify", "bag-of-frames", *against, "--pooling", "max"]) == 1
+    assert "in the joining: pooling 'max' and 'mean'" in capsys.readouterr().err
+    assert main(["certify", "random", *against]) == 2
+    (tmp_path / "other.json").write_text("{}")
+    assert main(["certify", "temporal", "--against", str(tmp_path / "other.json")]) == 1
+    assert "no certificate of version" in capsys.readouterr().err
+    assert main(["certify", "temporal", "--against", "http://example.org/a.json"]) == 2
+
+
+def test_a_run_says_that_its_model_is_certified(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = ["score", "--model", "temporal", "--dataset", str(GOLDEN / "captions.jsonl"), "--accept", "all"]
+    assert main([*words, "--output", str(tmp_path / "run")]) == 0
+    assert "certified for this revision: temporal.json (float32, torch " in capsys.readouterr().out
+    monkeypatch.setattr("video_contrast.storage.certificates.CERTIFICATES", tmp_path)
+    assert main([*words, "--output", str(tmp_path / "other")]) == 0
+    assert "certified" not in capsys.readouterr().out
+
+
+def test_the_golden_eight_are_small_and_varied() -> None:
+    files = sorted(GOLDEN.glob("*.mp4"))
+    assert len(files) == 8 and sum(path.stat().st_size for path in files) < 1_500_000
+    clips = [read_video(path) for path in files]
+    sizes = {clip.frames.shape[2:0:-1] for clip in clips}
+    assert {(320, 240), (1280, 720), (540, 960)} <= sizes and len(sizes) == 8
+    assert sum(len({round(step, 3) for step in np.diff(clip.times)}) > 1 for clip in clips) == 1

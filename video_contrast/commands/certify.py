@@ -1,0 +1,46 @@
+"""`video-contrast certify MODEL`: what a model gives for eight shipped clips, to be compared with that of others."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Annotated
+
+from video_contrast.commands.command import command
+from video_contrast.commands.score import kind_options
+from video_contrast.console import AsJson, print_json, say
+from video_contrast.errors import VideoContrastError
+from video_contrast.options import Flag
+from video_contrast.runner.options import MODEL, ScoreOptions
+
+
+@command("certify", "video-contrast certify temporal", more=kind_options)
+def certify(
+    model: Annotated[str, "Hub id, folder or packaged one", Flag(panel=MODEL)],
+    *,
+    against: Annotated[str | None, "certificate to compare with: a file or an https address", Flag(panel=MODEL)] = None,
+    request: ScoreOptions,
+    as_json: AsJson = False,
+) -> None:
+    """Write what a model gives for eight shipped clips, or check it against a certificate.
+
+    Exit code 1 if a stage differs by more than its tolerance (frames, pixels, tokens, scores).
+    """
+    from video_contrast.reports.why_differ import certificate_side, compare, failed_stage
+    from video_contrast.runner.certificate import certify as made_by
+    from video_contrast.storage.certificates import read_certificate, write_certificate
+
+    other = None if against is None else read_certificate(against)
+    made = made_by(model, request=request)
+    if other is None:
+        path = write_certificate(made, request.output)
+        print_json({"written": path, **made}) if as_json else say(path)
+        return
+    results = compare(certificate_side(made, model), certificate_side(other, str(against)))
+    failed = failed_stage(results)
+    shown = [result for result in results if result.state != "unknown"]
+    if as_json:
+        print_json({"passed": failed is None, "first": failed and failed.stage, "stages": list(map(asdict, shown))})
+    else:
+        print("\n".join([*map(str, shown), *(["pass"] if failed is None else [])]))
+    if failed is not None:
+        raise VideoContrastError(f"{model} differs from {against} in the {failed.stage}: {failed.says}")

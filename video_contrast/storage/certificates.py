@@ -1,0 +1,78 @@
+"""Certificates on disk: those that are shipped, and those that `certify` wrote on this machine."""
+
+from __future__ import annotations
+
+import json
+import re
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+
+from video_contrast.errors import UsageError, VideoContrastError
+from video_contrast.files import Json, cache_dir, read_json, write_text
+from video_contrast.golden import CERTIFICATES
+from video_contrast.storage.run_records import RunRecord
+
+VERSION = 1
+LARGEST = 1 << 20  # bytes of a certificate that is fetched
+SECONDS = 30.0  # for fetching it
+
+
+def write_certificate(certificate: Json, path: Path | None = None) -> Path:
+    """Writes a certificate.
+
+    Args:
+        certificate: of `certify`.
+        path: the file; by default one in the user's cache, which `score` knows, named by model, revision and dtype.
+    """
+    model = certificate["model"]
+    name = re.sub(r"[^\w.-]+", "-", f"{model['name']}-{model['revision'][:8]}-{model['dtype']}")
+    target = path or _own_folder() / f"{name}.json"
+    return write_text(target, json.dumps(certificate, sort_keys=True, separators=(",", ":"), allow_nan=False) + "\n")
+
+
+def read_certificate(source: str) -> Json:
+    """A certificate from a file or an https address.
+
+    Raises:
+        UsageError: an address of another kind.
+        VideoContrastError: it cannot be read, or is no certificate.
+    """
+    if re.match(r"\w+://", source):
+        if not source.startswith("https://"):
+            raise UsageError(f"{source}: give a file or an address that begins with https://")
+        try:
+            with urllib.request.urlopen(source, timeout=SECONDS) as answer:
+                value = json.loads(answer.read(LARGEST))
+        except (OSError, ValueError) as error:
+            raise VideoContrastError(f"{source} cannot be fetched: {error}") from error
+    else:
+        value = read_json(source)
+    if not isinstance(value, dict) or value.get("certificate") != VERSION:
+        raise VideoContrastError(f"{source} is no certificate of version {VERSION}")
+    return value
+
+
+def certified_lines(record: RunRecord) -> list[str]:
+    """What is said of a run for whose model, kind, options and dtype a certificate is known; [] without one."""
+    model = record["model"]
+    for path, certificate in _known():
+        other = certificate.get("model", {})
+        same = all(other.get(name) == model[name] for name in ("revision", "kind", "kind_version"))
+        options = other.get("options", {})
+        if same and other.get("dtype") == record["dtype"] and options.items() <= model["options"].items():
+            libraries = certificate["versions"]
+            versions = ", ".join(f"{n} {libraries[n]}" for n in ("torch", "transformers") if n in libraries)
+            return [f"certified for this revision: {path.name} ({other['dtype']}, {versions})"]
+    return []
+
+
+def _known() -> Iterator[tuple[Path, Json]]:
+    """The certificates that are shipped, and those in the user's cache."""
+    for folder in (CERTIFICATES, _own_folder()):
+        for path in sorted(folder.glob("*.json")) if folder.is_dir() else ():
+            yield path, read_json(path)
+
+
+def _own_folder() -> Path:
+    return cache_dir() / "certificates"
