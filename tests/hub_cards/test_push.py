@@ -396,6 +396,21 @@ def test_results_go_to_the_model_as_a_pull_request(
     assert {result.metric_value for result in card.data.eval_results} == {r["value"] for r in results_of(run)}
 
 
+def test_a_certificate_is_offered_to_its_model(hub: FakeHub, capsys: pytest.CaptureFixture[str]) -> None:
+    from huggingface_hub import HfApi
+
+    from video_contrast.golden import CERTIFICATES, GOLDEN
+
+    HfApi(endpoint=hub.url, token="x").create_repo("someone/model")
+    path = CERTIFICATES / "temporal.json"
+    assert main(["push", str(path), "someone/model", "--dry-run"]) == 0
+    assert not hub.repos["model", "someone/model"].pull_requests
+    assert main(["push", str(path), "someone/model"]) == 0
+    assert hub.repos["model", "someone/model"].pull_requests[0]["certificates/temporal.json"] == path.read_bytes()
+    assert "someone/model/discussions/1" in capsys.readouterr().out
+    assert main(["push", str(GOLDEN / "rolls.mp4"), "someone/model"]) == 1
+
+
 def with_missing(run: Path, **entries: object) -> None:
     """Changes the record of a run as `score` writes it where clips are missing."""
     record = json.loads((run / "run.json").read_text(encoding="utf-8"))

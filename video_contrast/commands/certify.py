@@ -21,7 +21,7 @@ def certify(
     request: ScoreOptions,
     as_json: AsJson = False,
 ) -> None:
-    """Write what a model gives for eight shipped clips, or check it against a certificate.
+    """Write what a model gives for eight shipped clips, or check it by a certificate.
 
     Exit code 1 if a stage differs by more than its tolerance (frames, pixels, tokens, scores).
     """

@@ -39,7 +39,9 @@ def why_differ(
         }
         reports.append(report)
         if not as_json:
-            print(f"{report['config'] or 'certificate'}: {cause.stage if cause else 'equal'}")
+            whole = all(result.state == "equal" for result in results)
+            verdict = cause.stage if cause else "equal" if whole else "nothing differs that both sides record"
+            print(f"{report['config'] or 'certificates'}: {verdict}")
             for line in (*results, *shares(a, b, results)):
                 print(f"  {line}")
     if as_json:
