@@ -1,5 +1,6 @@
 """The multiple-choice tables of a set, with clips that a tool can show which reads whole files."""
 
+import json
 from collections.abc import Sequence
 from importlib.resources import files
 from pathlib import Path
@@ -130,5 +131,5 @@ def python_file(template: str, video_root: Path) -> str:
     """
     source = (files("video_contrast.reports.exports") / template).read_text(encoding="utf-8")
     carried = "\n\n".join((files("video_contrast") / name).read_text(encoding="utf-8") for name in CARRIED)
-    root = str(video_root.resolve()).replace("\\", "/").replace('"', "")
-    return source.replace("@CARRIED@\n", carried).replace("@VIDEO_ROOT@", root)
+    root = json.dumps(video_root.resolve().as_posix(), ensure_ascii=False)
+    return source.replace("@CARRIED@\n", carried).replace('"@VIDEO_ROOT@"', root)

@@ -111,6 +111,18 @@ def test_no_cell_is_a_formula_and_the_class_restores_what_it_reads(
     assert [restored(line["id"]) for line in lines] == [row["id"] for row in rows]
 
 
+def test_a_video_root_with_quotes_is_found(tmp_path: Path) -> None:
+    rows = [multiple_choice_row(id="a", video_id="v", video_path="v.mp4", candidates=["a man", "a dog"], label=0,
+                                kinds=["true", "random"], edits=[None] * 2)]  # fmt: skip
+    facts = {"pretty_name": "T", "summary": "s", "licence": "x", "seed": 0, "configs": {"random_mc": {}}}
+    root = tmp_path / 'the "best" o\'f ü 😀'
+    write_set(BuiltSet("fabricated", {"random_mc": {"test": rows}}, facts, {}), root)
+    (root / "v.mp4").write_bytes(b"")
+    lmms_eval(root, tmp_path / "out")
+    utils = runpy.run_path(str(next((tmp_path / "out").rglob("utils.py"))))
+    assert utils["doc_to_visual"](rows[0]) == [str(root / "v.mp4")]
+
+
 def _only(source: str, name: str, folder: Path) -> Path:
     """A file with one function of a Python source, and its imports of the standard library."""
     tree = ast.parse(source)
