@@ -4,14 +4,13 @@ The captions' verb phrases are the denoising spans: the input is a caption with 
 target is the phrase between sentinels. The paper gives no settings; ours are in the record beside the model.
 """
 
-import json
 import os
 import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from hashlib import blake2b
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import JsonObject, read_json, write_json
@@ -22,10 +21,11 @@ from video_contrast.perturbations.contrast.slots import verb_slots
 from video_contrast.perturbations.english import PARSER, parse
 from video_contrast.pretrained import load
 from video_contrast.seeds import digest, stream
-from video_contrast.untyped import Tensor, Tokenizer
+from video_contrast.untyped import TorchModel
 
 RECORD = "tuning.json"
-_CHECKPOINT = "checkpoint"
+_CHECKPOINTS = "checkpoints"
+Say = Callable[[str], None]
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Tuning:
     model: Annotated[str, "T5 checkpoint to start from: a Hub id or a folder"] = "google-t5/t5-base"
     epochs: Annotated[int, "times each caption is seen"] = 1
     batch_size: Annotated[int, "captions a step, over all processes"] = 32
-    learning_rate: Annotated[float, "at the first step; falls to a tenth"] = 3e-4
+    learning_rate: Annotated[float, "at the first step; falls to 0"] = 3e-4
     seed: Seed = 0
 
 
@@ -47,7 +47,7 @@ def tune_t5(
     save_every: int = 500,
     num_proc: int = 1,
     stop_after: int | None = None,
-    say: Callable[[str], None] = lambda line: None,
+    say: Say = lambda line: None,
 ) -> JsonObject:
     """Trains, and writes model, tokenizer and record into `output`. Run again, it goes on at the last checkpoint.
 
@@ -82,27 +82,9 @@ def tune_t5(
     if not examples:
         raise VideoContrastError(f"none of the {len(texts)} captions has a verb phrase to learn")
     with noticing_an_end():
-        run = _Run(root, tuning, examples)
-        steps = run.steps_per_epoch * tuning.epochs
-        done = run.resume()
-        last = steps if stop_after is None else min(steps, done + stop_after)
-        losses: list[float] = []
-        for step in range(done, last):
-            losses.append(run.step(step))
-            if (step + 1) % save_every == 0 or step + 1 == last:
-                run.save_checkpoint(step + 1)
-                record = identity | {
-                    "captions_used": len(examples), "captions_without_verb": len(texts) - len(examples),
-                    "steps": step + 1, "of_steps": steps, "finished": False,
-                    "loss": sum(losses[-save_every:]) / len(losses[-save_every:]),
-                }  # fmt: skip
-                run.write_record(record)
-                if run.is_main:
-                    say(f"step {step + 1} of {steps}: loss {record['loss']:.3f}")
-        if last == steps:
-            record = dict(read_json(root / RECORD)) | {"finished": True}
-            run.finish(record)
-    return dict(read_json(root / RECORD))
+        trainer = _trainer(root, tuning, examples, save_every)
+        used = {"captions_used": len(examples), "captions_without_verb": len(texts) - len(examples)}
+        return _train(trainer, identity | used, root, stop_after=stop_after, say=say)
 
 
 def _fingerprint(texts: Sequence[str]) -> str:
@@ -137,89 +119,70 @@ def _examples(texts: Sequence[str], tuning: Tuning, num_proc: int) -> list[tuple
     return examples
 
 
-class _Run:
-    """Model, optimizer and the order of the examples, on this process's share of each batch."""
+def _trainer(root: Path, tuning: Tuning, examples: Sequence[tuple[str, str]], save_every: int) -> TorchModel:
+    """The trainer of transformers, on this process's share of each batch."""
+    from transformers import AutoModelForSeq2SeqLM, AutoTokenizer, DataCollatorForSeq2Seq, Trainer, TrainingArguments
 
-    def __init__(self, root: Path, tuning: Tuning, examples: list[tuple[str, str]]) -> None:
-        import torch
-        from accelerate import Accelerator
-        from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
+    processes = int(os.environ.get("WORLD_SIZE", "1"))
+    arguments = TrainingArguments(
+        output_dir=str(root / _CHECKPOINTS),
+        num_train_epochs=tuning.epochs,
+        per_device_train_batch_size=max(1, tuning.batch_size // processes),
+        learning_rate=tuning.learning_rate,
+        lr_scheduler_type="linear",
+        seed=int.from_bytes(digest(tuning.seed, "tune-t5")[:4], "little"),
+        save_steps=save_every,
+        save_total_limit=1,
+        logging_steps=save_every,
+        report_to="none",
+        disable_tqdm=True,
+        dataloader_pin_memory=False,
+        use_cpu=on_cpu(),
+    )
+    arguments._n_gpu = min(arguments.n_gpu, 1)  # a process takes one device; several come from the launcher
+    tokenizer = load(tuning.model, AutoTokenizer, "--model")
+    model = load(tuning.model, AutoModelForSeq2SeqLM, "--model")
+    rows = [
+        {**tokenizer(source, truncation=True), "labels": tokenizer(target, truncation=True)["input_ids"]}
+        for source, target in examples
+    ]
+    collator = DataCollatorForSeq2Seq(tokenizer, model)
+    return Trainer(model, arguments, collator, train_dataset=rows, processing_class=tokenizer)
 
-        torch.manual_seed(int.from_bytes(digest(tuning.seed, "tune-t5", "dropout")[:6], "little"))
-        self._root, self._tuning, self._examples = root, tuning, examples
-        self.steps_per_epoch = -(-len(examples) // tuning.batch_size)
-        self._accelerator = Accelerator(cpu=on_cpu())
-        self._tokenizer: Tokenizer = load(tuning.model, AutoTokenizer, "--model")
-        model = load(tuning.model, AutoModelForSeq2SeqLM, "--model")
-        optimizer = torch.optim.AdamW(model.parameters(), lr=tuning.learning_rate)
-        self._model, self._optimizer = self._accelerator.prepare(model.train(), optimizer)
 
-    @property
-    def is_main(self) -> bool:
-        """Whether this process speaks and writes."""
-        return bool(self._accelerator.is_main_process)
+def _train(trainer: TorchModel, record: JsonObject, root: Path, *, stop_after: int | None, say: Say) -> JsonObject:
+    """Goes on from the last checkpoint; the record is written with each."""
+    from transformers import TrainerCallback
+    from transformers.trainer_utils import get_last_checkpoint
 
-    def step(self, number: int) -> float:
-        """One optimizer step on batch `number`; the rate falls linearly to a tenth."""
-        epoch, batch = divmod(number, self.steps_per_epoch)
-        order = stream(self._tuning.seed, "tune-t5", "order", epoch).permutation(len(self._examples))
-        size, world = self._tuning.batch_size, self._accelerator.num_processes
-        rows = order[batch * size : (batch + 1) * size]
-        # Every rank needs an example, or the others would wait for its gradients for ever.
-        own = rows[self._accelerator.process_index % len(rows) :: world]
-        share = number / (self.steps_per_epoch * self._tuning.epochs)
-        for group in self._optimizer.param_groups:
-            group["lr"] = self._tuning.learning_rate * (1 - 0.9 * share)
-        inputs, labels = self._encode([self._examples[n] for n in own])
-        loss = self._model(**inputs, labels=labels).loss
-        self._accelerator.backward(loss)
-        self._optimizer.step()
-        self._optimizer.zero_grad()
-        return float(self._accelerator.reduce(loss.detach(), reduction="mean"))
+    class Progress(TrainerCallback):  # type: ignore[misc]  # transformers has no types here
+        """Writes the record, and stops after the steps of this call."""
 
-    def _encode(self, examples: list[tuple[str, str]]) -> tuple[dict[str, Tensor], Tensor]:
-        sources, targets = [source for source, _ in examples], [target for _, target in examples]
-        device = self._accelerator.device
-        inputs = self._tokenizer(sources, padding=True, truncation=True, return_tensors="pt").to(device)
-        labels = self._tokenizer(targets, padding=True, truncation=True, return_tensors="pt")["input_ids"].to(device)
-        inputs = {name: inputs[name] for name in ("input_ids", "attention_mask")}
-        return inputs, labels.masked_fill(labels == self._tokenizer.pad_token_id, -100)
+        first: int | None = None
 
-    def resume(self) -> int:
-        """Loads the last checkpoint; returns the steps that it has behind it."""
-        for place in (self._root / f"{_CHECKPOINT}.new", self._root / _CHECKPOINT):
-            if (place / "step.json").is_file():  # written last: the folder is whole
-                self._accelerator.load_state(str(place))
-                return int(read_json(place / "step.json")["step"])
-        return 0
+        def on_step_end(self, args: object, state: Any, control: Any, **others: object) -> None:
+            """Asks for a checkpoint at the end, whichever it is."""
+            self.first = state.global_step - 1 if self.first is None else self.first
+            done = stop_after is not None and state.global_step - self.first >= stop_after
+            if done or state.global_step == state.max_steps:
+                control.should_log = control.should_save = control.should_training_stop = True
 
-    def save_checkpoint(self, step: int) -> None:
-        """Writes beside the old checkpoint and takes its place when whole."""
-        new, place = self._root / f"{_CHECKPOINT}.new", self._root / _CHECKPOINT
-        if self.is_main:
-            shutil.rmtree(new, ignore_errors=True)
-            new.mkdir(parents=True)
-        self._accelerator.wait_for_everyone()
-        self._accelerator.save_state(str(new))
-        self._accelerator.wait_for_everyone()
-        if self.is_main:
-            (new / "step.json").write_text(json.dumps({"step": step}), encoding="utf-8")
-            shutil.rmtree(place, ignore_errors=True)
-            new.rename(place)
-        self._accelerator.wait_for_everyone()
+        def on_save(self, args: object, state: Any, control: Any, **others: object) -> None:
+            """Writes and tells how far it is."""
+            if state.is_world_process_zero:
+                loss = next(entry["loss"] for entry in reversed(state.log_history) if "loss" in entry)
+                progress = {"steps": state.global_step, "of_steps": state.max_steps, "finished": False, "loss": loss}
+                write_json(root / RECORD, record | progress)
+                say(f"step {state.global_step} of {state.max_steps}: loss {loss:.3f}")
 
-    def write_record(self, record: JsonObject) -> None:
-        """The record, by the main process."""
-        if self.is_main:
-            write_json(self._root / RECORD, record)
-        self._accelerator.wait_for_everyone()
-
-    def finish(self, record: JsonObject) -> None:
-        """Writes model and tokenizer, then the record, and removes the checkpoint."""
-        if self.is_main:
-            self._accelerator.unwrap_model(self._model).eval().save_pretrained(self._root)
-            self._tokenizer.save_pretrained(self._root)
-            write_json(self._root / RECORD, record)
-            for name in (_CHECKPOINT, f"{_CHECKPOINT}.new"):
-                shutil.rmtree(self._root / name, ignore_errors=True)
-        self._accelerator.wait_for_everyone()
+    trainer.add_callback(Progress())
+    last = get_last_checkpoint(str(root / _CHECKPOINTS)) if (root / _CHECKPOINTS).is_dir() else None
+    trainer.train(resume_from_checkpoint=last)
+    trainer.accelerator.wait_for_everyone()
+    if trainer.state.global_step == trainer.state.max_steps and trainer.is_world_process_zero():
+        trainer.accelerator.unwrap_model(trainer.model).eval().save_pretrained(root)
+        trainer.processing_class.save_pretrained(root)
+        write_json(root / RECORD, dict(read_json(root / RECORD)) | {"finished": True})
+        shutil.rmtree(root / _CHECKPOINTS)
+    trainer.accelerator.wait_for_everyone()
+    return dict(read_json(root / RECORD))
