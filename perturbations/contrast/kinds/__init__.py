@@ -6,8 +6,8 @@ caption, or its parse, is not plain. `choose` takes one a clip, so that texts al
 
 from collections.abc import Callable
 
+from video_contrast.perturbations.contrast.edit import Contrast
 from video_contrast.perturbations.contrast.kinds import attribute, binding, count, direction, order, place, role
-from video_contrast.perturbations.contrast.kinds.contrast import Contrast
 from video_contrast.perturbations.contrast.lexicon import Lexicon
 from video_contrast.perturbations.english import Sentence
 

@@ -1,12 +1,7 @@
 """Attributes: colour, size, age, material and looks of a thing, the sport of a game. "a red car" -> "a blue car"."""
 
-from video_contrast.perturbations.contrast.kinds.contrast import (
-    Contrast,
-    is_amount,
-    living,
-    replace_words,
-    thing,
-)
+from video_contrast.perturbations.contrast.edit import Contrast
+from video_contrast.perturbations.contrast.kinds.contrast import is_amount, living, replace_words, thing
 from video_contrast.perturbations.contrast.lexicon import Attribute, Lexicon
 from video_contrast.perturbations.english import Sentence
 from video_contrast.perturbations.english.forms import inflect

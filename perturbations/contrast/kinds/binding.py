@@ -2,8 +2,9 @@
 
 from itertools import combinations
 
+from video_contrast.perturbations.contrast.edit import Contrast
 from video_contrast.perturbations.contrast.kinds.attribute import alternatives, described
-from video_contrast.perturbations.contrast.kinds.contrast import Contrast, change, core, exchange, has_pronoun, living
+from video_contrast.perturbations.contrast.kinds.contrast import change, core, exchange, has_pronoun, living
 from video_contrast.perturbations.contrast.lexicon import Lexicon
 from video_contrast.perturbations.english import Sentence
 from video_contrast.perturbations.english.lexicon import words_of

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from video_contrast.perturbations.contrast.edit import Contrast
 from video_contrast.perturbations.contrast.kinds import RULES
-from video_contrast.perturbations.contrast.kinds.contrast import Contrast
 from video_contrast.perturbations.contrast.lexicon import Lexicon
 from video_contrast.perturbations.contrast.unfit_caption import unfit
 from video_contrast.perturbations.english import Sentence

@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
+from video_contrast.perturbations.contrast.edit import Contrast
 from video_contrast.perturbations.contrast.kinds.contrast import (
     Change,
-    Contrast,
     agreement,
     change,
     has_pronoun,

@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 from functools import cache
 
-from video_contrast.perturbations.contrast.kinds.contrast import Contrast, living, replace_words, thing
+from video_contrast.perturbations.contrast.edit import Contrast
+from video_contrast.perturbations.contrast.kinds.contrast import living, replace_words, thing
 from video_contrast.perturbations.contrast.lexicon import Lexicon
 from video_contrast.perturbations.english import Sentence
 from video_contrast.perturbations.english.lexicon import words_of

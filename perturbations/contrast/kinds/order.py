@@ -1,6 +1,7 @@
 """Order: what happens first. "walks in and then sits down" -> "sits down and then walks in"; before, after."""
 
-from video_contrast.perturbations.contrast.kinds.contrast import Contrast, exchange, has_pronoun, replace_words
+from video_contrast.perturbations.contrast.edit import Contrast
+from video_contrast.perturbations.contrast.kinds.contrast import exchange, has_pronoun, replace_words
 from video_contrast.perturbations.contrast.lexicon import Lexicon
 from video_contrast.perturbations.english import Sentence
 from video_contrast.perturbations.english.lexicon import words_of

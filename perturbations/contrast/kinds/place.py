@@ -2,7 +2,8 @@
 
 from itertools import chain
 
-from video_contrast.perturbations.contrast.kinds.contrast import Contrast, replace_words, thing
+from video_contrast.perturbations.contrast.edit import Contrast
+from video_contrast.perturbations.contrast.kinds.contrast import replace_words, thing
 from video_contrast.perturbations.contrast.lexicon import Lexicon
 from video_contrast.perturbations.english import Sentence
 

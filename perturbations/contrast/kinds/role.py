@@ -1,6 +1,7 @@
 """Roles: who does it to whom. "a boy chases a dog" -> "a dog chases a boy"."""
 
-from video_contrast.perturbations.contrast.kinds.contrast import Contrast, core, exchange, has_pronoun, living, thing
+from video_contrast.perturbations.contrast.edit import Contrast
+from video_contrast.perturbations.contrast.kinds.contrast import core, exchange, has_pronoun, living, thing
 from video_contrast.perturbations.contrast.lexicon import Lexicon
 from video_contrast.perturbations.english import Sentence
 
