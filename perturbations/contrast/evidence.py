@@ -19,8 +19,7 @@ _PEERS = 150  # nouns that may take a noun's place
 _COMMON = 8  # videos that name a noun which the lexicon's class alone proposes
 # Classes of what is not counted in pieces.
 _STUFF = ("grain", "sauce", "dry_ingredient", "herb", "meat", "dairy", "drink", "mixture", "material", "weather",
-          "water",
-          "hair", "sport", "terrain")  # fmt: skip
+          "water", "hair", "sport", "terrain")  # fmt: skip
 
 
 class Evidence:
@@ -34,6 +33,7 @@ class Evidence:
     def __init__(self, counts: CaptionCounts, lexicon: Lexicon | None = None) -> None:
         self.counts = counts
         self.lexicon = lexicon or load_lexicon()
+        self.parents = self.lexicon.parents
         # noun -> unit -> videos; noun "" for units without an object; and the reverse
         self.units_of: dict[str, dict[str, int]] = defaultdict(dict)
         self.nouns_of: dict[str, dict[str, int]] = defaultdict(dict)
@@ -50,11 +50,9 @@ class Evidence:
             preposition, noun = key.split("\t")
             self.nouns_behind[preposition][noun] = n
         self.subjects_of: dict[str, dict[str, int]] = defaultdict(dict)  # unit -> subject -> videos
-        self.subject_total: Counter[str] = Counter()
         for key, n in counts.tables["subject"].items():
             subject, unit = key.split("\t")
             self.subjects_of[unit][subject] = n
-            self.subject_total[subject] += n
         self._sizes = {
             table: sum(counts.tables[table].values()) + 1 for table in ("object", "subject", "place", "tail")
         }
@@ -65,14 +63,14 @@ class Evidence:
             self._tail_total[key.split("\t")[1]] += n
         self._classmates = lru_cache(_CACHED)(self._find_classmates)
         self.peers = lru_cache(_CACHED)(self._find_peers)
-        self.opposites = lru_cache(_CACHED)(self._opposites)
+        self.opposites = lru_cache(_CACHED)(self.lexicon.opposites)
         self.similarity = lru_cache(_CACHED)(self._similarity)
         self.behind_total = {preposition: sum(nouns.values()) for preposition, nouns in self.nouns_behind.items()}
         self.fits = lru_cache(_CACHED)(self.lexicon.fits)
         self.swaps = lru_cache(_CACHED)(self.lexicon.swaps)
         self.excludes = lru_cache(_CACHED)(self.lexicon.excludes)
         self._takers = lru_cache(_CACHED)(self._find_takers)
-        self._units_for = lru_cache(_CACHED)(self._find_units)
+        self.units_for = lru_cache(_CACHED)(self._find_units)
         self.groups = lru_cache(_CACHED)(self.groups)  # type: ignore[method-assign]
         self.category = lru_cache(_CACHED)(self.category)  # type: ignore[method-assign]
         self.takes = lru_cache(_CACHED)(self.takes)  # type: ignore[method-assign]
@@ -111,10 +109,6 @@ class Evidence:
         """Whether the lexicon has a unit, or its verb alone."""
         return bool(self.lexicon.actions(unit) or self.lexicon.actions(unit.partition(" ")[0]))
 
-    def _opposites(self, unit: str) -> frozenset[str]:
-        """The units that are opposites of a unit."""
-        return self.lexicon.opposites(unit)
-
     def takes(self, noun: str, introduction: str) -> bool:
         """Whether people say a noun in a number: "a carrot", "carrots", not "a parsley" or "parsleys".
 
@@ -130,16 +124,8 @@ class Evidence:
         stuff = any(self.lexicon.is_a(self.category(noun), name) for name in _STUFF)
         return not sum(seen.values()) and stuff == (introduction == "bare")
 
-    def units_for(self, subject: str, noun: str = "") -> tuple[tuple[str, str], ...]:
-        """Units of the lexicon that can be seen and that read naturally with a subject (and an object), with frames.
-
-        Args:
-            subject: a noun, or "person".
-            noun: the object; "" for units without one.
-        """
-        return self._units_for(subject, noun)
-
-    def _find_units(self, subject: str, noun: str) -> tuple[tuple[str, str], ...]:
+    def _find_units(self, subject: str, noun: str = "") -> tuple[tuple[str, str], ...]:
+        """Units of the lexicon that can be seen and that read naturally with a subject (and an object), with frames."""
         if not noun:
             return tuple(sorted({(action.unit, action.frame) for action in self._takers(subject, "")}))
         own = frozenset((noun, noun.rpartition(" ")[2]))
@@ -171,10 +157,6 @@ class Evidence:
                 for name in sorted(names) if action.seen else ():
                     index[name].append(action)
         return dict(index)
-
-    def parents(self, category: str) -> tuple[str, ...]:
-        """The class above a class; none of an unknown or uppermost one."""
-        return self.lexicon.parents(category)
 
     @cached_property
     def by_category(self) -> dict[str, list[str]]:
