@@ -18,14 +18,13 @@ words1, words2, words3                   runs of one, two, three words ("<" begi
 import json
 import lzma
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
 from itertools import combinations, pairwise, product
 from pathlib import Path
 
-from video_contrast.errors import VideoContrastError
 from video_contrast.files import write_bytes
 from video_contrast.perturbations.contrast.slots import VerbSlot, introduction, subject_key, verb_slots
 from video_contrast.perturbations.english import Sentence
@@ -36,8 +35,6 @@ TABLES = {
     "nouns": 4,
     "topic": 4, "words1": 3, "words2": 3, "words3": 4,
 }  # fmt: skip
-_FORMAT = "caption-counts 1"
-_FILE = "counts.xz"
 
 
 @dataclass
@@ -84,8 +81,8 @@ class CaptionCounts:
     def save(self, path: str | Path) -> Path:
         """Writes the counts, compressed; equal counts give equal bytes."""
         head = {
-            "format": _FORMAT, "videos": self.videos, "captions": self.captions, "sources": list(self.sources),
-            "tables": {name: len(self.tables[name]) for name in TABLES},
+            "format": "caption-counts 1", "videos": self.videos, "captions": self.captions,
+            "sources": list(self.sources), "tables": {name: len(self.tables[name]) for name in TABLES},
         }  # fmt: skip
         lines = [json.dumps(head, sort_keys=True)]
         for name in TABLES:
@@ -158,39 +155,18 @@ def _add_verb(slot: VerbSlot, keys: dict[str, set[str]]) -> None:
     keys["tail"].update(f"{slot.verb}\t{tail.preposition}" for tail in slot.tails)
 
 
-def load_counts(path: str | Path | None = None) -> CaptionCounts:
-    """Reads counts; those that travel with the package by default.
-
-    Raises:
-        VideoContrastError: the file is absent, cut, or of another format.
-    """
-    return _shipped() if path is None else _read(Path(path))
-
-
 @cache
-def _shipped() -> CaptionCounts:
-    return _decoded(files("video_contrast.perturbations.contrast").joinpath(_FILE).read_bytes(), _FILE)
+def shipped_counts() -> CaptionCounts:
+    """The counts that travel with the package."""
+    return decoded(files("video_contrast.perturbations.contrast").joinpath("counts.xz").read_bytes())
 
 
-def _read(path: Path) -> CaptionCounts:
-    try:
-        content = path.read_bytes()
-    except OSError as error:
-        raise VideoContrastError(f"cannot read the counts {path}: {error.strerror or error}") from error
-    return _decoded(content, str(path))
-
-
-def _decoded(content: bytes, name: str) -> CaptionCounts:
-    tables: dict[str, dict[str, int]] = {}
-    try:
-        lines = iter(lzma.decompress(content).decode("utf-8").split("\n"))
-        head: Mapping[str, object] = json.loads(next(lines))
-        stored = head["format"]
-        for table in TABLES if stored == _FORMAT else ():
-            rows = (next(lines).rpartition("\t") for _ in range(head["tables"][table]))  # type: ignore[index]
-            tables[table] = {key: int(n) for key, _, n in rows}
-    except (lzma.LZMAError, KeyError, RuntimeError, StopIteration, EOFError, TypeError, ValueError) as error:
-        raise VideoContrastError(f"{name} is no file of caption counts, or it is cut: make it again") from error
-    if stored != _FORMAT:
-        raise VideoContrastError(f"{name} holds {stored!r}, this version reads {_FORMAT!r}")
-    return CaptionCounts(tables, head["videos"], head["captions"], tuple(head["sources"]))  # type: ignore[arg-type]
+def decoded(content: bytes) -> CaptionCounts:
+    """The counts that `CaptionCounts.save` wrote."""
+    lines = iter(lzma.decompress(content).decode("utf-8").split("\n"))
+    head = json.loads(next(lines))
+    tables = {}
+    for table in TABLES:
+        rows = (next(lines).rpartition("\t") for _ in range(head["tables"][table]))
+        tables[table] = {key: int(n) for key, _, n in rows}
+    return CaptionCounts(tables, head["videos"], head["captions"], tuple(head["sources"]))

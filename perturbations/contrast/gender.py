@@ -16,6 +16,7 @@ from video_contrast.perturbations.contrast.gender_fit import ALIKE, Person, alik
 from video_contrast.perturbations.english import Sentence, parse, parse_one
 from video_contrast.perturbations.english.forms import inflect, like_case
 from video_contrast.perturbations.english.gender import PRONOUNS, TITLES, Gender, names_person, pronoun
+from video_contrast.perturbations.english.tables import lines
 from video_contrast.seeds import Streams
 
 VERSION = "1"
@@ -38,21 +39,6 @@ FEMALE = {
     "ladies": ("men", "guys"),
 }
 
-# The extended list: (male, female) singulars. Plurals are formed by the rule below.
-_PAIRS = """
-    gentleman lady, father mother, dad mom, daddy mommy, papa mama, grandfather grandmother, grandpa grandma,
-    son daughter, grandson granddaughter, brother sister, uncle aunt, nephew niece, husband wife,
-    boyfriend girlfriend, groom bride, bridegroom bride, widower widow, king queen, prince princess, duke duchess,
-    emperor empress, lord lady, actor actress, waiter waitress, host hostess, steward stewardess, hero heroine,
-    heir heiress, god goddess, wizard witch, sorcerer sorceress, monk nun, policeman policewoman,
-    businessman businesswoman, salesman saleswoman, sportsman sportswoman, spokesman spokeswoman,
-    cameraman camerawoman, anchorman anchorwoman, weatherman weatherwoman, fireman firewoman,
-    fisherman fisherwoman, horseman horsewoman, swordsman swordswoman, gunman gunwoman, stuntman stuntwoman,
-    congressman congresswoman, chairman chairwoman, craftsman craftswoman, frenchman frenchwoman,
-    englishman englishwoman, irishman irishwoman, cowboy cowgirl, schoolboy schoolgirl, ballboy ballgirl,
-    dude chick, lad lass, bloke gal, male female, masculine feminine, mr mrs, sir madam, stepfather stepmother,
-    stepson stepdaughter, stepbrother stepsister, godfather godmother, landlord landlady, masseur masseuse
-"""
 _NO_PLURAL = ("masculine", "feminine", *TITLES)
 
 
@@ -124,15 +110,6 @@ def contrasts(
     return [edit if isinstance(edit, Edit) else None for edit in edits], counts
 
 
-def covers(caption: str, extended: bool = False) -> bool:
-    """Whether `swap` would change the caption.
-
-    >>> covers("two guys"), covers("a father"), covers("a father", extended=True)
-    (True, False, True)
-    """
-    return bool(_choices(caption, _persons(parse_one(caption), extended), extended)[0])
-
-
 def _persons(sentence: Sentence, extended: bool) -> list[Person]:
     male, female = _maps(extended)
     return [
@@ -166,8 +143,8 @@ def _maps(extended: bool) -> tuple[dict[str, tuple[str, ...]], dict[str, tuple[s
         return MALE, FEMALE
     male: dict[str, tuple[str, ...]] = {}
     female: dict[str, tuple[str, ...]] = {}
-    for pair in _PAIRS.split(","):
-        a, b = pair.split()
+    for line in lines("video_contrast.perturbations.contrast", "gender_pairs.tsv"):  # the extended list, singulars
+        a, b = line.split("\t")
         pairs = [(a, b)] if a in _NO_PLURAL else [(a, b), (inflect(a, "NNS"), inflect(b, "NNS"))]
         for he, she in pairs:
             male[he] = (*male.get(he, ()), she)

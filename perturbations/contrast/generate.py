@@ -12,8 +12,7 @@ from functools import cache
 from typing import NamedTuple
 
 from video_contrast.errors import UsageError, unknown_name
-from video_contrast.perturbations.contrast.caption_counts import CaptionCounts, count
-from video_contrast.perturbations.contrast.caption_counts import load_counts as shipped_counts
+from video_contrast.perturbations.contrast.caption_counts import CaptionCounts, count, shipped_counts
 from video_contrast.perturbations.contrast.clip import CaptionReading, ClipReading
 from video_contrast.perturbations.contrast.evidence import Evidence
 from video_contrast.perturbations.contrast.generators.base import CaptionGenerator

@@ -1,15 +1,13 @@
 """Contrasts by the action lexicon: what can be replaced, what is proposed, judged and chosen, whatever the captions."""
 
-import lzma
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from video_contrast.errors import UsageError, VideoContrastError
-from video_contrast.perturbations.contrast.caption_counts import CaptionCounts, count
-from video_contrast.perturbations.contrast.caption_counts import load_counts as read_counts
+from video_contrast.errors import UsageError
+from video_contrast.perturbations.contrast.caption_counts import CaptionCounts, count, decoded
 from video_contrast.perturbations.contrast.generate import LEFT_OUT, choose, load_counts, merged, propose
 from video_contrast.perturbations.contrast.judge import QUALITIES, load_judge, threshold
 from video_contrast.perturbations.contrast.proposal import Proposal
@@ -153,17 +151,12 @@ def test_own_captions_raise_what_they_say(tmp_path: Path) -> None:
     assert any("9 training videos" in source for source in counts.sources)
 
 
-def test_counts_survive_a_file_and_broken_files_say_so(tmp_path: Path) -> None:
+def test_counts_survive_a_file(tmp_path: Path) -> None:
     videos = [parse(["a man rides a horse", "he rides"]), parse(["a man rides a horse"])]
     counted = count(videos, source="two videos").pruned()
     assert counted.get("object", "ride", "horse") == 2 and counted.videos == 2 and counted.captions == 3
     path = counted.save(tmp_path / "c.xz")
-    assert read_counts(path) == counted and path.read_bytes() == counted.save(tmp_path / "d.xz").read_bytes()
-    (tmp_path / "cut.xz").write_bytes(path.read_bytes()[:-9])
-    (tmp_path / "old.xz").write_bytes(lzma.compress(b'{"format": "frame-counts 1"}'))
-    for name, message in (("cut.xz", "is cut"), ("old.xz", "holds 'frame-counts 1'"), ("none.xz", "cannot read")):
-        with pytest.raises(VideoContrastError, match=message):
-            read_counts(tmp_path / name)
+    assert decoded(path.read_bytes()) == counted and path.read_bytes() == counted.save(tmp_path / "d.xz").read_bytes()
     assert (counted + CaptionCounts()).tables == counted.tables
 
 
