@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any, Literal, NotRequired, TypedDict, TypeVar
 
 from video_contrast.errors import VideoContrastError
+from video_contrast.files import Json
 from video_contrast.hub import of_the_connection
 from video_contrast.pace import Pace
 from video_contrast.sealed_files import sealed_line, sealed_records
@@ -314,23 +315,22 @@ def _answer(output: object) -> Answer:
     if not choices or getattr(choices[0], "message", None) is None:
         error = getattr(output, "error", None)  # some report it with status 200
         raise ValueError(f"the server returned {f'an error: {error}' if error else 'half an answer'}")
-    message = choices[0].message
-    text = message.content
+    content = getattr(getattr(choices[0], "logprobs", None), "content", None) or ()
+    listed = [(token, *(token.top_logprobs or ())) for token in content]
+    if any(token.logprob is None for tokens in listed for token in tokens):
+        listed = []  # a server that has the fields and nothing in them
+    alternatives = [
+        list({token.token: (token.token, float(token.logprob)) for token in tokens}.values()) for tokens in listed
+    ]
+    return {"text": _text_of(choices[0].message), "alternatives": alternatives or None}
+
+
+def _text_of(message: object) -> str:
+    text: Json = getattr(message, "content", None)
     if text is None and any(getattr(message, name, None) for name in THOUGHTS):
-        text = ""  # the answer would have come after them
+        return ""  # the answer would have come after them
+    if isinstance(text, list):  # parts, as they stand in requests
+        return "".join(str(part.get("text") or "") for part in text if isinstance(part, dict))
     if text is None:
         raise ValueError("the server returned an answer without text")
-    if isinstance(text, list):  # parts, as they stand in requests
-        text = "".join(str(part.get("text") or "") for part in text if isinstance(part, dict))
-    content = getattr(getattr(choices[0], "logprobs", None), "content", None)
-    if any(token.logprob is None for entry in content or () for token in (entry, *(entry.top_logprobs or ()))):
-        content = None  # a server that has the fields and nothing in them
-    alternatives = [
-        list(
-            {
-                token.token: (token.token, float(token.logprob)) for token in (entry, *(entry.top_logprobs or ()))
-            }.values()
-        )
-        for entry in content or ()
-    ]
-    return {"text": text, "alternatives": alternatives or None}
+    return str(text)
