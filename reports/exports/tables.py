@@ -106,6 +106,13 @@ def mp4_tables(
 ) -> tuple[dict[Clip, str], Path]:
     """The mp4 file of each clip, below the folder that is returned with them, for tools that read mp4 files only.
 
+    Args:
+        tables: of `choice_tables`.
+        folder: of the set.
+        output: the folder of the export.
+        video_root: where the clips lie; where the set says by default.
+        write_videos: write the clips below `output`, cut to their spans.
+
     Raises:
         UsageError: a video is of another kind, and clips are not to be written.
     """
