@@ -101,7 +101,8 @@ def summary_gap(x: Json, y: Json) -> float:
     """The largest difference of two summaries of arrays; infinite where their shapes differ."""
     if x["shape"] != y["shape"]:
         return float("inf")
-    return max(float(np.abs(np.subtract(x["sample"], y["sample"])).max(initial=0.0)), abs(x["mean"] - y["mean"]))
+    largest = np.abs(np.subtract(x["sample"], y["sample"])).max(initial=0.0)
+    return max(float(largest), float(abs(x["mean"] - y["mean"])))
 
 
 def fitted_line(x: np.ndarray, y: np.ndarray) -> tuple[float, float, float]:
