@@ -74,6 +74,7 @@ class Evidence:
         self.groups = lru_cache(_CACHED)(self.groups)  # type: ignore[method-assign]
         self.category = lru_cache(_CACHED)(self.category)  # type: ignore[method-assign]
         self.takes = lru_cache(_CACHED)(self.takes)  # type: ignore[method-assign]
+        self._mean = lru_cache(_KEPT)(self._find_mean)
         self.lift = lru_cache(_CACHED)(self._lift)
         self._size = log(sum(counts.tables["words1"].values()) + 1)
 
@@ -126,26 +127,24 @@ class Evidence:
 
     def _find_units(self, subject: str, noun: str = "") -> tuple[tuple[str, str], ...]:
         """Units of the lexicon that can be seen and that read naturally with a subject (and an object), with frames."""
-        if not noun:
-            return tuple(sorted({(action.unit, action.frame) for action in self._takers(subject, "")}))
         own = frozenset((noun, noun.rpartition(" ")[2]))
         wide = {name for category in self.categories(noun) for name in (category, *self.parents(category))}
-        # What is listed under a noun or its classes takes it, unless it is excepted.
-        return tuple(
-            sorted(
-                {
-                    (action.unit, action.frame)
-                    for name in own | wide
-                    for action in self._takers(subject, name)
-                    if not action.object.excepted or own.isdisjoint(action.object.excepted)
-                }
+        units: dict[tuple[str, str], None] = {}
+        for name in sorted(own | wide if noun else own):
+            plain, excepting = self._takers(subject, name)
+            units |= plain
+            # What is listed under a noun or its classes takes it, unless it is excepted.
+            units.update(
+                ((action.unit, action.frame), None) for action in excepting if own.isdisjoint(action.object.excepted)
             )
-        )
+        return tuple(units)
 
-    def _find_takers(self, subject: str, name: str) -> tuple[Action, ...]:
-        """The seen actions that a subject does and that are listed under a noun or class."""
-        admits = self.lexicon.admits
-        return tuple(action for action in self._by_object.get(name, ()) if admits(action.subject, subject))
+    def _find_takers(self, subject: str, name: str) -> tuple[dict[tuple[str, str], None], list[Action]]:
+        """The seen units that a subject does and that are listed under a noun or class, with frames; and those actions
+        that except some nouns."""
+        actions = [a for a in self._by_object.get(name, ()) if self.lexicon.admits(a.subject, subject)]
+        plain = {(action.unit, action.frame): None for action in actions if not action.object.excepted}
+        return plain, [action for action in actions if action.object.excepted]
 
     @cached_property
     def _by_object(self) -> dict[str, list[Action]]:
@@ -295,7 +294,8 @@ class Evidence:
             new: what stands there instead.
         """
         before, after = ["<", "<", *words[:first]][-2:], [*words[first + size :], ">", ">"][:2]
-        return self._mean(before, new, after) - self._mean(before, words[first : first + size], after)
+        old = words[first : first + size]
+        return self._mean((*before, *new, *after)) - self._mean((*before, *old, *after))
 
     def attested(self, words: Sequence[str], first: int, size: int, new: Sequence[str]) -> tuple[float, float]:
         """How much of the runs at both ends of new words was counted: 1 for all three words, .5 for two, 0 for none.
@@ -309,8 +309,8 @@ class Evidence:
         right = float("\t".join([new[-1], *after]) in three) or 0.5 * (f"{new[-1]}\t{after[0]}" in two)
         return left, right
 
-    def _mean(self, before: Sequence[str], middle: Sequence[str], after: Sequence[str]) -> float:
-        texts = [*before, *middle, *after]
+    def _find_mean(self, texts: tuple[str, ...]) -> float:
+        """The mean log-probability of words behind their first two."""
         return sum(self._log(texts[n - 2], texts[n - 1], texts[n]) for n in range(2, len(texts))) / (len(texts) - 2)
 
     def _log(self, first: str, second: str, word: str) -> float:

@@ -232,26 +232,22 @@ def _propose(
     reasons += of_clip.reasons if len(unfit_of) < len(clip.readings) else []
     fit = [item for item in of_clip.proposals if item.index not in unfit_of]
     judge = load_judge(proposed.kind)
-    judged = sorted(
-        (replace(item, probability=judge.probability(item.features), generator=name) for item in fit),
-        key=lambda item: (-item.probability, item.index, item.text),
-    )
+    judged = [(judge.probability(item.features), item) for item in fit]
+    good = [replace(item, probability=p, generator=name) for p, item in judged if p >= least]
+    good.sort(key=lambda item: (-item.probability, item.index, item.text))
     proposed.reasons.update(reason for reason, _ in reasons)
-    good = [item for item in judged if item.probability >= least]
     if replacements is not None:
-        improbable = (item for item in judged if item.probability < least)
         proposed.rejected += of_clip.rejected
         proposed.rejected += [
-            RejectedEdit(item.caption, item.text, IMPROBABLE, round(item.probability, 4)) for item in improbable
+            RejectedEdit(item.caption, item.text, IMPROBABLE, round(p, 4)) for p, item in judged if p < least
         ]
     if good:
         proposed.proposals[clip.id] = good
     elif judged:
-        best = judged[0]
+        probability, best = min(judged, key=lambda pair: (-pair[0], pair[1].index, pair[1].text))
         proposed.reasons[IMPROBABLE] += 1
         proposed.missing[clip.id] = (
-            f"the best contrast ({best.old!r} -> {best.new!r}) has the probability {best.probability:.2f}, "
-            f"less than {least}"
+            f"the best contrast ({best.old!r} -> {best.new!r}) has the probability {probability:.2f}, less than {least}"
         )
     else:
         proposed.missing[clip.id] = _reason(reasons) if clip.readings else "no captions"

@@ -186,44 +186,38 @@ def _likely(slot: VerbSlot, reading: CaptionReading, evidence: Evidence) -> list
 
 
 def _scored(evidence: Evidence, key: VerbKey) -> tuple[np.ndarray, list[tuple[str, str, str]]]:
-    """Every choice once, with how usual it is of the object: by the lexicon's uses and by the counts."""
-    uses = frozenset(evidence.uses(key.noun)) if key.noun else frozenset()
-    seen, alone = evidence.units_of.get(key.noun, {}), evidence.units_of.get("", {})
-    by_words: dict[str, tuple[str, str, str]] = {}
-    for item in _all_choices(key, evidence):
-        if item[0] != key.unit:
-            by_words.setdefault(f"{item[0]} {item[2]}".strip(), item)
-    listed = list(by_words.values())
-    scores = np.zeros(len(listed))
-    for n, (unit, frame, keeps) in enumerate(listed):
-        counted = alone if frame == "i" and not keeps else seen
-        times = counted.get(f"{unit} {keeps}" if keeps else unit, 0)
-        scores[n] = (unit in uses) + min(times, 20) ** 0.5 / 3
-    return scores, listed
-
-
-def _all_choices(key: VerbKey, evidence: Evidence) -> Iterator[tuple[str, str, str]]:
-    """Unit, frame and the preposition that stays of every unit that might stand in a verb's place."""
+    """Unit, frame and the preposition that stays of every unit that might stand in a verb's place, and how usual each
+    is of the object: by the lexicon's uses and by the counts."""
     # What the parser takes for the doer but that does nothing by itself hides people: "a video with people dancing".
     subject = key.subject if key.subject and evidence.units_for(key.subject) else "person"
     keeps = key.unit.rpartition(" ")[2] if key.frame == "p" else ""
-    if key.frame in ("i", "p"):
-        noun = key.noun if keeps and keeps not in _ANYWHERE else ""
-        yield from evidence.kept(_without_object, subject, keeps, noun)
+    listed: dict[str, tuple[str, str, str]] = {}
+    if key.frame != "t":
+        listed |= evidence.kept(_without_object, subject, keeps, key.noun if keeps not in _ANYWHERE else "")
+    seen = evidence.units_of.get(key.noun, {})
+    uses = evidence.uses(key.noun) if key.noun and subject == "person" else ()
     if key.frame != "i" and key.noun:
-        counted = (unit for unit, n in evidence.units_of.get(key.noun, {}).items() if n >= 2)
-        for choice in _with_object(
-            (*(evidence.uses(key.noun) if subject == "person" else ()), *counted), key, evidence
-        ):
-            yield choice.unit, choice.frame, ""
+        for choice in _with_object((*uses, *(unit for unit, n in seen.items() if n >= 2)), key, evidence):
+            listed.setdefault(choice.unit, (choice.unit, choice.frame, ""))
         for unit, frame in evidence.units_for(subject, key.noun):
             if frame == "t" or not key.passive:
-                yield unit, frame, ""
+                listed.setdefault(unit, (unit, frame, ""))
+    listed.pop(key.unit, None)
+    places = {words: n for n, words in enumerate(listed)}
+    scores = np.zeros(len(places))
+    for unit in uses:
+        if unit in places:
+            scores[places[unit]] += 1.0
+    for unit, n in seen.items():
+        if unit in places:
+            scores[places[unit]] += min(n, 20) ** 0.5 / 3
+    return scores, list(listed.values())
 
 
-def _without_object(evidence: Evidence, subject: str, keeps: str, noun: str) -> list[tuple[str, str, str]]:
+def _without_object(evidence: Evidence, subject: str, keeps: str, noun: str) -> dict[str, tuple[str, str, str]]:
     units = (unit for unit, _ in evidence.units_for(subject))
-    return [(unit, "i", keeps) for unit in units if not keeps or _keeps(unit, keeps, noun, evidence)]
+    kept = (unit for unit in units if not keeps or _keeps(unit, keeps, noun, evidence))
+    return {f"{unit} {keeps}".strip(): (unit, "i", keeps) for unit in kept}
 
 
 def _keeps(unit: str, preposition: str, noun: str, evidence: Evidence) -> bool:
@@ -339,7 +333,7 @@ def add_verb(
     """
     reading = proposed.clip.readings[index]
     new = inflect(choice.words, slot.tag)
-    known = evidence.kept(verb_choice_features, slot.key, replace(choice, tail=None))
+    known = evidence.kept(verb_choice_features, slot.key, choice if choice.tail is None else replace(choice, tail=None))
     features = {**shared, **known, **verb_caption_features(reading, slot, choice, new, evidence)}
     unit, other, end = slot.unit, choice.words, slot.end
     if choice.tail is not None and choice.swap is not None:

@@ -63,6 +63,7 @@ def lemma(word: str, tag: str = "NN") -> str:
     return (lemmas[0] if lemmas else low) or low
 
 
+@lru_cache(_CACHED_WORDS)
 def verb_word(unit: str) -> str:
     """The verb of a verb with its particle, preposition or object.
 

@@ -221,8 +221,12 @@ class Lexicon:
 
     def _meanings(self, unit: str, noun: str, subject: str) -> list[Action]:
         """Those that take subject and noun; of a unit that the table lacks ("stir with"), those of its verb."""
-        verb, _, preposition = unit.rpartition(" ")
-        actions = list(self.actions(unit) or (self.actions(verb) if preposition in _PREPOSITIONS else ()))
+        actions = list(self._actions.get(unit, ()))
+        if not actions:
+            verb, _, preposition = unit.rpartition(" ")
+            actions = list(self.actions(verb) if preposition in _PREPOSITIONS else ())
+        if len(actions) < 2:
+            return actions
         actions = [action for action in actions if self.admits(action.subject, subject)] or actions
         return [action for action in actions if noun and self.admits(action.object, noun)] or actions
 
