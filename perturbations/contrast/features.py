@@ -117,10 +117,22 @@ def verb_caption_features(
     features["longer"] = float(len(new.split()) - len(reading.caption[slot.start : slot.end].split()))
     features["place clash"] = _place_clash(reading, actions[0] if actions else None)
     if swap is not None:
-        features["swap in a step"] = float(slot.order)
+        frame = _swap_frame(choice, swap)
         features["swap before tails"] = float(bool(slot.tails) and not swap.preposition)
         features["swap of a light verb"] = float(slot.rejection_reason is not None)
+        features[f"swap {frame}{' in a step' if slot.order else ''}"] = 1.0
     return features
+
+
+def _swap_frame(choice: VerbChoice, swap: Swap) -> str:
+    """How the words of a written swap stand in the caption."""
+    if swap.preposition:
+        return "of two places"
+    if swap.keeps:
+        return "with an object that stays" if swap.phrase else "that stays"
+    if swap.phrase:
+        return "with an object"
+    return {"i": "alone", "t": "of an object"}.get(choice.frame, "with a preposition")
 
 
 def _written(swap: Swap | None) -> dict[str, float]:
@@ -131,9 +143,6 @@ def _written(swap: Swap | None) -> dict[str, float]:
         "written swap": 1.0,
         "swap of this unit": float(not swap.carried),
         "swap with the noun": float(swap.match == "noun"),
-        "swap keeps a place": float(swap.keeps),
-        "swap with an object": float(bool(swap.phrase)),
-        "swap of two places": float(bool(swap.preposition)),
     }
 
 

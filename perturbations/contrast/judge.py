@@ -13,7 +13,7 @@ from video_contrast.errors import UsageError
 from video_contrast.perturbations.contrast.proposal import Kind
 from video_contrast.perturbations.english.tables import lines
 
-QUALITIES = {"high": 0.7, "balanced": 0.55, "all": 0.4}
+QUALITIES = {"high": 0.8, "balanced": 0.65, "all": 0.5}
 QUESTIONS = ("natural", "surely false")
 INTERCEPT = "(intercept)"
 
@@ -65,7 +65,7 @@ def threshold(quality: str | float) -> float:
         UsageError: it is neither.
 
     >>> threshold("balanced"), threshold("0.9")
-    (0.55, 0.9)
+    (0.65, 0.9)
     """
     if quality in QUALITIES:
         return QUALITIES[str(quality)]

@@ -154,7 +154,7 @@ def _swaps_of_two_places(
 
 
 def _swaps_of_one_place(evidence: Evidence, key: VerbKey, joined: frozenset[str]) -> list[VerbChoice]:
-    rest, _, keeps = key.unit.rpartition(" ") if key.frame == "p" else ("", "", "")
+    keeps = key.unit.rpartition(" ")[2] if key.frame == "p" else ""
     swaps = _listed(evidence, key.unit, key.frame, key, joined)
     choices: list[VerbChoice] = []
     for swap in swaps:
@@ -162,9 +162,6 @@ def _swaps_of_one_place(evidence: Evidence, key: VerbKey, joined: frozenset[str]
             choices.append(VerbChoice(swap.unit, "i", keeps if swap.keeps else "", swap))
         else:
             choices += [replace(choice, swap=swap) for choice in _with_object([swap.unit], key, evidence)]
-    if not swaps and keeps in _ANYWHERE:
-        for swap in evidence.lexicon.swaps(rest, "i", key.subject):
-            choices.append(VerbChoice(swap.unit, "i", keeps, replace(swap, keeps=True, carried=True)))
     return choices
 
 
@@ -306,7 +303,11 @@ def _clash(reading: CaptionReading, slot: VerbSlot, choice: VerbChoice, evidence
     if slot.order and choice.frame == "p" and choice.swap is None:
         return "not done in a step"
     for tail in slot.tails:
-        if tail == choice.tail or tail.preposition in _ANYWHERE:
+        if tail == choice.tail:
+            continue
+        if slot.order and choice.swap is not None and choice.frame != "i":
+            return "does not go with what follows"
+        if tail.preposition in _ANYWHERE:
             continue
         own_object = choice.swap is not None and choice.swap.phrase
         if own_object or not evidence.counts.get("tail", choice.verb, tail.preposition):

@@ -21,7 +21,7 @@ _WORTH = 12.0  # of an item, which its costs may use up
 _REPEATED = {"pair": 1.0, "new": 0.15, "old": 0.05}  # cost of each further time, and the next one costs more
 # Cost of unevenness of runs of one, two, three words, and (4) of three letters. Things leave more choices than verbs:
 # evened to the last word they would tell again, since what replaces in one item is then what is replaced in the others.
-_UNEVEN = {"verb": {1: 5.0, 2: 1.8, 3: 0.4, 4: 3.6}, "object": {1: 0.65, 2: 0.22, 3: 0.05, 4: 0.06}}
+_UNEVEN = {"verb": {1: 5.0, 2: 1.8, 3: 0.4, 4: 3.6}, "object": {1: 1.3, 2: 0.45, 3: 0.1, 4: 0.12}}
 _FREE = 2.0  # by which a run may stand oftener on one side at no cost
 _SIGNS = 6.0
 _FEW = 20  # items by which signs are smoothed: few items cannot be even

@@ -165,8 +165,7 @@ class Lexicon:
         for other in sorted({other for group in groups for other in self._group_units.get((group, frame), ())}):
             match, swaps = self._swaps.find(other, frame, doer, names, classes)
             if swaps:
-                alike = other.rpartition(" ")[2] == unit.rpartition(" ")[2]  # what stays stands behind this preposition
-                return tuple(replace(swap, match=match, carried=True) for swap in swaps if alike or not swap.keeps)
+                return tuple(replace(swap, match=match, carried=True) for swap in swaps if not swap.keeps)
         return ()
 
     def _doer(self, subject: str) -> str:
