@@ -21,7 +21,7 @@ import numpy as np
 from video_contrast.console import counted
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import write_text
-from video_contrast.metrics import cluster_bootstrap, holm, share_interval, sign_flip
+from video_contrast.metrics import Interval, cluster_bootstrap, holm, share_interval, sign_flip
 from video_contrast.metrics.ranks import first_chance
 from video_contrast.reports.hits import SIGNIFICANT, Hits, caption_hits
 from video_contrast.reports.layout import Cell, Column, Section, Table, with_own_names
@@ -209,7 +209,7 @@ def standings(models: Mapping[str, Hits]) -> dict[str, Standing]:
     for model, hits in models.items():
         values = np.array([hit for hit, _ in hits.values()])
         interval = share_interval(values, [cluster for _, cluster in hits.values()])
-        rows[model] = Standing(interval.estimate, *interval.bounds, len(values), *places[model])
+        rows[model] = _standing(interval, len(values), places[model])
     return dict(sorted(rows.items(), key=lambda row: (-row[1].accuracy, row[0])))
 
 
@@ -233,8 +233,13 @@ def overall_standings(columns: Sequence[KindHits]) -> dict[str, Standing]:
     rows = {}
     for model, own in values.items():
         interval = cluster_bootstrap(own, clusters)
-        rows[model] = Standing(interval.estimate, *interval.bounds, total, *places[model])
+        rows[model] = _standing(interval, total, places[model])
     return dict(sorted(rows.items(), key=lambda row: (-row[1].accuracy, row[0])))
+
+
+def _standing(interval: Interval, n: int, place: tuple[int, int, str]) -> Standing:
+    (low, high), (first, last, group) = interval.bounds, place
+    return Standing(interval.estimate, low, high, n, first, last, group)
 
 
 def _tested(change: np.ndarray, clusters: Sequence[str]) -> float:
@@ -250,7 +255,7 @@ def _places(
         models: their names.
         tests: pair of models -> p-value, and how far the second is above the first.
     """
-    adjusted = holm([p for p, _ in tests.values()]) if tests else []
+    adjusted = holm([p for p, _ in tests.values()]).tolist() if tests else []
     apart = {pair: p < SIGNIFICANT for pair, p in zip(tests, adjusted, strict=True)}
     above = dict.fromkeys(models, 0)  # how many are better than the model
     below = dict.fromkeys(models, 0)

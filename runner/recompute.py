@@ -6,7 +6,7 @@ import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import cast
+from typing import TypeGuard, cast
 
 import numpy as np
 
@@ -185,7 +185,7 @@ def _differences(where: str, stored: Numbers, again: Numbers, left_out: set[str]
         yield f"{where}: {key} is {said} in metrics.json, the scores give {computed}"
 
 
-def _is_number(value: object) -> bool:
+def _is_number(value: object) -> TypeGuard[float]:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
@@ -194,4 +194,4 @@ def _rounded(value: object) -> object:
         return {key: _rounded(inner) for key, inner in value.items()}
     if isinstance(value, Sequence) and not isinstance(value, str):
         return [_rounded(inner) for inner in value]
-    return float(f"{value:.9g}") if _is_number(value) else value  # type: ignore[str-format]
+    return float(f"{value:.9g}") if _is_number(value) else value

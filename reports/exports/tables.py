@@ -59,7 +59,7 @@ def choice_tables(folder: str | Path, *, write_videos: bool) -> tuple[str, Table
 
 def _rejection_reason(row: Row, write_videos: bool) -> str | None:
     """Why a tool that reads whole files, and answers by letter, cannot be asked a row."""
-    if len(row.get("candidates", ())) > len(LETTERS):
+    if "candidates" in row and len(row["candidates"]) > len(LETTERS):
         return f"has {len(row['candidates'])} candidates, and answers are among {len(LETTERS)} letters"
     if row.get("video_perturbation"):
         return "other tools cannot perturb its clip as its recipe says: build the perturbed set with --files"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Literal, cast
@@ -48,13 +49,17 @@ class Outcome:
         check: a name of `CHECKS`.
         state: "fail" stops a run; "doubt" marks it; "fact" is for the report and no error.
         says: one line.
-        numbers: what it stands on.
+        numbers: what it stands on; infinite ones, which JSON has not, are left to the words.
     """
 
     check: str
     state: State
     says: str
     numbers: dict[str, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        finite = {name: value for name, value in self.numbers.items() if math.isfinite(value)}
+        object.__setattr__(self, "numbers", finite)
 
     def __str__(self) -> str:
         return f"{self.state:5} {self.check:10} {self.says}"

@@ -56,10 +56,13 @@ MODULES = (
     "served",
     "served_embeddings",
     "reranker",
+    "remote_chat",
     "late_interaction",
 )
 # Classes of sentence-transformers whose kind is another than that of embedders.
 SAVED_AS = {"CrossEncoder": "reranker", "MultiVectorEncoder": "late_interaction"}
+# In a repository's `auto_map`: its models write text.
+WRITES = {"AutoModelForCausalLM", "AutoModelForImageTextToText", "AutoModelForVision2Seq"}
 ENTRY_POINTS = "video_contrast.models"
 _loaded_plugins = False
 
@@ -109,8 +112,8 @@ def choose(source: ModelSource, override: str | None = None) -> Kind:
     by_type = {name: model_kind for model_kind in reversed(known.values()) for name in model_kind.model_types}
     if taken := by_class.get(source.architecture) or by_type.get(source.model_type):
         return taken
-    if source.config.get("auto_map"):  # code of its own; the kind says what methods it must have
-        return known["video_dual_encoder"]
+    if own := source.config.get("auto_map"):  # code of its own; the kind says what methods it must have
+        return known["remote_chat" if WRITES & set(own) else "video_dual_encoder"]
     raise _not_taken(source, list(known))
 
 

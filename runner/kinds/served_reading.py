@@ -42,10 +42,20 @@ def read_answers(answers: Sequence[Answer], names: Sequence[str]) -> tuple[list[
     ]
     read = [_log_probabilities(answer, place, names) for answer, place in zip(answers, places, strict=True)]
     if any(place and logs is None for logs, place in zip(read, places, strict=True)):
-        said = [place and np.where([name == place[0] for name in names], 0.0, NOT_SAID) for place in places]
-        return said, 0
+        return read_words([answer["text"] for answer in answers], names), 0
     bounded = sum(logs is not None and bool(np.isnan(logs[0]).any()) for logs in read)
     return [None if logs is None else np.where(np.isnan(logs[0]), logs[1], logs[0]) for logs in read], bounded
+
+
+def read_words(texts: Sequence[str], names: Sequence[str]) -> list[np.ndarray | None]:
+    """What answers in words say: 0 for the name that is said and `NOT_SAID` for the others; None where none is said.
+
+    >>> [None if row is None else row.tolist() for row in read_words(["(B).", "It moves"], ("A", "B"))]
+    [[-100.0, 0.0], None]
+    """
+    yes_no = names == prompts.YES_NO
+    places = [yes_no_place(text) if yes_no else letter_place(text, len(names)) for text in texts]
+    return [place and np.where([name == place[0] for name in names], 0.0, NOT_SAID) for place in places]
 
 
 def _log_probabilities(

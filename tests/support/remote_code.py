@@ -174,3 +174,77 @@ def embedder(folder: Path, name: str) -> Path:
     weights = {key: torch.randn(shape, generator=make) for key, shape in shapes.items()}
     save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
     return folder
+
+
+# The methods `chat` of releases, on the mean brightness of what they are shown and the length of the question.
+CHAT = '''
+"""A video language model with a chat of its own: its answer depends on every frame and on the question."""
+import numpy as np
+import torch
+from transformers import PretrainedConfig, PreTrainedModel
+
+
+class ChatConfig(PretrainedConfig):
+    model_type = "chat_of_its_own"
+
+
+class {name}(PreTrainedModel):
+    config_class = ChatConfig
+    all_tied_weights_keys = {{}}
+
+    def __init__(self, config):
+        super().__init__(config)
+        self.weight = torch.nn.Parameter(torch.ones(1))
+        self.post_init()
+
+    def _answer(self, level, question):
+        number = int(level * 1000) + len(question)
+        return ["The answer is A.", "(B)", "**C**", "I cannot tell."][number % 4]
+
+{method}
+'''
+CHATS = {
+    "InternVLChatModel": """
+    def chat(self, tokenizer, pixel_values, question, generation_config, history=None, num_patches_list=None):
+        assert generation_config == {"max_new_tokens": 16, "do_sample": False}
+        if pixel_values is None:
+            return self._answer(0.0, question)
+        assert sum(num_patches_list) == len(pixel_values) == question.count("<image>")
+        return self._answer(float((pixel_values * self.weight).mean((1, 2, 3)).std()), question)
+""",
+    "MiniCPMV": """
+    def chat(self, image, msgs, tokenizer, sampling=True, max_new_tokens=2048, **kwargs):
+        assert image is None and not sampling and kwargs["max_slice_nums"] == 1
+        *images, question = msgs[0]["content"]
+        levels = [float(np.asarray(each).mean()) for each in images]
+        return self._answer(float(np.std(levels or [0.0])), question)
+""",
+    "VideoChatFlashQwenForCausalLM": """
+    def chat(self, video_path, tokenizer, user_prompt, max_num_frames=512):
+        return "A"
+""",
+}
+
+
+def chat_model(folder: Path, name: str) -> Path:
+    """A checkpoint whose code has the `chat` of a release (a key of `CHATS`)."""
+    import torch
+    from safetensors.torch import save_file
+
+    tiny_models.clip(folder)  # for its tokenizer
+    for file in ("preprocessor_config.json", "processor_config.json"):
+        (folder / file).unlink(missing_ok=True)
+    (folder / "modeling_chat.py").write_text(CHAT.format(name=name, method=CHATS[name]))
+    config = {
+        "architectures": [name],
+        "model_type": "chat_of_its_own",
+        "force_image_size": 28,
+        "auto_map": {
+            "AutoConfig": "modeling_chat.ChatConfig",
+            "AutoModel": f"modeling_chat.{name}",
+            "AutoModelForCausalLM": f"modeling_chat.{name}",
+        },
+    }
+    (folder / "config.json").write_text(json.dumps(config))
+    save_file({"weight": torch.ones(1)}, folder / "model.safetensors", metadata={"format": "pt"})
+    return folder

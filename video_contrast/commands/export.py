@@ -3,7 +3,7 @@
 import json
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from video_contrast.commands.command import command, names_in
 from video_contrast.console import AsJson, counted, say
@@ -26,7 +26,7 @@ def export(
     """Write a built set for lmms-eval, VLMEvalKit, inspect_ai or MTEB, or as preferences."""
     from video_contrast.reports import exports
 
-    where = {"video_root": video_root, "write_videos": write_videos}
+    where: dict[str, Any] = {"video_root": video_root, "write_videos": write_videos}  # of options, each of its own type
     if repo and format_ not in ("lmms-eval", "mteb"):
         raise UsageError(f"--repo goes with --format lmms-eval or mteb: files of {format_} hold the items themselves")
     if format_ == "lmms-eval":

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from video_contrast.storage.run_records import RunRecord
 
 _POLICIES = {"uniform": "middles of equal segments", "linspace": "first to last", "head": "the first ones"}
@@ -51,7 +53,8 @@ def beside_owner(record: RunRecord) -> str:
     >>> beside_owner(run), beside_owner(run | {"sampling": {"frames": 8, "policy": "uniform", "fps": None}})
     ("not the owner's setting (8 frames, uniform)", '')
     """
-    owner, sampling = record["model"].get("recipe", {}).get("owner"), record["sampling"]
+    owner: Any = record["model"].get("recipe", {}).get("owner")  # the fields of a recipe's `OwnerFrames`, and `words`
+    sampling = record["sampling"]
     names = ("frames", "policy", "fps", *(("least", "multiple") if sampling.get("fps") else ()))
     if owner is None or all(owner[name] == sampling.get(name) for name in names):
         return ""
