@@ -212,10 +212,10 @@ class Lexicon:
         (None, None)
         """
         pairs = list(product(*(self._meanings(unit, noun, subject) for unit in (first, second))))
-        if any(a.group == b.group or not (a.seen and b.seen) for a, b in pairs):
+        if any(one.group == other.group or not (one.seen and other.seen) for one, other in pairs):
             return None
-        alike = [(a, b) for a, b in pairs if (a.frame == "i") == (b.frame == "i")]
-        reasons = [self._reason(a, b) for a, b in alike or pairs]
+        same_frame = [(one, other) for one, other in pairs if (one.frame == "i") == (other.frame == "i")]
+        reasons = [self._reason(one, other) for one, other in same_frame or pairs]
         return reasons[0] if all(reasons) and reasons else None
 
     def _meanings(self, unit: str, noun: str, subject: str) -> list[Action]:
@@ -257,23 +257,27 @@ class Lexicon:
             kept = self._kin_of[name] = (frozenset(alike), wide)
         return kept
 
-    def _reason(self, a: Action, b: Action) -> str | None:
-        names = list(product({a.unit, a.group}, {b.unit, b.group}))
+    def _reason(self, first: Action, other: Action) -> str | None:
+        names = list(product({first.unit, first.group}, {other.unit, other.group}))
         for table, reason in (("opposites", "opposites"), ("together", None), ("excludes", "listed")):
-            if any(y in self._pairs[table].get(x, ()) for x, y in names):
+            if any(name in self._pairs[table].get(own, ()) for own, name in names):
                 return reason
-        if a.posture == b.posture != "jump" and b.motion in self._unlike["motion"].get(a.motion, ()):
-            return f"opposite directions: {a.motion}, {b.motion}"
-        if a.frame == b.frame == "t" and b.result in self._unlike["result"].get(a.result, ()):
-            return f"different results: {a.result}, {b.result}"
-        if b.posture in self._unlike["posture"].get(a.posture, ()):
-            return f"different postures: {a.posture}, {b.posture}"
-        if "any" in a.scenes | b.scenes or a.scenes & b.scenes:
+        if first.posture == other.posture != "jump" and other.motion in self._unlike["motion"].get(first.motion, ()):
+            return f"opposite directions: {first.motion}, {other.motion}"
+        if first.frame == other.frame == "t" and other.result in self._unlike["result"].get(first.result, ()):
+            return f"different results: {first.result}, {other.result}"
+        if other.posture in self._unlike["posture"].get(first.posture, ()):
+            return f"different postures: {first.posture}, {other.posture}"
+        if "any" in first.scenes | other.scenes or first.scenes & other.scenes:
             return None
-        scenes = f"{min(a.scenes)}, {min(b.scenes)}"
-        if not any(scene in self._mixes[other] for scene, other in product(a.scenes, b.scenes)):
+        scenes = f"{min(first.scenes)}, {min(other.scenes)}"
+        if not any(scene in self._mixes[another] for scene, another in product(first.scenes, other.scenes)):
             return f"different activities: {scenes}"
-        if a.hands == b.hands == "busy" and a.span == b.span == "m" and "i" not in a.frame + b.frame:
+        if (
+            first.hands == other.hands == "busy"
+            and first.span == other.span == "m"
+            and "i" not in first.frame + other.frame
+        ):
             return f"hands are busy with different things: {scenes}"
         return None
 
