@@ -48,6 +48,7 @@ EDITS = {
         ("a man is running", "a group of men are running"),
         ("a woman is washing her car", "two women are washing their car"),
         ("a man and a woman are dancing", "two men and a woman are dancing"),
+        ("a man in glasses", "two men in glasses"),
         ("there is a dog running", "there are two dogs running"),
         ("a man is talking to a boy", "a man is talking to two boys"),
         ("a boy is holding a puppy", "a boy is holding two puppies"),
@@ -77,6 +78,7 @@ EDITS = {
         ("a man sings on stage", "a man sings on the street"),
         ("a man is swimming in a pool", "a man is swimming in an ocean"),
         ("put the dough in the fridge", "put the dough in the oven"),
+        ("cook the wings in the oven", "cook the wings in the microwave"),
         ("a woman sings in a car", "a woman sings in a bedroom"),
     ],
     "binding": [

@@ -226,12 +226,26 @@ def _verbs(sentence: Sentence, quantity: Quantity, *, plural: bool, lexicon: Lex
 
 
 def _is_lone_subject(sentence: Sentence, noun: int) -> bool:
-    """Whether a noun is the subject of a verb: "a man sings", "a man singing"."""
+    """Whether a noun is the subject of a verb, or of none: "a man sings", "a man singing", "a man in a car"."""
     word = sentence.words[noun]
     if any(other.tag == "EX" for other in sentence.words):  # "there is a man is singing"
         return False
-    of_verb = word.dep in ("nsubj", "nsubjpass") and sentence.words[word.head].is_verb
-    return of_verb or (word.dep == "ROOT" and sentence.child(noun, "acl") is not None)
+    if word.dep != "ROOT":
+        return word.dep in ("nsubj", "nsubjpass") and sentence.words[word.head].is_verb
+    behind = [sentence.words[child] for child in sentence.children[noun]]
+    told = any(other.dep in ("acl", "prep") and other.text != "of" for other in behind)
+    return (
+        told
+        and word.lemma not in _PICTURES
+        and not any(_lacks_subject(sentence, at) for at in range(noun, len(sentence)))
+    )
+
+
+def _lacks_subject(sentence: Sentence, at: int) -> bool:
+    """Whether a verb in the singular has no subject that the parser sees: it may be that of the root."""
+    word = sentence.words[at]
+    verb = word.head if word.dep in ("aux", "auxpass") else at
+    return word.tag == "VBZ" and sentence.child(verb, "nsubj", "nsubjpass", "expl") is None
 
 
 def _of_there_is(sentence: Sentence, noun: int, *, plural: bool) -> list[Change] | None:

@@ -52,7 +52,7 @@ def _is_vehicle(sentence: Sentence, noun: int, lexicon: Lexicon) -> bool:
 
 def _of_noun(sentence: Sentence, noun: int, lexicon: Lexicon) -> list[Contrast]:
     words = sentence.words
-    if words[noun].tag != "NN" or _says_more(sentence, noun):
+    if words[noun].tag not in ("NN", "NNP") or _says_more(sentence, noun):
         return []
     preposition, old = words[words[noun].head].text, sentence.noun_key(noun)
     first = noun - len(old.split()) + 1
