@@ -288,10 +288,10 @@ def read_rows(key: SetKey) -> list[Row]:
         return folder.rows(key.config, key.split)
     import datasets
 
-    from video_contrast.hub import asked_once
+    from video_contrast.hub import set_of_hub
 
     try:
-        with asked_once(key.dataset, "dataset"):
+        with set_of_hub(key.dataset):
             return list(datasets.load_dataset(key.dataset, key.config, split=key.split))
     except Exception as error:  # the library raises many kinds; all mean that the set is not to be had
         raise VideoContrastError(

@@ -8,7 +8,7 @@ from typing import Literal
 from video_contrast.audit.model_answers import ModelAnswers
 from video_contrast.audit.nearest_contrasts import mark_nearest
 from video_contrast.errors import UsageError, VideoContrastError, unknown_name
-from video_contrast.hub import asked_once
+from video_contrast.hub import set_of_hub
 from video_contrast.reports.foreign_logs import inspect_ai, read_logs
 from video_contrast.rows import MultipleChoiceRow, is_perturbed
 from video_contrast.storage import RunFolder, SetFolder
@@ -70,7 +70,7 @@ def open_sources(
     elif path.is_file():
         sources = [_file(path, columns, strict)]
     elif what.count("/") == 1 and not what.startswith((".", "/", "~")):
-        with asked_once(what, "dataset"):
+        with set_of_hub(what):
             sources = _hub(what, configs, split, columns=columns, strict=strict)
     else:
         raise UsageError(f"no such file, folder or data set of the Hub: {what}")
@@ -165,24 +165,19 @@ def _hub(
 ) -> list[XraySource]:
     import datasets
 
-    try:
-        known = list(datasets.get_dataset_config_names(name))
-        sources = []
-        for config in configs or known:
-            splits = [split] if split else list(datasets.get_dataset_split_names(name, config))
-            rows: list[TableRow] = []
-            for part in splits:
-                loaded = datasets.load_dataset(name, config, split=part)
-                columns_read = [
-                    column for column, feature in loaded.features.items() if "Video" not in type(feature).__name__
-                ]
-                rows += [{**row, "split": part} for row in loaded.select_columns(columns_read)]
-            table = plain_table(rows, f"{name}, {config}", columns=columns, strict=strict)
-            sources.append(_source(name if len(known) == 1 else f"{name} {config}", table, []))
-    except VideoContrastError:
-        raise
-    except Exception as error:  # of the datasets library, of many classes
-        raise VideoContrastError(f"{name} cannot be loaded from the Hub: {error}") from error
+    known = list(datasets.get_dataset_config_names(name))
+    sources = []
+    for config in configs or known:
+        splits = [split] if split else list(datasets.get_dataset_split_names(name, config))
+        rows: list[TableRow] = []
+        for part in splits:
+            loaded = datasets.load_dataset(name, config, split=part)
+            columns_read = [
+                column for column, feature in loaded.features.items() if "Video" not in type(feature).__name__
+            ]
+            rows += [{**row, "split": part} for row in loaded.select_columns(columns_read)]
+        table = plain_table(rows, f"{name}, {config}", columns=columns, strict=strict)
+        sources.append(_source(name if len(known) == 1 else f"{name} {config}", table, []))
     return sources
 
 

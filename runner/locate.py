@@ -99,9 +99,7 @@ def _from_hub(name: str, revision: str | None, option: str) -> Path:
     from huggingface_hub import errors as hub
     from huggingface_hub import snapshot_download
 
-    from video_contrast.hub import commit
-
-    get = f"`hf download {name}{f' --revision {revision}' if revision else ''}`"
+    from video_contrast.hub import commit, explained
 
     def cached() -> Path:
         return Path(snapshot_download(name, revision=revision, ignore_patterns=NOT_NEEDED, local_files_only=True))
@@ -109,7 +107,7 @@ def _from_hub(name: str, revision: str | None, option: str) -> Path:
     if revision and COMMIT.fullmatch(revision):  # never changes, so a whole copy of it needs no look at the Hub
         with suppress(hub.LocalEntryNotFoundError):
             return cached()
-    try:
+    with explained(name, option, revision=revision):
         try:
             reached = commit(name, revision=revision) is not None
         except hub.RevisionNotFoundError:
@@ -119,33 +117,6 @@ def _from_hub(name: str, revision: str | None, option: str) -> Path:
                 return cached()
             raise
         return Path(snapshot_download(name, revision=revision, ignore_patterns=NOT_NEEDED)) if reached else cached()
-    except hub.GatedRepoError as error:
-        raise VideoContrastError(
-            f"{option} {name} is gated: accept its terms at https://huggingface.co/{name} and run `hf auth login`"
-        ) from error
-    except hub.RevisionNotFoundError as error:
-        raise VideoContrastError(f"{option} {name} has no revision {revision!r} on the Hub") from error
-    except hub.RepositoryNotFoundError as error:
-        raise VideoContrastError(
-            f"{option} {name}: no such folder here, and no such public model on the Hub (private ones need "
-            "`hf auth login`)"
-        ) from error
-    except hub.IncompleteSnapshotError as error:
-        raise VideoContrastError(
-            f"{option} {name}: the Hub cache holds a part of it only (a download was broken off), and there is no "
-            f"network (or HF_HUB_OFFLINE is set); get the rest with {get}"
-        ) from error
-    except hub.LocalEntryNotFoundError as error:
-        raise VideoContrastError(
-            f"{option} {name}: no such folder here, it is not in the Hub cache, and there is no network (or "
-            f"HF_HUB_OFFLINE is set); get it with {get}"
-        ) from error
-    except hub.HFValidationError as error:
-        raise UsageError(f"{option} {name}: no such folder, and not a Hub id (owner/name)") from error
-    except hub.HfHubHTTPError as error:
-        raise VideoContrastError(f"{option} {name} cannot be fetched from the Hub: {error}; try {get}") from error
-    except OSError as error:
-        raise VideoContrastError(f"{option} {name} cannot be fetched ({error}); get it with {get}") from error
 
 
 def signature(path: Path) -> dict[str, list[int]]:

@@ -6,13 +6,14 @@ condition of its own, so a config's rows are split into groups, and every group 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from video_contrast.errors import UsageError, VideoContrastError, unknown_name
+from video_contrast.errors import UsageError, unknown_name
+from video_contrast.hub import set_of_hub
 from video_contrast.question_text import Question, question_of
 from video_contrast.rows import Layout, MultipleChoiceRow, Row, has_questions, layout_of, validate_rows
 from video_contrast.runner.conditions import CLEAN, Condition, from_recipe
@@ -110,7 +111,7 @@ def load_set(
     table = None if root is None else FileSet.of(root, columns) if root.is_file() else SetFolder(root, columns)
     groups: list[Group] = []
     fingerprints: dict[str, str] = {}
-    with nullcontext() if table is not None else _reached(name):
+    with nullcontext() if table is not None else set_of_hub(name, "--dataset"):
         known = _configs(name, table, split)
         for config in configs or ():
             if known and config not in known:
@@ -135,39 +136,11 @@ def _root(name: str) -> Path | None:
     return None
 
 
-@contextmanager
-def _reached(name: str) -> Iterator[None]:
-    """Asks the Hub once and quickly; where it cannot be reached the cache is read, without asking it again."""
-    from huggingface_hub import errors as hub
-
-    from video_contrast.hub import commit, offline
-
-    try:
-        reached = commit(name, repo_type="dataset") is not None
-    except hub.GatedRepoError as error:
-        raise VideoContrastError(
-            f"--dataset {name} is gated: accept its terms at https://huggingface.co/datasets/{name} and run "
-            "`hf auth login`"
-        ) from error
-    except hub.RepositoryNotFoundError as error:
-        raise VideoContrastError(
-            f"--dataset {name}: no such folder here, and no such public data set on the Hub (private ones need "
-            "`hf auth login`)"
-        ) from error
-    except hub.HfHubHTTPError as error:
-        raise VideoContrastError(f"--dataset {name} cannot be fetched from the Hub: {error}") from error
-    with nullcontext() if reached else offline():
-        yield
-
-
 def _configs(name: str, folder: SetFolder | None, split: str) -> list[str]:
     if folder is None:
         import datasets
 
-        try:
-            return list(datasets.get_dataset_config_names(name))
-        except Exception as error:  # many classes, all of them "cannot be read": the message is the library's
-            raise VideoContrastError(_why(name, error)) from error
+        return list(datasets.get_dataset_config_names(name))
     if not folder.is_built:
         return folder.configs
     splits = {config: folder.splits(config) for config in folder.configs}
@@ -180,21 +153,8 @@ def _configs(name: str, folder: SetFolder | None, split: str) -> list[str]:
 def _hub_rows(name: str, config: str, split: str, columns: TableColumns | None) -> list[Row]:
     import datasets
 
-    try:
-        rows = list(without_played(datasets.load_dataset(name, config, split=split)))
-    except Exception as error:
-        raise VideoContrastError(_why(f"{name} ({config}, {split})", error)) from error
+    rows = list(without_played(datasets.load_dataset(name, config, split=split)))
     return completed_rows(rows, f"{name}, {config}, {split}", columns=columns)
-
-
-def _why(name: str, error: Exception) -> str:
-    hub = type(error).__name__ in ("ConnectionError", "OfflineModeIsEnabled", "LocalEntryNotFoundError")
-    if hub or any(word in str(error) for word in ("offline", "Couldn't reach", "LocalEntryNotFoundError")):
-        return (
-            f"--dataset {name}: no such folder here, it is not in the cache, and there is no network (or "
-            f"HF_HUB_OFFLINE is set); get it with `hf download {name} --repo-type dataset` or give a folder"
-        )
-    return f"--dataset {name} cannot be loaded: {error}"
 
 
 def _first(rows: Sequence[Row], limit: int) -> Sequence[Row]:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from video_contrast.console import counted
 from video_contrast.errors import UsageError, VideoContrastError
-from video_contrast.hub import asked_once
+from video_contrast.hub import set_of_hub
 from video_contrast.rows import RetrievalRow
 from video_contrast.seeds import digest
 from video_contrast.storage import SetFolder
@@ -81,13 +81,8 @@ def _of_folder(root: Path, options: DataOptions) -> dict[str, list[RetrievalRow]
 def _of_hub(name: str, config: str) -> dict[str, list[RetrievalRow]]:
     import datasets
 
-    try:
-        with asked_once(name, "dataset"):
-            loaded = datasets.load_dataset(name, config)
-    except (ConnectionError, datasets.exceptions.DatasetNotFoundError) as error:
-        raise VideoContrastError(f"--dataset {name}: no such folder, and the Hub does not give it: {error}") from error
-    except (ValueError, FileNotFoundError) as error:
-        raise UsageError(f"--dataset {name}: config {config!r} cannot be loaded: {error}") from error
+    with set_of_hub(name, "--dataset"):
+        loaded = datasets.load_dataset(name, config)
     if any("captions" not in columns for columns in loaded.column_names.values()):
         raise UsageError(f"{name}: {config} is not a retrieval config")
     return {split: table.to_list() for split, table in loaded.items()}

@@ -1,13 +1,13 @@
-"""One quick question to the Hub before its libraries ask: without a network they try again for a minute or more."""
+"""One quick question to the Hub before its libraries ask (without a network they try for a minute), and its errors."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Literal
 
-from video_contrast.errors import UsageError
+from video_contrast.errors import UsageError, VideoContrastError
 
 SECONDS = 5.0  # for the connection, and for the answer
 RepoType = Literal["model", "dataset"]
@@ -72,12 +72,12 @@ def of_the_connection(error: Exception) -> bool:
     return any(base.__name__ in ("TransportError", "RequestException") for base in type(error).__mro__)
 
 
-def answers(name: str, repo_type: RepoType = "model") -> bool:
-    """Whether the Hub answers a question about a name, be it that there is none; False for what can be no name."""
+def answers(name: str) -> bool:
+    """Whether the Hub answers a question about a model, be it that there is none; False for what can be no name."""
     from huggingface_hub.errors import HfHubHTTPError, HFValidationError
 
     try:
-        return commit(name, repo_type=repo_type) is not None
+        return commit(name) is not None
     except HFValidationError:
         return False
     except HfHubHTTPError:
@@ -85,18 +85,71 @@ def answers(name: str, repo_type: RepoType = "model") -> bool:
 
 
 @contextmanager
-def asked_once(name: str, repo_type: RepoType = "model") -> Iterator[None]:
-    """Inside, a model or a data set is loaded, from the cache alone if it is no folder and the Hub does not answer.
+def asked_once(model: str) -> Iterator[None]:
+    """Inside, a model (a folder or a name) is loaded, from the cache alone if it is no folder and the Hub is silent."""
+    with nullcontext() if Path(model).exists() or answers(model) else offline():
+        yield
+
+
+@contextmanager
+def set_of_hub(name: str, option: str = "") -> Iterator[None]:
+    """Inside, a data set is loaded, from the cache alone where the Hub is silent; what goes wrong is `explained`."""
+    with (
+        explained(name, option, repo_type="dataset"),
+        nullcontext() if commit(name, repo_type="dataset") else offline(),
+    ):
+        yield
+
+
+@contextmanager
+def explained(
+    name: str, option: str = "", *, revision: str | None = None, repo_type: RepoType = "model"
+) -> Iterator[None]:
+    """Inside, an error of the Hub's libraries becomes one sentence with what to do about it.
 
     Args:
-        name: Hub id or folder.
-        repo_type: "model" or "dataset".
+        name, revision, repo_type: of the repository, as of `commit`.
+        option: that named it, for the message.
+
+    Raises:
+        UsageError: there can be no such repository, or it has no such config.
+        VideoContrastError: it cannot be had.
     """
-    if Path(name).exists() or answers(name, repo_type):
+    try:
         yield
-    else:
-        with offline():
-            yield
+    except VideoContrastError:
+        raise
+    except Exception as error:
+        of_datasets = type(error).__module__.partition(".")[0] == "datasets"
+        if not (of_datasets or isinstance(error, OSError | ValueError) or of_the_connection(error)):
+            raise
+        ours = UsageError if isinstance(error, ValueError) else VideoContrastError
+        raise ours(f"{option} {name}".strip() + _reason(error, name, revision, repo_type)) from error
+
+
+def _reason(error: Exception, name: str, revision: str | None, repo_type: RepoType) -> str:
+    from huggingface_hub import errors as hub
+
+    address, what, flags = f"https://huggingface.co/{name}", "model", ""
+    if repo_type == "dataset":
+        address, what, flags = f"https://huggingface.co/datasets/{name}", "data set", " --repo-type dataset"
+    get = f"`hf download {name}{flags}{f' --revision {revision}' if revision else ''}`"
+    if isinstance(error, hub.GatedRepoError):
+        return f" is gated: accept its terms at {address} and run `hf auth login`"
+    if isinstance(error, hub.RevisionNotFoundError):
+        return f" has no revision {revision!r} on the Hub"
+    if isinstance(error, hub.RepositoryNotFoundError):
+        return (
+            f": no such folder or file here, and no such public {what} on the Hub (private ones need `hf auth login`)"
+        )
+    if isinstance(error, hub.HFValidationError):
+        return ": no such folder or file, and not a Hub id (owner/name)"
+    silent = "there is no network (or HF_HUB_OFFLINE is set)"
+    if isinstance(error, hub.IncompleteSnapshotError):
+        return f": the Hub cache holds only a part of it (a download was broken off), and {silent}; complete it: {get}"
+    if isinstance(error, hub.LocalEntryNotFoundError) or of_the_connection(error):
+        return f": no such folder or file here, it is not in the Hub cache, and {silent}; get it with {get}"
+    return f" cannot be fetched from the Hub: {error}; try {get}"
 
 
 @contextmanager

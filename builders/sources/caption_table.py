@@ -112,15 +112,10 @@ def seconds(value: Json, name: str, place: str) -> float | None:
 def _hub(name: str, config: str | None, split: str) -> Iterator[TableRow]:
     import datasets
 
-    from video_contrast.hub import asked_once
+    from video_contrast.hub import set_of_hub
 
-    try:
-        with asked_once(name, "dataset"):
-            rows = datasets.load_dataset(name, config, split=split)
-    except Exception as error:  # the library raises many kinds; all mean that the set cannot be had
-        raise UsageError(
-            f"no such file, and no data set {name!r} (split {split!r}) could be loaded: {type(error).__name__}: {error}"
-        ) from error
+    with set_of_hub(name):
+        rows = datasets.load_dataset(name, config, split=split)
     # Reading a Video or Image column would decode it; only its path is wanted.
     for column_name, feature in rows.features.items():
         if isinstance(feature, datasets.Video | datasets.Image | datasets.Audio):

@@ -158,10 +158,10 @@ def test_where_one_process_fails_the_others_end_with_a_sentence(tmp_path):
         assert said.startswith(begin) and "\n" not in said and "gloo" not in said
 
 
-def test_a_name_that_is_no_file_and_no_data_set_is_a_usage_error(tmp_path, capsys):
+def test_a_name_that_is_no_file_and_no_data_set_is_said(tmp_path, capsys):
     command = ["build", "captions", "retrieval", "--captions", "nobody/no-such-set", "--output", str(tmp_path / "o")]
-    assert main(command) == 2
-    assert "no such file, and no data set 'nobody/no-such-set'" in capsys.readouterr().err
+    assert main(command) == 1
+    assert "nobody/no-such-set: no such folder or file here" in capsys.readouterr().err
     (tmp_path / "c.txt").write_text("a")
     with pytest.raises(UsageError, match="unknown kind of table"):
         next(read_table(tmp_path / "c.txt"))

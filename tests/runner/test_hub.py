@@ -86,7 +86,7 @@ def test_a_broken_off_download_is_no_model(hub: FakeHub, tmp_path: Path) -> None
     with pytest.raises(VideoContrastError, match="cannot be fetched from the Hub"):
         locate("me/clip")
     hub.fail("GET", "/api/models/me/clip", 503)
-    with pytest.raises(VideoContrastError, match=r"holds a part of it only .*`hf download me/clip`"):
+    with pytest.raises(VideoContrastError, match=r"holds only a part of it .*`hf download me/clip`"):
         locate("me/clip")
 
 
