@@ -35,7 +35,7 @@ from video_contrast.perturbations.contrast.generators import (
 )
 from video_contrast.perturbations.contrast.judge import threshold
 from video_contrast.perturbations.contrast.proposal import GENERATOR, Kind, Proposal, RejectedEdit
-from video_contrast.perturbations.contrast.variety import variety
+from video_contrast.perturbations.contrast.select import variety
 from video_contrast.perturbations.english.caption_store import user_store
 from video_contrast.pretrained import device_of
 from video_contrast.seeds import Streams

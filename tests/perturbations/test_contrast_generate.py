@@ -11,9 +11,8 @@ from video_contrast.perturbations.contrast.caption_counts import CaptionCounts, 
 from video_contrast.perturbations.contrast.generate import LEFT_OUT, choose, load_counts, merged, propose
 from video_contrast.perturbations.contrast.judge import QUALITIES, load_judge, threshold
 from video_contrast.perturbations.contrast.proposal import Proposal
-from video_contrast.perturbations.contrast.select import select
+from video_contrast.perturbations.contrast.select import select, variety
 from video_contrast.perturbations.contrast.slots import thing_slots, verb_slots
-from video_contrast.perturbations.contrast.variety import variety
 from video_contrast.perturbations.english import parse, parse_one
 from video_contrast.perturbations.english.language import NotEnglish
 

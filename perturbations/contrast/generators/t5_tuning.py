@@ -21,7 +21,6 @@ from video_contrast.perturbations.contrast.slots import verb_slots
 from video_contrast.perturbations.english import PARSER, parse
 from video_contrast.pretrained import load
 from video_contrast.seeds import digest, stream
-from video_contrast.untyped import TorchModel
 
 RECORD = "tuning.json"
 _CHECKPOINTS = "checkpoints"
@@ -119,7 +118,7 @@ def _examples(texts: Sequence[str], tuning: Tuning, num_proc: int) -> list[tuple
     return examples
 
 
-def _trainer(root: Path, tuning: Tuning, examples: Sequence[tuple[str, str]], save_every: int) -> TorchModel:
+def _trainer(root: Path, tuning: Tuning, examples: Sequence[tuple[str, str]], save_every: int) -> Any:
     """The trainer of transformers, on this process's share of each batch."""
     from transformers import AutoModelForSeq2SeqLM, AutoTokenizer, DataCollatorForSeq2Seq, Trainer, TrainingArguments
 
@@ -150,12 +149,12 @@ def _trainer(root: Path, tuning: Tuning, examples: Sequence[tuple[str, str]], sa
     return Trainer(model, arguments, collator, train_dataset=rows, processing_class=tokenizer)
 
 
-def _train(trainer: TorchModel, record: JsonObject, root: Path, *, stop_after: int | None, say: Say) -> JsonObject:
+def _train(trainer: Any, record: JsonObject, root: Path, *, stop_after: int | None, say: Say) -> JsonObject:
     """Goes on from the last checkpoint; the record is written with each."""
     from transformers import TrainerCallback
     from transformers.trainer_utils import get_last_checkpoint
 
-    class Progress(TrainerCallback):  # type: ignore[misc]  # transformers has no types here
+    class Progress(TrainerCallback):
         """Writes the record, and stops after the steps of this call."""
 
         first: int | None = None
