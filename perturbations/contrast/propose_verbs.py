@@ -187,28 +187,33 @@ def _scored(evidence: Evidence, key: VerbKey) -> tuple[np.ndarray, list[tuple[st
     is of the object: by the lexicon's uses and by the counts."""
     # What the parser takes for the doer but that does nothing by itself hides people: "a video with people dancing".
     subject = key.subject if key.subject and evidence.units_for(key.subject) else "person"
+    seen = evidence.units_of.get(key.noun, {})
+    uses = evidence.uses(key.noun) if key.noun and subject == "person" else ()
+    listed = _units(evidence, key, subject, (*uses, *(unit for unit, n in seen.items() if n >= 2)))
+    places = {words: n for n, words in enumerate(listed)}
+    scores = np.zeros(len(places))
+    for unit in places.keys() & set(uses):
+        scores[places[unit]] += 1.0
+    for unit in places.keys() & seen.keys():
+        scores[places[unit]] += min(seen[unit], 20) ** 0.5 / 3
+    return scores, list(listed.values())
+
+
+def _units(evidence: Evidence, key: VerbKey, subject: str, of_noun: tuple[str, ...]) -> dict[str, tuple[str, str, str]]:
+    """Words -> unit, frame and the preposition that stays. `of_noun`: units that go with the object, beside those of
+    its classes."""
     keeps = key.unit.rpartition(" ")[2] if key.frame == "p" else ""
     listed: dict[str, tuple[str, str, str]] = {}
     if key.frame != "t":
         listed |= evidence.kept(_without_object, subject, keeps, key.noun if keeps not in _ANYWHERE else "")
-    seen = evidence.units_of.get(key.noun, {})
-    uses = evidence.uses(key.noun) if key.noun and subject == "person" else ()
     if key.frame != "i" and key.noun:
-        for choice in _with_object((*uses, *(unit for unit, n in seen.items() if n >= 2)), key, evidence):
+        for choice in _with_object(of_noun, key, evidence):
             listed.setdefault(choice.unit, (choice.unit, choice.frame, ""))
         for unit, frame in evidence.units_for(subject, key.noun):
             if frame == "t" or not key.passive:
                 listed.setdefault(unit, (unit, frame, ""))
     listed.pop(key.unit, None)
-    places = {words: n for n, words in enumerate(listed)}
-    scores = np.zeros(len(places))
-    for unit in uses:
-        if unit in places:
-            scores[places[unit]] += 1.0
-    for unit, n in seen.items():
-        if unit in places:
-            scores[places[unit]] += min(n, 20) ** 0.5 / 3
-    return scores, list(listed.values())
+    return listed
 
 
 def _without_object(evidence: Evidence, subject: str, keeps: str, noun: str) -> dict[str, tuple[str, str, str]]:
