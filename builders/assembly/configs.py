@@ -83,8 +83,8 @@ def build_configs(
         plan: how.
         facts: what the builder says of its source; `seed` and `configs` are added.
         retrieval_splits: splits of the retrieval config, where they differ.
-        optional: leave out a config of which no item can be built, with the reason in `facts["left_out"]`
-            (where the user did not name configs); otherwise that is an error.
+        optional: whether the user named no configs. A config of which no item can be built is left out, with the
+            reason in `facts["left_out"]`; that none of the named ones has an item is an error.
 
     Returns:
         The set's tables with their facts.
@@ -93,11 +93,12 @@ def build_configs(
         UsageError: a config lacks what it needs.
         VideoContrastError: a tick is of no caption of the clips.
         NotEnglish: the captions are of another language (not where `optional`).
-        VideoContrastError: no item of a config could be built; the message gives the counts by reason.
+        VideoContrastError: no item of any config could be built; the message gives the counts by reason.
     """
     built = BuiltSet(name, {}, {**facts, "seed": plan.seed, "configs": {}})
     named = [config for config in configs if config in plan.contrasts]
     plan = replace(plan, ticks=known_ticks(plan.ticks, [clip for clips in splits.values() for clip in clips], named))
+    may_be_empty = optional or len(configs) > 1  # of several configs, those that have items are built
     items: dict[str, list[RandomItem]] = {}
     counts: dict[str, dict[str, int]] = {}
     if any(config != "retrieval" for config in configs):
@@ -106,9 +107,9 @@ def build_configs(
             counts[split] = dict(sorted(reasons.items()))
     for config in configs:
         if config == "retrieval":
-            add_config(built, config, *_retrieval_config(retrieval_splits or splits), optional=optional)
+            add_config(built, config, *_retrieval_config(retrieval_splits or splits), optional=may_be_empty)
         elif config == "random_mc":
-            add_config(built, config, *random_config(items, counts), optional=optional)
+            add_config(built, config, *random_config(items, counts), optional=may_be_empty)
         elif config in plan.contrasts or config == "contrast_mc":
             try:
                 if config == "contrast_mc":
@@ -121,9 +122,12 @@ def build_configs(
                 leave_out(built, config, str(error))
                 continue
             hint = plan.contrasts[config].hint if config in plan.contrasts and any(items.values()) else ""
-            add_config(built, config, tables, config_facts, optional=optional, hint=hint)
+            add_config(built, config, tables, config_facts, optional=may_be_empty, hint=hint)
         elif config in plan.missing:
             leave_out(built, config, plan.missing[config], optional=optional)
+    empty = built.facts.get("left_out", {})
+    if configs and not optional and all(config in empty for config in configs):
+        raise VideoContrastError("\n".join(empty.values()))
     return built
 
 

@@ -399,3 +399,13 @@ def test_a_folder_with_other_files_takes_no_set_and_empty_captions_are_counted_w
         build("captions", ["random_mc"], output=tmp_path / "set", captions=str(table))
     with pytest.raises(UsageError, match=r"'good\.csv'.*in Python: caption="):
         build("captions", ["random_mc"], output=tmp_path / "set", caption="good.csv")
+
+
+def test_of_several_configs_those_with_items_are_built(tmp_path, capsys):
+    table = tmp_path / "c.csv"
+    table.write_text("file,text\n" + "\n".join(f"v{n}.mp4,a man is eating soup number {n}" for n in range(8)))
+    root = built(tmp_path, ["gender_mc", "order_mc"], captions=str(table))
+    assert len(rows(root, "gender_mc")) == 8 and not (root / "order_mc").exists()
+    assert "left out: captions order_mc: no item could be built" in capsys.readouterr().err
+    with pytest.raises(VideoContrastError, match="order_mc: no item could be built"):
+        built(tmp_path, ["order_mc", "role_mc"], captions=str(table))
