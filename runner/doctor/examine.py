@@ -10,6 +10,7 @@ from video_contrast.errors import VideoContrastError
 from video_contrast.runner.doctor.captions import check_captions
 from video_contrast.runner.doctor.cost import check_cost
 from video_contrast.runner.doctor.known import check_lengths, check_recipe
+from video_contrast.runner.doctor.pictures import check_pictures
 from video_contrast.runner.doctor.probe import Probe, make_probe
 from video_contrast.runner.doctor.reacting import check_reactions
 from video_contrast.runner.doctor.result import Outcome, SelfTest
@@ -73,4 +74,5 @@ def _verdicts(probe: Probe, run: Run) -> Iterator[Outcome]:
     yield from check_captions(probe, run.plan.texts)
     yield check_truth(probe)
     yield check_channels(probe)
+    yield check_pictures(probe, source)
     yield check_cost(probe, run.plan, run.processes.count)

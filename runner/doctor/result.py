@@ -36,6 +36,7 @@ CHECKS = {
     "recipe": "the checkpoint's config agrees with the recipe of its family",
     "truth": "true captions beat those of other clips",
     "channels": "they do not win by more once red and blue are exchanged",
+    "pictures": "the pixels that reach the model are those of its own processor",
     "cost": "time, memory and the estimate for the whole run",
 }
 ALL = "all"
