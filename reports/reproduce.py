@@ -389,7 +389,7 @@ def _table(rows: Sequence[PublishedRow], model: str, ours: Reproduction) -> list
             if cells.keys() & set(columns):
                 lines.append((f"{data_set}: {name}", cells))
     places = {key: place for place, key in reversed(list(enumerate(columns)))}
-    columns = sorted(places, key=lambda column: places[OWN_COLUMNS.get(column) or column])
+    columns = sorted(places, key=lambda column: (places[OWN_COLUMNS.get(column) or column], column in OWN_COLUMNS))
     heads = [column.replace("gamma_absolute", "abs").replace("gamma_relative", "rel") for column in columns]
     return aligned([["", *heads], *([label, *(cells.get(key, "-") for key in columns)] for label, cells in lines)])
 

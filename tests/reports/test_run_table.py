@@ -40,11 +40,12 @@ def test_retrieval_stands_with_its_chance_and_what_looks_for_the_other(printed: 
 
 def test_a_missing_file_is_named_once_and_only_the_first_few_are() -> None:
     missing = {f"my clips/{n}.mp4": f"my clips/{n}.mp4: cannot be read" for n in range(7)}
-    record: Any = {"n_missing": 7, "missing": missing}
+    model = {"revision": None, "kind": "none", "kind_version": "1", "options": {}}
+    record: Any = {"n_missing": 7, "missing": missing, "model": model, "dtype": "float32"}
     lines = remarks(record)[1:]
     assert lines[0] == "  my clips/0.mp4: cannot be read"
     assert len(lines) == 6 and lines[-1] == "  and 2 more (run.json)"
-    one: Any = {"n_missing": 1, "missing": {"a.mp4": "cannot be read"}}
+    one: Any = record | {"n_missing": 1, "missing": {"a.mp4": "cannot be read"}}
     assert remarks(one)[0] == "1 clip missing; every figure is over the clips that all conditions have:"
 
 

@@ -186,16 +186,16 @@ def test_a_killed_training_goes_on_to_the_same_numbers(place: Path, first: Path)
 def test_a_loss_that_is_no_number_keeps_the_last_state_and_the_run_can_go_on(
     place: Path, first: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from video_contrast.teacher import terms
+    from video_contrast.teacher import losses
 
-    usual, calls = terms.label_loss, []
+    usual, calls = losses.label_loss, []
 
     def broken(*given: Any) -> torch.Tensor:
         calls.append(torch.is_grad_enabled())
         return usual(*given) * (float("nan") if sum(calls) == 3 else 1.0)  # in the third step
 
     with monkeypatch.context() as patch:
-        patch.setattr(terms, "label_loss", broken)
+        patch.setattr(losses, "label_loss", broken)
         with pytest.raises(VideoContrastError, match=r"after step 2, clips clip\d+.*state[/\\]checkpoint-2;"):
             run(place, "nan")
     assert run(place, "nan")["step"] == 3
