@@ -35,6 +35,8 @@ from video_contrast.storage.run_records import ScoreRow
 RETRIEVAL = "text to video R@1"
 RANDOM = "random"
 OVERALL = "mean over kinds"
+STATIC_SPACE = "sdk: static"  # in the README.md of a site
+LISTED = 8  # contradictions that are named
 
 
 @dataclass(frozen=True)
@@ -99,13 +101,17 @@ def leaderboard(
         The page.
 
     Raises:
-        UsageError: no runs, none with a clean condition, or `link` is no web address.
+        UsageError: no runs, none with a clean condition, `link` is no web address, or `output` has a README.md of
+            another kind.
         VideoContrastError: a run cannot be read.
     """
     import jinja2
 
     if link and not link.startswith(("https://", "http://")):
         raise UsageError(f"--link {link!r} is no web address (https://...)")
+    readme = Path(output) / "README.md"
+    if readme.is_file() and STATIC_SPACE not in readme.read_text(encoding="utf-8", errors="replace"):
+        raise UsageError(f"{readme} is not of a static Space and would be lost; give --output a folder of its own")
     loaded = [run for run in load_runs([Path(run) for run in runs], dataset=dataset) if CLEAN in run.metrics]
     if not loaded:
         raise UsageError("none of these runs has a clean condition")
@@ -131,7 +137,7 @@ def leaderboard(
     content = {name: {model: asdict(own) for model, own in column.items()} for name, column in board.items()}
     write_text(target / "leaderboard.json", json.dumps(content, indent=1, ensure_ascii=False) + "\n")
     card = jinja2.Template((files("video_contrast.reports") / "leaderboard.md.jinja").read_text(encoding="utf-8"))
-    write_text(target / "README.md", card.render(title=title) + "\n")
+    write_text(readme, card.render(title=title) + "\n")
     return write_text(target / "index.html", render_page(page, with_own_names(sections), folder=True))
 
 
@@ -153,7 +159,10 @@ def check_runs(runs: Sequence[str | Path], *, dataset: str | Path | None = None)
     own = {run.path: run for run in loaded}
     lines = [f"{path}: {line}" for path, run in own.items() for line in contradictions(run.folder, run.key.dataset)]
     if lines:
-        raise VideoContrastError("\n".join([f"refused, {counted(len(lines), 'contradiction')}:", *lines]))
+        rest = [f"and {len(lines) - LISTED} more"] if len(lines) > LISTED else []
+        raise VideoContrastError(
+            "\n".join([f"refused, {counted(len(lines), 'contradiction')}:", *lines[:LISTED], *rest])
+        )
     return len(own)
 
 

@@ -98,7 +98,8 @@ def known_ticks(ticks: Sequence[Tick], clips: Sequence[CaptionedClip], configs: 
 
     Raises:
         UsageError: a tick names no config, and not just one is built.
-        VideoContrastError: one is of no caption, or says what another caption of the clip says; names the line.
+        VideoContrastError: one is of no caption, or says what another caption of the clip says, or two rows
+            vote differently on the same contrast; names the line.
     """
     if configs != configs[:1] and (unnamed := next((tick for tick in ticks if not tick.config), None)):
         raise UsageError(f"{unnamed.place}: needs a column config where several are built: {', '.join(configs)}")
@@ -106,7 +107,13 @@ def known_ticks(ticks: Sequence[Tick], clips: Sequence[CaptionedClip], configs: 
     for clip in clips:
         for name in (clip.id, clip.video_id, clip.video_path):
             captions.setdefault(name, set()).update(map(normal, clip.captions))
+    votes: dict[tuple[str, str, str, str], Tick] = {}
     for tick in ticks:
+        key = (tick.config, tick.clip, normal(tick.caption), normal(tick.contrast))
+        if (other := votes.setdefault(key, tick)).vote != tick.vote:
+            raise VideoContrastError(
+                f"{tick.place}: the vote is {tick.vote}, that of {other.place} {other.vote}; keep one"
+            )
         if tick.clip not in captions:
             raise VideoContrastError(f"{tick.place}: the table of captions has no clip {tick.clip!r}")
         if normal(tick.caption) not in captions[tick.clip]:

@@ -15,6 +15,7 @@ from video_contrast.reports.foreign_logs import is_foreign, read_logs
 from video_contrast.reports.foreign_logs.log import ForeignLog
 from video_contrast.reports.hits import hit
 from video_contrast.storage import RunFolder
+from video_contrast.storage.certificates import read_certificate
 from video_contrast.storage.run_records import Numbers, SimilarityMatrix
 
 CERTIFICATE = "certificate"  # the key by which a certificate is known: its version
@@ -121,7 +122,7 @@ def _sides(path: Path, metric: str | None) -> dict[str, Side]:
     if path.is_file() and path.suffix == ".json":
         value = read_json(path)
         if isinstance(value, Mapping) and CERTIFICATE in value:
-            return {"": certificate_side(value, str(path))}
+            return {"": certificate_side(read_certificate(str(path)), str(path))}
     if is_foreign(path):
         return {log.task: _of_log(log) for log in read_logs(path, metric)}
     if not path.is_dir():

@@ -100,6 +100,11 @@ def test_a_table_by_hand_needs_no_config_where_one_is_built(
         ("verb_mc\tclips/snow\ttwo men walk in the rain\ttwo men run\tyes", "line 2: the table of captions has no"),
         ("verb_mc\tclips/rain\ttwo men walk in rain\ttwo men run\tyes", "line 2: the clip 'clips/rain' has no caption"),
         ("", "no rows"),
+        (
+            "verb_mc\tclips/rain\ttwo men walk in the rain\ttwo men run\tyes\n"
+            "verb_mc\tclips/rain\ttwo men walk in the rain\tTwo men run.\tno",
+            "line 3: the vote is no, that of review.tsv, line 2 yes; keep one",
+        ),
     ],
 )  # fmt: skip
 def test_a_bad_row_is_one_clear_error(

@@ -154,6 +154,30 @@ def test_a_run_that_its_scores_or_its_set_deny_is_refused(
     assert "refused" in capsys.readouterr().err and not (tmp_path / "site").exists()
 
 
+def test_a_damaged_matrix_is_named(world: Path, tmp_path: Path) -> None:
+    run = fabricate.make_run(tmp_path / "run", world / "set", CONFIGS)
+    path = run / "retrieval/retrieval/clean.npy"
+    path.write_bytes(path.read_bytes()[:50])
+    with pytest.raises(VideoContrastError, match=r"clean\.npy is damaged"):
+        check_runs([run])
+
+
+def test_many_contradictions_are_counted_and_the_first_are_named(world: Path, tmp_path: Path) -> None:
+    run = fabricate.make_run(tmp_path / "run", world / "set", ["retrieval"])
+    path = run / "retrieval/retrieval/clean.npy"
+    np.save(path, -np.load(path))
+    with pytest.raises(VideoContrastError, match=r"and \d+ more$") as error:
+        check_runs([run])
+    assert len(str(error.value).splitlines()) == 10
+
+
+def test_a_readme_of_another_kind_is_kept(world: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "README.md").write_text("# My project\n")
+    assert main(["leaderboard", str(world / "runs"), "--output", str(tmp_path)]) == 2
+    assert "README.md is not of a static Space" in capsys.readouterr().err
+    assert [path.name for path in tmp_path.iterdir()] == ["README.md"]
+
+
 def test_a_run_of_another_set_is_refused(world: Path, tmp_path: Path) -> None:
     other = fabricate.make_set(tmp_path / "set", 50, configs=["verb_mc"])
     run = fabricate.make_run(tmp_path / "run", world / "set", ["verb_mc"])

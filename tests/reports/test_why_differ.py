@@ -219,6 +219,33 @@ def test_screen_json_and_refusals(place: Path, capsys: pytest.CaptureFixture[str
     assert main([*words, "--config", "gender_mc"]) == 2
     assert main(["why-differ", words[1], str(place / "nothing")]) == 2
     assert "no folder of a run" in capsys.readouterr().err
+    (place / "later.json").write_text('{"certificate": 2}')
+    assert main(["why-differ", words[1], str(place / "later.json")]) == 1
+    assert "later.json is no certificate of version 1" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("command", "file"),
+    [
+        ("why-differ", "scores.parquet"), ("why-differ", "evidence.json"), ("table", "scores.parquet"),
+        ("leaderboard", "scores.parquet"),
+    ],
+)  # fmt: skip
+def test_a_damaged_file_of_a_run_is_named(
+    command: str, file: str, place: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    whole = run(place, "first")
+    copy = shutil.copytree(whole, tmp_path / "copy")
+    (copy / file).write_text("[1, 2]")
+    site = ["--output", str(tmp_path / "site")] if command == "leaderboard" else []
+    capsys.readouterr()
+    assert main([command, str(whole), str(copy), *site]) == 1
+    error = capsys.readouterr().err
+    assert f"{copy / file} is damaged" in error and "unexpected" not in error
+    assert not (tmp_path / "site").exists()
+    (copy / "metrics.json").unlink()
+    assert main(["why-differ", str(whole), str(copy)]) == 2
+    assert "no finished run (no metrics.json)" in capsys.readouterr().err
 
 
 def test_what_a_run_records_is_small(place: Path) -> None:

@@ -140,6 +140,11 @@ def test_another_model_or_sampling_fails(capsys: pytest.CaptureFixture[str], tmp
     assert main(["certify", "temporal", "--against", str(tmp_path / "other.json")]) == 1
     assert "no certificate of version" in capsys.readouterr().err
     assert main(["certify", "temporal", "--against", "http://example.org/a.json"]) == 2
+    cut = json.loads((CERTIFICATES / "temporal.json").read_text(encoding="utf-8"))
+    for kept in (0, 3):
+        (tmp_path / "cut.json").write_text(json.dumps({**cut, "traces": cut["traces"][:kept]}))
+        assert main(["certify", "temporal", "--against", str(tmp_path / "cut.json")]) == 1
+        assert f"cut.json holds {kept} of the 8 golden items" in capsys.readouterr().err
 
 
 def test_a_run_says_that_its_model_is_certified(

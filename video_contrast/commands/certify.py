@@ -35,8 +35,15 @@ def certify(
         path = write_certificate(made, request.output)
         print_json({"written": path, **made}) if as_json else say(path)
         return
-    results = compare(certificate_side(made, model), certificate_side(other, str(against)))
+    own, given = certificate_side(made, model), certificate_side(other, str(against))
+    results = compare(own, given)
     failed = failed_stage(results)
+    shared = own.traces.keys() & given.traces.keys()
+    if failed is None and len(shared) < len(own.traces):
+        raise VideoContrastError(
+            f"{against} holds {len(shared)} of the {len(own.traces)} golden items, so nothing passes by it; "
+            "write it again with `certify --output`"
+        )
     shown = [result for result in results if result.state != "unknown"]
     if as_json:
         print_json({"passed": failed is None, "first": failed and failed.stage, "stages": list(map(asdict, shown))})

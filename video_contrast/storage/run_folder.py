@@ -24,7 +24,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar, cast
 
-from video_contrast.errors import UsageError, unknown_name
+from video_contrast.errors import UsageError, VideoContrastError, unknown_name
 from video_contrast.files import Json, JsonObject, atomic_path, read_json, write_json, write_text
 from video_contrast.storage.run_records import Identity, RunMetrics, RunRecord, ScoreRow, SimilarityMatrix, VideoFile
 
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 RECORD = "run.json"
 METRICS = "metrics.json"
 SCORES = "scores.parquet"
+FINISHED = (RECORD, METRICS, SCORES)
 VIDEOS = "videos.json"
 IDENTITY = "identity.json"
 SELF_TEST = "self_test.json"
@@ -70,9 +71,10 @@ class RunFolder:
             UsageError: the folder holds none.
         """
         run = cls(Path(path).expanduser())
-        if not run.is_finished:
+        absent = [name for name in FINISHED if not (run.path / name).is_file()]
+        if absent:
             raise UsageError(
-                f"{run.path} holds no finished run (no {RECORD}); give the --output folder of `video-contrast score`"
+                f"{run.path} holds no finished run (no {absent[0]}); give the --output folder of `video-contrast score`"
             )
         return run
 
@@ -85,7 +87,7 @@ class RunFolder:
     @property
     def is_finished(self) -> bool:
         """Whether all files of a run are there."""
-        return all((self.path / name).is_file() for name in (RECORD, METRICS, SCORES))
+        return all((self.path / name).is_file() for name in FINISHED)
 
     @cached_property
     def record(self) -> RunRecord:
@@ -115,9 +117,16 @@ class RunFolder:
 
     @property
     def evidence(self) -> Json:
-        """The content of `evidence.json`; {} where there is none."""
+        """The content of `evidence.json`; {} where there is none.
+
+        Raises:
+            VideoContrastError: it is damaged.
+        """
         target = self.path / EVIDENCE
-        return read_json(target) if target.exists() else {}
+        content = read_json(target) if target.exists() else {}
+        if not isinstance(content, dict):
+            raise _damaged(target, "no JSON object")
+        return content
 
     @property
     def configs(self) -> list[str]:
@@ -170,6 +179,7 @@ class RunFolder:
 
         Raises:
             UsageError: they were not kept, or there are none.
+            VideoContrastError: the file is damaged.
         """
         path = self._matrix_path(config, condition)
         if not path.is_file():
@@ -177,7 +187,11 @@ class RunFolder:
         import numpy as np
 
         ids = read_json(path.with_name(path.name.removesuffix(".npy") + ".json"))
-        return SimilarityMatrix(np.load(path, mmap_mode="r", allow_pickle=False), **ids)
+        try:
+            values = np.load(path, mmap_mode="r", allow_pickle=False)
+        except (OSError, EOFError, ValueError) as error:
+            raise _damaged(path, error) from error
+        return SimilarityMatrix(values, **ids)
 
     # Writing: every file appears whole, and the record last.
 
@@ -338,9 +352,18 @@ class RunFolder:
         return self.path / MATRICES / config / f"{condition.replace(':', '.')}.npy"
 
     def _read_scores(self) -> pa.Table:
+        import pyarrow as pa
         import pyarrow.parquet as pq
 
-        return pq.ParquetFile(self.path / SCORES).read()
+        path = self.path / SCORES
+        try:
+            return pq.ParquetFile(path).read()
+        except (OSError, pa.ArrowException) as error:
+            raise _damaged(path, error) from error
+
+
+def _damaged(path: Path, why: object) -> VideoContrastError:
+    return VideoContrastError(f"{path} is damaged ({why}); copy the run again, or score into another folder")
 
 
 def plain(value: Recorded) -> Recorded:
