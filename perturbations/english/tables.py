@@ -3,7 +3,6 @@
 from collections.abc import Iterable
 from functools import cache
 from importlib.resources import files
-from itertools import combinations
 
 
 @cache
@@ -24,10 +23,3 @@ def both_ways(pairs: Iterable[tuple[str, ...]]) -> dict[str, frozenset[str]]:
         partners.setdefault(first, set()).add(second)
         partners.setdefault(second, set()).add(first)
     return {word: frozenset(others) for word, others in partners.items()}
-
-
-@cache
-def line_mates(package: str, name: str) -> dict[str, frozenset[str]]:
-    """Each word of a table -> the other words of its lines."""
-    listed = (dict.fromkeys(line.split()) for line in lines(package, name))
-    return both_ways(pair for words in listed for pair in combinations(words, 2))
