@@ -25,6 +25,7 @@ from video_contrast.video import read_video
 
 HEIGHT, WIDTH = 240, 320  # what is shown of each golden clip: its middle
 CLOSE, FAR = 0.1, 0.15  # differences, in standard deviations of the pixels: of backends that resize, of other pictures
+OTHER_MEAN = "another mean or std"
 ALIKE = 0.99  # a correlation from which on a change explains the pixels
 
 Frames = Callable[[np.ndarray], np.ndarray]
@@ -63,9 +64,10 @@ def check_pictures(probe: Probe, source: ModelSource) -> Outcome:
     untested = "not tested: the model's processor gives no pixels to compare with"
     if not source.config or network_of(probe.model) is None:
         return Outcome("pictures", "fact", untested)
-    reference = _reference(source)
-    if reference is None:
+    loaded = _reference(source)
+    if loaded is None:
         return Outcome("pictures", "fact", untested)
+    reference, normalises = loaded
     frames = golden_frames(probe.model.frames or min(len(probe.clips[0].frames), 8))
     try:
         arrays = _pixels(probe, frames)
@@ -80,6 +82,9 @@ def check_pictures(probe: Probe, source: ModelSource) -> Outcome:
     fits = {name: fit for name, fit in _fits(reference, arrays, frames) if fit >= ALIKE}
     if fits:
         best = max(fits, key=lambda name: fits[name])
+        if best == OTHER_MEAN and not normalises:
+            says = "the pixels are those of the model's own processor; the network itself normalises them"
+            return Outcome("pictures", "pass", says, numbers)
         numbers |= {"correlation": fits[best]}
         return Outcome("pictures", "fail", f"the pixels are those of {best} (correlation {fits[best]:.3f})", numbers)
     if not same:
@@ -111,11 +116,13 @@ def _pixels(probe: Probe, frames: np.ndarray) -> list[np.ndarray]:
         else:
             captions, asked = probe.items.get(0, (probe.captions_of(0), {}))
             model.score(clip, captions, **asked)
-    return list(shown.pixels.values())
+    arrays = list(shown.pixels.values())
+    # Convolutions over time have the channels before the frames, processors the frames before the channels.
+    return [*arrays, *(array.swapaxes(1, 2) for array in arrays if array.ndim == 5)]
 
 
-def _reference(source: ModelSource) -> Callable[[np.ndarray], np.ndarray | None] | None:
-    """Frames to the pixels of a processor loaded anew from the checkpoint; None where it has none."""
+def _reference(source: ModelSource) -> tuple[Callable[[np.ndarray], np.ndarray | None], bool] | None:
+    """Frames to the pixels of a processor loaded anew, and whether it normalises; None where there is none."""
     processor: Processor | None = None
     for backend in ("pil", None):
         try:
@@ -141,7 +148,15 @@ def _reference(source: ModelSource) -> Callable[[np.ndarray], np.ndarray | None]
         name = next((name for name in arrays if name.startswith("pixel_values")), None)
         return None if name is None else np.asarray(arrays[name], np.float32)
 
-    return pixels
+    return pixels, _normalises(images if videos is None else videos)
+
+
+def _normalises(processor: object) -> bool:
+    """Whether pixels leave a processor normalised; where not, a network may do so itself (Gemma 4)."""
+    if not getattr(processor, "do_normalize", True):
+        return False
+    mean, std = getattr(processor, "image_mean", None), getattr(processor, "image_std", None)
+    return bool(np.any(np.asarray(mean or 0) != 0) or np.any(np.asarray(std or 1) != 1))
 
 
 def _difference(pixels: np.ndarray, expected: np.ndarray) -> float:
@@ -154,7 +169,7 @@ def _fits(
     reference: Callable[[np.ndarray], np.ndarray | None], arrays: list[np.ndarray], frames: np.ndarray
 ) -> Iterator[tuple[str, float]]:
     """Each of `CHANGES` with the correlation of its pixels with those of the network; also other means and stds."""
-    for name, change in {"another mean or std": lambda same: same, **CHANGES}.items():
+    for name, change in {OTHER_MEAN: lambda same: same, **CHANGES}.items():
         expected = reference(change(frames))
         for array in arrays:
             if expected is not None and array.size == expected.size and array.std() > 0 and expected.std() > 0:
