@@ -112,23 +112,30 @@ def build_configs(
             add_config(built, config, *random_config(items, counts), optional=may_be_empty)
         elif config in plan.contrasts or config == "contrast_mc":
             try:
-                if config == "contrast_mc":
-                    tables, config_facts = _mixed_config(built, plan, items, counts)
-                else:
-                    tables, config_facts = _contrast_config(built, plan, config, items, counts)
+                tables, config_facts = _contrast_config(built, plan, config, items, counts)
             except NotEnglish as error:
                 if not optional:
                     raise
                 leave_out(built, config, str(error))
                 continue
-            hint = plan.contrasts[config].hint if config in plan.contrasts and any(items.values()) else ""
+            hint = _hint(plan, config, items)
             add_config(built, config, tables, config_facts, optional=may_be_empty, hint=hint)
         elif config in plan.missing:
             leave_out(built, config, plan.missing[config], optional=optional)
+    return built if optional else _with_items(built, configs)
+
+
+def _with_items(built: BuiltSet, configs: Sequence[str]) -> BuiltSet:
+    """The set, if one of its configs has items."""
     empty = built.facts.get("left_out", {})
-    if configs and not optional and all(config in empty for config in configs):
+    if configs and all(config in empty for config in configs):
         raise VideoContrastError("\n".join(empty.values()))
     return built
+
+
+def _hint(plan: ContrastPlan, config: str, items: Mapping[str, Sequence[RandomItem]]) -> str:
+    """What to do where a config has no contrast though there are items that could have had one."""
+    return plan.contrasts[config].hint if config in plan.contrasts and any(items.values()) else ""
 
 
 def add_config(
@@ -220,6 +227,8 @@ def _contrast_config(
     items: Mapping[str, Sequence[RandomItem]],
     counts: Mapping[str, Mapping[str, int]],
 ) -> tuple[Tables, Facts]:
+    if name == "contrast_mc":
+        return _mixed_config(built, plan, items, counts)
     config = plan.contrasts[name]
     generator = config.generator()
     tables: dict[str, list[Row]] = {}

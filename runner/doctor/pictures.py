@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import lru_cache
+from typing import cast
 
 import numpy as np
 
@@ -140,7 +141,7 @@ def _reference(source: ModelSource) -> tuple[Callable[[np.ndarray], np.ndarray |
         frames = np.ascontiguousarray(frames)
         try:
             if videos is None:
-                arrays = pixels_of(images, frames)
+                arrays = pixels_of(cast("Processor", images), frames)  # one of the two is there
             else:
                 arrays = videos(videos=[frames], do_sample_frames=False, return_tensors="pt")
         except (TypeError, ValueError):  # frames that it does not take by itself
