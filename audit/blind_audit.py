@@ -97,10 +97,7 @@ def blind_results(
 ) -> list[BlindResult]:
     """Scores every item by every blind model; those that learn are left out where there are too few items.
 
-    Args:
-        items: the audited candidates.
-        seed: of the folds.
-        language_model: a causal language model; it joins the others.
+    `language_model`: a causal language model; it joins the others.
     """
     results = [
         BlindResult("shorter_wins", "fewest words", _lengths(items, -1.0)),
@@ -124,13 +121,8 @@ def blind_results(
 def audit(rows: Sequence[Row], *, seed: int = 0, language_model: PerplexityModel | None = None) -> AuditFacts:
     """Measures how well the true caption is told from the contrasts of its item without the video.
 
-    Args:
-        rows: of a multiple-choice set.
-        seed: of the folds.
-        language_model: a causal language model; its accuracy is added to those of the built-in models.
-
-    Raises:
-        UsageError: the rows are not of a multiple-choice set.
+    `language_model`: a causal language model; its accuracy is added to those of the built-in models. Raises UsageError:
+    the rows are not of a multiple-choice set.
     """
     items = audited_items(rows)
     return audit_facts(items, blind_results(items, seed=seed, language_model=language_model))
@@ -161,10 +153,6 @@ def best_of(results: Sequence[BlindResult], clusters: Sequence[str]) -> tuple[Bl
     """Returns the most accurate of blind models and its accuracy.
 
     The best of several is good by chance too: its interval is that of all of them at once (Bonferroni).
-
-    Args:
-        results: at least one.
-        clusters: source video of each item.
     """
     best = max(results, key=lambda result: accuracy_facts(wins(result.scores), clusters)["accuracy"])
     return best, accuracy_facts(wins(best.scores), clusters, level=1 - 0.05 / len(results))
@@ -207,19 +195,11 @@ def refine(
 ) -> tuple[list[MultipleChoiceRow], RefinedCounts]:
     """Cuts a set to the largest part, cell by cell, on which two blind scores say nothing.
 
-    Per item the gaps (true minus mean of the contrasts) of the classifier and of the trigram model are binned on a
-    grid symmetric about zero, and the cells (i, j) and (-i, -j) are cut to the smaller of the two.
-
-    Args:
-        rows: of a multiple-choice set.
-        seed: of the folds, and of which items of a cell stay.
-        by: keys of two blind models (`blind_results`) in place of the classifier and the trigram model.
-
-    Returns:
-        The rows that stay, in their order, and facts: items before and after, and the blind accuracies on what stays.
-
-    Raises:
-        UsageError: too few items to cross-validate.
+    Per item the gaps (true minus mean of the contrasts) of the classifier and of the trigram model are binned on a grid
+    symmetric about zero, and the cells (i, j) and (-i, -j) are cut to the smaller of the two. Returns the rows that
+    stay, in their order, and facts: items before and after, and the blind accuracies on what stays. `seed`: of the
+    folds, and of which items of a cell stay. `by`: keys of two blind models (`blind_results`) in place of the
+    classifier and the trigram model. Raises UsageError: too few items to cross-validate.
     """
     items = audited_items(rows)
     clusters = [item.cluster for item in items]
@@ -276,13 +256,7 @@ def wins(scores: Scores) -> NDArray[np.float64]:
 
 
 def accuracy_facts(won: NDArray[np.float64], clusters: Sequence[str], *, level: float = 0.95) -> AccuracyFacts:
-    """Returns the record of an accuracy.
-
-    Args:
-        won: float64[n], 0..1.
-        clusters: source video of each item.
-        level: coverage of the interval.
-    """
+    """Returns the record of an accuracy. `won`: float64[n], 0..1."""
     interval = share_interval(won, clusters, level=level)
     low, high = (round(float(end), 4) if np.isfinite(end) else None for end in (interval.low, interval.high))
     error = round(float(interval.standard_error), 4) if np.isfinite(interval.standard_error) else None

@@ -34,12 +34,8 @@ START, UNKNOWN = "<s>", "<unk>"
 def folds_of(clusters: Sequence[str], folds: int, seed: int) -> NDArray[np.int64]:
     """Returns the fold of every item, int64[n].
 
-    Items of one cluster share a fold, and folds hold about as many clusters each.
-
-    Args:
-        clusters: source video of each item.
-        folds: how many.
-        seed: of the order in which clusters are dealt out.
+    Items of one cluster share a fold, and folds hold about as many clusters each. `seed`: of the order in which
+    clusters are dealt out.
     """
     names = sorted(set(clusters))
     order = stream(seed, "audit-folds").permutation(len(names))
@@ -57,16 +53,13 @@ def cross_fitted(
     """Scores texts of every item by a model fitted on the other folds.
 
     A caption may stand in several items, true in one and a distractor in others: a text that is scored is taken out of
-    what that fold's model learns from.
+    what that fold's model learns from. Returns float64[k] for each item.
 
     Args:
         items: candidates of each item that models learn from, the true one first.
         fold: of each item, int64[n].
         fit: learns from items and returns a function from texts to scores.
         scored: the texts of each item to score; `items` by default.
-
-    Returns:
-        float64[k] for each item.
     """
     scored = items if scored is None else scored
     scores: Scores = [np.zeros(0)] * len(items)
@@ -92,18 +85,14 @@ def blind_scores(
 ) -> Scores:
     """Cross-fitted scores of a blind model, as the audit uses it.
 
+    Returns float64[k] for each item, higher for what looks true. Raises UsageError: fewer than `LEAST_ITEMS` items, or
+    fewer videos than folds.
+
     Args:
         items: candidates of each item that the model learns from, the true one first.
-        clusters: source video of each item.
         model: a name of `BLIND_MODELS`.
         scored: the texts of each item to score; `items` by default.
         seed: of the folds, which keep a cluster together.
-
-    Returns:
-        float64[k] for each item, higher for what looks true.
-
-    Raises:
-        UsageError: fewer than `LEAST_ITEMS` items, or fewer videos than folds.
     """
     if too_few(clusters):
         raise UsageError(f"{len(clusters)} items of {len(set(clusters))} videos are too few to cross-validate")
@@ -258,15 +247,8 @@ def strongest_blind_scores(
 ) -> tuple[str, Scores]:
     """Scores all candidates by the blind model that tells most true captions from the contrasts of their items.
 
-    Args:
-        candidates: of each item.
-        labels: which of them is true.
-        kinds: of each candidate.
-        clusters: source video of each item.
-
-    Returns:
-        What the model is, and float64[k] for each item in the order of its candidates, higher for what looks true. Too
-        few items to cross-validate have the models of their audit, which learn nothing: the fewest or the most words.
+    Returns what the model is, and float64[k] for each item in the order of its candidates, higher for what looks true.
+    Too few items to cross-validate have the models of their audit, which learn nothing: the fewest or the most words.
     """
     against = [audited_negatives(label, of_item) for label, of_item in zip(labels, kinds, strict=True)]
     if too_few(clusters):

@@ -26,14 +26,8 @@ def exchangeability(
 ) -> OrderFacts:
     """Tests whether a language model prefers the published order of items, and that of candidates.
 
-    Args:
-        rows: in the published order.
-        model: a causal language model.
-        seed: of the shuffled orders.
-        shuffles: how many orders each published one is compared with.
-
-    Returns:
-        A test of either order; None below `LEAST`. A small p-value says that the order is known, not by which way.
+    Returns a test of either order; None below `LEAST`. A small p-value says that the order is known, not by which way.
+    `shuffles`: how many orders each published one is compared with.
     """
     texts = [" ".join([*filter(None, [row.get("question")]), row["candidates"][row["label"]]]) for row in rows]
     shards: list[list[str]] = [[]]

@@ -33,17 +33,7 @@ def explained(
 ) -> list[ExplainedFacts]:
     """How much of each model's accuracy a blind model has too, and its accuracy where no blind model wins.
 
-    Args:
-        items: the audited candidates.
-        blind: results of every blind model.
-        best: key of the best of them.
-        answers: of each model.
-
-    Returns:
-        A row a model.
-
-    Raises:
-        VideoContrastError: a model has no item of the set.
+    Returns a row a model. `best`: key of the best of them. Raises VideoContrastError: a model has no item of the set.
     """
     by_item = zip(*(result.scores for result in blind), strict=True)
     solved = np.array([any(score[0] > score[1:].max() for score in scores) for scores in by_item])
@@ -112,13 +102,8 @@ def power(
 
     With the scores of at least two models their paired differences are the pilot (of all pairs the one that needs
     most). Without, two models that err independently of each other are assumed, which is the worst case of unrelated
-    models, and the items of one video count as all alike; `..._at_best` are those of unrelated items.
-
-    Args:
-        items: the audited candidates.
-        answers: of each model.
-        points: the difference, in percentage points.
-        accuracy: of both models, 0..1; half way between chance and 1 where None.
+    models, and the items of one video count as all alike; `..._at_best` are those of unrelated items. `accuracy`: of
+    both models, 0..1; half way between chance and 1 where None.
     """
     clusters = {item.id: item.cluster for item in items}
     difference = points / 100

@@ -26,22 +26,15 @@ def audit_set(
 ) -> dict[str, ConfigAudit]:
     """Audits configs of a set on disk and writes the results into its record.
 
-    `hub_cards.write_card` then renders the card with them.
+    `hub_cards.write_card` then renders the card with them. Returns the audit of each config with the certificate of its
+    X-ray (`audit.xray`); with `refine` the refined configs' own audits stand under their names. Raises UsageError: no
+    set there, no such config or split, or too few items to refine.
 
     Args:
-        folder: of the set.
         configs: which; all of multiple choice and pairs by default (refined ones are left alone).
         split: which split is audited; `test` if there is one, else the first.
         refine: also write `CONFIG_refined`, with every split of a multiple-choice config refined by itself.
         language_model: joins the blind models, and is asked whether it knows the set.
-        seed: of all random draws.
-
-    Returns:
-        The audit of each config with the certificate of its X-ray (`audit.xray`); with `refine` the refined configs'
-        own audits stand under their names.
-
-    Raises:
-        UsageError: no set there, no such config or split, or too few items to refine.
     """
     set_folder = SetFolder.built(folder)
     draft = SetDraft(folder)

@@ -26,14 +26,10 @@ _MARK = "'"  # around words
 def tells(items: Sequence[AuditedItem], n: int = SHOWN) -> list[Tell]:
     """The words and the features of form that give most answers away, the strongest first.
 
-    Args:
-        items: the audited candidates, the true one first.
-        n: how many.
-
-    Returns:
-        Of each what it is, the items in which it sets candidates apart, in how many of these the true one has it, how
-        many that would be by chance, and the standard score of the difference. Of words within a stronger run of words
-        and of runs that hold a stronger one, only the stronger is taken.
+    Returns of each what it is, the items in which it sets candidates apart, in how many of these the true one has it,
+    how many that would be by chance, and the standard score of the difference. Of words within a stronger run of words
+    and of runs that hold a stronger one, only the stronger is taken. `items`: the audited candidates, the true one
+    first.
     """
     sums: dict[str, np.ndarray] = defaultdict(lambda: np.zeros(4))  # items, true, expected, variance
     videos: dict[str, set[str]] = defaultdict(set)
@@ -81,10 +77,7 @@ def _set_apart(item: AuditedItem) -> Iterator[tuple[str, float, float]]:
 def blind_wins(items: Sequence[AuditedItem], best: BlindResult, n: int = SHOWN) -> list[BlindWin]:
     """The items that a blind model wins by the widest margin, with the candidate that it takes for the next one.
 
-    Args:
-        items: the audited candidates, the true one first.
-        best: the blind model.
-        n: how many.
+    `items`: the audited candidates, the true one first.
     """
     margins = [float(scores[0] - scores[1:].max()) for scores in best.scores]
     order = sorted((at for at, margin in enumerate(margins) if margin > 0), key=lambda at: -margins[at])

@@ -44,18 +44,15 @@ def xray(
 ) -> XrayRecord:
     """X-rays a split of a set; the others serve to find what stands in several.
 
+    Raises UsageError: no such split, or rows that are not of a multiple-choice set; VideoContrastError: a model has no
+    item of the set.
+
     Args:
         splits: split -> rows, in the published order.
         split: which; `test` if there is one, else the first.
-        answers: of models, by item id.
         language_model: joins the blind models, and is asked whether it knows the published order.
         tokens: how they are counted, and how many a model reads.
         points: the difference of two models that the set should show, in percentage points.
-        seed: of all random draws.
-
-    Raises:
-        UsageError: no such split, or rows that are not of a multiple-choice set.
-        VideoContrastError: a model has no item of the set.
     """
     name = split or audited_split(splits)
     if name not in splits:

@@ -48,11 +48,7 @@ def blind_warnings(record: SetRecord, configs: Sequence[str], folder: object) ->
     """Returns a sentence for each config that a text-only model wins well above chance.
 
     The interval of the best model, corrected for the choice among them, must lie above chance, as in an X-ray.
-
-    Args:
-        record: of the set.
-        configs: that were built.
-        folder: of the set, for the command that refines it.
+    `folder`: of the set, for the command that refines it.
     """
     warnings = []
     for config, audit in _audits(record, configs):

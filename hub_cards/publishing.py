@@ -166,11 +166,7 @@ def upload(
     Args:
         stages: lists of (path in the repository, file); a later stage is committed after the former.
         repo: NAME or USER/NAME.
-        kind: of repository.
-        message: of the commits.
-        private: of a new repository.
         revision: a branch, made if there is none.
-        step: is told of every commit.
         **create: further arguments of `HfApi.create_repo` (`space_sdk`).
     """
     from huggingface_hub import CommitOperationAdd

@@ -36,13 +36,8 @@ def refusals(folder: SetFolder) -> list[str]:
 def clips(folder: SetFolder, root: Path, tables: Sequence[tuple[str, str]] | None = None) -> list[tuple[str, Path]]:
     """The distinct clips of a set that lie under `root`: (relative path, file), sorted.
 
-    Args:
-        folder: the set.
-        root: where its clips lie.
-        tables: (config, split) of those that are asked for; all where None.
-
-    Raises:
-        VideoContrastError: one is missing; the message says how many are.
+    `tables`: (config, split) of those that are asked for; all where None. Raises VideoContrastError: one is missing;
+    the message says how many are.
     """
     rows = (row for table in tables or folder.tables() for row in folder.rows(*table))
     files = [

@@ -48,12 +48,8 @@ class Result(TypedDict):
 def results_of(run: str | Path, dataset: str | None = None) -> list[Result]:
     """A run's clean figures, one entry a config and score, in percent.
 
-    Args:
-        run: a finished run directory.
-        dataset: the set's id on the Hub; by default what the run says (a folder's name, if it was a folder).
-
-    Raises:
-        VideoContrastError: not a finished run.
+    `dataset`: the set's id on the Hub; by default what the run says (a folder's name, if it was a folder). Raises
+    VideoContrastError: not a finished run.
     """
     folder = RunFolder.open(run)
     record, metrics = folder.record, folder.metrics
@@ -152,13 +148,8 @@ def result_card(results: list[Result], record: RunRecord) -> str:
 def check_whole(run: str | Path, max_missing: float | None = None) -> None:
     """Refuses a run over a part of its set: its figures would stand beside those of the whole set.
 
-    Args:
-        run: a finished run directory.
-        max_missing: the share of its clips that may be missing; none by default.
-
-    Raises:
-        UsageError: the run was scored with `limit`, or `max_missing` is no share.
-        TooManyMissing: more clips are missing.
+    `max_missing`: the share of its clips that may be missing; none by default. Raises UsageError: the run was scored
+    with `limit`, or `max_missing` is no share; TooManyMissing: more clips are missing.
     """
     check_share(max_missing)
     record = RunFolder.open(run).record
@@ -185,17 +176,13 @@ def push_results(
 ) -> str:
     """Sends a run's `.eval_results` file to a model's repository; returns the address of the pull request or commit.
 
+    Raises UsageError: `dataset` is not a name on the Hub, or a trial run; TooManyMissing: more clips are missing than
+    `max_missing` allows; VideoContrastError: nothing to report, no permission, no network.
+
     Args:
-        run: a finished run directory.
-        repo: the model on the Hub.
         dataset: the set on the Hub; results of a set that nobody can load are of no use to others.
         pull_request: open a pull request instead of writing to the main branch.
         max_missing: the share of the run's clips that may be missing; the notes of the results say how many are.
-
-    Raises:
-        UsageError: `dataset` is not a name on the Hub, or a trial run.
-        TooManyMissing: more clips are missing than `max_missing` allows.
-        VideoContrastError: nothing to report, no permission, no network.
     """
     from video_contrast.hub_cards.publishing import client_api, explained
 
@@ -220,10 +207,7 @@ def push_results(
 def push_certificate(path: Path, repo: str, *, pull_request: bool = True) -> str:
     """Sends a certificate to a model's repository, under `certificates/`; returns the address.
 
-    Args:
-        path: the file.
-        repo: the model on the Hub.
-        pull_request: open a pull request instead of writing to the main branch.
+    `pull_request`: open a pull request instead of writing to the main branch.
     """
     from video_contrast.hub_cards.publishing import client_api, explained
 

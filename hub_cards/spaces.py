@@ -30,14 +30,7 @@ def gradio_version() -> str:
 def push_metric(name: str, user: str, *, private: bool = False) -> str:
     """Publishes a metric as the Space USER/NAME; returns its address. What is there already is not sent again.
 
-    Args:
-        name: the module.
-        user: user or organisation.
-        private: make a new Space private.
-
-    Raises:
-        UsageError: no such metric.
-        VideoContrastError: no permission or no network.
+    `user`: user or organisation. Raises UsageError: no such metric; VideoContrastError: no permission or no network.
     """
     from video_contrast.hub_cards.publishing import upload
     from video_contrast.metrics.evaluate_modules import write_space

@@ -43,10 +43,7 @@ def with_videos(table: Path, repo: str) -> pa.Table:
 def pushed_card(card: str, *, licence: str | None, videos: bool) -> str:
     """The card of a set as it is pushed.
 
-    Args:
-        card: markdown with YAML, as it lies on the disk.
-        licence: written where the card has none.
-        videos: the tables have the column.
+    `card`: markdown with YAML, as it lies on the disk. `licence`: written where the card has none.
     """
     _, header, body = card.split("---\n", 2)
     front = yaml.safe_load(header)

@@ -75,19 +75,16 @@ def compare_runs(
 ) -> list[Comparison]:
     """Compares two runs config by config and condition by condition, from their scores alone.
 
+    Returns one row a config, condition and figure ("accuracy", "accuracy_<kind>" against the contrasts of one kind
+    alone, "t2v R@1", "v2t R@1", and of pairs "text_score", "video_score", "group_score", a group counting once). Raises
+    UsageError: a config that is not in both; VideoContrastError: not a finished run, runs of different sets, or no item
+    in common.
+
     Args:
         first, second: directories of finished runs of one set.
         configs: which; all that both have where None.
         points: the difference for the power, in percentage points; the one that was seen where None.
         seed: of the signs that the test draws where it cannot be exact.
-
-    Returns:
-        One row a config, condition and figure ("accuracy", "accuracy_<kind>" against the contrasts of one kind alone,
-        "t2v R@1", "v2t R@1", and of pairs "text_score", "video_score", "group_score", a group counting once).
-
-    Raises:
-        UsageError: a config that is not in both.
-        VideoContrastError: not a finished run, runs of different sets, or no item in common.
     """
     runs = RunFolder.open(first), RunFolder.open(second)
     marks = [run.record["set"]["fingerprints"] for run in runs]

@@ -61,10 +61,7 @@ def embedding_map(run: ConfigRun, points: int) -> Plot | None:
 def stored(run: ConfigRun, ids: Sequence[str], captions: Sequence[str]) -> Space | None:
     """The run's own embeddings of some clips and captions, from its store; None where they are not to be had.
 
-    Args:
-        run: a retrieval run; its record names the store.
-        ids: n items of the set.
-        captions: n captions.
+    `run`: a retrieval run; its record names the store.
     """
     vectors = StoredVectors(run.folder)
     rows = [run.set_rows[name] for name in ids]

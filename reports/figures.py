@@ -126,10 +126,7 @@ def shaded(values: npt.NDArray[np.floating]) -> npt.NDArray[np.uint8]:
 def drawing(width: float = WIDTH, height: float = 3.2, columns: int = 1, **options: Setting) -> Iterator[Drawing]:
     """Yields (canvas, axes) in the style of the report.
 
-    Args:
-        width, height: inches.
-        columns: axes side by side; above 1 `axes` is an array.
-        **options: of `matplotlib.figure.Figure.subplots`.
+    `columns`: axes side by side; above 1 `axes` is an array. `**options`: of `matplotlib.figure.Figure.subplots`.
     """
     import matplotlib
     from matplotlib.figure import Figure as Canvas

@@ -186,15 +186,7 @@ def share_cell(
     share: float | None, low: float | None = None, high: float | None = None, *, chance: float | None = None,
     human: float | None = None, tone: Tone = "", note: str = "",
 ) -> Cell:  # fmt: skip
-    """A share as a cell in percent; a dash where it was not measured.
-
-    Args:
-        share: from 0 to 1.
-        low, high: ends of its interval.
-        chance: its level of chance.
-        human: share of people, in percent.
-        tone, note: as in `Cell`.
-    """
+    """A share as a cell in percent; a dash where it was not measured. `human`: share of people, in percent."""
     if share is None:
         return DASH
     low, high, chance = (None if value is None else 100 * value for value in (low, high, chance))

@@ -89,21 +89,15 @@ def leaderboard(
 ) -> Path:  # fmt: skip
     """Writes the site: `index.html`, `leaderboard.json`, and a README.md that makes it a static Space.
 
+    Returns the page. Raises UsageError: no runs, none with a clean condition, `link` is no web address, or `output` has
+    a README.md of another kind; VideoContrastError: a run cannot be read.
+
     Args:
         runs: folders of runs, or folders that hold some.
         output: the folder of the site. Runs below it are linked.
         link: web address in front of the paths of runs (relative to the first folder given), instead.
         dataset: where the set lies, if it was moved.
         checked: whether `check_runs` has passed, which the page says.
-        title: the heading.
-
-    Returns:
-        The page.
-
-    Raises:
-        UsageError: no runs, none with a clean condition, `link` is no web address, or `output` has a README.md of
-            another kind.
-        VideoContrastError: a run cannot be read.
     """
     import jinja2
 
@@ -144,16 +138,9 @@ def leaderboard(
 def check_runs(runs: Sequence[str | Path], *, dataset: str | Path | None = None) -> int:
     """Computes every figure of runs from their stored scores again, and holds these against the set.
 
-    Args:
-        runs: folders of runs, or folders that hold some.
-        dataset: where the set lies, if it was moved.
-
-    Returns:
-        How many runs were checked.
-
-    Raises:
-        UsageError: no runs.
-        VideoContrastError: something does not match; the message lists all of it.
+    Returns how many runs were checked. `runs`: folders of runs, or folders that hold some. `dataset`: where the set
+    lies, if it was moved. Raises UsageError: no runs; VideoContrastError: something does not match; the message lists
+    all of it.
     """
     loaded = load_runs([Path(run) for run in runs], dataset=dataset)
     own = {run.path: run for run in loaded}

@@ -21,10 +21,7 @@ _USUAL_SCALE = 100.0  # of the CLIP family, where a checkpoint does not hold its
 def released_rcad(run: str | Path, rows: Sequence[MultipleChoiceRow], config: str) -> dict[str, float] | None:
     """R@1, R@2, R@3 in percent and the mean rank by the released convention; None without the run's embeddings.
 
-    Args:
-        run: a finished run.
-        rows: the config's rows.
-        config: a config of counterfactual captions, as many for each clip.
+    `config`: a config of counterfactual captions, as many for each clip.
     """
     from video_contrast.metrics import rcad
 

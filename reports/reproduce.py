@@ -196,7 +196,9 @@ def reproduce(
 ) -> tuple[list[str], Reproduction]:
     """Scores what a paper's tables need and puts our figures beside the published ones.
 
-    Figures stand beside the paper's only if they are of the same split and of at least 90 % of its clips.
+    Figures stand beside the paper's only if they are of the same split and of at least 90 % of its clips. Returns lines
+    of text, and our figures. Raises UsageError: no such paper or part, or no set and nothing to make it of;
+    VideoContrastError: nothing could be scored.
 
     Args:
         name: "contrast_sets", "robustness" or "rcad".
@@ -207,16 +209,7 @@ def reproduce(
         folder: the annotations; looked for beside the videos where None.
         parts: which parts of the recipe; all where None, except "videoqa", which costs three times the rest.
         splits: part -> another split than the paper's.
-        conditions: other conditions than the paper's.
-        log: told what takes long.
         options: the other arguments of `score`.
-
-    Returns:
-        Lines of text, and our figures.
-
-    Raises:
-        UsageError: no such paper or part, or no set and nothing to make it of.
-        VideoContrastError: nothing could be scored.
     """
     paper, recipe = published(name), RECIPES[name]
     scored = _asked_parts(name, parts)

@@ -40,15 +40,9 @@ def find_set(
 ) -> Path:
     """The folder of the set, made on first use.
 
-    Args:
-        annotations: how it is made.
-        configs: which configs; those whose source is not there are left out.
-        folder: folder of the annotations; where None they are looked for beside the videos.
-        video_root: folder of the videos.
-        log: told what is being built.
-
-    Raises:
-        UsageError: neither a set nor annotations; the message names what is looked for and the command.
+    `configs`: which configs; those whose source is not there are left out. `folder`: folder of the annotations; where
+    None they are looked for beside the videos. Raises UsageError: neither a set nor annotations; the message names what
+    is looked for and the command.
     """
     dataset = Path("sets") / annotations.builder
     if folder is None and SetFolder(dataset).is_built:

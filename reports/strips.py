@@ -35,13 +35,9 @@ class StripSize:
 def clip_frames(root: Path, clip: "Clip", *, frames: int = FRAMES) -> Pictures:
     """Evenly spaced frames of a clip, from its first to its last, no higher than a strip needs.
 
-    Args:
-        root: the video root.
-        clip: a span of a file below `root`, or an edit.
-        frames: how many; a shorter clip gives all of its own. An edit has as many as show each of its parts twice.
-
-    Raises:
-        VideoContrastError: the file is missing, unreadable or outside of `root`.
+    `clip`: a span of a file below `root`, or an edit. `frames`: how many; a shorter clip gives all of its own. An edit
+    has as many as show each of its parts twice. Raises VideoContrastError: the file is missing, unreadable or outside
+    of `root`.
     """
     from PIL import Image
 
@@ -59,11 +55,7 @@ def clip_frames(root: Path, clip: "Clip", *, frames: int = FRAMES) -> Pictures:
 
 
 def clip_files(root: Path, clip: "Clip") -> list[Path]:
-    """The files that a clip is made from.
-
-    Raises:
-        VideoContrastError: one is not there, or outside of `root`.
-    """
+    """The files that a clip is made from. Raises VideoContrastError: one is not there, or outside of `root`."""
     paths = [resolve_under(root, name) for name in clip.paths]
     for path in paths:
         if not path.is_file():

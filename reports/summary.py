@@ -100,13 +100,7 @@ def model_cell(run: ConfigRun, note: str = "") -> Cell:
 
 
 def figure_cell(figure: RunFigure | None, *, human: float | None = None, tone: Tone = "", note: str = "") -> Cell:
-    """A share as a cell in percent, with its interval and chance; a dash where it was not measured.
-
-    Args:
-        figure: a share.
-        human: accuracy of people, in percent.
-        tone, note: as in `Cell`.
-    """
+    """A share as a cell in percent, with its interval and chance; a dash where it was not measured."""
     if figure is None:
         return DASH
     note = ", ".join(filter(None, (note, figure.mark)))

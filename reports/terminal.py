@@ -214,13 +214,7 @@ def best_models(runs: Sequence[RunFolder]) -> dict[Place, str]:
 
 
 def show(lines: Sequence[TableLine], models: Sequence[str], title: str = "") -> None:
-    """Prints the table; it is wider than 80 columns where it must be, rather than broken.
-
-    Args:
-        lines: of `lines_of`.
-        models: names of the columns.
-        title: of the first column.
-    """
+    """Prints the table; it is wider than 80 columns where it must be, rather than broken. `lines`: of `lines_of`."""
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text

@@ -42,12 +42,8 @@ def verb_plot(
 ) -> Plot:  # fmt: skip
     """The share of each verb in several sets, a bar a set.
 
-    Args:
-        counts: of each set its name and how often it has each verb.
-        verbs: those that are drawn.
-        name: of the plot.
-        before: how often the true captions have them, drawn behind the bars.
-        size: in inches.
+    `counts`: of each set its name and how often it has each verb. `before`: how often the true captions have them,
+    drawn behind the bars.
     """
     shares = [(label, [100 * own[verb] / own.total() for verb in verbs]) for label, own in counts]
     replaced = [100 * before[verb] / before.total() for verb in verbs] if before else []

@@ -113,11 +113,7 @@ def render_page(
 ) -> str:
     """Renders a page of sections.
 
-    Args:
-        page: what stands around them.
-        sections: in their order.
-        gallery: of `gallery_data`; None for a page without.
-        folder: whether files lie beside the page.
+    `gallery`: of `gallery_data`; None for a page without. `folder`: whether files lie beside the page.
     """
     import markupsafe
 

@@ -43,12 +43,7 @@ class ReferenceSet(TypedDict):
 def write_xray(records: Records, output: Path) -> Path:
     """Writes `index.html`, `xray.json` and a certificate a set into a folder.
 
-    Args:
-        records: the X-rays, with `source` (what was read, guessed and left out).
-        output: the folder.
-
-    Returns:
-        The page.
+    Returns the page. `records`: the X-rays, with `source` (what was read, guessed and left out).
     """
     write_json(output / "xray.json", records)
     for name, record in records.items():

@@ -51,18 +51,15 @@ def open_sources(
 ) -> list[XraySource]:
     """Reads what is to be X-rayed; a folder or a data set gives one source a config.
 
+    Raises UsageError: nothing of that name, no such config, or a run of ours; VideoContrastError: a table cannot be
+    read; names file and row.
+
     Args:
         what: a folder, a file, or an id of the Hub.
-        configs: which, of a folder or a data set.
         split: of a data set of the Hub, the only one to load; of others all are read.
-        columns: of a table.
         against: what the true candidate is told from: the contrasts (kinds that a set names; where it names none the
             nearest candidate, if one stands out), all others, or the nearest.
         strict: refuse a table with a row that is no item.
-
-    Raises:
-        UsageError: nothing of that name, no such config, or a run of ours.
-        VideoContrastError: a table cannot be read; names file and row.
     """
     path = Path(what).expanduser()
     if path.is_dir():
@@ -184,13 +181,7 @@ def _hub(
 def answers_of(paths: Sequence[Path], source: XraySource, split: str) -> list[ModelAnswers]:
     """The answers to a set's items, of our runs and of others' logs.
 
-    Args:
-        paths: run folders or logs.
-        source: the set.
-        split: which.
-
-    Raises:
-        VideoContrastError: a log without samples, or one that has no item of the set.
+    `paths`: run folders or logs. Raises VideoContrastError: a log without samples, or one that has no item of the set.
     """
     ids = {row["id"] for row in source.splits[split]}
     answers = []

@@ -80,10 +80,7 @@ def verdict(name: str, record: XrayRecord) -> str:
 def screen(name: str, record: XrayRecord, *, brief: bool = False) -> list[str]:
     """The X-ray of a set as text, one screen.
 
-    Args:
-        name: of the set.
-        record: its X-ray.
-        brief: leaves out what nothing was found of and how the sample was read, where a table of several sets follows.
+    `brief`: leaves out what nothing was found of and how the sample was read, where a table of several sets follows.
     """
     sizes = ", ".join(f"{n:,} of {size} candidates" for size, n in record["candidates"].items())
     place = record["position"]
@@ -267,12 +264,7 @@ def findings(record: XrayRecord) -> list[tuple[str, Finding]]:
 
 
 def finding_of(record: XrayRecord, part: str, key: str) -> Finding | None:
-    """A finding of an X-ray; None where it was not looked for.
-
-    Args:
-        record: the X-ray.
-        part, key: as in `FINDINGS`.
-    """
+    """A finding of an X-ray; None where it was not looked for. `part, key`: as in `FINDINGS`."""
     return cast(Mapping[str, Mapping[str, Finding]], record)[part].get(key)
 
 

@@ -40,11 +40,7 @@ def is_adapter(folder: Path) -> bool:
 
 
 def base_of(folder: Path) -> str:
-    """The base that the adapters name.
-
-    Raises:
-        UsageError: they name none.
-    """
+    """The base that the adapters name. Raises UsageError: they name none."""
     name = read_json(folder / CONFIG).get("base_model_name_or_path")
     if not name:
         raise UsageError(f"{folder / CONFIG} names no base (base_model_name_or_path), so it is unknown what it adapts")
@@ -59,13 +55,7 @@ def write_base(folder: Path, digest: str) -> None:
 def check_base(folder: Path, base: ModelSource, digest: str) -> None:
     """Compares the base that is there with the one that the adapters were trained on.
 
-    Args:
-        folder: of the adapters.
-        base: what their config names, as it is now.
-        digest: of its files.
-
-    Raises:
-        UsageError: it is another one.
+    `base`: what their config names, as it is now. Raises UsageError: it is another one.
     """
     path = folder / BASE
     if path.is_file() and (trained := read_json(path)["digest"]) != digest:

@@ -32,15 +32,8 @@ from video_contrast.storage.certificates import VERSION
 def certify(model: str | Path, *, request: ScoreOptions) -> JsonObject:
     """Scores a model on the golden eight.
 
-    Args:
-        model: Hub id, folder or packaged checkpoint.
-
-    Returns:
-        The certificate.
-
-    Raises:
-        UsageError: the model never sees a video, or the call is wrong.
-        VideoContrastError: the model cannot be loaded, or does not take all of the clips.
+    Returns the certificate. `model`: Hub id, folder or packaged checkpoint. Raises UsageError: the model never sees a
+    video, or the call is wrong; VideoContrastError: the model cannot be loaded, or does not take all of the clips.
     """
     job = make_job(model, CAPTIONS, None, folder=None, request=request)
     with enough_memory(), full_float32():

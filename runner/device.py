@@ -20,13 +20,8 @@ LOADED: WeakSet[object] = WeakSet()  # the torch modules of models that are in m
 def load_model(job: Job, device: str, dtype: str) -> Encoder | PairScorer | TextScorer:
     """The model of a job, in one of the families that can be scored with.
 
-    Args:
-        job: whose model is loaded.
-        device: "cpu", "cuda", "cuda:1" ...
-        dtype: "float32", "bfloat16" or "float16".
-
-    Raises:
-        VideoContrastError: it cannot be loaded, or its files changed meanwhile.
+    `device`: "cpu", "cuda", "cuda:1" ... `dtype`: "float32", "bfloat16" or "float16". Raises VideoContrastError: it
+    cannot be loaded, or its files changed meanwhile.
     """
     options = job.options
     if options.preprocess_on == "device" and job.kind.name != "dual_encoder":

@@ -80,12 +80,8 @@ class Encoding:
     def encode_videos(self, chunks: Sequence[Sequence[Clip]], reader: ClipReader, progress: Progress) -> None:
         """Encodes the missing views of chunks of clips; each chunk becomes one shard.
 
-        A clip that cannot be decoded is recorded in the counts with its reason, and the others go on.
-
-        Args:
-            chunks: clips, in the units that are stored.
-            reader: decodes them.
-            progress: told of every clip.
+        A clip that cannot be decoded is recorded in the counts with its reason, and the others go on. `chunks`: clips,
+        in the units that are stored.
         """
         batcher = Batcher(self.batch_size, self.counts)
         missing = {clip: self.missing_views(clip) for chunk in chunks for clip in chunk}

@@ -154,12 +154,8 @@ def _finite(scores: np.ndarray) -> list[float]:
 def item_digests(model: Model, plan: Plan, counts: RunCounts) -> dict[str, dict[str, JsonObject]]:
     """Config -> item -> digests of its texts, their token ids and its frames, of the first condition of each config.
 
-    Frames of clips whose rows came from the store were not looked at, and have none.
-
-    Args:
-        model: says how it reads texts, or not.
-        plan: what was scored.
-        counts: the digests of the frames that were looked at.
+    Frames of clips whose rows came from the store were not looked at, and have none. `model`: says how it reads texts,
+    or not. `plan`: what was scored.
     """
     unique = {text for table in plan.tables for own in table.texts for text in own}
     tokens = _token_digests(model, sorted(unique))

@@ -57,19 +57,14 @@ def decoded(
 ) -> np.ndarray:
     """Frames of a clip, from the store or else decoded and put there.
 
+    Returns uint8[len(numbers), H, W, 3]. Stored frames that are not those that were stored are decoded again. Raises
+    BrokenVideo: as `Footage.decode`.
+
     Args:
-        clip, footage: whose frames.
-        numbers: of the frames.
         store: of all runs of a call; None where there is none.
         counter: told of decoded frames; of none where they are in the store.
         accept_damaged: whether frames of damaged files are decoded all the same. Such frames are not kept, so that
             every run records the damage.
-
-    Returns:
-        uint8[len(numbers), H, W, 3]. Stored frames that are not those that were stored are decoded again.
-
-    Raises:
-        BrokenVideo: as `Footage.decode`.
     """
     if store is None:
         return footage.decode(numbers, counter, accept_damaged=accept_damaged)

@@ -61,14 +61,7 @@ class Keys:
     def request(
         self, clip: Clip, visual: Visual, texts: tuple[str, ...], position: int, *, question: Question | None = None
     ) -> str:
-        """Returns the key of one call of a pair scorer.
-
-        Args:
-            clip, visual: the view that is shown.
-            texts: shown with it.
-            position: the item's number.
-            question: that is asked.
-        """
+        """Returns the key of one call of a pair scorer."""
         wording = ("question", question.text, question.prompt, question.option) if question else ()
         return seeds.digest("pair", self.video(clip, visual), position, *texts, *wording).hex()[:32]
 

@@ -102,13 +102,9 @@ class Plan:
 def make_plan(loaded: LoadedSet, conditions: Sequence[Condition], folder: RunFolder | None) -> Plan:
     """Plans a run.
 
-    Args:
-        loaded: the set.
-        conditions: asked for. A group of a perturbed set is scored under its own recipe only.
-        folder: the run, which keeps perturbed captions, so that they are made once; None keeps them in memory.
-
-    Raises:
-        VideoContrastError: a condition that was asked for by name cannot run.
+    `conditions`: asked for. A group of a perturbed set is scored under its own recipe only. `folder`: the run, which
+    keeps perturbed captions, so that they are made once; None keeps them in memory. Raises VideoContrastError: a
+    condition that was asked for by name cannot run.
     """
     tables: list[PlannedTable] = []
     skipped: dict[str, str] = {}

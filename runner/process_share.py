@@ -168,13 +168,7 @@ class Run:
 
     @contextmanager
     def bar(self, what: str, total: int, unit: str) -> Iterator[Callable[[int], None]]:
-        """A progress bar with rate and time left, in the first process; a line every ten seconds in a log file.
-
-        Args:
-            what: is counted.
-            total: how many there are.
-            unit: name of one.
-        """
+        """A progress bar with rate and time left, in the first process; a line every ten seconds in a log file."""
         import sys
 
         from tqdm import tqdm

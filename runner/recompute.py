@@ -31,15 +31,8 @@ def contradictions(run: RunFolder, dataset: str | Path | None = None) -> list[st
 
     Labels, kinds and source videos must be those of the set, an item without a score must be of a clip that the run
     lists as missing, and every figure of `metrics.json` must come out of the scores again. Conditions of retrieval
-    whose similarities were not kept are not checked.
-
-    Args:
-        run: a finished run.
-        dataset: the set; where the run says that it lies by default.
-
-    Raises:
-        UsageError: no such set.
-        VideoContrastError: the set cannot be read, or the run's files are damaged.
+    whose similarities were not kept are not checked. `dataset`: the set; where the run says that it lies by default.
+    Raises UsageError: no such set; VideoContrastError: the set cannot be read, or the run's files are damaged.
     """
     record = run.record
     limit = record.get("request", {}).get("limit")

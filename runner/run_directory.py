@@ -34,13 +34,8 @@ FIXED = (
 def is_of(run: RunFolder, request: JsonObject, files: Mapping[str, list[int]]) -> bool:
     """Whether a folder holds the finished run of a request.
 
-    Args:
-        run: the folder.
-        request: what is asked for.
-        files: of the model, which must be those that were scored.
-
-    Returns:
-        True where the same was asked for, the model is unchanged, and no video was missing.
+    Returns True where the same was asked for, the model is unchanged, and no video was missing. `files`: of the model,
+    which must be those that were scored.
     """
     if not run.is_finished:
         return False

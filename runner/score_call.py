@@ -96,11 +96,7 @@ def make_job(
 ) -> Job:
     """Everything that a call asks for, checked.
 
-    Args:
-        model, dataset, config, folder, request: as in `score`.
-
-    Raises:
-        UsageError: the call is wrong.
+    `model, dataset, config, folder, request`: as in `score`. Raises UsageError: the call is wrong.
     """
     options = request
     for name in ("batch_size", "frames", "limit"):
@@ -141,12 +137,7 @@ def make_job(
 def request_record(
     model: str | Path, dataset: str | Path, configs: Sequence[str] | None, options: ScoreOptions
 ) -> JsonObject:
-    """What `run.json` records of a call.
-
-    Args:
-        model, dataset, configs: as in `score`.
-        options: of the call.
-    """
+    """What `run.json` records of a call. `model, dataset, configs`: as in `score`."""
     names = list(configs) if configs is not None else None
     return {"model": str(model), "dataset": str(dataset), "config": names, **options.request()}
 

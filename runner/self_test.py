@@ -31,11 +31,8 @@ VERSION = "5"  # of the checks: raise it when they change, so that folders are t
 def self_test(run: Run) -> SelfTest | None:
     """Tests the model of a run, unless it was tested in this folder.
 
-    Returns:
-        The verdicts; None where `--accept all` left them out.
-
-    Raises:
-        VideoContrastError: a check failed that `--accept` does not name.
+    Returns the verdicts; None where `--accept all` left them out. Raises VideoContrastError: a check failed that
+    `--accept` does not name.
     """
     accepted = accepted_checks(run.job.options.accept)
     if ALL in accepted:
@@ -79,11 +76,8 @@ def _key(run: Run) -> str:
 def diagnose(job: Job) -> tuple[SelfTest, ModelRecord]:
     """Tests the model of a job on items of its set; writes nothing.
 
-    Returns:
-        The verdicts, and the facts of the model that a run's record would hold.
-
-    Raises:
-        VideoContrastError: the model cannot be loaded, or cannot score at all, or no clip can be read.
+    Returns the verdicts, and the facts of the model that a run's record would hold. Raises VideoContrastError: the
+    model cannot be loaded, or cannot score at all, or no clip can be read.
     """
     with enough_memory(), full_float32():
         run = loaded_run(job)

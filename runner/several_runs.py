@@ -46,18 +46,12 @@ def score_each(
 
     A run that fails is reported and the others go on; the same call again does only what is missing. In a run of
     several processes (torchrun) the first failure ends the call: the processes could not agree on what comes next.
+    Returns one outcome a run. Raises VideoContrastError: of several processes, one run failed.
 
     Args:
-        requests: the runs.
         folder: holds decoded frames while they are needed.
         find_set: the folder of a data set that is given by name, as `load_set` takes it.
         done: told of every outcome as it comes.
-
-    Returns:
-        One outcome a run.
-
-    Raises:
-        VideoContrastError: of several processes, one run failed.
     """
     alone = int(os.environ.get("WORLD_SIZE", 1)) <= 1
     jobs: list[Job | str] = []

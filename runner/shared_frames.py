@@ -136,15 +136,7 @@ def _made_for_clip(clip: Clip, picture: Picture) -> bool:
 def encode_frames(
     shared: SharedFrames, shards: Sequence[Sequence[str]], encoding: Encoding, reader: ClipReader, progress: Progress
 ) -> None:
-    """Encodes shards of frames, each of them once.
-
-    Args:
-        shared: where each frame is found.
-        shards: keys of frames, in the units that are stored.
-        encoding: the model and the store.
-        reader: says where the videos are.
-        progress: told of frames.
-    """
+    """Encodes shards of frames, each of them once. `shards`: keys of frames, in the units that are stored."""
     batcher = Batcher(encoding.batch_size, encoding.counts)
 
     def work(shard: Sequence[str]) -> Iterator[tuple[str, Prepared]]:

@@ -196,11 +196,8 @@ def item_hits(scored: TableScores) -> dict[str, tuple[float, str]]:
 def with_proficiency(hits: Mapping[tuple[str, str], Mapping[str, tuple[float, str]]]) -> dict[tuple[str, str], Numbers]:
     """Where a config and its proficiency test are scored together: the share of items that are right in both.
 
-    Args:
-        hits: (config, condition) -> `item_hits`. The test of the config X is the config X_proficiency, with X's ids.
-
-    Returns:
-        (config, condition) -> `accuracy_with_proficiency` with its interval.
+    Returns (config, condition) -> `accuracy_with_proficiency` with its interval. `hits`: (config, condition) ->
+    `item_hits`. The test of the config X is the config X_proficiency, with X's ids.
     """
     from video_contrast.metrics import interval_keys, share_interval
     from video_contrast.metrics.ranks import exact_mean

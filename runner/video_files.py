@@ -98,13 +98,9 @@ def hashed(names: Collection[str], root: Path, folder: RunFolder, shared: dict[s
 def contents(names: Collection[str], root: Path, former: Mapping[str, VideoFile]) -> dict[str, VideoFile]:
     """Digest, size and time of change of files.
 
-    Args:
-        names: video paths of the set.
-        root: the folder that they are relative to.
-        former: what was known of them; files of the same size and time of change are not read again.
-
-    Returns:
-        Video path -> what is known of the file; `error` where it cannot be read or its path leads out of `root`.
+    Returns video path -> what is known of the file; `error` where it cannot be read or its path leads out of `root`.
+    `root`: the folder that they are relative to. `former`: what was known of them; files of the same size and time of
+    change are not read again.
     """
 
     def entry(name: str) -> VideoFile:

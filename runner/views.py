@@ -86,18 +86,13 @@ def views_of(
 ) -> Iterator[View]:
     """The views of a clip, in the order of `visuals`.
 
+    Raises BrokenVideo: a file is missing, damaged, or has no frame in the clip's span; UnseenEdit: the sampling does
+    not show every segment of an edit.
+
     Args:
-        root: the folder of the videos.
         clip: a span of a file, or an edit.
-        visuals: the treatments to show.
-        sampling: which frames.
-        counter: told of decoded frames.
         store: holds frames that were decoded before, and keeps those that are decoded now.
         perturb_on: the torch device of perturbations that have a kernel there; None: numpy.
-
-    Raises:
-        BrokenVideo: a file is missing, damaged, or has no frame in the clip's span.
-        UnseenEdit: the sampling does not show every segment of an edit.
     """
     footage = footage_of(root, clip)
     needs = [_need(visual, clip, footage, sampling) for visual in visuals]
@@ -120,10 +115,7 @@ def views_of(
 def shown_numbers(visual: Visual, clip: Clip, footage: AnyFootage, sampling: Sampling) -> np.ndarray:
     """The numbers of the frames of a view whose pixels are left as they are, int64[T].
 
-    Args:
-        visual: clean, or a control that shows frames.
-        clip, footage: what is sampled.
-        sampling: which frames.
+    `visual`: clean, or a control that shows frames.
     """
     return _need(visual, clip, footage, sampling).numbers
 

@@ -33,7 +33,9 @@ def watch(
     """Scores every whole checkpoint that has no finished run yet, and goes on looking for new ones.
 
     Each has its own folder in `output`, so a watch that was stopped goes on where it was, and the runs of checkpoints
-    that the training removes stay. Clips are decoded once for all checkpoints.
+    that the training removes stay. Clips are decoded once for all checkpoints. Yields each checkpoint with the outcome
+    of its run, and once with None where it is not saved whole when it is first seen; until all were looked at, where
+    `once` is set, else without an end. Raises UsageError: there is no such folder or data set.
 
     Args:
         folder: of the training run; it holds `checkpoint-N` folders.
@@ -41,13 +43,6 @@ def watch(
         find_set: the folder of a data set that is given by name.
         request: the options of `score`, and how often to look.
         wait: for so many seconds.
-
-    Yields:
-        Each checkpoint with the outcome of its run, and once with None where it is not saved whole when it is first
-        seen; until all were looked at, where `once` is set, else without an end.
-
-    Raises:
-        UsageError: there is no such folder or data set.
     """
     if not folder.is_dir():
         raise UsageError(f"{folder}: no such folder; give the one that holds the checkpoint-N folders")

@@ -62,12 +62,7 @@ def collate(
 ) -> Batch:
     """The share of a process in a batch.
 
-    Args:
-        part: what to learn from.
-        picked: numbers of the captions in the whole batch.
-        tokens: captions and a device to the text tower's arguments.
-        device: where the tensors go.
-        process, processes: which of how many.
+    `picked`: numbers of the captions in the whole batch. `tokens`: captions and a device to the text tower's arguments.
     """
     shares = [list(picked[n::processes]) for n in range(processes)]
     count, longest = len(shares[process]), len(shares[0])
@@ -143,11 +138,8 @@ def batches(
     clip's hardest rivals are there, as videos and as captions. A batch's end may cut a group.
 
     Args:
-        clips: each caption's clip.
         groups: each caption's group; None draws all captions at random.
         size: captions in a batch; the last of an epoch may have fewer.
-        epochs: passes over the captions.
-        seed: of every draw.
         first: the number of the first pass.
 
     >>> list(batches([0, 1, 2, 3], ["a", "b", "a", "b"], 2, 1, seed=0))

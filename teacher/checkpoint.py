@@ -47,11 +47,7 @@ def load_checkpoint(model: str | Path) -> LoadedCheckpoint:
 
 
 def frames_of(net: TorchModel, requested: int | None) -> int:
-    """Frames a clip: as many as the model needs, or as requested.
-
-    Raises:
-        UsageError: the model takes another number.
-    """
+    """Frames a clip: as many as the model needs, or as requested. Raises UsageError: the model takes another number."""
     needed = getattr(getattr(net.config, "vision_config", None), "num_frames", None)
     if needed and requested and requested != needed:
         raise UsageError(f"--frames {requested}: this model takes exactly {needed}")

@@ -58,12 +58,9 @@ def run(
     below `output`.
 
     Args:
-        output: a folder.
-        seed: of the training.
         shared: where clips, stored frames and negatives, and the base model's scores lie; `output` by default.
         grouped: half of the clips are reversals of the others, and both stand in one batch (`teach --group`).
         clips, items: how many to learn from, and questions a config.
-        progress: show bars.
         **changed: settings of the training other than `RECIPE`.
     """
     import torch

@@ -43,18 +43,12 @@ def dry_run(
 ) -> dict[str, Fact]:
     """Counts and measures.
 
-    Args:
-        model, dataset, request: as of `teach`.
-        prices: of a million tokens sent, and of a million received; None: no price.
-
-    Returns:
-        "clips" and "captions" by split; "left out" (clips whose file cannot be opened, each with the reason); "not at
-        hand" (models of the negatives and of the teacher that the training would stop for, each with the reason);
-        "questions", "tokens sent", "tokens received" and "price", at most, of a generator that is a chat model;
-        "steps", "seconds a step" (measured on frames of noise) and "hours" (of the steps alone).
-
-    Raises:
-        UsageError: as of `teach`.
+    Returns "clips" and "captions" by split; "left out" (clips whose file cannot be opened, each with the reason); "not
+    at hand" (models of the negatives and of the teacher that the training would stop for, each with the reason);
+    "questions", "tokens sent", "tokens received" and "price", at most, of a generator that is a chat model; "steps",
+    "seconds a step" (measured on frames of noise) and "hours" (of the steps alone). `model, dataset, request`: as of
+    `teach`. `prices`: of a million tokens sent, and of a million received; None: no price. Raises UsageError: as of
+    `teach`.
     """
     from video_contrast.teacher.run import recipe_of
 

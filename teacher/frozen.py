@@ -22,16 +22,12 @@ def with_outputs(
 ) -> tuple[Part, dict[str, int]]:
     """The part with the stored outputs of every frozen tower, computed in float32 on first use.
 
+    Returns the part, and how many clips and captions were encoded now (0 of what was stored).
+
     Args:
         pairs: the model, with its frozen towers.
-        part: clips and captions.
         tokens: captions and a device to the text tower's arguments.
         path: where the files begin: `PATH-vision-KEY.npy`, `PATH-text-KEY.npy`.
-        model: digest of the model's weights.
-        progress: show bars.
-
-    Returns:
-        The part, and how many clips and captions were encoded now (0 of what was stored).
     """
     counts = {"clips": 0, "captions": 0}
     pairs.eval()

@@ -52,10 +52,7 @@ def items_of(
 ) -> Iterator[MultipleChoiceRow]:
     """Yields the rows of the set; captions without a negative have none.
 
-    Args:
-        captions: with their negatives.
-        clips: id -> row of the corpus.
-        seed: of the places of the captions among their negatives.
+    `clips`: id -> row of the corpus. `seed`: of the places of the captions among their negatives.
     """
     for caption in captions:
         if not caption["edits"]:

@@ -66,11 +66,7 @@ class GenerateOptions(CaptionEdits):
     seed: Seed = 0
 
     def check(self) -> NegativeRecipe:
-        """The recipe of the negatives.
-
-        Raises:
-            UsageError: options that do not go together, or unknown names.
-        """
+        """The recipe of the negatives. Raises UsageError: options that do not go together, or unknown names."""
         if self.endpoint and self.generator != "llm":
             raise UsageError("--endpoint goes with --generator llm")
         if self.generator == "llm" and not self.generator_model:
@@ -148,17 +144,10 @@ class _Listener:
 def generate(dataset: str | Path, *, request: GenerateOptions, say: Callable[[str], None] = print) -> GenerateResult:
     """Writes a set of training captions, each with its negatives, and `rejected.jsonl` beside it.
 
-    Args:
-        dataset: folder of a set with captions.
-        say: told what it will cost, and what was made.
-
-    Returns:
-        The estimate, and after the run the counts (see `GenerateResult`).
-
-    Raises:
-        UsageError: options that do not go together, or several processes.
-        VideoContrastError: a model cannot be had, the endpoints failed (what came is stored), or no negative is
-            probable enough.
+    Returns the estimate, and after the run the counts (see `GenerateResult`). `dataset`: folder of a set with captions.
+    `say`: told what it will cost, and what was made. Raises UsageError: options that do not go together, or several
+    processes; VideoContrastError: a model cannot be had, the endpoints failed (what came is stored), or no negative is
+    probable enough.
     """
     from video_contrast.builders.assembly.sharding import world_size
 

@@ -18,12 +18,9 @@ CLASSES = {"mlm": "AutoModelForMaskedLM", "t5": "AutoModelForSeq2SeqLM", "llm": 
 def check_generator(recipe: NegativeRecipe) -> None:
     """Checks the model of a generator, and what it needs of the tokenizer besides tokens.
 
-    Args:
-        recipe: of the negatives; a served model is asked for its name alone, which is free.
-
-    Raises:
-        VideoContrastError: the model is neither a folder nor in the cache nor on the Hub, has no weights, is of another
-            class than it is needed for, or its endpoint does not answer.
+    `recipe`: of the negatives; a served model is asked for its name alone, which is free. Raises VideoContrastError:
+    the model is neither a folder nor in the cache nor on the Hub, has no weights, is of another class than it is needed
+    for, or its endpoint does not answer.
     """
     from transformers import AutoTokenizer
 

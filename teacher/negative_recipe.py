@@ -48,13 +48,7 @@ class NegativeRecipe:
     def of(cls, options: CaptionEdits, generator: str, seed: int) -> "NegativeRecipe":
         """What options ask for.
 
-        Args:
-            options: of `teach` or `generate`.
-            generator: which one they mean.
-            seed: of every draw.
-
-        Raises:
-            UsageError: numbers of negatives that are none.
+        `options`: of `teach` or `generate`. Raises UsageError: numbers of negatives that are none.
         """
         actions, objects = amounts(options.negatives)
         return cls(

@@ -41,17 +41,9 @@ def negatives(
 ) -> tuple[list[CaptionNegatives], dict[str, int]]:
     """The stored negatives if they were made with the same settings, otherwise made now and stored.
 
-    Args:
-        rows: of a retrieval set.
-        recipe: which negatives.
-        path: where the file begins: `PATH-KEY.parquet`, with the name of the split at its end ("negatives-train"); its
-            settings stand beside it as `.json`.
-        corpus: the captions of each training video, whose words are counted.
-        say: told what takes long.
-
-    Returns:
-        The captions, and counts: "captions", "negatives", "captions with fewer than requested",
-        "captions with none".
+    Returns the captions, and counts: "captions", "negatives", "captions with fewer than requested", "captions with
+    none". `path`: where the file begins: `PATH-KEY.parquet`, with the name of the split at its end ("negatives-train");
+    its settings stand beside it as `.json`. `corpus`: the captions of each training video, whose words are counted.
     """
     from video_contrast.perturbations.english import PARSER
 
@@ -177,10 +169,7 @@ def _of_set(rows: Sequence[RetrievalRow], recipe: NegativeRecipe) -> list[Captio
 def why_none(texts: Sequence[str], reasons: Mapping[str, int], generator: str) -> str:
     """Why captions have no negatives at all, and what to do.
 
-    Args:
-        texts: the captions.
-        reasons: why captions and candidates fell out, with their numbers.
-        generator: which one made none.
+    `reasons`: why captions and candidates fell out, with their numbers.
     """
     from video_contrast.builders.assembly.clip_contrasts import CANDIDATES
     from video_contrast.perturbations.english.language import LEAST, function_share

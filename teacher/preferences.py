@@ -116,15 +116,9 @@ class PreferenceOptions:
 def export_preferences(dataset: str | Path, *, request: PreferenceOptions) -> dict[str, int]:
     """Writes the items of a set as preference pairs or checkable questions; returns the counts.
 
-    Args:
-        dataset: folder of the set.
-
-    Returns:
-        "items", "rows", and how many were left out by reason ("equal", "unreadable", "no contrast").
-
-    Raises:
-        UsageError: a test split without consent, or options that do not go together.
-        VideoContrastError: no row could be made.
+    Returns "items", "rows", and how many were left out by reason ("equal", "unreadable", "no contrast"). Raises
+    UsageError: a test split without consent, or options that do not go together; VideoContrastError: no row could be
+    made.
     """
     request.check()
     folder = SetFolder.open(dataset)

@@ -38,11 +38,7 @@ class LatentSemantics:
 
     @classmethod
     def fit(cls, documents: Sequence[Sequence[str]]) -> "LatentSemantics":
-        """Fits on the captions of each clip.
-
-        Raises:
-            UsageError: fewer than two clips, or captions without words.
-        """
+        """Fits on the captions of each clip. Raises UsageError: fewer than two clips, or captions without words."""
         from sklearn.feature_extraction.text import TfidfVectorizer
 
         vectorizer = TfidfVectorizer(token_pattern=r"(?u)\b\w+\b", ngram_range=(1, 2), sublinear_tf=True, min_df=2)

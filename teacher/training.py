@@ -52,19 +52,14 @@ def train(
 ) -> TrainResult:
     """Fine-tunes `model` in place; it ends with the weights of its best validation: accuracy, then loss.
 
+    Raises UsageError: a setting is out of range; VideoContrastError: a loss or its gradient was not a number; the
+    message names the batch, and the last saved state is kept.
+
     Args:
         model: a dual encoder or X-CLIP, with adapters or without.
         splits: what to learn from, and what to stop by.
-        options: what the result depends on.
         output: the run's folder: `state` (checkpoints to resume from), `curves.csv`.
-        report_to: a tracker that transformers knows.
         stop_after: stop after so many steps as if killed there (for tests).
-        progress: show a bar.
-
-    Raises:
-        UsageError: a setting is out of range.
-        VideoContrastError: a loss or its gradient was not a number; the message names the batch, and the last saved
-            state is kept.
     """
     options.check()
     pairs = Pairs(model, options.freeze)

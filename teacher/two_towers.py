@@ -21,13 +21,9 @@ HEADS = {"vision": "visual_projection", "text": "text_projection"}
 class Pairs(nn.Module):
     """Cosines of clips with captions, as the runner scores them (frames averaged; X-CLIP's prompts used).
 
-    Args:
-        model: a transformers dual encoder (CLIP, SigLIP ...) or an `XCLIPModel`.
-        freeze: which towers do not learn: "none", "vision", "text" or "both". Heads always learn.
-
-    Raises:
-        VideoContrastError: a model that has no two towers.
-        UsageError: with these towers frozen nothing is left to learn.
+    `model`: a transformers dual encoder (CLIP, SigLIP ...) or an `XCLIPModel`. `freeze`: which towers do not learn:
+    "none", "vision", "text" or "both". Heads always learn. Raises VideoContrastError: a model that has no two towers;
+    UsageError: with these towers frozen nothing is left to learn.
     """
 
     def __init__(self, model: TorchModel, freeze: str = "none") -> None:

@@ -116,13 +116,7 @@ def processor(model: TorchModel, words: Tokenizer) -> Processor:
 
 
 def save(model: TorchModel, words: Tokenizer, folder: Path) -> None:
-    """Writes a plain `save_pretrained` folder: weights in half precision, config, tokenizer, processor.
-
-    Args:
-        model: a tiny model.
-        words: its tokenizer.
-        folder: where to.
-    """
+    """Writes a plain `save_pretrained` folder: weights in half precision, config, tokenizer, processor."""
     model.half().save_pretrained(folder)
     processor(model, words).save_pretrained(folder)
     config = json.loads((folder / "config.json").read_text())
@@ -173,13 +167,7 @@ def embed_clips(model: TorchModel, clips: np.ndarray, *, unit: bool = True) -> t
 
 
 def embed_texts(model: TorchModel, words: Tokenizer, texts: list[str]) -> torch.Tensor:
-    """Returns float32[M, D]; equal texts are encoded once.
-
-    Args:
-        model: a tiny CLIP or X-CLIP.
-        words: its tokenizer.
-        texts: M captions.
-    """
+    """Returns float32[M, D]; equal texts are encoded once. `model`: a tiny CLIP or X-CLIP."""
     unique = {text: n for n, text in enumerate(dict.fromkeys(texts))}
     limit = model.config.text_config.max_position_embeddings
     tokens = words(list(unique), padding=True, truncation=True, max_length=limit, return_tensors="pt")

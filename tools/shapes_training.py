@@ -86,10 +86,7 @@ class ShapesBatch:
 def batches(recipe: ShapesRecipe, seed: int, frames: int) -> Iterator[ShapesBatch]:
     """Yields freshly drawn batches without end, the same for the same seed.
 
-    Args:
-        recipe: how many hard negatives a clip has.
-        seed: of the scenes and captions.
-        frames: frames a clip.
+    `recipe`: how many hard negatives a clip has.
     """
     fresh = scenes(seed, "train", 10**9)
     where = frame_indices(12, frames)
@@ -132,11 +129,7 @@ def vocabulary(seed: int = SEED) -> Tokenizer:
 def train(name: str, start: TorchModel, words: Tokenizer, *, seed: int = SEED) -> TorchModel:
     """Trains a checkpoint by contrast in the batch from the weights of `start`, and returns the model.
 
-    Args:
-        name: which one of `RECIPES`.
-        start: a tiny model; what has another shape or name starts anew.
-        words: the tokenizer.
-        seed: of weights and scenes.
+    `name`: which one of `RECIPES`. `start`: a tiny model; what has another shape or name starts anew.
     """
     recipe = RECIPES[name]
     make = shapes_models.clip if recipe.kind == "clip" else shapes_models.xclip
@@ -190,10 +183,7 @@ def taught(plain: Path, work: Path, *, seed: int = SEED) -> TorchModel:
 def losses(model: TorchModel, words: Tokenizer, batch: ShapesBatch) -> dict[str, torch.Tensor]:
     """Returns the in-batch contrast both ways, and the label loss of the caption against its hard negatives.
 
-    Args:
-        model: a tiny CLIP or X-CLIP.
-        words: its tokenizer.
-        batch: clips, captions, hard negatives.
+    `model`: a tiny CLIP or X-CLIP.
     """
     videos = functional.normalize(embed_clips(model, batch.clips), dim=-1)
     texts = [*batch.captions, *(text for row in batch.hard for text in row if text)]

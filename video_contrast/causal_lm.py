@@ -16,10 +16,7 @@ from video_contrast.untyped import Tokenizer, TorchModel
 def token_rows(tokenizer: Tokenizer, texts: Sequence[str], limit: int | None = None) -> list[list[int]]:
     """Token ids of each text behind the token that begins texts (else the one that ends or pads them, else 0).
 
-    Args:
-        tokenizer: of the model.
-        texts: any.
-        limit: tokens that the model reads at most; None: all.
+    `limit`: tokens that the model reads at most; None: all.
     """
     marks = (tokenizer.bos_token_id, tokenizer.eos_token_id, tokenizer.pad_token_id, 0)
     start = next(mark for mark in marks if mark is not None)

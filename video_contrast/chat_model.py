@@ -180,14 +180,9 @@ class ChatModel:
         """One answer a conversation, in order; by default its `text` and `alternatives`.
 
         Stored answers are not asked for again; equal conversations are asked once. After `GIVE_UP` requests in a row
-        that failed for good, those that wait are not sent: the server is gone.
-
-        Args:
-            conversations: lists of messages.
-            cost: what this call costs is added to it, besides `self.cost`.
-
-        Raises:
-            VideoContrastError: the endpoint refused or kept failing; answers that came are stored.
+        that failed for good, those that wait are not sent: the server is gone. `cost`: what this call costs is added to
+        it, besides `self.cost`. Raises VideoContrastError: the endpoint refused or kept failing; answers that came are
+        stored.
         """
         keys = [self.key(messages) for messages in conversations]
         missing = {key: c for key, c in zip(keys, conversations, strict=True) if self.store.get(key) is None}
@@ -213,10 +208,7 @@ class ChatModel:
     def ask_as(self, key: str, messages: Conversation, cost: Cost | None = None) -> None:
         """Sends a request, stored or not, with retries, and keeps the answer under `key`.
 
-        Args:
-            key: of the answer in the store.
-            messages: of the request.
-            cost: counted beside the model's own; None for no more.
+        `key`: of the answer in the store. `cost`: counted beside the model's own; None for no more.
         """
         self.store.put(key, self.ask_anew(messages, cost))
 
@@ -252,12 +244,8 @@ class ChatModel:
     def retried(self, send: Callable[[], T], cost: Cost | None = None) -> T:
         """What `send` returns, which is called again where the server is busy or answers by halves.
 
-        Args:
-            send: asks the server once.
-            cost: retries are added to it, besides `self.cost`.
-
-        Raises:
-            VideoContrastError: the endpoint refused or kept failing.
+        `cost`: retries are added to it, besides `self.cost`. Raises VideoContrastError: the endpoint refused or kept
+        failing.
         """
         from huggingface_hub.errors import OfflineModeIsEnabled
 

@@ -17,14 +17,9 @@ from video_contrast.errors import UsageError, VideoContrastError
 class ChatPool:
     """Asks several endpoints of the same model at once.
 
-    An answer is stored under what was asked, whoever answered: a later run may have other endpoints.
-
-    Args:
-        endpoints: one `ChatModel` each, of one model and with the same parameters.
-        store: where the answers are kept.
-
-    Raises:
-        UsageError: no endpoint, or endpoints of different models.
+    An answer is stored under what was asked, whoever answered: a later run may have other endpoints. `endpoints`: one
+    `ChatModel` each, of one model and with the same parameters. Raises UsageError: no endpoint, or endpoints of
+    different models.
     """
 
     def __init__(self, endpoints: Sequence[ChatModel], store: AnswerStore) -> None:

@@ -49,10 +49,7 @@ def missing_library(error: ModuleNotFoundError) -> "UsageError | None":
 def unknown_name(kind: str, name: str, known: "list[str] | tuple[str, ...]") -> UsageError:
     """Returns an error for a name that is not in `known`, which suggests the nearest one.
 
-    Args:
-        kind: what is named, for the message ("perturbation").
-        name: as given.
-        known: the names that there are.
+    `kind`: what is named, for the message ("perturbation").
 
     >>> print(unknown_name("perturbation", "keybord", ["keyboard", "ocr"]))
     unknown perturbation 'keybord': did you mean 'keyboard'? Known: keyboard, ocr

@@ -91,11 +91,7 @@ def write_json(path: str | os.PathLike[str], value: object) -> Path:
 
 
 def read_json(path: str | os.PathLike[str]) -> Json:
-    """Reads a JSON file.
-
-    Raises:
-        VideoContrastError: the file is missing or not JSON; the message names it.
-    """
+    """Reads a JSON file. Raises VideoContrastError: the file is missing or not JSON; the message names it."""
     try:
         return parse_json(Path(path).read_text(encoding="utf-8"))
     except OSError as error:

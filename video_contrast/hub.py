@@ -16,18 +16,14 @@ RepoType = Literal["model", "dataset"]
 def commit(name: str, *, revision: str | None = None, repo_type: RepoType = "model") -> str | None:
     """The commit that a repository's revision stands at.
 
+    Returns the commit; None where the Hub cannot be reached: no network, no answer, out of order, or `HF_HUB_OFFLINE`.
+    Raises huggingface_hub.errors.HfHubHTTPError: the Hub answered, and there is no such repository or revision, or it
+    is not for you; huggingface_hub.errors.HFValidationError: not the name of a repository.
+
     Args:
         name: owner/name, or a name alone.
         revision: branch, tag or commit; the main branch where None.
         repo_type: "model" or "dataset".
-
-    Returns:
-        The commit; None where the Hub cannot be reached: no network, no answer, out of order, or `HF_HUB_OFFLINE`.
-
-    Raises:
-        huggingface_hub.errors.HfHubHTTPError: the Hub answered, and there is no such repository or revision, or it is
-            not for you.
-        huggingface_hub.errors.HFValidationError: not the name of a repository.
     """
     from huggingface_hub import HfApi
     from huggingface_hub import errors as hub
@@ -47,12 +43,8 @@ def commit(name: str, *, revision: str | None = None, repo_type: RepoType = "mod
 def check_name(name: str, option: str) -> None:
     """Checks the name of a repository before anything is sent.
 
-    Args:
-        name: USER/NAME, or a name alone.
-        option: that gave it, for the message.
-
-    Raises:
-        UsageError: no repository can be called so.
+    `name`: USER/NAME, or a name alone. `option`: that gave it, for the message. Raises UsageError: no repository can be
+    called so.
     """
     from huggingface_hub.errors import HFValidationError
     from huggingface_hub.utils import validate_repo_id
@@ -107,13 +99,8 @@ def explained(
 ) -> Iterator[None]:
     """Inside, an error of the Hub's libraries becomes one sentence with what to do about it.
 
-    Args:
-        name, revision, repo_type: of the repository, as of `commit`.
-        option: that named it, for the message.
-
-    Raises:
-        UsageError: there can be no such repository, or it has no such config.
-        VideoContrastError: it cannot be had.
+    `name, revision, repo_type`: of the repository, as of `commit`. `option`: that named it, for the message. Raises
+    UsageError: there can be no such repository, or it has no such config; VideoContrastError: it cannot be had.
     """
     try:
         yield

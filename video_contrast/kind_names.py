@@ -8,11 +8,8 @@ ENDINGS = ("best", "high", "low", "worst")  # accuracy_low is the lower end of t
 def clash(kinds: Set[str]) -> tuple[str, str] | None:
     """The first kind, in alphabetical order, whose figure is one of something else.
 
-    Args:
-        kinds: all kinds of a table of contrasts.
-
-    Returns:
-        The kind and the name of the figure; None where every kind has figures of its own.
+    Returns the kind and the name of the figure; None where every kind has figures of its own. `kinds`: all kinds of a
+    table of contrasts.
 
     >>> clash({"noun", "noun_low"}), clash({"noun_low"}), clash({"ties"})
     (('noun_low', 'accuracy_noun_low'), None, ('ties', 'n_ties'))

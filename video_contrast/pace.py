@@ -17,11 +17,8 @@ class Pace:
     """Lets so many requests through at once.
 
     After as many answers as there may be requests, their median latency is compared with the best one so far: while it
-    holds the number doubles, later grows by one; where it has grown, or the server is busy, it is halved.
-
-    Args:
-        fixed: so many, always; 0 measures.
-        clock: seconds.
+    holds the number doubles, later grows by one; where it has grown, or the server is busy, it is halved. `fixed`: so
+    many, always; 0 measures. `clock`: seconds.
 
     Attributes:
         limit: requests in flight at most, now.

@@ -47,13 +47,8 @@ def is_out_of_memory(error: Exception) -> bool:
 def placed(model: Any, device: str, option: str) -> Any:  # transformers has no types here
     """A loaded model on its device, in evaluation mode.
 
-    Args:
-        model: of transformers.
-        device: where it is to run.
-        option: the option or perturbation that asks for it, for messages.
-
-    Raises:
-        VideoContrastError: it does not fit there.
+    `option`: the option or perturbation that asks for it, for messages. Raises VideoContrastError: it does not fit
+    there.
     """
     try:
         return model.to(device).eval()
@@ -69,15 +64,9 @@ def placed(model: Any, device: str, option: str) -> Any:  # transformers has no 
 def load(model: str, automatic: Any, option: str, **arguments: object) -> Any:  # transformers has no types here
     """A model or tokenizer from a folder, the cache or the Hub.
 
-    Args:
-        model: a Hub id or folder.
-        automatic: an auto class of transformers.
-        option: the option or perturbation that asks for the model, for messages.
-        arguments: of `from_pretrained`.
-
-    Raises:
-        MissingCheckpoint: it cannot be had; the message names the model and what asks for it.
-        VideoContrastError: it is there, but is not whole or of another kind, or a package is not there.
+    `option`: the option or perturbation that asks for the model, for messages. `arguments`: of `from_pretrained`.
+    Raises MissingCheckpoint: it cannot be had; the message names the model and what asks for it; VideoContrastError: it
+    is there, but is not whole or of another kind, or a package is not there.
     """
     from video_contrast.hub import asked_once
 

@@ -140,11 +140,7 @@ def table_columns(
 def table_features(
     layout: Layout, perturbed: bool = False, questions: bool = False, *, edited: bool = False
 ) -> datasets.Features:
-    """Returns the table as `datasets.Features`.
-
-    Args:
-        layout, perturbed, questions, edited: as for `table_columns`.
-    """
+    """Returns the table as `datasets.Features`. `layout, perturbed, questions, edited`: as for `table_columns`."""
     import datasets
 
     def convert(spec: Column) -> Any:  # the library has no common class of its types
@@ -245,11 +241,7 @@ def retrieval_row(
     end: float | None = None,
     meta: Mapping[str, object] | None = None,
 ) -> RetrievalRow:
-    """Returns a row of a retrieval set; the columns are described at `RetrievalRow`.
-
-    Args:
-        meta: written as JSON.
-    """
+    """Returns a row of a retrieval set; the columns are described at `RetrievalRow`."""
     return {
         "id": id, "video_id": video_id, "video_path": video_path, "start": start, "end": end, "captions": captions,
         "meta": json.dumps(meta or {}, sort_keys=True, ensure_ascii=False), "schema_version": SCHEMA_VERSION,

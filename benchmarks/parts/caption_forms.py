@@ -82,11 +82,7 @@ def rewritten(tree: Tree, form: str, subject: bool, rng: random.Random) -> Tree 
     """Returns "a man is slicing an onion" with its verbs in another form, some other words, and without its subject if
     that is asked for; None if the caption is not of that shape.
 
-    Args:
-        tree: of a caption.
-        form: the tag of the verbs. VBG: "man slicing onion", the noun with its clause.
-        subject: whether the subject stays.
-        rng: decides which words are others.
+    `form`: the tag of the verbs. VBG: "man slicing onion", the noun with its clause.
     """
     verb = tree.root()
     subjects, auxiliaries = tree.children(verb, "nsubj"), tree.children(verb, "aux")

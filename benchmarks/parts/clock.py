@@ -9,10 +9,7 @@ def in_turn(
 ) -> dict[str, list[float]]:
     """Returns the seconds of each call, one figure a round.
 
-    Args:
-        calls: by name, in the order of a round.
-        rounds: how often each is called.
-        clock: CPU seconds of this process, or another clock.
+    `calls`: by name, in the order of a round. `clock`: CPU seconds of this process, or another clock.
     """
     spent: dict[str, list[float]] = {name: [] for name in calls}
     for _ in range(rounds):

@@ -48,11 +48,8 @@ def throughput(
     `together` is the engine's own loop, embeddings stored.
 
     Args:
-        model: an encoder.
         folder: a set with a config `retrieval`, and its videos.
-        frames: of a clip.
         batch: clips that go through the model at once.
-        workers: decoding threads.
         rounds: how often each is measured, in turn.
     """
     plan = make_plan(load_set(folder, ["retrieval"], "test"), parse("clean"), None)

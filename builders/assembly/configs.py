@@ -76,24 +76,17 @@ def build_configs(
 ) -> BuiltSet:
     """Builds the configs `retrieval`, `random_mc` and those of the plan.
 
+    Returns the set's tables with their facts. Raises UsageError: a config lacks what it needs; VideoContrastError: a
+    tick is of no caption of the clips; NotEnglish: the captions are of another language (not where `optional`);
+    VideoContrastError: no item of any config could be built; the message gives the counts by reason.
+
     Args:
-        name: of the builder.
         configs: which to build, in order; others than these are the builder's own business.
         splits: split -> clips.
-        plan: how.
         facts: what the builder says of its source; `seed` and `configs` are added.
         retrieval_splits: splits of the retrieval config, where they differ.
-        optional: whether the user named no configs. A config of which no item can be built is left out, with the
-            reason in `facts["left_out"]`; that none of the named ones has an item is an error.
-
-    Returns:
-        The set's tables with their facts.
-
-    Raises:
-        UsageError: a config lacks what it needs.
-        VideoContrastError: a tick is of no caption of the clips.
-        NotEnglish: the captions are of another language (not where `optional`).
-        VideoContrastError: no item of any config could be built; the message gives the counts by reason.
+        optional: whether the user named no configs. A config of which no item can be built is left out, with the reason
+            in `facts["left_out"]`; that none of the named ones has an item is an error.
     """
     built = BuiltSet(name, {}, {**facts, "seed": plan.seed, "configs": {}})
     named = [config for config in configs if config in plan.contrasts]
@@ -143,16 +136,12 @@ def add_config(
 ) -> None:
     """Adds a config with its facts and its blind audit; splits without an item are named in the facts.
 
+    Raises VideoContrastError: no split has an item, and the config is not optional.
+
     Args:
-        built: what is added to.
-        config: its name.
         tables: split -> rows.
-        facts: for the card.
         optional: leave the config out if no split has an item.
         hint: what to do then, a sentence.
-
-    Raises:
-        VideoContrastError: no split has an item, and the config is not optional.
     """
     full = {split: list(rows) for split, rows in tables.items() if rows}
     empty = sorted(set(tables) - set(full))
@@ -178,14 +167,8 @@ def add_config(
 def leave_out(built: BuiltSet, config: str, why: str, *, optional: bool = True) -> None:
     """Records that a config was left out of a build of everything, and says so.
 
-    Args:
-        built: whose record it is.
-        config: its name.
-        why: what is missing, and how to get it.
-        optional: False where the user named the config.
-
-    Raises:
-        UsageError: the config is not optional, since the user named it.
+    `why`: what is missing, and how to get it. `optional`: False where the user named the config. Raises UsageError: the
+    config is not optional, since the user named it.
     """
     if not optional:
         raise UsageError(f"{built.name} {config}: {why}")
@@ -207,10 +190,7 @@ def random_config(
 ) -> tuple[Tables, Facts]:
     """The tables with random negatives only, and their facts.
 
-    Args:
-        items: split -> items.
-        counts: split -> clips by reason.
-        candidates: of an item.
+    `items`: split -> items. `counts`: split -> clips by reason.
     """
     facts = {
         "negatives": f"{candidates - 1} captions of other videos, drawn at random",

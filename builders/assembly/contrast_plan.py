@@ -156,13 +156,7 @@ def _person_id_contrasts(casts: Mapping[str, Mapping[str, str]], seed: int, atte
 def existing(path: str | Path, what: str, option: str) -> Path:
     """Returns the path, if there is such a file or folder.
 
-    Args:
-        path: as given by the user.
-        what: what it must be or hold, for the message.
-        option: that names it.
-
-    Raises:
-        UsageError: there is none; the message names the option.
+    `what`: what it must be or hold, for the message. Raises UsageError: there is none; the message names the option.
     """
     if not Path(path).exists():
         raise UsageError(f"{option} {path}: no such file or folder; {what}")

@@ -21,12 +21,8 @@ def changed_words(old: str, new: str) -> tuple[int, int]:
 def difference(old: str, new: str, generator: str) -> Edit:
     """Returns what was changed between two captions, as one edit of whole words.
 
-    Marks and quotes around the words that both captions have, capitals and a closing mark are no change.
-
-    Args:
-        old: a caption.
-        new: the caption that was made of it.
-        generator: what made it, for the record.
+    Marks and quotes around the words that both captions have, capitals and a closing mark are no change. `new`: the
+    caption that was made of it. `generator`: what made it, for the record.
 
     >>> edit = difference("a boy plugs it in", "a boy pulls it in", "human")
     >>> edit.old, edit.new, edit.text[edit.start:]

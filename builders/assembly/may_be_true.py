@@ -25,13 +25,7 @@ def judged(captions: Sequence[str], edits: Sequence[Edit]) -> tuple[list[Edit], 
 
 
 def warn(config: str, count: int, total: int) -> None:
-    """Says how many negatives may be true.
-
-    Args:
-        config: whose negatives.
-        count: how many of them may be true.
-        total: how many there are.
-    """
+    """Says how many negatives may be true."""
     if count and is_writer():
         note(
             f"warning: {config}: {count:,} of {total:,} negatives may be true of the clip as well, by the judge of "

@@ -35,18 +35,9 @@ def random_items(
     """Draws the random candidates of every clip.
 
     The distractors of a clip are captions of different other videos of its pool (one a video, none of its own source),
-    and none says the same as any caption of the clip or as another candidate.
-
-    Args:
-        clips: of one split.
-        seed: of the draws.
-        candidates: of an item, the true one included; 2 or more.
-
-    Returns:
-        The items, and counts of the clips by reason ("built", "too_few_other_videos").
-
-    Raises:
-        UsageError: fewer than two candidates, or two clips with one id.
+    and none says the same as any caption of the clip or as another candidate. Returns the items, and counts of the
+    clips by reason ("built", "too_few_other_videos"). `candidates`: of an item, the true one included; 2 or more.
+    Raises UsageError: fewer than two candidates, or two clips with one id.
     """
     if candidates < 2:
         raise UsageError(f"an item needs at least 2 candidates, not {candidates}")
@@ -103,12 +94,7 @@ def contrasts_only_row(
 ) -> MultipleChoiceRow:
     """Returns the row whose negatives are all contrasts, at seeded places; none is random.
 
-    Args:
-        clip: the clip of the item.
-        true: its true caption.
-        contrasts: all negatives.
-        kind: of the contrasts, one of `rows.KINDS`.
-        seed: of the places.
+    `kind`: of the contrasts, one of `rows.KINDS`.
     """
     slots, _ = _slots(clip, len(contrasts) + 1, seed, Streams())
     item = RandomItem(clip, true, distractors=tuple(edit.text for edit in contrasts), slots=slots, displaced=0)

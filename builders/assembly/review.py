@@ -58,14 +58,9 @@ class Card(TypedDict):
 def read_ticks(path: str | Path, configs: Sequence[str]) -> list[Tick]:
     """Reads rows with `clip` (or `video_id`, `id`), `caption`, `contrast`, and perhaps `config` and `vote` ("yes").
 
-    Args:
-        path: a table, as `review.html` saves it.
-        configs: that may be named; a row without one is of the only config that is built.
-
-    Raises:
-        UsageError: a column is missing.
-        VideoContrastError: an empty cell, an unknown config or vote, a contrast that equals its caption, or no row at
-            all; names the line.
+    `path`: a table, as `review.html` saves it. `configs`: that may be named; a row without one is of the only config
+    that is built. Raises UsageError: a column is missing; VideoContrastError: an empty cell, an unknown config or vote,
+    a contrast that equals its caption, or no row at all; names the line.
     """
     ticks: list[Tick] = []
     for row in read_table(path):
@@ -91,15 +86,8 @@ def read_ticks(path: str | Path, configs: Sequence[str]) -> list[Tick]:
 def known_ticks(ticks: Sequence[Tick], clips: Sequence[CaptionedClip], configs: Sequence[str]) -> list[Tick]:
     """Checks that every tick is of a caption of one of the clips, and returns all with their config.
 
-    Args:
-        ticks: as read.
-        clips: of all splits.
-        configs: contrast configs that are built.
-
-    Raises:
-        UsageError: a tick names no config, and not just one is built.
-        VideoContrastError: one is of no caption, or says what another caption of the clip says, or two rows
-            vote differently on the same contrast; names the line.
+    Raises UsageError: a tick names no config, and not just one is built; VideoContrastError: one is of no caption, or
+    says what another caption of the clip says, or two rows vote differently on the same contrast; names the line.
     """
     if configs != configs[:1] and (unnamed := next((tick for tick in ticks if not tick.config), None)):
         raise UsageError(f"{unnamed.place}: needs a column config where several are built: {', '.join(configs)}")
@@ -126,10 +114,7 @@ def known_ticks(ticks: Sequence[Tick], clips: Sequence[CaptionedClip], configs: 
 def ticked_contrasts(ticks: Sequence[Tick], clips: Sequence[CaptionedClip], *, seed: int = 0) -> ClipContrasts:
     """The ticked contrast of each clip, the first of several; clips without one have none.
 
-    Args:
-        ticks: of one config.
-        clips: ids are unique.
-        seed: decides the base caption of a clip, which is counted.
+    `seed`: decides the base caption of a clip, which is counted.
     """
     contrasts = ClipContrasts(clips=len(clips))
     streams = Streams()
@@ -151,13 +136,7 @@ def ticked_contrasts(ticks: Sequence[Tick], clips: Sequence[CaptionedClip], *, s
 
 
 def cards(config: str, clips: Sequence[CaptionedClip], contrasts: ClipContrasts) -> list[Card]:
-    """What the page shows of each clip, for one config.
-
-    Args:
-        config: its name.
-        clips: of one split.
-        contrasts: of them, with the candidates.
-    """
+    """What the page shows of each clip, for one config."""
     shown = []
     for clip in clips:
         candidates = contrasts.candidates.get(clip.id, [])[:SHOWN]
@@ -174,10 +153,7 @@ def cards(config: str, clips: Sequence[CaptionedClip], contrasts: ClipContrasts)
 def page(shown: Sequence[Card], folder: Path, video_root: Path | None) -> str:
     """The page as one HTML file; a clip without any candidate has one card, on which a contrast can be written.
 
-    Args:
-        shown: of all configs.
-        folder: where the page will lie.
-        video_root: where the paths of videos start; None: in the folder.
+    `video_root`: where the paths of videos start; None: in the folder.
     """
     shown = list({(card["config"], card["clip"]): card for card in shown}.values())  # contrast_mc holds others' again
     kept = [card for card in shown if card["candidates"]]

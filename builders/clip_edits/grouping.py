@@ -23,17 +23,7 @@ GroupsOfClips = list[tuple[tuple[SourceClip, ...], EditedGroup]]
 def groups_of(
     kind: EditKind, clips: Sequence[SourceClip], options: ClipEditOptions, *, seed: int
 ) -> tuple[GroupsOfClips, Counter[str]]:
-    """Makes the groups of a kind.
-
-    Args:
-        kind: which edit.
-        clips: that can be edited.
-        options: of the build.
-        seed: of the set.
-
-    Returns:
-        The groups with their clips, and how many clips fell out, by reason.
-    """
+    """Makes the groups of a kind. Returns the groups with their clips, and how many clips fell out, by reason."""
     grouping = _Grouping(kind, options)
     for turn in range(options.partners if kind.clips > 1 else 1):
         grouping.turn(clips, (seed, "clip_edits", kind.name, turn))
@@ -129,12 +119,7 @@ def _shuffled(clips: Sequence[SourceClip], *name: seeds.Part) -> list[SourceClip
 def rows_of(kind: EditKind, groups: GroupsOfClips, *, seed: int) -> list[MultipleChoiceRow]:
     """The rows of groups, each member a row.
 
-    Groups that share a video, directly or through others, are one cluster.
-
-    Args:
-        kind: which edit.
-        groups: the groups and their clips.
-        seed: of the places of the candidates.
+    Groups that share a video, directly or through others, are one cluster. `seed`: of the places of the candidates.
     """
     clusters = _clusters([[clip.source.cluster for clip in clips] for clips, _ in groups])
     rows = []

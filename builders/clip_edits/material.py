@@ -161,11 +161,7 @@ class Joint:
 def choose_joint(options: ClipEditOptions, rng: Generator, parts: Sequence[Segment], *, fades: bool = True) -> Joint:
     """How parts are joined, in whatever order; drawn where the transition varies.
 
-    Args:
-        options: of the build.
-        rng: draws.
-        parts: that will be joined.
-        fades: whether a cross-fade will do; a gap stands in for it where it was asked for.
+    `fades`: whether a cross-fade will do; a gap stands in for it where it was asked for.
     """
     names = ["gap", "cut", "fade"] if fades else ["gap", "cut"]
     drawn = names[int(rng.integers(len(names)))]

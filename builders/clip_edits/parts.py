@@ -30,11 +30,7 @@ _LIGHT = frozenset(("be", "have", "do"))
 
 
 def length(clip: SourceClip, options: ClipEditOptions) -> float:
-    """Seconds of a clip that are used.
-
-    Raises:
-        LeftOut: the clip is too short.
-    """
+    """Seconds of a clip that are used. Raises LeftOut: the clip is too short."""
     if clip.seconds < options.shortest:
         raise LeftOut("too_short")
     return min(clip.seconds, options.seconds)
@@ -70,13 +66,8 @@ def pattern(caption: str) -> str | None:
 def plain_captions(clip: SourceClip, reserved: re.Pattern[str], reason: str) -> list[str]:
     """The captions of a clip that can be put into a form: of one sentence, short ones first.
 
-    Args:
-        clip: whose captions are looked at.
-        reserved: words that a form says ("twice"): a caption with one of them would say it again, or deny it.
-        reason: why the clip is left out where all of its captions have one.
-
-    Raises:
-        LeftOut: no caption will do.
+    `reserved`: words that a form says ("twice"): a caption with one of them would say it again, or deny it. `reason`:
+    why the clip is left out where all of its captions have one. Raises LeftOut: no caption will do.
     """
     free = [caption for caption in clip.captions if not reserved.search(caption)]
     if not free:

@@ -31,10 +31,7 @@ class PerturbedTexts:
     def of(self, rows: Sequence[Row], name: str, *, optional: bool = False) -> Perturbed | None:
         """Returns the rows with perturbed texts; None where what the perturbation needs is absent and optional.
 
-        Args:
-            rows: of one table.
-            name: of a text perturbation.
-            optional: as of the class, for this call.
+        `optional`: as of the class, for this call.
         """
         key = (id(rows), name)
         if key not in self._known:
@@ -52,18 +49,9 @@ def perturbed_rows(rows: Sequence[Row], name: str, options: PerturbationOptions)
     """Perturbs every caption (or every candidate) of the rows.
 
     An item whose candidates are no longer different from each other (a gender contrast made neutral) is left out and
-    counted. The spans of edits do not hold in perturbed candidates, so `edits` becomes null.
-
-    Args:
-        rows: of one table.
-        name: of a text perturbation.
-        options: how.
-
-    Returns:
-        The rows that stay, and checks for the card.
-
-    Raises:
-        VideoContrastError: what the perturbation needs is not there; the message says how to get it.
+    counted. The spans of edits do not hold in perturbed candidates, so `edits` becomes null. Returns the rows that
+    stay, and checks for the card. Raises VideoContrastError: what the perturbation needs is not there; the message says
+    how to get it.
     """
     column = "candidates" if "candidates" in rows[0] else "captions"
     plain: list[dict[str, Any]] = [dict(row) for row in rows]  # a typed row has no column that is chosen by name

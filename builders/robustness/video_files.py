@@ -25,16 +25,9 @@ def write_all(
 ) -> tuple[Paths, list[str]]:
     """Writes every clip under every condition; under `torchrun` each rank writes its share and gets all paths.
 
-    Args:
-        clips: distinct.
-        conditions: None is the clean clip, re-encoded.
-        options: `files` and `video_root` are given.
-
-    Returns:
-        The relative paths, clip -> condition -> path, and a sentence for each clip whose video could not be read.
-
-    Raises:
-        VideoContrastError: a clip's path leads out of the video root.
+    Returns the relative paths, clip -> condition -> path, and a sentence for each clip whose video could not be read.
+    `conditions`: None is the clean clip, re-encoded. `options`: `files` and `video_root` are given. Raises
+    VideoContrastError: a clip's path leads out of the video root.
     """
     assert options.files is not None
     if is_writer():

@@ -68,10 +68,7 @@ class Claim:
 def claim(scene: Scene, *, place: bool = True, setting: bool = True) -> Claim:
     """Everything a caption can say of the scene.
 
-    Args:
-        scene: what the clip shows.
-        place: with the landmark; the object of a transitive action is never left out.
-        setting: with the setting.
+    `place`: with the landmark; the object of a transitive action is never left out.
     """
     transitive = scene.action in TRANSITIVE
     other = scene.other if transitive or place else None

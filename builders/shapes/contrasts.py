@@ -125,15 +125,8 @@ def negatives(
 ) -> dict[str, list[str]]:
     """Returns every false caption one edit away from a true one; training draws from them.
 
-    Args:
-        scene: what the clip shows.
-        claimed: what the true caption claims.
-        rng: of the order.
-        phrase: 0 for the usual phrase of the action, 1 for the paraphrase.
-        names: call people by their names.
-
-    Returns:
-        Kind of edit (antonym, verb, entity, colour, object, role) -> captions in seeded order.
+    Returns kind of edit (antonym, verb, entity, colour, object, role) -> captions in seeded order. `phrase`: 0 for the
+    usual phrase of the action, 1 for the paraphrase.
     """
     reverse = REVERSE.get(claimed.action)
     edits = {

@@ -61,11 +61,7 @@ class SceneClip:
 def training_clips(seed: int, split: str, count: int, *, reversals: bool) -> Iterator[SceneClip]:
     """The clips of a split, in order.
 
-    Args:
-        seed: of the set.
-        split: "train" or "validation".
-        count: of scenes.
-        reversals: follow each clip by its reversal, where that is another action.
+    `split`: "train" or "validation". `reversals`: follow each clip by its reversal, where that is another action.
     """
     for number, scene in enumerate(scenes(seed, split, count)):
         clip = SceneClip(scene, seed, split, number)

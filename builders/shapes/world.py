@@ -122,13 +122,8 @@ def scenes(seed: int, split: str, count: int, *, first: int = 0) -> Iterator[Sce
     """`count` scenes of a split from number `first` on; scene i depends on seed, split and i only.
 
     Scenes of the split "train" come from the nine tenths that `held_out` does not keep for the others. Templates take
-    turns, so that every kind of contrast finds its items in any long enough run of scenes.
-
-    Args:
-        seed: of the set.
-        split: "train", "validation" or "test".
-        count: how many.
-        first: number of the first one.
+    turns, so that every kind of contrast finds its items in any long enough run of scenes. `split`: "train",
+    "validation" or "test".
     """
     streams = Streams()
     train = split == "train"

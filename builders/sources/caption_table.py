@@ -90,13 +90,8 @@ def utf8_text(path: Path) -> str:
 def seconds(value: Json, name: str, place: str) -> float | None:
     """A time in seconds from a cell; empty means none.
 
-    Args:
-        value: of the cell.
-        name: of the column, for the message.
-        place: of the row, for the message.
-
-    Raises:
-        VideoContrastError: not a number.
+    `name`: of the column, for the message. `place`: of the row, for the message. Raises VideoContrastError: not a
+    number.
     """
     if value is None or (isinstance(value, str) and not value.strip()):
         return None

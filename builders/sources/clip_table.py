@@ -199,15 +199,10 @@ def read_splits(table: CaptionTable) -> tuple[dict[str, list[CaptionedClip]], di
     """Reads the clips of a table.
 
     Rows of the same video, start and end (or of the same id) are one clip. Empty captions are counted and left out.
-
-    Returns:
-        Split -> clips in the order of their first rows, and counts ("rows", "clips", "captions", "empty_captions",
-        "clips_without_caption").
-
-    Raises:
-        UsageError: no such file, column or split, or two clips would have one id.
-        VideoContrastError: a path that leaves the video root, a bad time, one id for two videos, a clip in two splits,
-            or a name that is none of a split; names the line.
+    Returns split -> clips in the order of their first rows, and counts ("rows", "clips", "captions", "empty_captions",
+    "clips_without_caption"). Raises UsageError: no such file, column or split, or two clips would have one id;
+    VideoContrastError: a path that leaves the video root, a bad time, one id for two videos, a clip in two splits, or a
+    name that is none of a split; names the line.
     """
     first, by_split = _by_split(table)
     parts = chosen(by_split, table.source_name(), split=table.split)

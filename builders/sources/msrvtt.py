@@ -118,14 +118,9 @@ def _add_released(
 class MsrVttFolder:
     """MSR-VTT's annotation files.
 
-    Args:
-        folder: holds test_videodatainfo.json and train_val_videodatainfo.json (or MSRVTT_data.json), and, if the
-            splits of those names are wanted, MSRVTT_JSFUSION_test.csv, MSRVTT_train.7k.csv, MSRVTT_train.9k.csv.
-        pattern: the path of a video.
-
-    Raises:
-        UsageError: no annotations in the folder.
-        VideoContrastError: a file is not what its name says.
+    `folder`: holds test_videodatainfo.json and train_val_videodatainfo.json (or MSRVTT_data.json), and, if the splits
+    of those names are wanted, MSRVTT_JSFUSION_test.csv, MSRVTT_train.7k.csv, MSRVTT_train.9k.csv. Raises UsageError: no
+    annotations in the folder; VideoContrastError: a file is not what its name says.
     """
 
     def __init__(self, folder: Path, pattern: str = "{video_id}.mp4") -> None:

@@ -56,17 +56,8 @@ class Items:
     ) -> None:
         """Adds the item of a true caption among false ones, at seeded places.
 
-        Args:
-            row: of the release.
-            id: of the item.
-            video: that the captions are of.
-            true: the true caption.
-            negatives: the false ones; equal ones are taken once.
-            kind: of the false ones.
-            meta: further facts.
-
-        Raises:
-            VideoContrastError: the id repeats; names the place.
+        `negatives`: the false ones; equal ones are taken once. Raises VideoContrastError: the id repeats; names the
+        place.
         """
         self._begin(row.place, id)
         true, negatives = " ".join(true.split()), [" ".join(text.split()) for text in negatives]
@@ -95,17 +86,8 @@ class Items:
     ) -> None:
         """Adds the item of a question with its options in the released order.
 
-        Args:
-            row: of the release.
-            id: of the item.
-            video: that it is about.
-            choice: its question, its options and the right one.
-            kind: of the wrong ones.
-            group: of pairs.
-            meta: further facts.
-
-        Raises:
-            VideoContrastError: the key is outside the options, or the id repeats; names the place.
+        `choice`: its question, its options and the right one. Raises VideoContrastError: the key is outside the
+        options, or the id repeats; names the place.
         """
         self._begin(row.place, id)
         texts, key = list(choice.options), choice.key

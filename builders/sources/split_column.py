@@ -49,15 +49,7 @@ def split_of(row: TableRow, named: str | None) -> str | None:
 
 
 def check_split(row: TableRow, clip: str, split: str | None, *, former: str | None, place: str) -> None:
-    """Raises a VideoContrastError where a clip that an earlier row has in one split stands in another.
-
-    Args:
-        row: the later one.
-        clip: its id.
-        split: its split.
-        former: that of the earlier row.
-        place: of the earlier row.
-    """
+    """Raises a VideoContrastError where a clip that an earlier row has in one split stands in another."""
     if split != former:
         raise VideoContrastError(f"{row.place}: the clip {clip!r} is of {former or DEFAULT!r} too, at {place}")
 
@@ -65,13 +57,8 @@ def check_split(row: TableRow, clip: str, split: str | None, *, former: str | No
 def chosen(by_split: Mapping[str | None, Part], source: str, *, split: str | None) -> dict[str, Part]:
     """The splits to build: those of the column, or the one that is asked for; rows without a column are one split.
 
-    Args:
-        by_split: what was read by split; under None where no column said it.
-        source: the table, for the message.
-        split: the one that the user asks for.
-
-    Raises:
-        UsageError: the column does not hold that split.
+    `by_split`: what was read by split; under None where no column said it. `split`: the one that the user asks for.
+    Raises UsageError: the column does not hold that split.
     """
     by_name = {name: part for name, part in by_split.items() if name is not None}
     if not by_name:

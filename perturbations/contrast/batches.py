@@ -28,13 +28,8 @@ def by_length(lengths: Sequence[int], budget: int) -> Iterator[list[int]]:
 def in_batches(lengths: Sequence[int], budget: int, run: Callable[[list[int]], T]) -> Iterator[tuple[list[int], T]]:
     """Batches of `by_length`, each with what `run` makes of it; halved where the memory of the device does not suffice.
 
-    Args:
-        lengths: tokens of each item.
-        budget: tokens in one batch.
-        run: the model's step on a batch, indices of items.
-
-    Raises:
-        RuntimeError: the memory does not suffice for one item alone.
+    `run`: the model's step on a batch, indices of items. Raises RuntimeError: the memory does not suffice for one item
+    alone.
     """
     waiting = list(by_length(lengths, budget))[::-1]
     while waiting:

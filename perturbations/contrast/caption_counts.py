@@ -57,12 +57,7 @@ class CaptionCounts:
         return self.tables[table].get("\t".join(key), 0)
 
     def pair(self, table: str, first: str, other: str) -> int:
-        """The count of two items in any order.
-
-        Args:
-            table: "verbs" or "nouns".
-            first, other: the items.
-        """
+        """The count of two items in any order. `table`: "verbs" or "nouns"."""
         return self.get(table, *sorted((first, other)))
 
     def __add__(self, other: "CaptionCounts") -> "CaptionCounts":
@@ -91,12 +86,7 @@ class CaptionCounts:
 
 
 def count(videos: Iterable[Sequence[Sentence]], *, source: str = "") -> CaptionCounts:
-    """Counts the captions of videos.
-
-    Args:
-        videos: the parsed captions of each video.
-        source: named in the record.
-    """
+    """Counts the captions of videos. `videos`: the parsed captions of each video."""
     counters: dict[str, Counter[str]] = {name: Counter() for name in TABLES}
     n_videos = n_captions = 0
     for sentences in videos:

@@ -62,11 +62,8 @@ class Contrast:
 def replace_spans(caption: str, changes: list[tuple[int, int, str]], main: int, *, generator: str) -> Edit:
     """The edit that makes all `changes` (start, end, new text; in reading order, not overlapping).
 
-    Args:
-        caption: the text.
-        changes: character spans and what takes their place.
-        main: index of the change that the edit is about; the others go into `Edit.also`.
-        generator: what proposed them.
+    `changes`: character spans and what takes their place. `main`: index of the change that the edit is about; the
+    others go into `Edit.also`.
 
     >>> replace_spans("he sees his dog", [(0, 2, "she"), (8, 11, "her")], 0, generator="g").text
     'she sees her dog'

@@ -275,10 +275,7 @@ class Evidence:
     def surprise(self, table: str, seen: int, of_first: int, of_other: int) -> float:
         """Log of how much oftener two things stand together than by chance, smoothed, over 3.
 
-        Args:
-            table: that they are counted in.
-            seen: videos in which they stand together.
-            of_first, of_other: entries of each.
+        `seen`: videos in which they stand together.
         """
         expected = of_first * of_other / self._sizes.get(table, self._sizes["object"])
         return log((seen + 0.5) / (expected + 0.5)) / 3
@@ -286,13 +283,7 @@ class Evidence:
     # Runs of words
 
     def run_change(self, words: Sequence[str], first: int, size: int, new: Sequence[str]) -> float:
-        """How much usual a caption becomes around some words that are replaced: mean log-probability, new less old.
-
-        Args:
-            words: of the caption.
-            first, size: of the words that are replaced.
-            new: what stands there instead.
-        """
+        """How much usual a caption becomes around some words that are replaced: mean log-probability, new less old."""
         before, after = ["<", "<", *words[:first]][-2:], [*words[first + size :], ">", ">"][:2]
         old = words[first : first + size]
         return self._mean((*before, *new, *after)) - self._mean((*before, *old, *after))

@@ -19,12 +19,7 @@ _WIDE_CLASSES = ("food", "place", "home", "kitchen", "animal", "nature", "vehicl
 
 
 def verb_slot_features(reading: CaptionReading, slot: VerbSlot, evidence: Evidence) -> dict[str, float]:
-    """Features of what is replaced, which all proposals of a verb share.
-
-    Args:
-        reading, slot: the caption and its verb.
-        evidence: of counts and lexicon.
-    """
+    """Features of what is replaced, which all proposals of a verb share."""
     others = [other for other in reading.verbs if other.place != slot.place]
     word = reading.sentence.words[slot.place]
     category = evidence.category(slot.noun)
@@ -107,10 +102,7 @@ def verb_caption_features(
 ) -> dict[str, float]:
     """Features of a unit in the place of a verb that depend on the rest of the caption.
 
-    Args:
-        reading, slot, choice: the caption, what is replaced, and by what.
-        new: the words as they will stand there.
-        evidence: of counts and lexicon.
+    `reading, slot, choice`: the caption, what is replaced, and by what. `new`: the words as they will stand there.
     """
     actions, swap = evidence.lexicon.actions(choice.unit), choice.swap
     features = _company(reading, slot, choice, evidence) | _runs(reading, slot, new, evidence)
@@ -199,12 +191,7 @@ def _place_clash(reading: CaptionReading, action: Action | None) -> float:
 
 
 def object_slot_features(reading: CaptionReading, slot: ThingSlot, evidence: Evidence) -> dict[str, float]:
-    """Features of what is replaced, which all proposals of a thing share.
-
-    Args:
-        reading, slot: the caption and its thing.
-        evidence: of counts and lexicon.
-    """
+    """Features of what is replaced, which all proposals of a thing share."""
     lexicon = evidence.lexicon
     joined = reading.sentence.words[slot.place].dep == "conj" or reading.sentence.children_with(slot.place, "conj")
     features = {f"a {name}": float(lexicon.is_a(slot.category, name)) for name in _WIDE_CLASSES}

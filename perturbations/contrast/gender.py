@@ -92,15 +92,8 @@ def contrasts(
 ) -> tuple[list[Edit | None], Counter[str]]:
     """`swap` for many captions, each with the stream of its id, and how many came out how.
 
-    Args:
-        captions: any texts.
-        ids: one a caption; with the seed it names the caption's random stream.
-        seed: of every choice.
-        extended: as of `swap`.
-
-    Returns:
-        One edit or None a caption, and counts: "edited", "no_gender_noun", and the reasons of `gender_fit` why the
-        nouns that there are cannot be swapped.
+    Returns one edit or None a caption, and counts: "edited", "no_gender_noun", and the reasons of `gender_fit` why the
+    nouns that there are cannot be swapped. `ids`: one a caption; with the seed it names the caption's random stream.
     """
     streams, edits = Streams(), []
     for sentence, identifier in zip(parse(captions), ids, strict=True):

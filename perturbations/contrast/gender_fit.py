@@ -98,11 +98,6 @@ _THE = re.compile(r"\b(?:the|this|that)\s+(?:[\w'-]+\s+){0,1}$", re.IGNORECASE)
 def counterparts(caption: str, noun: Person, options: Sequence[str]) -> tuple[str, ...]:
     """The counterparts of a noun that fit the words beside it: "little girl" is no "guy", "a women" is a "man".
 
-    Args:
-        caption: the text.
-        noun: the one that is swapped.
-        options: its counterparts by the table.
-
     >>> counterparts("a little girl", Person(9, 13, "girl", "female"), ("boy", "guy"))
     ('boy',)
     """
@@ -120,10 +115,7 @@ def counterparts(caption: str, noun: Person, options: Sequence[str]) -> tuple[st
 def misfit(caption: str, noun: Person, persons: Sequence[Person]) -> str:
     """Why the caption makes no sense with `noun` swapped, whatever its counterpart; "" if it does.
 
-    Args:
-        caption: the text.
-        noun: the one that is swapped.
-        persons: all gendered nouns of the caption, in reading order; `noun` among them.
+    `persons`: all gendered nouns of the caption, in reading order; `noun` among them.
 
     >>> misfit("a pregnant woman", Person(11, 16, "woman", "female"), [])
     'clothing_or_body_of_one_gender'
@@ -165,11 +157,7 @@ def _earlier(noun: Person, persons: Sequence[Person]) -> list[Person]:
 def alike(caption: str, new: str, noun: Person, persons: Sequence[Person]) -> bool:
     """Whether the swapped noun says the same as another person of the caption.
 
-    Args:
-        caption: the text.
-        new: what the noun becomes.
-        noun: the one that is swapped.
-        persons: all gendered nouns of the caption.
+    `persons`: all gendered nouns of the caption.
 
     >>> alike("a guy and a woman", "man", Person(12, 17, "woman", "female"), [Person(2, 5, "guy", "male")])
     True
@@ -184,10 +172,7 @@ def alike(caption: str, new: str, noun: Person, persons: Sequence[Person]) -> bo
 def another(caption: str, noun: Person, persons: Sequence[Person]) -> tuple[int, int] | None:
     """The "another" that no longer holds: "a man talks to another man" becomes "a man talks to a woman".
 
-    Args:
-        caption: the text.
-        noun: the one that is swapped.
-        persons: all gendered nouns of the caption.
+    `persons`: all gendered nouns of the caption.
     """
     match = _ANOTHER.search(caption[: noun.start])
     if match is None or match[1].lower() != "another":

@@ -80,12 +80,8 @@ def load_counts(
 ) -> CaptionCounts:
     """The counts of the package, and those of one's own training captions added to them.
 
-    Args:
-        extra: video id -> captions of training videos. Never those of a test split.
-        cache: as of `english.parse`.
-
-    Raises:
-        NotEnglish: the captions are of another language.
+    `extra`: video id -> captions of training videos. Never those of a test split. `cache`: as of `english.parse`.
+    Raises NotEnglish: the captions are of another language.
     """
     if not extra:
         return shipped_counts()
@@ -106,19 +102,16 @@ def propose(
 ) -> ProposedContrasts:
     """Every contrast of each clip that is probably natural and surely false.
 
+    Raises UsageError: an unknown kind or quality, or two clips of one id; NotEnglish: the captions are of another
+    language.
+
     Args:
         clips: as `ClipCaptions`, or tuples like it.
         counts: of `load_counts`.
         kind: what is replaced: the verb with its particle and preposition, or a thing.
         quality: the least probability that a reader finds a contrast natural and surely false: "high", "balanced",
             "all" (`judge.QUALITIES`), or a number.
-        seed: of the choice that follows.
         generator: what proposes, such as `make_generator("t5", {})`; None: the lexicon.
-        cache: SQLite file that keeps parses.
-
-    Raises:
-        UsageError: an unknown kind or quality, or two clips of one id.
-        NotEnglish: the captions are of another language.
     """
     if kind not in _KINDS:
         raise unknown_name("kind of contrast", kind, list(_KINDS))

@@ -17,12 +17,7 @@ from video_contrast.perturbations.english import parse
 def judged_edits(captions: Sequence[str], edits: Sequence[Edit]) -> list[dict[str, float]]:
     """The `probability` that a reader finds each edit natural and surely false, and its `falsity` if it is natural.
 
-    Args:
-        captions: the true captions.
-        edits: one a caption.
-
-    Returns:
-        The two numbers of each edit that replaces a verb by a verb or a thing by a thing; nothing for others.
+    Returns the two numbers of each edit that replaces a verb by a verb or a thing by a thing; nothing for others.
     """
     readings = {sentence.caption: CaptionReading(sentence) for sentence in parse(list(dict.fromkeys(captions)))}
     scores = []

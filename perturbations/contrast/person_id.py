@@ -44,14 +44,8 @@ def contrasts(
 ) -> tuple[list[Edit | None], Counter[str]]:
     """`swap` for many captions, each with the cast of its movie and the stream of its id.
 
-    Args:
-        captions: any texts.
-        ids: one a caption; with the seed it names the caption's random stream.
-        casts: one a caption, as of `swap`.
-        seed: of every choice.
-
-    Returns:
-        One edit or None a caption, and counts: "edited", "no_id", "unknown_gender", "no_other_character".
+    Returns one edit or None a caption, and counts: "edited", "no_id", "unknown_gender", "no_other_character". `ids`:
+    one a caption; with the seed it names the caption's random stream. `casts`: one a caption, as of `swap`.
     """
     streams, edits, counts = Streams(), [], Counter[str]()
     for caption, identifier, cast in zip(captions, ids, casts, strict=True):

@@ -83,13 +83,7 @@ class ClipProposals:
         self.rejected: list[RejectedEdit] = []
 
     def leave_out(self, reason: str, index: int = 0, slot: Slot | None = None) -> None:
-        """Notes why a verb (thing) is not replaced, or why a caption has none.
-
-        Args:
-            reason: of a rule.
-            index: of the caption.
-            slot: the verb (thing); None where the caption has none.
-        """
+        """Notes why a verb (thing) is not replaced, or why a caption has none."""
         words = "" if slot is None else self.clip.readings[index].caption[slot.start : slot.end]
         self.reasons.append((reason, words))
 
@@ -105,17 +99,7 @@ class ClipProposals:
         features: Features,
         antonym: bool = False,
     ) -> Proposal:
-        """Adds an edit of a caption, and returns it.
-
-        Args:
-            index: of the caption.
-            start, end: characters that are replaced.
-            unit: the same in dictionary form.
-            new: the words that stand there instead, in lower case.
-            other: the same in dictionary form.
-            features: for the judge.
-            antonym: whether the two are opposites.
-        """
+        """Adds an edit of a caption, and returns it. `new`: the words that stand there instead, in lower case."""
         reading = self.clip.readings[index]
         text, start, old, shown = replaced(reading.caption, start, end, new)
         proposal = Proposal(
@@ -129,11 +113,7 @@ class ClipProposals:
 class Trial(Generic[Choice]):
     """The choices for one slot, tried by the rules one after the other; `choices` holds those that pass.
 
-    Args:
-        proposed: takes what is rejected.
-        index: of the caption.
-        slot: what is replaced.
-        rejection: why a choice cannot stand there; None where it can.
+    `rejection`: why a choice cannot stand there; None where it can.
     """
 
     def __init__(

@@ -29,10 +29,7 @@ _streams = Streams()
 def propose_objects(clip: ClipReading, evidence: Evidence, replacements: Replacements | None = None) -> ClipProposals:
     """The eligible edits of every thing of a clip's captions.
 
-    Args:
-        clip: its captions, read.
-        evidence: of counts and lexicon.
-        replacements: what a model proposes; None: nouns of the lexicon.
+    `replacements`: what a model proposes; None: nouns of the lexicon.
     """
     proposed = ClipProposals(clip, replacements)
     looks = frozenset(evidence.looks(name) for name in clip.nouns)
@@ -182,12 +179,7 @@ def add_object(
 ) -> Proposal:
     """Adds the edit that puts a noun in the place of a thing, with its features.
 
-    Args:
-        proposed: what is added to.
-        index: of the caption.
-        slot, noun: what is replaced, and by what, in dictionary form.
-        shared: features of the slot.
-        evidence: of counts and lexicon.
+    `slot, noun`: what is replaced, and by what, in dictionary form.
     """
     new = inflect_name(noun, slot.tag)
     known = evidence.kept(object_choice_features, slot.key, noun)

@@ -31,10 +31,7 @@ _streams = Streams()
 def propose_verbs(clip: ClipReading, evidence: Evidence, replacements: Replacements | None = None) -> ClipProposals:
     """The eligible edits of every verb of a clip's captions.
 
-    Args:
-        clip: its captions, read.
-        evidence: of counts and lexicon.
-        replacements: what a model proposes; None: units of the lexicon and the counts.
+    `replacements`: what a model proposes; None: units of the lexicon and the counts.
     """
     proposed = ClipProposals(clip, replacements)
     groups = {unit: evidence.groups(unit) for unit in clip.units}
@@ -80,10 +77,7 @@ def _eligible(
 def verb_choice(words: str, slot: VerbSlot, reading: CaptionReading, evidence: Evidence) -> VerbChoice | None:
     """What some words are in the place of a verb; None where they do not begin with a verb in its form.
 
-    Args:
-        words: such as "jumping over".
-        slot, reading: what they replace, and the caption.
-        evidence: of counts and lexicon.
+    `words`: such as "jumping over". `slot, reading`: what they replace, and the caption.
     """
     words = words.lower()
     first, _, rest = words.partition(" ")
@@ -330,12 +324,7 @@ def add_verb(
 ) -> Proposal:
     """Adds the edit that puts a choice in the place of a verb, with its features.
 
-    Args:
-        proposed: what is added to.
-        index: of the caption.
-        slot, choice: what is replaced, and by what.
-        shared: features of the slot.
-        evidence: of counts and lexicon.
+    `slot, choice`: what is replaced, and by what.
     """
     reading = proposed.clip.readings[index]
     new = inflect(choice.words, slot.tag)

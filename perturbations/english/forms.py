@@ -222,14 +222,8 @@ def replaced(
 ) -> tuple[str, int, str, str]:
     """Returns the caption with `new` at `start:end`, in the case of what stood there; the article before it fits.
 
-    Args:
-        caption: the text.
-        start, end: characters that are replaced.
-        new: what stands there instead, in lower case.
-        article_of: the article that a word takes.
-
-    Returns:
-        text, start, old, new; where "a" becomes "an" the article belongs to both.
+    Returns text, start, old, new; where "a" becomes "an" the article belongs to both. `new`: what stands there instead,
+    in lower case. `article_of`: the article that a word takes.
 
     >>> replaced("a man eats a carrot", 13, 19, "onion")
     ('a man eats an onion', 11, 'a carrot', 'an onion')

@@ -29,10 +29,7 @@ PRONOUNS: dict[Gender, tuple[str, ...]] = {
 def pronoun(sentence: Sentence, place: int, to: Gender) -> str:
     """The counterpart of the pronoun at `place`, in lower case.
 
-    Args:
-        sentence: the parsed caption.
-        place: of one of `PRONOUNS[to]` in it.
-        to: the gender that the pronoun is changed to.
+    `place`: of one of `PRONOUNS[to]` in it. `to`: the gender that the pronoun is changed to.
 
     >>> from video_contrast.perturbations.english import parse
     >>> [pronoun(s, 2, "neutral") for s in parse(["it is his", "she washes her car", "look at her"])]

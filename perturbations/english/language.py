@@ -29,12 +29,8 @@ def function_share(captions: Sequence[str]) -> float:
 def require_english(captions: Sequence[str], *, name: str = "the captions") -> None:
     """Refuses captions of another language.
 
-    Args:
-        captions: any texts.
-        name: what they are, for the message.
-
-    Raises:
-        NotEnglish: hardly a word is an English function word, and most words are in no English dictionary.
+    `name`: what they are, for the message. Raises NotEnglish: hardly a word is an English function word, and most words
+    are in no English dictionary.
     """
     words = [word for word in _words(captions) if word.isalpha()]
     if not words or (len(words) < _TOO_FEW and "".join(words).isascii()):

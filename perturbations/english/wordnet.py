@@ -58,13 +58,7 @@ class WordNet:
         return table
 
     def uses(self, lemma: str, part: str, sense: Sense) -> int:
-        """How often a tagged corpus of English (SemCor) uses a lemma in a sense.
-
-        Args:
-            lemma: a word in lower case.
-            part: n, v, a or r.
-            sense: of `senses`.
-        """
+        """How often a tagged corpus of English (SemCor) uses a lemma in a sense. `sense`: of `senses`."""
         return self._uses.get((lemma, part, sense.offset), 0)
 
     @lru_cache(1 << 14)  # noqa: B019  one instance a process

@@ -45,12 +45,8 @@ def names_of(name: str, models: str | Sequence[str] | None) -> tuple[str, ...]:
 def available(name: str, models: str | Sequence[str] | None) -> tuple[str, ...]:
     """The checkpoints to use (`names_of`), after a look at the cache and, for those absent, one question to the Hub.
 
-    Args:
-        name: a perturbation with checkpoints.
-        models: checkpoints in place of the default ones, as of `perturb_captions`.
-
-    Raises:
-        MissingCheckpoint: some are absent and the Hub cannot be reached; the message names all of them.
+    `models`: checkpoints in place of the default ones, as of `perturb_captions`. Raises MissingCheckpoint: some are
+    absent and the Hub cannot be reached; the message names all of them.
     """
     from video_contrast.hub import answers
 
@@ -97,14 +93,9 @@ def produced_by(name: str, models: str | Sequence[str] | None = None) -> str:
 def pretrained(model_class: str, checkpoint: str, wanted_by: str) -> tuple[Tokenizer, TorchModel]:
     """A tokenizer and a model of a transformers auto class, ready to run in float32.
 
-    Args:
-        model_class: name of the auto class, e.g. "AutoModelForMaskedLM".
-        checkpoint: a Hub name or folder.
-        wanted_by: the perturbation, for messages.
-
-    Raises:
-        MissingCheckpoint: it cannot be had; the message names the command that gets it.
-        VideoContrastError: it is there, but is of another kind, or does not fit the memory of the GPU.
+    `model_class`: name of the auto class, e.g. "AutoModelForMaskedLM". `checkpoint`: a Hub name or folder. Raises
+    MissingCheckpoint: it cannot be had; the message names the command that gets it; VideoContrastError: it is there,
+    but is of another kind, or does not fit the memory of the GPU.
     """
     import transformers
 
@@ -141,10 +132,7 @@ def batches(items: Sequence[_Item], length: Callable[[_Item], int]) -> Iterator[
 def outputs(ids: Sequence[list[int]], tokenizer: Tokenizer, model: TorchModel, **options: object) -> list[str]:
     """What a sequence-to-sequence model writes for token ids of one length, without sampling of its own.
 
-    Args:
-        ids: a batch of `batches`.
-        tokenizer, model: of transformers.
-        options: of `generate`.
+    `ids`: a batch of `batches`. `options`: of `generate`.
     """
     import torch
 

@@ -53,10 +53,7 @@ def swaps(word: str, tag: str) -> tuple[str, ...]:
 def fitting(word: str, tag: str, swapped: tuple[str, ...]) -> tuple[str, ...]:
     """Those of `swapped` that can stand where `word` does (a verb: with an object).
 
-    Args:
-        word: of the caption, in lower case.
-        tag: its part of speech.
-        swapped: words that begin otherwise.
+    `word`: of the caption, in lower case.
 
     >>> fitting("person", "NN", ("arson", "bison")), fitting("everything", "NN", ("nothing", "plaything"))
     (('bison',), ('nothing',))

@@ -84,11 +84,8 @@ def sample_rewritings(
 ) -> list[list[str]]:
     """Returns `SAMPLES` sampled outputs a text.
 
-    Args:
-        texts: the inputs of the model, with its prefix.
-        rngs: one stream a text; its samples depend on nothing else, whatever is in the batch.
-        tokenizer: of the model.
-        model: a sequence-to-sequence model of transformers.
+    `texts`: the inputs of the model, with its prefix. `rngs`: one stream a text; its samples depend on nothing else,
+    whatever is in the batch.
     """
     from transformers import LogitsProcessorList
 

@@ -77,12 +77,9 @@ def synonyms(word: Word, any_sense: bool = False) -> tuple[str, ...]:
     """The other words of the word's sense, and pairs of words ("adult male"); empty if it has none.
 
     The sense is the commonest one, of words that are mostly used in it; its synonyms are those whose own commonest
-    sense it is, and that running text uses. The commonest words of captions have their sense stated
-    (`caption_senses`). With `any_sense` the words of all senses count, and auxiliaries too.
-
-    Args:
-        word: of a caption.
-        any_sense: take the words of all senses (`released`).
+    sense it is, and that running text uses. The commonest words of captions have their sense stated (`caption_senses`).
+    With `any_sense` the words of all senses count, and auxiliaries too. `any_sense`: take the words of all senses
+    (`released`).
     """
     part = _PARTS.get(word.tag[:2])
     if part is None or (word.lemma in _AUXILIARIES and not any_sense):

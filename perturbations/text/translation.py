@@ -30,12 +30,7 @@ def back_trans(
 
 
 def translate(texts: list[str], tokenizer: Tokenizer, model: TorchModel) -> list[str]:
-    """The best translation of each text by beam search.
-
-    Args:
-        texts: any texts; cut at 128 tokens.
-        tokenizer, model: a sequence-to-sequence translator of transformers.
-    """
+    """The best translation of each text by beam search. `texts`: any texts; cut at 128 tokens."""
     inputs = [tokenizer(text, truncation=True, max_length=_LONGEST)["input_ids"] for text in texts]
     done = [""] * len(texts)
     for batch in checkpoints.batches(inputs, len):

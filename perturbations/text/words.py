@@ -57,10 +57,7 @@ def draws(rng: Generator) -> Draw:
 def sample(count: int, size: int, rng: Generator) -> list[int]:
     """`size` different numbers below `count` in rising order; all of them if there are not more.
 
-    Args:
-        count: how many numbers there are; at least 1.
-        size: how many are drawn.
-        rng: the caption's random stream.
+    `count`: how many numbers there are; at least 1.
 
     >>> import numpy as np
     >>> sample(3, 5, np.random.default_rng(0))

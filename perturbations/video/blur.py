@@ -90,10 +90,7 @@ def streak_taps(
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     """Returns the taps of the streak, in order: weights that sum to 128, row and column offsets from the pixel.
 
-    Args:
-        radius: of the streak, in pixels; it has 2 * radius + 1 taps.
-        sigma: of the weights' tail, in pixels.
-        angle: of the streak, in radians.
+    `radius`: of the streak, in pixels; it has 2 * radius + 1 taps. `sigma`: of the weights' tail, in pixels.
     """
     steps = np.arange(2 * radius + 1)
     weights = np.exp(-(steps**2) / (2 * sigma * sigma))

@@ -50,11 +50,7 @@ def crop_offset(
 ) -> tuple[int, int]:
     """Returns how far down and right of the scaled frame's corner `translate` crops, in pixels.
 
-    Args:
-        severity: 1 to 5.
-        rng: of the frame.
-        reach: see `translate`.
-        size: height and width of the scaled frame.
+    `reach`: see `translate`. `size`: height and width of the scaled frame.
     """
     if reach is None:
         down, right = (int(offset) for offset in rng.integers(0, 8 * severity, size=2))
@@ -98,11 +94,6 @@ def _turn(frame: Frame, degrees: float) -> Frame:
 
 @cache
 def turning(height: int, width: int, degrees: float) -> npt.NDArray[np.float64]:
-    """Returns the matrix of a turn about the middle of the picture, float64[2, 3].
-
-    Args:
-        height, width: of the picture, pixels.
-        degrees: counter-clockwise.
-    """
+    """Returns the matrix of a turn about the middle of the picture, float64[2, 3]."""
     matrix: npt.NDArray[np.float64] = cv2.getRotationMatrix2D(((width - 1) / 2, (height - 1) / 2), degrees, 1.0)
     return matrix

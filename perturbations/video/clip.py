@@ -172,13 +172,8 @@ def index_map(
 def resolve(name: str, severity: int, profile: str) -> tuple[VideoSpec, dict[str, object], bool]:
     """The perturbation, its constants under a profile, and whether a clip's frames share one stream.
 
-    Args:
-        name: of a visual perturbation.
-        severity: 1 to 5.
-        profile: see `perturb_clip`.
-
-    Raises:
-        UsageError: an unknown name or profile (the nearest is suggested), or a severity outside 1..5.
+    `profile`: see `perturb_clip`. Raises UsageError: an unknown name or profile (the nearest is suggested), or a
+    severity outside 1..5.
     """
     spec = video_spec(name)
     whole = isinstance(severity, int | np.integer) and not isinstance(severity, bool)

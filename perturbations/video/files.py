@@ -32,17 +32,13 @@ StrPath = str | os.PathLike[str]
 def file_name(source: StrPath, clip: Clip, condition: VideoCondition | None, quality: Quality = "high") -> str:
     """Returns the relative path of the file of a clip under a condition.
 
+    Returns `<condition>-<digest>/<video id>_<start>_<end>-<digest>.mp4`; the span only where there is one. Raises
+    VideoContrastError: there is no such file.
+
     Args:
         source: the clip's video file; its content is part of the name.
-        clip: its video id and span.
         condition: a perturbation, or None for the re-encoded clean reference.
         quality: "high" or "lossless".
-
-    Returns:
-        `<condition>-<digest>/<video id>_<start>_<end>-<digest>.mp4`; the span only where there is one.
-
-    Raises:
-        VideoContrastError: there is no such file.
     """
     if condition is None:
         folder, key = CLEAN, digest(_WRITER, quality)
@@ -68,17 +64,9 @@ def perturbed_clip(source: StrPath, clip: Clip, condition: VideoCondition | None
     """Returns a clip of a file under a condition, all of its frames.
 
     With the scope "video" the whole file is perturbed and then cut; only the frames that this needs are decoded.
-
-    Args:
-        source: the clip's video file.
-        clip: its video id, which seeds the perturbation, and its span.
-        condition: a perturbation, or None for the clip as it is.
-
-    Returns:
-        The frames, shown at the times at which the clip's own frames are.
-
-    Raises:
-        BrokenVideo: the file cannot be read or is damaged; the message names it.
+    Returns the frames, shown at the times at which the clip's own frames are. `clip`: its video id, which seeds the
+    perturbation, and its span. `condition`: a perturbation, or None for the clip as it is. Raises BrokenVideo: the file
+    cannot be read or is damaged; the message names it.
     """
     if condition is None:
         return read_video(source, clip.start, clip.end)
@@ -98,18 +86,13 @@ def write_perturbed(
 ) -> list[str]:
     """Writes a clip under each condition below `output_dir`. The clip is decoded once for all conditions.
 
+    Returns the relative paths, one a condition. Raises VideoContrastError: the file cannot be read, or the disk is
+    full; files already written stay.
+
     Args:
-        source: the clip's video file.
-        clip: its video id and span.
         conditions: perturbations; None is the clean reference.
         output_dir: files that are there already stay as they are.
         quality: "high" or "lossless".
-
-    Returns:
-        The relative paths, one a condition.
-
-    Raises:
-        VideoContrastError: the file cannot be read, or the disk is full; files already written stay.
     """
     names = [file_name(source, clip, condition, quality) for condition in conditions]
     clean: DecodedClip | None = None

@@ -37,16 +37,13 @@ def contact_sheet(
 ) -> Path:
     """Writes the sheet of a video as PNG.
 
+    Raises UsageError: `at` lies behind the end, or the target is not a .png file.
+
     Args:
         source: the video; its name without suffix is the video id.
-        target: the picture.
-        seed: of the streams.
         profile: "paper", "released" or "monotone".
         at: seconds, the frame to show; the middle one if None.
         width: of a tile in pixels; its height follows the picture.
-
-    Raises:
-        UsageError: `at` lies behind the end, or the target is not a .png file.
     """
     if Path(target).suffix.lower() != ".png":
         raise UsageError(f"OUT {target}: give a name that ends in .png")

@@ -63,15 +63,10 @@ def damage(
 ) -> list[dict[str, float]]:
     """What severities 1 to 5 do, a mean over the clips.
 
-    Args:
-        name: a visual perturbation.
-        references: the clips; those without frames are measured for temporal perturbations only.
-        profile, seed: as of `perturb_clip`.
-
-    Returns:
-        For each severity: `unchanged`, the share of clips left as they were; for a temporal perturbation
-        `displacement` (mean distance in frames between a place and the frame shown there) and `distinct` (distinct
-        frames shown); for the others `psnr`, where the clips have frames.
+    Returns for each severity: `unchanged`, the share of clips left as they were; for a temporal perturbation
+    `displacement` (mean distance in frames between a place and the frame shown there) and `distinct` (distinct frames
+    shown); for the others `psnr`, where the clips have frames. `references`: the clips; those without frames are
+    measured for temporal perturbations only. `profile, seed`: as of `perturb_clip`.
     """
     conditions = [VideoCondition(name, severity, profile, seed) for severity in SEVERITIES]
     if VIDEO[name].acts == "temporal":
@@ -98,11 +93,7 @@ def equal_severities(name: str, profile: str = "paper") -> list[tuple[int, ...]]
 def summary(references: Sequence[Reference], *, profile: str = "paper", seed: int = 0) -> dict[str, str]:
     """A line a perturbation for a card: measured damage at severities 1 to 5, no-ops, equal severities.
 
-    Args:
-        references, profile, seed: as of `damage`.
-
-    Returns:
-        Name -> line, for the perturbations of which there is something to say.
+    Returns name -> line, for the perturbations of which there is something to say.
     """
     lines = {}
     for name, spec in VIDEO.items():

@@ -17,11 +17,7 @@ WAITING = 8  # clips that wait at most, for all persons together
 
 
 class ClipsAhead:
-    """The clips of a page. One at a time is made ready in the background, and none twice.
-
-    Args:
-        root: the video root.
-    """
+    """The clips of a page. One at a time is made ready in the background, and none twice."""
 
     def __init__(self, root: Path) -> None:
         self.root = root

@@ -102,15 +102,12 @@ def write_reading(
 ) -> ReadingSize:
     """Draws pairs of the sources, shuffles them, and writes the page and the key.
 
+    Raises UsageError: two sources of one name, a source without a pair, or another reading in the folder.
+
     Args:
-        sources: of which the pairs are.
         output: the folder; a key that is there already is kept if it would be the same, else refused.
-        split: of all sets.
         seed: of the samples and of the order.
         again: how many of the first pairs are shown once more at the end, to measure each reader against themselves.
-
-    Raises:
-        UsageError: two sources of one name, a source without a pair, or another reading in the folder.
     """
     if len({source.name for source in sources}) < len(sources):
         raise UsageError("two sources have the same name: give each its own (NAME=FOLDER/CONFIG)")

@@ -74,16 +74,9 @@ def read_votes(path: str | Path) -> list[Row]:
 def merge(folder: str | Path, votes: Sequence[str | Path]) -> tuple[list[Row], dict[str, dict[str, float]]]:
     """One row a pair from the files that readers saved.
 
-    Args:
-        folder: the reading's (`write_reading`).
-        votes: one file a reader.
-
-    Returns:
-        The rows in the order of the page, and for each reader who read pairs twice the share of equal votes a question.
-
-    Raises:
-        UsageError: no such file or reading.
-        VideoContrastError: a vote of a pair that is not in this reading, or no vote at all; names the line.
+    Returns the rows in the order of the page, and for each reader who read pairs twice the share of equal votes a
+    question. `folder`: the reading's (`write_reading`). Raises UsageError: no such file or reading; VideoContrastError:
+    a vote of a pair that is not in this reading, or no vote at all; names the line.
     """
     key = read_key(folder)
     rows = {
@@ -122,11 +115,7 @@ def readers_of(rows: Sequence[Row]) -> list[str]:
 
 
 def results(rows: Sequence[Row]) -> ReadingResult:
-    """Everything that votes say, JSON-able.
-
-    Raises:
-        VideoContrastError: no vote.
-    """
+    """Everything that votes say, JSON-able. Raises VideoContrastError: no vote."""
     readers = readers_of(rows)
     several_sets = len({row.get("set", "") for row in rows}) > 1
     of_source: dict[str, list[Row]] = {}

@@ -37,15 +37,8 @@ class ShownTask(TypedDict):
 def app(desk: Desk, video_root: str | Path, *, title: str = "video-contrast", reviewer: str | None = "") -> Component:
     """The page of a desk as `gradio.Blocks`; launch it with `launch_options(...)`.
 
-    Args:
-        desk: deals out the items.
-        video_root: where the clips lie.
-        title: of the page.
-        reviewer: the password that opens the tab *Review*, which shows the true sentences and everybody's answers; ""
-            opens it to all who see the page, None leaves it out.
-
-    Raises:
-        UsageError: Gradio is not installed.
+    `reviewer`: the password that opens the tab *Review*, which shows the true sentences and everybody's answers; ""
+    opens it to all who see the page, None leaves it out. Raises UsageError: Gradio is not installed.
     """
     try:
         import gradio as gr

@@ -30,15 +30,7 @@ def result_of(
 ) -> JudgedFigures | WritingFigures:
     """Returns the figures of a file of answers.
 
-    Args:
-        folder: the set that was shown.
-        votes: the file of answers.
-        config, split: which table was shown.
-        task: which page.
-
-    Raises:
-        UsageError: no such file of answers.
-        VideoContrastError: no item has an answer yet.
+    Raises UsageError: no such file of answers; VideoContrastError: no item has an answer yet.
     """
     rows = open_set(folder).choice_rows(config, split)
     done = _votes(votes, task).done()
@@ -61,16 +53,7 @@ def export_set(
     """Writes a set from the answers: of the writing page `verb_human_mc`, of the judging page the items that people
     got right, under the config's own name. Clips that lie in the set's folder are copied.
 
-    Args:
-        folder: the set that was shown.
-        votes: the file of answers.
-        output: the new set's folder.
-        config, split: which table was shown.
-        task: which page.
-
-    Raises:
-        UsageError: no such file of answers.
-        VideoContrastError: no item is left.
+    Raises UsageError: no such file of answers; VideoContrastError: no item is left.
     """
     from video_contrast.builders.registry import BuiltSet
     from video_contrast.builders.writing import write_set
@@ -99,10 +82,7 @@ def export_set(
 def record_in_card(folder: str | Path, config: str, figures: JudgedFigures) -> None:
     """Puts the figures of judges into a set's record, and renders its card again: reports then show the human line.
 
-    Args:
-        folder: the set.
-        config: the judged config.
-        figures: of `judged`.
+    `figures`: of `judged`.
     """
     draft = SetDraft(folder)
     facts = draft.record["configs"][config]["facts"]

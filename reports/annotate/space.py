@@ -24,16 +24,8 @@ def write_space(
 ) -> Path:
     """Writes the folder of a Space that serves the judging or the writing page of one config.
 
-    Args:
-        folder: a built set.
-        output: the Space's folder, new or empty.
-        task: which page.
-        people: answers wanted an item.
-        items: of a multiple-choice config.
-
-    Raises:
-        UsageError: no such config, or the output is in use.
-        VideoContrastError: a clip is missing.
+    `output`: the Space's folder, new or empty. Raises UsageError: no such config, or the output is in use;
+    VideoContrastError: a clip is missing.
     """
     root, target, config, split = Path(folder), Path(output), items.config, items.split
     source = open_set(root)

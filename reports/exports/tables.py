@@ -22,14 +22,8 @@ CARRIED = ("answer_text.py", "question_text.py")  # what every export asks and r
 def tables_of(folder: str | Path, layouts: Sequence[Layout], *, write_videos: bool) -> tuple[str, AnyTables]:
     """The name of a built set and its tables of some layouts.
 
-    Args:
-        folder: a built set.
-        layouts: which.
-        write_videos: accept rows whose clip is a span of a file, which `write_clips` cuts.
-
-    Raises:
-        UsageError: not a built set, or a row that would be asked about a clip that is not its own or has more
-            candidates than there are letters.
+    `write_videos`: accept rows whose clip is a span of a file, which `write_clips` cuts. Raises UsageError: not a built
+    set, or a row that would be asked about a clip that is not its own or has more candidates than there are letters.
     """
     built = SetFolder.built(folder)
     tables = {
@@ -73,15 +67,8 @@ def _rejection_reason(row: Row, write_videos: bool) -> str | None:
 def write_clips(tables: Tables | AnyTables, video_root: Path, output: Path) -> dict[Clip, str]:
     """Writes the clips of tables as mp4 files below `output`; returns the relative path of each.
 
-    A whole mp4 file is copied; a span, or a file of another kind, is encoded again.
-
-    Args:
-        tables: of `choice_tables`.
-        video_root: where their videos lie.
-        output: the folder of the export.
-
-    Raises:
-        VideoContrastError: a video is missing or cannot be read.
+    A whole mp4 file is copied; a span, or a file of another kind, is encoded again. `tables`: of `choice_tables`.
+    Raises VideoContrastError: a video is missing or cannot be read.
     """
     written: dict[Clip, str] = {}
     clips = sorted({Clip.of(row) for rows in tables.values() for row in rows}, key=lambda clip: clip.sort_key)
@@ -106,15 +93,12 @@ def mp4_tables(
 ) -> tuple[dict[Clip, str], Path]:
     """The mp4 file of each clip, below the folder that is returned with them, for tools that read mp4 files only.
 
+    Raises UsageError: a video is of another kind, and clips are not to be written.
+
     Args:
         tables: of `choice_tables`.
-        folder: of the set.
-        output: the folder of the export.
         video_root: where the clips lie; where the set says by default.
         write_videos: write the clips below `output`, cut to their spans.
-
-    Raises:
-        UsageError: a video is of another kind, and clips are not to be written.
     """
     root = Path(video_root or SetFolder(Path(folder)).video_root)
     if write_videos:
@@ -130,12 +114,7 @@ def mp4_tables(
 
 
 def python_file(template: str, video_root: Path) -> str:
-    """The Python file that goes with an export.
-
-    Args:
-        template: a file of this folder.
-        video_root: written into it.
-    """
+    """The Python file that goes with an export."""
     source = (files("video_contrast.reports.exports") / template).read_text(encoding="utf-8")
     carried = "\n\n".join((files("video_contrast") / name).read_text(encoding="utf-8") for name in CARRIED)
     root = json.dumps(video_root.resolve().as_posix(), ensure_ascii=False)

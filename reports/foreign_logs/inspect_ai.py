@@ -21,11 +21,8 @@ def is_log(value: Mapping[str, Json]) -> bool:
 def load(path: Path) -> dict[str, Json] | None:
     """The content of a log with its samples; None of a JSON file that is none.
 
-    Args:
-        path: `.eval` or `.json`.
-
-    Raises:
-        VideoContrastError: a `.eval` file that is damaged, or whose evaluation has not ended.
+    `path`: `.eval` or `.json`. Raises VideoContrastError: a `.eval` file that is damaged, or whose evaluation has not
+    ended.
     """
     if path.suffix.lower() != ".eval":
         value = read_json(path)
@@ -48,14 +45,8 @@ def load(path: Path) -> dict[str, Json] | None:
 def read(path: Path, log: Mapping[str, Json], metric: str | None = None) -> ForeignLog:
     """Reads a log that was parsed.
 
-    Args:
-        path: the file.
-        log: its content.
-        metric: which scorer; the first where None.
-
-    Raises:
-        UsageError: no such scorer.
-        VideoContrastError: another version, no samples, or a sample whose score cannot be read; names the sample.
+    `metric`: which scorer; the first where None. Raises UsageError: no such scorer; VideoContrastError: another
+    version, no samples, or a sample whose score cannot be read; names the sample.
     """
     if log["version"] != VERSION:
         raise VideoContrastError(

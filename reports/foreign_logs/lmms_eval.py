@@ -32,14 +32,9 @@ def is_samples(row: Mapping[str, Json]) -> bool:
 def read(path: Path, rows: Sequence[Mapping[str, Json]], metric: str | None = None) -> ForeignLog:
     """Reads the samples of one task.
 
-    Args:
-        path: the file; its folder is called as the model.
-        rows: its lines.
-        metric: which metric; the first that has a score for every sample where None.
-
-    Raises:
-        UsageError: no such metric.
-        VideoContrastError: a line is no sample, or no metric has a score for every sample; names file and line.
+    `path`: the file; its folder is called as the model. `metric`: which metric; the first that has a score for every
+    sample where None. Raises UsageError: no such metric; VideoContrastError: a line is no sample, or no metric has a
+    score for every sample; names file and line.
     """
     metrics = [name for name in rows[0] if name not in _FIELDS]
     if metric is not None and metric not in metrics:

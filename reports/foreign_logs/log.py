@@ -81,17 +81,14 @@ class LogItems:
     ) -> None:  # fmt: skip
         """Adds an item.
 
+        Raises VideoContrastError: the id was there before (in this epoch), or the value is no finite number.
+
         Args:
-            item: its id.
-            value: what it contributed.
             place: file and row, for the message.
             video: its source video; None where the log does not name it.
             answer: what the model chose; a letter is the number of a candidate. That of the first epoch counts.
             epoch: where items are asked several times.
             said, key: the answer as the model gave it, and the letter of the right one, where the log holds them.
-
-        Raises:
-            VideoContrastError: the id was there before (in this epoch), or the value is no finite number.
         """
         name, values = item if epoch is None else f"{item} in epoch {epoch}", self._values.setdefault(item, {})
         if name in values:

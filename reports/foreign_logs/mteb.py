@@ -16,13 +16,8 @@ def is_result(value: Mapping[str, Json]) -> bool:
 def read(path: Path, value: Mapping[str, Json], metric: str | None = None) -> list[ForeignLog]:
     """Reads a task's result: one log without samples for each split and subset.
 
-    Args:
-        path: the file; a `model_meta.json` beside it names the model.
-        value: its content.
-        metric: which figure; `main_score` where None.
-
-    Raises:
-        VideoContrastError: predictions, a result of a version before 1.11, or a split without this figure.
+    `path`: the file; a `model_meta.json` beside it names the model. `metric`: which figure; `main_score` where None.
+    Raises VideoContrastError: predictions, a result of a version before 1.11, or a split without this figure.
     """
     if "mteb_model_meta" in value:
         raise VideoContrastError(

@@ -23,15 +23,11 @@ LogMetrics = dict[str, ConfigMetrics]  # task -> its numbers, under the conditio
 def log_metrics(logs: Sequence[ForeignLog]) -> dict[str, LogMetrics]:
     """Metrics of logs as those of runs: model -> task -> `{"conditions": {CLEAN: numbers}}`.
 
-    Returns:
-        Numbers: `accuracy`, `accuracy_low`, `accuracy_high` (by source video where the log names it),
-        `accuracy_independent_low`, `accuracy_independent_high` (where it names one and the two differ), `n`,
-        `n_clusters`, `harness`, `reported` and `reported_standard_error` (the harness's own), `reread`, `reread_n` and
-        `read_otherwise` (our reading of answers in letters, and the items on which the two differ), `notes`. Without
-        samples there is the mean alone.
-
-    Raises:
-        VideoContrastError: two logs of one model and task.
+    Returns numbers: `accuracy`, `accuracy_low`, `accuracy_high` (by source video where the log names it),
+    `accuracy_independent_low`, `accuracy_independent_high` (where it names one and the two differ), `n`, `n_clusters`,
+    `harness`, `reported` and `reported_standard_error` (the harness's own), `reread`, `reread_n` and `read_otherwise`
+    (our reading of answers in letters, and the items on which the two differ), `notes`. Without samples there is the
+    mean alone. Raises VideoContrastError: two logs of one model and task.
     """
     tables: dict[str, LogMetrics] = {}
     for log in logs:
@@ -156,19 +152,14 @@ def compare_logs(
 ) -> list[Comparison]:
     """Compares two models task by task on the items that both logs have.
 
+    Returns rows as of `reports.compare.compare_runs`. `independent_low`, `independent_high` and `independent_p_value`
+    are None where the log names no video, or one an item. Raises UsageError: no such task in both, or logs without
+    samples; VideoContrastError: logs that disagree about the source videos, or have no item in common.
+
     Args:
-        first, second: the logs of each model.
         tasks: which; all that both have where None. Two single logs are compared whatever their tasks are called.
         points: the difference for the power, in percentage points; the one that was seen where None.
         seed: of the tests that draw signs.
-
-    Returns:
-        Rows as of `reports.compare.compare_runs`. `independent_low`, `independent_high` and `independent_p_value` are
-        None where the log names no video, or one an item.
-
-    Raises:
-        UsageError: no such task in both, or logs without samples.
-        VideoContrastError: logs that disagree about the source videos, or have no item in common.
     """
     by_task = {log.task: log for log in first}, {log.task: log for log in second}
     shared = [task for task in by_task[0] if task in by_task[1]]

@@ -53,12 +53,7 @@ def item_pairs(a: Side, b: Side) -> list[tuple[str, ItemEvidence, ItemEvidence]]
 
 
 def both_traces(a: Side, b: Side, part: str = "") -> list[tuple[Json, Json]]:
-    """The traces of the same clips and captions.
-
-    Args:
-        a, b: both sides.
-        part: of a trace, where both have it; "" for whole traces.
-    """
+    """The traces of the same clips and captions. `part`: of a trace, where both have it; "" for whole traces."""
     pairs = [(trace, b.traces[name]) for name, trace in a.traces.items() if name in b.traces]
     return [(x[part], y[part]) for x, y in pairs if part in x and part in y] if part else pairs
 
@@ -124,11 +119,6 @@ def unknown(stage: str, *sides: Side) -> StageResult:
 
 
 def other_options(a: Side, b: Side, names: tuple[str, ...] | list[str]) -> list[str]:
-    """The options of the kind that both sides have and that differ.
-
-    Args:
-        a, b: both sides.
-        names: of the options.
-    """
+    """The options of the kind that both sides have and that differ."""
     shared = [name for name in names if name in a.options and name in b.options]
     return [f"{n} {a.options[n]!r} and {b.options[n]!r}" for n in shared if a.options[n] != b.options[n]]

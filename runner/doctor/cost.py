@@ -15,13 +15,7 @@ from video_contrast.runner.plan import Plan
 
 
 def check_cost(probe: Probe, plan: Plan, processes: int) -> Outcome:
-    """The verdict "cost": seconds of the model alone; decoding goes on beside it.
-
-    Args:
-        probe: the items.
-        plan: of the whole run.
-        processes: that share the run.
-    """
+    """The verdict "cost": seconds of the model alone; decoding goes on beside it. `processes`: that share the run."""
     if isinstance(probe.model, Encoder):
         view = _timed(lambda: probe.videos(probe.clips)) / len(probe.clips)
         text = _timed(lambda: probe.texts(probe.captions)) / len(probe.captions)

@@ -30,11 +30,8 @@ NOTHING_READ = "no clip of the set could be read"
 def examine(run: Run) -> tuple[SelfTest, Probe | None]:
     """Tests the model of a run on a few items of its plan; one that never sees a video is exempt.
 
-    Returns:
-        The verdicts of this process, and the items; None where nothing was tested.
-
-    Raises:
-        VideoContrastError: the model cannot score at all, or takes none of the clips.
+    Returns the verdicts of this process, and the items; None where nothing was tested. Raises VideoContrastError: the
+    model cannot score at all, or takes none of the clips.
     """
     began = time.perf_counter()
     if isinstance(run.model, TextScorer):

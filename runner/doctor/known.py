@@ -32,12 +32,8 @@ def check_recipe(source: ModelSource, kind: str) -> Outcome | None:
 def check_lengths(probe: Probe, source: ModelSource, kind: str) -> Outcome | None:
     """The verdict "lengths"; None for models whose scores are no products of two vectors.
 
-    With a plain product long embeddings win, whatever is shown; a cosine does not know them.
-
-    Args:
-        probe: the items.
-        source: the model.
-        kind: the name of the kind that runs it.
+    With a plain product long embeddings win, whatever is shown; a cosine does not know them. `kind`: the name of the
+    kind that runs it.
     """
     model = probe.model
     if not isinstance(model, Encoder) or model.vector_length is not None:

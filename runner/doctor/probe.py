@@ -48,11 +48,8 @@ class Probe:
     ) -> np.ndarray:
         """Every clip with every caption, in one batch where the model has batches: float64[n, k].
 
-        Args:
-            clips: n clips.
-            captions: k texts.
-            position: the number of the item, for pair scorers.
-            again: ask the model even where it was asked the same before.
+        `position`: the number of the item, for pair scorers. `again`: ask the model even where it was asked the same
+        before.
         """
         model, places = self.model, self._places(clips)
         if isinstance(model, Encoder):

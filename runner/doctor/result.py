@@ -112,11 +112,7 @@ class SelfTest:
 
 
 def accepted_checks(option: str | Sequence[str]) -> tuple[str, ...]:
-    """The names that `--accept` gives, separated by commas or in a list.
-
-    Raises:
-        UsageError: a name that is no check.
-    """
+    """The names that `--accept` gives, separated by commas or in a list. Raises UsageError: a name that is no check."""
     words = [option] if isinstance(option, str) else option
     names = tuple(name for word in words for part in word.split(",") if (name := part.strip()))
     for name in names:
@@ -128,16 +124,7 @@ def accepted_checks(option: str | Sequence[str]) -> tuple[str, ...]:
 
 
 def refuse(test: SelfTest, model: str, accepted: Collection[str]) -> None:
-    """Stops a run whose model failed.
-
-    Args:
-        test: the verdicts.
-        model: its name, for the message.
-        accepted: checks that may fail.
-
-    Raises:
-        VideoContrastError: a check failed that was not accepted.
-    """
+    """Stops a run whose model failed. Raises VideoContrastError: a check failed that was not accepted."""
     failed = [verdict for verdict in test.of("fail") if verdict.check not in accepted]
     if failed:
         names = ",".join(verdict.check for verdict in failed)

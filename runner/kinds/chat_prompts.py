@@ -57,11 +57,7 @@ class Prompt:
 
 
 def template_of(processor: Processor) -> object:
-    """The chat template of a processor or of its tokenizer.
-
-    Raises:
-        VideoContrastError: it has none.
-    """
+    """The chat template of a processor or of its tokenizer. Raises VideoContrastError: it has none."""
     tokenizer = tokenizer_of(processor)
     template = getattr(processor, "chat_template", None) or getattr(tokenizer, "chat_template", None)
     if not template:
@@ -77,12 +73,7 @@ def continuations(tokenizer: Tokenizer, context: str, texts: Sequence[str]) -> l
 
     Alone, a text would get what some tokenizers put before a beginning: a space, or a piece of its own for one. Where
     the context's last token would be another one before the text, no such tokens follow the context, and the text is
-    encoded alone.
-
-    Args:
-        tokenizer: of the model.
-        context: what stands before each text, such as a rendered prompt.
-        texts: answers or captions.
+    encoded alone. `context`: what stands before each text, such as a rendered prompt. `texts`: answers or captions.
     """
     before = tokenizer.encode(context, add_special_tokens=False)
     rows = []
@@ -169,10 +160,7 @@ class ChatPrompts:
     def ids_of(self, prompt: Prompt, clip: ClipFrames | None, question: str) -> list[int]:
         """Token ids of the same prompt with another question, without handling the pixels again.
 
-        Args:
-            prompt: a rendered prompt.
-            clip: the clip that it is about.
-            question: instead of its own.
+        `clip`: the clip that it is about.
         """
         _, question_is_there, tail = prompt.text.rpartition(prompt.question)
         if question_is_there:

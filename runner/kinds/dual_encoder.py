@@ -59,11 +59,8 @@ class ImageTextEncoder(DualEncoder):
     """A transformers model with `get_image_features` and `get_text_features`.
 
     Args:
-        model: in evaluation mode.
         processor: its processor, or None where image processor and tokenizer are given apart.
-        pooling: see the module.
         temperature: of `query-scored`.
-        batch_size: images in one forward pass.
         resize_on_device: whether `processor` is torchvision's, and runs where the model does.
     """
 

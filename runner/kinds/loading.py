@@ -35,13 +35,9 @@ RESIZE_THEN_CROP = ("CLIPImageProcessorPil", "SiglipImageProcessorPil", "VideoMA
 def load_model(source: ModelSource, settings: LoadOptions, class_name: str | None = None) -> TorchModel:
     """The model in evaluation mode, on its device, in its dtype.
 
-    Args:
-        class_name: the transformers class; AutoModel where not given.
-
-    Raises:
-        UsageError: the library has no such class.
-        VideoContrastError: the checkpoint lacks weights of its class. The library would draw them at random, and the
-            scores would say nothing.
+    `class_name`: the transformers class; AutoModel where not given. Raises UsageError: the library has no such class;
+    VideoContrastError: the checkpoint lacks weights of its class. The library would draw them at random, and the scores
+    would say nothing.
     """
     import torch
     import transformers
@@ -188,10 +184,7 @@ def pixels_of(image_processor: Processor, frames: np.ndarray) -> Arrays:
 def pixels_on_device(image_processor: Processor, frames: np.ndarray, device: object) -> Tensors:
     """One clip through an image processor of torchvision's backend, resized on a device.
 
-    Args:
-        image_processor: loaded with `backend="torchvision"`.
-        frames: uint8[T, H, W, 3].
-        device: a torch device.
+    `image_processor`: loaded with `backend="torchvision"`. `frames`: uint8[T, H, W, 3].
     """
     import torch
 
@@ -225,11 +218,8 @@ def on_device(arrays: Mapping[str, np.ndarray | torch.Tensor], model: TorchModel
 class Tokens:
     """Captions to token ids, at their true length where padding does not change the result.
 
-    Args:
-        tokenizer: of the model.
-        config: of the model.
-        padded_to: pad all captions to this many tokens, as the model was trained; None where padding is no matter.
-        clean: how the model's training captions were written; None leaves them as they are.
+    `padded_to`: pad all captions to this many tokens, as the model was trained; None where padding is no matter.
+    `clean`: how the model's training captions were written; None leaves them as they are.
 
     Attributes:
         limit: how many tokens the text tower reads; the rest is cut off.
@@ -303,12 +293,6 @@ def pad_after(tokenizer: Tokenizer) -> None:
 
 
 def count_longer(tokenizer: Tokenizer, texts: Sequence[str], limit: int) -> int:
-    """How many of the texts make more than `limit` tokens.
-
-    Args:
-        tokenizer: of the model.
-        texts: texts of any length.
-        limit: how many tokens the model reads.
-    """
+    """How many of the texts make more than `limit` tokens. `limit`: how many tokens the model reads."""
     blocks = [list(texts[begin : begin + 1024]) for begin in range(0, len(texts), 1024)]
     return sum(len(ids) > limit for block in blocks for ids in tokenizer(block, verbose=False)["input_ids"])

@@ -118,13 +118,7 @@ class MatchingHead:
         self.processor = processor
 
     def probabilities(self, frames: Sequence[np.ndarray], captions: Sequence[str], batch_size: int) -> Tensor:
-        """The probability of a match of every frame with every caption, float32[T, k].
-
-        Args:
-            frames: T pictures.
-            captions: k texts.
-            batch_size: pairs in one forward pass.
-        """
+        """The probability of a match of every frame with every caption, float32[T, k]."""
         import torch
 
         seen, text = self.seen(frames), self.tokens(captions)

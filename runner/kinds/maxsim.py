@@ -16,9 +16,6 @@ AT_ONCE = 1 << 24  # products in memory
 def stacked(parts: Sequence[np.ndarray]) -> np.ndarray:
     """Rows of different widths as one array, padded with zeros: float32[n, W].
 
-    Args:
-        parts: float32[n_i, W_i] each.
-
     >>> stacked([np.ones((1, 2), np.float32), np.ones((1, 4), np.float32)]).tolist()
     [[1.0, 1.0, 0.0, 0.0], [1.0, 1.0, 1.0, 1.0]]
     """
@@ -32,12 +29,7 @@ def maxsim(videos: np.ndarray, texts: np.ndarray, dimension: int, *, device: str
     """Sums over a text's vectors of the largest product with a vector of the clip: float32[N, M].
 
     Computed clip by clip, in blocks of texts, on a CPU in float64: equal rows then tie exactly, wherever they stand.
-
-    Args:
-        videos: float32[N, V * dimension].
-        texts: float32[M, T * dimension].
-        dimension: of a vector.
-        device: that computes the products.
+    `videos`: float32[N, V * dimension]. `texts`: float32[M, T * dimension].
 
     >>> texts = np.float32([[1, 0, 0, 0], [0.6, 0.8, 0, 1]])
     >>> maxsim(np.float32([[1, 0, 0, 1]]), texts, 2).astype(float).round(2).tolist()

@@ -119,11 +119,8 @@ class Prefix:
 def forward(model: TorchModel, positions: int | list[int], **arguments: object) -> Any:  # a class of the model's own
     """A model's output with the logits of some tokens alone, also of classes that would return them of all.
 
-    Args:
-        model: a generative transformers model.
-        positions: how many tokens at the end, or the places of the tokens. (No tensor: of a model over several GPUs it
-            would be on the first, and the states that it picks from on the last.)
-        arguments: of its forward pass.
+    `positions`: how many tokens at the end, or the places of the tokens. (No tensor: of a model over several GPUs it
+    would be on the first, and the states that it picks from on the last.).
     """
     if _traits(model).keeps_logits:
         return model(**arguments, logits_to_keep=positions)

@@ -47,11 +47,6 @@ def latin_rotation(position: int, k: int, seed: int) -> int:
     """By how many places the candidates of item number `position` are rotated.
 
     Every k consecutive items get each rotation once (a balanced Latin square), in an order drawn from the seed.
-
-    Args:
-        position: the number of the item.
-        k: how many candidates it has.
-        seed: of the order.
     """
     from video_contrast.seeds import stream
 
@@ -62,10 +57,7 @@ def latin_rotation(position: int, k: int, seed: int) -> int:
 def orders_of(k: int, options: AskOptions, position: int) -> dict[int, list[int]]:
     """Rotation -> the numbers of `k` candidates in the order in which they are lettered, for each that is asked about.
 
-    Args:
-        k: how many candidates; 26 at most.
-        options: their rotations.
-        position: the number of the item (for "latin").
+    `k`: how many candidates; 26 at most. `position`: the number of the item (for "latin").
     """
     if k > len(LETTERS):
         raise UsageError(f"--scoring letter asks about at most 26 options, not {k}; use yesno or loglik")
@@ -79,11 +71,8 @@ def questions_about(
 ) -> list[str]:
     """What a model is asked about captions: one question, or one a caption or rotation.
 
-    Args:
-        captions: k candidates.
-        options: how they are asked about.
-        position: the number of the item (for "latin").
-        question: what the captions answer; it is asked with its own prompt, by yes or no or by letter.
+    `position`: the number of the item (for "latin"). `question`: what the captions answer; it is asked with its own
+    prompt, by yes or no or by letter.
     """
     if options.scoring == "loglik":
         return [DESCRIBE if question is None else question.text]
@@ -106,14 +95,9 @@ def scores_by_answers(
 ) -> ScoreResult:
     """Scores of captions by the answers to `questions_about` them.
 
-    Args:
-        captions, options, position, question: as of `questions_about`.
-        read: asks, and reads the answers.
-
-    Returns:
-        float64[k]: of yes and no p(yes) / (p(yes) + p(no)); of letters the mean log-probability among them, over the
-        rotations that can be read. NaN where no answer can be. The part `unparseable` says that an answer was probably
-        none of those that were asked for.
+    Returns float64[k]: of yes and no p(yes) / (p(yes) + p(no)); of letters the mean log-probability among them, over
+    the rotations that can be read. NaN where no answer can be. The part `unparseable` says that an answer was probably
+    none of those that were asked for.
     """
     asked = questions_about(captions, options, position=position, question=question)
     if question is None and options.scoring == "yesno":
@@ -127,13 +111,9 @@ def scores_by_answers(
 def letter_scores(orders: Mapping[int, Sequence[int]], rows: Sequence[np.ndarray | None]) -> ScoreResult:
     """Scores of candidates by the letters under which a model was asked about them.
 
-    Args:
-        orders: of `orders_of`.
-        rows: log-probabilities of the letters for each order, None where the answer was no letter.
-
-    Returns:
-        The mean log-probability among the letters over the rotations that can be read, float64[k], NaN where none can;
-        parts `rotation0` ..., and `unparseable`, in how many rotations the answer was probably no letter.
+    Returns the mean log-probability among the letters over the rotations that can be read, float64[k], NaN where none
+    can; parts `rotation0` ..., and `unparseable`, in how many rotations the answer was probably no letter. `orders`: of
+    `orders_of`. `rows`: log-probabilities of the letters for each order, None where the answer was no letter.
     """
     k = len(next(iter(orders.values())))
     parts: list[dict[str, float]] = [{} for _ in range(k)]
@@ -159,12 +139,8 @@ def is_answer(logs: Sequence[float] | np.ndarray | None) -> bool:
 def caption_scores(rows: Sequence[np.ndarray | None]) -> ScoreResult:
     """Scores of captions by the answers to a question of yes or no about each of them.
 
-    Args:
-        rows: log-probabilities of yes and of no, float64[2] a caption; None where the answer was neither.
-
-    Returns:
-        p(yes) / (p(yes) + p(no)), NaN for None; parts `yes`, `no`, and `unparseable` where the answer is probably
-        neither.
+    Returns p(yes) / (p(yes) + p(no)), NaN for None; parts `yes`, `no`, and `unparseable` where the answer is probably
+    neither. `rows`: log-probabilities of yes and of no, float64[2] a caption; None where the answer was neither.
     """
     parts = [{} if row is None else {"yes": float(row[0]), "no": float(row[1])} for row in rows]
     for part, row in zip(parts, rows, strict=True):
@@ -178,12 +154,8 @@ def caption_scores(rows: Sequence[np.ndarray | None]) -> ScoreResult:
 def yes_no_scores(captions: Sequence[str], logs: Sequence[float] | np.ndarray | None) -> ScoreResult:
     """Scores of the candidates "yes" and "no", in their order, by the one answer to a question.
 
-    Args:
-        captions: the two candidates.
-        logs: log-probabilities of yes and of no; None where the answer was neither.
-
-    Returns:
-        float64[2]; NaN where the answer was neither. The part `unparseable` says that it was, or probably.
+    Returns float64[2]; NaN where the answer was neither. The part `unparseable` says that it was, or probably. `logs`:
+    log-probabilities of yes and of no; None where the answer was neither.
     """
     unparseable = {} if is_answer(logs) else {"unparseable": 1.0}
     if logs is None:

@@ -44,12 +44,7 @@ class ChatOptions(prompts.AskOptions):
 def squares(frames: np.ndarray, side: int) -> np.ndarray:
     """Frames squeezed to squares, bicubic, ImageNet's mean and deviation, as `load_video` of InternVL's cards.
 
-    Args:
-        frames: uint8[T, H, W, 3].
-        side: pixels.
-
-    Returns:
-        float32[T, 3, side, side].
+    Returns float32[T, 3, side, side]. `frames`: uint8[T, H, W, 3].
     """
     from PIL import Image
 

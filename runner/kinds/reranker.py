@@ -25,13 +25,9 @@ from video_contrast.untyped import TorchModel
 class RerankerScorer(PairScorer):
     """Scores captions of one clip with a multimodal `CrossEncoder`.
 
-    Args:
-        encoder: the `sentence_transformers.CrossEncoder`.
-        batch_size: pairs in one forward pass.
-        prompt_text: the instruction instead of the checkpoint's own; "none" leaves it out.
-
-    Raises:
-        VideoContrastError: the reranker does not take video. (On such a model a video would be read as text.)
+    `encoder`: the `sentence_transformers.CrossEncoder`. `prompt_text`: the instruction instead of the checkpoint's own;
+    "none" leaves it out. Raises VideoContrastError: the reranker does not take video. (On such a model a video would be
+    read as text.).
     """
 
     def __init__(self, encoder: TorchModel, batch_size: int = 8, *, prompt_text: str = "") -> None:

@@ -37,14 +37,9 @@ PROMPT_VIDEO = KindOption("prompt_video", str, "", "Prompt of clips; empty: the 
 class SentenceModel(Encoder):
     """What the encoders of sentence-transformers share: modalities, prompts, and the limit of captions.
 
-    Args:
-        model: the loaded model.
-        name: what the user calls it.
-        prompt_text: the prompt of captions instead of the checkpoint's query prompt; "none" leaves it out.
-        prompt_video: the prompt of clips instead of the checkpoint's document prompt.
-
-    Raises:
-        UsageError: it takes text only.
+    `prompt_text`: the prompt of captions instead of the checkpoint's query prompt; "none" leaves it out.
+    `prompt_video`: the prompt of clips instead of the checkpoint's document prompt. Raises UsageError: it takes text
+    only.
     """
 
     def __init__(self, model: TorchModel, name: str, *, prompt_text: str = "", prompt_video: str = "") -> None:
@@ -153,11 +148,7 @@ def _query_limit(model: TorchModel) -> int:
 def rendered(model: TorchModel, content: object, prompt: str, **more: object) -> JsonObject:
     """What a model of sentence-transformers makes of one input: the prompt with its hash, tokens, shapes, times.
 
-    Args:
-        model: the loaded model.
-        content: a caption, a clip, an image, or a pair.
-        prompt: before it.
-        more: for the processor.
+    `content`: a caption, a clip, an image, or a pair.
     """
     features = model.preprocess([content], prompt=prompt or None, **more)
     shapes = {name: list(value.shape) for name, value in features.items() if hasattr(value, "shape")}

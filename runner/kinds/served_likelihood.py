@@ -64,14 +64,8 @@ class Likelihood:
     ) -> list[list[Token] | None]:
         """The tokens of each caption with their log-probabilities, as the answer to a question about a clip.
 
-        Args:
-            sent: the clip.
-            captions: k texts.
-            question: asked of the clip.
-            cost: what this call costs is added to it.
-
-        Returns:
-            A list a caption; None where the server's tokens do not hold the caption's text.
+        Returns a list a caption; None where the server's tokens do not hold the caption's text. `cost`: what this call
+        costs is added to it.
         """
         answers = sent.endpoint(self.reader).ask([_as_answer(sent, question, caption) for caption in captions], cost)
         return [caption_tokens(answer["tokens"], text) for answer, text in zip(answers, captions, strict=True)]
@@ -79,11 +73,8 @@ class Likelihood:
     def canary(self, sent: SentClip, captions: Sequence[str]) -> dict[str, float]:
         """Tests the server; nothing is kept, and nothing comes from the store.
 
-        Returns:
-            The largest differences, in nats a token.
-
-        Raises:
-            VideoContrastError: the server does not return log-probabilities, or wrong ones.
+        Returns the largest differences, in nats a token. Raises VideoContrastError: the server does not return
+        log-probabilities, or wrong ones.
         """
         texts = list(dict.fromkeys([*captions, PROBE]))
         first = [self._read(sent, text) for text in texts]
@@ -143,12 +134,8 @@ class Likelihood:
 def caption_tokens(tokens: Sequence[TokenLog], caption: str) -> list[Token] | None:
     """The tokens that make up the last occurrence of a caption in a prompt.
 
-    Args:
-        tokens: (text, log-probability) of every token of the prompt.
-        caption: its text; spaces do not count.
-
-    Returns:
-        Its tokens; None where it is not there, or a token holds a part of it and something else.
+    Returns its tokens; None where it is not there, or a token holds a part of it and something else. `tokens`: (text,
+    log-probability) of every token of the prompt. `caption`: its text; spaces do not count.
 
     >>> caption_tokens([("Say", 0.0), (":", -1.0), (" a", -0.5), (" dog", -2.0), ("<end>", 0.0)], "a dog")
     [(' a', -0.5), (' dog', -2.0)]

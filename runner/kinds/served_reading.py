@@ -28,13 +28,9 @@ Alternatives = Sequence[tuple[str, float]]  # of one token, the token itself fir
 def read_answers(answers: Sequence[Answer], names: Sequence[str]) -> tuple[list[np.ndarray | None], int]:
     """Reads the answers about one item, all in one way.
 
-    Args:
-        answers: of the server.
-        names: the answers that were asked for, `prompts.YES_NO` or the first letters.
-
-    Returns:
-        The log-probability of each name, float64[len(names)], one array an answer, None where it says none of them;
-        and of how many answers a name was not among the listed alternatives, so that its log-probability is bounded.
+    Returns the log-probability of each name, float64[len(names)], one array an answer, None where it says none of them;
+    and of how many answers a name was not among the listed alternatives, so that its log-probability is bounded.
+    `names`: the answers that were asked for, `prompts.YES_NO` or the first letters.
     """
     yes_no = names == prompts.YES_NO
     places = [

@@ -24,14 +24,8 @@ class Thought:
 def think(model: TorchModel, tokenizer: Tokenizer, prompt: Prompt, budget: int) -> Thought:
     """Lets a model think about one prompt, greedily.
 
-    Args:
-        model: a generative transformers model in evaluation mode.
-        tokenizer: of the model.
-        prompt: whose template lets it think.
-        budget: tokens that it may generate.
-
-    Returns:
-        The thought. A model that begins with its answer has none: the answer is read where the prompt ends.
+    Returns the thought. A model that begins with its answer has none: the answer is read where the prompt ends.
+    `model`: a generative transformers model in evaluation mode.
     """
     import torch
 

@@ -48,18 +48,13 @@ Rows = Mapping[int, TableRow] | Sequence[TableRow]  # by their number in the fil
 def plain_table(rows: Rows, where: str, *, columns: TableColumns | None = None, strict: bool = False) -> PlainTable:
     """Completes the rows of a foreign table.
 
+    Returns valid rows, what was guessed, and what was left out. Raises UsageError: a named column is not there;
+    VideoContrastError: no candidates or label, or no item at all; with `strict` a row that is none, by its place.
+
     Args:
-        rows: dicts by column.
         where: what to call the table in messages.
         columns: which column is what; None where the caller has no such options, which messages then do not name.
         strict: refuse rows that are no item instead of counting them.
-
-    Returns:
-        Valid rows, what was guessed, and what was left out.
-
-    Raises:
-        UsageError: a named column is not there.
-        VideoContrastError: no candidates or label, or no item at all; with `strict` a row that is none, by its place.
     """
     numbers = list(rows) if isinstance(rows, Mapping) else range(len(rows))
     rows = list(rows.values()) if isinstance(rows, Mapping) else rows

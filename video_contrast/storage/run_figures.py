@@ -194,14 +194,8 @@ def config_figures(config: str, entry: ConfigMetrics) -> list[RunFigure]:
 def main_figures(config: str, entry: ConfigMetrics, condition: str = "clean") -> list[RunFigure]:
     """The figures that stand for a config under a condition; [] where that was not scored.
 
-    Args:
-        config: its name.
-        entry: its metrics, as in `metrics.json`.
-        condition: which.
-
-    Returns:
-        The accuracy, R@1 each way, or the three scores of pairs; of these only the text score where the scores of
-        different clips cannot be compared.
+    Returns the accuracy, R@1 each way, or the three scores of pairs; of these only the text score where the scores of
+    different clips cannot be compared. `entry`: its metrics, as in `metrics.json`.
     """
     numbers = entry["conditions"].get(condition)
     rows = (figure(numbers, name, kind, config=config, condition=condition) for kind, name in MAIN[entry["layout"]])

@@ -19,11 +19,7 @@ class TooManyMissing(VideoContrastError):
 
 
 def check_share(share: float | None) -> None:
-    """Checks the value of `--max-missing`.
-
-    Raises:
-        UsageError: it is no share from 0 to below 1.
-    """
+    """Checks the value of `--max-missing`. Raises UsageError: it is no share from 0 to below 1."""
     if share is not None and not 0 <= share < 1:
         raise UsageError(f"--max-missing must be a share from 0 to below 1, not {share:g}")
 

@@ -102,14 +102,9 @@ class ColumnRoles:
 def column_roles(rows: Sequence[TableRow], where: str, named: TableColumns | None) -> ColumnRoles:
     """Which column of a table is what.
 
-    Args:
-        rows: of the table.
-        where: what to call it in messages.
-        named: what the user says; None where the caller has no such options, which messages then do not name.
-
-    Raises:
-        UsageError: a named column is not there.
-        VideoContrastError: none looks like the candidates or the label.
+    `where`: what to call it in messages. `named`: what the user says; None where the caller has no such options, which
+    messages then do not name. Raises UsageError: a named column is not there; VideoContrastError: none looks like the
+    candidates or the label.
     """
     columns = named or TableColumns()
     names = list(dict.fromkeys(name for row in rows[:100] for name in row))

@@ -44,11 +44,7 @@ class TableFile:
 
     @cached_property
     def rows(self) -> dict[int, TableRow]:
-        """All rows by their number.
-
-        Raises:
-            VideoContrastError: there are none, or they are of a single column.
-        """
+        """All rows by their number. Raises VideoContrastError: there are none, or they are of a single column."""
         rows = dict(self.numbered)
         if not rows:
             raise VideoContrastError(f"{self.path}: holds no rows")
@@ -63,16 +59,13 @@ def read_table_file(
 ) -> TableFile:
     """Opens a table.
 
+    Raises UsageError: no such file, another suffix, or an unknown encoding; VideoContrastError: the file is damaged or
+    not in this encoding; what is wrong with a row when it is read, with its number.
+
     Args:
         path: the file; its suffix names the format, of `SUFFIXES`.
-        encoding: of text files.
         delimiter: of CSV files; the one that the header holds most of where None.
         marks: whether quotation marks of tab-separated files may enclose fields; else they are text.
-
-    Raises:
-        UsageError: no such file, another suffix, or an unknown encoding.
-        VideoContrastError: the file is damaged or not in this encoding; what is wrong with a row when it is read, with
-            its number.
     """
     source = Path(path).expanduser()
     if not source.is_file():
@@ -119,16 +112,7 @@ def open_zip(path: Path) -> zipfile.ZipFile:
 
 
 def zip_member(archive: zipfile.ZipFile, path: Path, name: str) -> bytes:
-    """The content of a member of a zip.
-
-    Args:
-        archive: the open zip.
-        path: of the zip, for messages.
-        name: of the member.
-
-    Raises:
-        VideoContrastError: no such member, it is damaged or too large.
-    """
+    """The content of a member of a zip. Raises VideoContrastError: no such member, it is damaged or too large."""
     try:
         if archive.getinfo(name).file_size > _LARGEST:
             raise VideoContrastError(f"{path}: {name} holds more than 2 GB")

@@ -32,16 +32,8 @@ def true_places(
     """The place of the true candidate of each row, or why there is none; what was taken for what joins the guesses.
 
     A column is read in one way: that which names a candidate in most rows. A label may be the text of a candidate, its
-    key, its letter, or its place; where a text is a number too, the text counts, unless places fit more rows.
-
-    Args:
-        rows: of the table.
-        candidates: of each row.
-        roles: of its columns.
-        where: what to call the table in messages.
-
-    Raises:
-        VideoContrastError: nothing says which candidate is true.
+    key, its letter, or its place; where a text is a number too, the text counts, unless places fit more rows. `where`:
+    what to call the table in messages. Raises VideoContrastError: nothing says which candidate is true.
     """
     if roles.constant is not None:
         outside = Fault("a label outside the candidates", f"the label {roles.constant} is outside the candidates")

@@ -54,11 +54,7 @@ class Packets:
 
 
 def packets_of(path: str) -> Packets:
-    """Lists the packets of a file.
-
-    Raises:
-        BrokenVideo: it cannot be read as a video.
-    """
+    """Lists the packets of a file. Raises BrokenVideo: it cannot be read as a video."""
     import av
 
     with logged_errors() as logged, opened(path) as (container, stream):
@@ -192,10 +188,7 @@ def made_before(path: str, stamp: int) -> tuple[set[int], str]:
 
     Where an edit list begins within a group of pictures, its key frame is decoded and not shown, and the frames after
     it come out. Where a stream was cut, they lack the pictures that they refer to: decoders and players leave them out.
-
-    Args:
-        path: the file.
-        stamp: time of the first key frame that is shown, in ticks of the stream.
+    `stamp`: time of the first key frame that is shown, in ticks of the stream.
     """
     import av
 

@@ -138,12 +138,8 @@ class Timeline:
 def timeline_of(segments: Sequence[Segment], indices: Sequence[VideoIndex | None]) -> Timeline:
     """The timeline of a recipe.
 
-    Args:
-        segments: the recipe.
-        indices: of the file of each segment; None for a pause.
-
-    Raises:
-        BrokenVideo: a segment begins after the end of its file.
+    `indices`: of the file of each segment; None for a pause. Raises BrokenVideo: a segment begins after the end of its
+    file.
     """
     shown = [_shown(*pair) for pair in zip(segments, indices, strict=True)]
     seconds = [frames[-1].end for frames in shown]

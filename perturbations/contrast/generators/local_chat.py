@@ -30,10 +30,7 @@ class Chat(Protocol):
 class LocalChat:
     """A causal model with a chat template, greedy, in left-padded batches of like length.
 
-    Args:
-        model: a Hub id or folder.
-        store: where answers are kept; a stored answer is not asked for again.
-        max_new_tokens, device: of the generation.
+    `model`: a Hub id or folder. `store`: where answers are kept; a stored answer is not asked for again.
     """
 
     def __init__(

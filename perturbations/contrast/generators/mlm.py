@@ -13,13 +13,8 @@ class MaskedGenerator:
     """Takes the k likeliest whole words at the mask.
 
     A span of several words is asked for twice: as one mask, and as a mask beside its other words ("sitting in" as
-    "[MASK]" and as "[MASK] in"); the two lists are merged by probability.
-
-    Args:
-        model: any masked language model.
-        k: proposals a span.
-        batch_tokens: tokens in one batch; None: what suits the device.
-        device: "auto", "cpu", "cuda" ...
+    "[MASK]" and as "[MASK] in"); the two lists are merged by probability. `batch_tokens`: tokens in one batch; None:
+    what suits the device. `device`: "auto", "cpu", "cuda" ...
     """
 
     def __init__(

@@ -50,23 +50,16 @@ def tune_t5(
 ) -> JsonObject:
     """Trains, and writes model, tokenizer and record into `output`. Run again, it goes on at the last checkpoint.
 
-    Runs on the devices that accelerate sees; under `torchrun` or `accelerate launch` the batch is shared out.
+    Runs on the devices that accelerate sees; under `torchrun` or `accelerate launch` the batch is shared out. Returns
+    the record: settings, parser, captions used, steps, whether finished, mean loss of the last steps. Raises
+    UsageError: a setting out of range, or the folder holds a run with other settings or captions; VideoContrastError:
+    the model is absent, or no caption has a verb phrase.
 
     Args:
         captions: training captions; those without a verb phrase are left out, and counted in the record.
         output: a folder; a finished run there is returned as it is.
         tuning: the settings; defaults as of `Tuning`.
-        save_every: optimizer steps between checkpoints.
-        num_proc: processes for tagging.
         stop_after: stop after so many steps of this call, with a checkpoint (the rest is for the next call).
-        say: takes lines about the progress.
-
-    Returns:
-        The record: settings, parser, captions used, steps, whether finished, mean loss of the last steps.
-
-    Raises:
-        UsageError: a setting out of range, or the folder holds a run with other settings or captions.
-        VideoContrastError: the model is absent, or no caption has a verb phrase.
     """
     tuning = tuning or Tuning()
     if min(tuning.epochs, tuning.batch_size, save_every) < 1 or tuning.learning_rate <= 0:

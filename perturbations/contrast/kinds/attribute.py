@@ -89,13 +89,7 @@ def contrasts(sentence: Sentence, lexicon: Lexicon) -> list[Contrast]:
 
 
 def described(sentence: Sentence, place: int, lexicon: Lexicon) -> tuple[int, Attribute] | None:
-    """The noun that the adjective at a place describes, and the attribute; None where it does not stand by itself.
-
-    Args:
-        sentence: the parsed caption.
-        place: index of the adjective.
-        lexicon: the words and their classes.
-    """
+    """The noun that the adjective at a place describes, and the attribute; None where it does not stand by itself."""
     words, word = sentence.words, sentence.words[place]
     attribute = lexicon.attributes.get(word.text)
     noun = word.head
@@ -119,14 +113,7 @@ def described(sentence: Sentence, place: int, lexicon: Lexicon) -> tuple[int, At
 
 
 def suits(sentence: Sentence, noun: int, attribute: Attribute, lexicon: Lexicon) -> bool:
-    """Whether a noun may have an attribute.
-
-    Args:
-        sentence: the parsed caption.
-        noun: index of the noun.
-        attribute: of the lexicon.
-        lexicon: the words and their classes.
-    """
+    """Whether a noun may have an attribute."""
     meaning, colour = thing(sentence, noun, lexicon), attribute.group in _COLOURS
     if living(sentence, noun, lexicon) == "people":
         young = attribute.dimension in ("age", "size") and sentence.words[noun].lemma in _CHILDREN
@@ -143,14 +130,7 @@ def suits(sentence: Sentence, noun: int, attribute: Attribute, lexicon: Lexicon)
 
 
 def alternatives(sentence: Sentence, noun: int, attribute: Attribute, lexicon: Lexicon) -> list[Attribute]:
-    """The other attributes of its set that the noun may have.
-
-    Args:
-        sentence: the parsed caption.
-        noun: index of the noun.
-        attribute: the one that the caption gives the noun.
-        lexicon: the words and their classes.
-    """
+    """The other attributes of its set that the noun may have. `attribute`: the one that the caption gives the noun."""
     if sentence.words[noun].lemma == "hair" and attribute.group in _HAIR:
         names = _HAIR
     else:

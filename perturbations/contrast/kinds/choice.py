@@ -39,11 +39,7 @@ def proposals(
 ) -> list[Proposed]:
     """The contrasts of a clip that none of its captions speaks for.
 
-    Args:
-        kind: of `RULES`.
-        sentences: captions that may be contrasted.
-        lexicon: of the package.
-        others: further true captions of the clip.
+    `kind`: of `RULES`. `others`: further true captions of the clip.
     """
     rule = RULES[kind]
     of_caption = [[] if unfit(s.caption) else rule(s, lexicon) for s in (*sentences, *others)]
@@ -102,12 +98,8 @@ def _changes(contrast: Contrast) -> Counter[str]:
 def _even(owner: NDArray[np.int64], clips: int, changes: Sequence[Counter[str]]) -> NDArray[np.float64]:
     """The probability of each option, such that of every feature as much is put in as is taken out.
 
-    Dual ascent: a feature that is put in too often makes its options less likely, step by step.
-
-    Args:
-        owner: the clip of each option, ascending.
-        clips: how many there are.
-        changes: of each option, by feature.
+    Dual ascent: a feature that is put in too often makes its options less likely, step by step. `owner`: the clip of
+    each option, ascending.
     """
     seen = Counter(feature for change in changes for feature, n in change.items() if n)
     number = {feature: at for at, feature in enumerate(sorted(f for f, n in seen.items() if n >= _SEEN))}

@@ -62,12 +62,7 @@ def change(sentence: Sentence, changes: list[Change], *, unit: str, other: str) 
 def exchange(sentence: Sentence, first: Span, second: Span, *, unit: str, other: str) -> Contrast | None:
     """Two spans that change places; None where that changes nothing.
 
-    Args:
-        sentence: the parsed caption.
-        first: one span, as word indices.
-        second: the other span.
-        unit: what the caption says, in dictionary form.
-        other: what the contrast says instead, in dictionary form.
+    `unit`: what the caption says, in dictionary form. `other`: what the contrast says instead, in dictionary form.
     """
     (a, b), (c, d) = sorted((first, second))
     left = within(sentence.text(a, b), sentence.words[a].tag) if sentence.words[a].start == 0 else sentence.text(a, b)
@@ -92,10 +87,7 @@ def core(sentence: Sentence, noun: int) -> Span | None:
 def has_pronoun(sentence: Sentence, first: int = 0, last: int | None = None) -> bool:
     """Whether a pronoun of the third person stands among the words `first` to `last` (default: anywhere).
 
-    Args:
-        sentence: the parsed caption.
-        first: index of the first word.
-        last: index behind the last word; None for the end of the caption.
+    `last`: index behind the last word; None for the end of the caption.
     """
     return any(word.text in _PRONOUNS for word in sentence.words[first:last])
 
@@ -129,13 +121,7 @@ def agreement(sentence: Sentence, subject: int, *, plural: bool) -> list[Change]
 
 
 def thing(sentence: Sentence, noun: int, lexicon: Lexicon) -> Thing | None:
-    """The commonest meaning of a noun in the lexicon, by its name with the compound, else by its head; else None.
-
-    Args:
-        sentence: the parsed caption.
-        noun: index of the noun.
-        lexicon: the words and their classes.
-    """
+    """The commonest meaning of a noun in the lexicon, by its name with the compound, else by its head; else None."""
     if not sentence.words[noun].is_noun:
         return None
     meanings = lexicon.things(sentence.noun_key(noun)) or lexicon.things(sentence.words[sentence.head_noun(noun)].lemma)
@@ -143,13 +129,7 @@ def thing(sentence: Sentence, noun: int, lexicon: Lexicon) -> Thing | None:
 
 
 def living(sentence: Sentence, noun: int, lexicon: Lexicon) -> str:
-    """The word "people" or "animal" for a noun that names some; "" for others.
-
-    Args:
-        sentence: the parsed caption.
-        noun: index of the noun.
-        lexicon: the words and their classes.
-    """
+    """The word "people" or "animal" for a noun that names some; "" for others."""
     meaning = thing(sentence, noun, lexicon)
     if sentence.words[noun].is_noun and sentence.is_person(noun):
         return "people"

@@ -25,11 +25,7 @@ def has_class(word: str, name: str) -> bool:
 
 @cache
 def words_of(name: str) -> frozenset[str]:
-    """Returns all words of a class.
-
-    Raises:
-        KeyError: there is no such class.
-    """
+    """Returns all words of a class. Raises KeyError: there is no such class."""
     members = frozenset(word for word, classes in _classes().items() if name in classes)
     if not members:
         raise KeyError(name)
