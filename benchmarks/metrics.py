@@ -1,4 +1,4 @@
-"""Speed and memory of the metrics: `python benchmarks/metrics.py` (about a minute); `--full` adds the large retrieval.
+"""Speed and memory of the metrics: `python benchmarks/metrics.py` (about a minute).
 
 Times are CPU seconds, the best of several runs that alternate with what they are compared with, in one process.
 """
@@ -117,42 +117,14 @@ def import_time() -> None:
     line("import video_contrast.metrics", ours, 0.3, ours / 0.3, "at most 1 (of 0.3 s)")
 
 
-def from_embeddings(videos: int, captions: int, size: int) -> None:
-    """Time and peak memory of a retrieval from embeddings, in a process of its own; beside the bare product's time."""
-    code = (
-        "import resource, sys, time, numpy as np; from video_contrast import metrics; "
-        "n, m, d = map(int, sys.argv[1:]); rng = np.random.default_rng(0); "
-        "v = rng.standard_normal((n, d), dtype=np.float32); o = np.arange(m) % n; "
-        "c = rng.standard_normal((m, d), dtype=np.float32); block = np.empty((512, 8192), np.float32); "
-        "start = time.process_time(); [np.matmul(v[:512], c[:8192].T, out=block) for _ in range(8)]; "
-        "bare = (time.process_time() - start) / 8 / block.size * n * m; "
-        "start, wall = time.process_time(), time.perf_counter(); "
-        "r = metrics.retrieval_from_embeddings(v, c, o, ks=[1, 10]); "
-        "print(time.process_time() - start, bare, time.perf_counter() - wall, "
-        "resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20, r['t2v_R@10'], r['v2t_R@10'])"
-    )
-    out = subprocess.check_output([sys.executable, "-c", code, str(videos), str(captions), str(size)], text=True)
-    spent, bare, wall, peak, t2v, v2t = map(float, out.split())
-    size_of = (videos + captions) * size / 2**28
-    print(f"{captions:,} captions x {videos:,} videos of {size}: {spent:.1f} s CPU (the bare float32 product: "
-          f"{bare:.1f}), {wall:.1f} s wall")  # fmt: skip
-    print(f"    peak {peak:.2f} GB with the embeddings ({size_of:.2f} GB); target below 2 GB")
-    print(f"    R@10 of random embeddings {t2v:.6f} and {v2t:.6f}; chance {10 / videos:.6f} both ways")
-
-
 def main() -> None:
-    parser = parser_of(__doc__)
-    parser.add_argument("--full", action="store_true", help="only 200,000 captions x 100,000 videos (minutes)")
-    if parser.parse_args().full:
-        from_embeddings(100_000, 200_000, 512)
-        return
+    parser_of(__doc__).parse_args()
     print(f"{'':<66} {'ours':>12} {'other':>13} {'ratio':>8}  target")
     retrieval_against_a_sum()
     retrieval_against_torchmetrics()
     bootstrap()
     a_run()
     import_time()
-    from_embeddings(10_000, 20_000, 512)
 
 
 if __name__ == "__main__":

@@ -1,11 +1,12 @@
 """What one model of each family is given for one item: writes docs/show_input.md, from tiny checkpoints of the classes.
 
-    python benchmarks/show_input.py docs/show_input.md
+    python tools/show_input.py docs/show_input.md
 
 It needs torchvision and timm beside torch (`pip install "video-contrast[vlm]" timm`). Weights are random, sizes tiny,
 so token counts are not those of published checkpoints; prompts, marks and times are.
 """
 
+import argparse
 import importlib.util
 import json
 import re
@@ -21,14 +22,13 @@ import remote_code
 import tiny_late
 import tiny_models
 import tiny_vlm
-from parts.command_line import parser_of
 
 import video_contrast
 
 HEAD = """# What each family is given
 
 Prompts, marks, times and inputs of one tiny checkpoint of each family, as `score --show-input` prints them for
-`--dataset shapes --config random_mc --frames 4` (`python benchmarks/show_input.py docs/show_input.md`): four frames of
+`--dataset shapes --config random_mc --frames 4` (`python tools/show_input.py docs/show_input.md`): four frames of
 64 x 64 at {times} seconds, and the caption "{caption}".
 
 Weights are random and sizes tiny: numbers of tokens and shapes differ from published checkpoints, nothing else does.
@@ -109,8 +109,8 @@ def compact(text: str) -> str:
 
 def main() -> None:
     """Writes the page."""
-    parser = parser_of(__doc__)
-    parser.add_argument("target", type=Path, nargs="?", default=Path("build/show_input.md"), help="the page to write")
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("target", type=Path, help="the page to write")
     target = parser.parse_args().target
     missing = [name for name in ("torchvision", "timm") if importlib.util.find_spec(name) is None]
     if missing:
