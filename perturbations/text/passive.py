@@ -61,7 +61,11 @@ def _main_clause(s: Sentence) -> tuple[int, int, int] | None:
     if verb is None or not _is_turnable(s, verb):
         return None
     subject, obj = s.subject(verb), s.object(verb)
-    return (verb, subject, obj) if subject is not None and obj is not None and _is_movable(s, obj) else None
+    if subject is None or obj is None or not _is_movable(s, obj):
+        return None
+    bare = s.words[subject].tag == "NN" and s.words[verb].tag == "VBP" and not s.children[subject]
+    named = s.words[subject].tag[:2] in ("NN", "PR", "DT") and not bare  # "game play footage" has no verb
+    return (verb, subject, obj) if named else None
 
 
 def _without(s: Sentence, place: int, part: int | None) -> tuple[int, int]:
