@@ -28,16 +28,6 @@ class TextPerturbation:
     their revisions where models make the text; since `Dataset.map` names its cache by the transform's fields, a text
     made by something else never meets an old cache.
 
-    Attributes:
-        name: one of the 35 (`video-contrast list perturbations`).
-        seed: any integer.
-        columns: the columns to change: text, or lists of text. Captions of one row are counted through all of them.
-            In a multiple-choice set `("candidates",)` changes all candidates, and the spans in `edits` with them.
-        id_column: the column that names the item.
-        profile: "paper" or "released".
-        models: checkpoints in place of the named ones, as `perturb_captions` takes them.
-        allow_equal: let candidates of an item become the same text (by default such an item is refused).
-
     Raises:
         UsageError: unknown name or profile.
         VideoContrastError: on a call, a column is missing or holds no text, a row was perturbed before, or two
@@ -51,13 +41,16 @@ class TextPerturbation:
     {'name': 'gender_male', 'profile': 'paper', 'seed': 0, 'version': '5+captions-1'}
     """
 
-    name: str
-    seed: int = 0
+    name: str  # one of the 35 (`video-contrast list perturbations`)
+    seed: int = 0  # any integer
+    # the columns to change: text, or lists of text. Captions of one row are counted through all of them. In a
+    # multiple-choice set `("candidates",)` changes all candidates, and the spans in `edits` with them.
     columns: tuple[str, ...] = ("captions",)
-    id_column: str = "id"
-    profile: str = "paper"
+    id_column: str = "id"  # the column that names the item
+    profile: str = "paper"  # "paper" or "released"
+    # checkpoints in place of the named ones, as `perturb_captions` takes them.
     models: Mapping[str, str | Sequence[str]] | None = None
-    allow_equal: bool = False
+    allow_equal: bool = False  # let candidates of an item become the same text (by default such an item is refused)
     version: str = field(init=False)
 
     def __post_init__(self) -> None:

@@ -25,34 +25,23 @@ class VideoPerturbation:
     `ds.with_transform(VideoPerturbation(...).frames)` adds a column `frames` instead, uint8[T, H, W, 3] a row, made
     when the row is read; no file is written.
 
-    Attributes:
-        name: one of the 18 (`video-contrast list perturbations`).
-        severity: 1 to 5.
-        seed: any integer.
-        video_root: the folder that `video_path` is relative to.
-        output_dir: where `map` writes.
-        quality: "high" or "lossless" h264.
-        profile: "paper", "released" or "monotone".
-        scope: "clip" (between start and end), or "video": the whole file is perturbed and then cut.
-        sample: how many frames `frames` gives, evenly spread; None for all.
-        version: the perturbation's; since `Dataset.map` names its cache by the transform's fields, a new version
-            never meets an old cache.
-
     Raises:
         UsageError: unknown name or profile, or a severity outside 1..5.
         VideoContrastError: on a call, a column is missing, a video cannot be read, or a row holds a recipe (of an
             edited clip, or of a perturbation) instead of a file's clip; the message names it.
     """
 
-    name: str
-    severity: int
-    seed: int = 0
-    video_root: str | Path = "."
-    output_dir: str | Path = "perturbed_videos"
-    quality: Quality = "high"
-    profile: str = "paper"
-    scope: str = "clip"
-    sample: int | None = None
+    name: str  # one of the 18 (`video-contrast list perturbations`)
+    severity: int  # 1 to 5
+    seed: int = 0  # any integer
+    video_root: str | Path = "."  # the folder that `video_path` is relative to
+    output_dir: str | Path = "perturbed_videos"  # where `map` writes
+    quality: Quality = "high"  # "high" or "lossless" h264
+    profile: str = "paper"  # "paper", "released" or "monotone"
+    scope: str = "clip"  # "clip" (between start and end), or "video": the whole file is perturbed and then cut
+    sample: int | None = None  # how many frames `frames` gives, evenly spread; None for all
+    # the perturbation's; since `Dataset.map` names its cache by the transform's fields, a new version never meets
+    # an old cache.
     version: str = field(init=False)
 
     def __post_init__(self) -> None:

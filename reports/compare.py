@@ -50,18 +50,12 @@ class Comparison(TypedDict):
 
 @dataclass(frozen=True)
 class PairedTest:
-    """What is compared, and how it is tested.
+    """What is compared, and how it is tested."""
 
-    Attributes:
-        config, condition: of both runs.
-        models: names of the first and the second.
-        seed, points: as in `compare_runs`.
-    """
-
-    config: str
+    config: str  # of both runs
     condition: str
-    models: tuple[str, str]
-    seed: int
+    models: tuple[str, str]  # names of the first and the second
+    seed: int  # as in `compare_runs`
     points: float | None
 
 

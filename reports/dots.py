@@ -14,19 +14,12 @@ Setting = str | float
 
 @dataclass(frozen=True)
 class DotLine:
-    """A line of the plot.
+    """A line of the plot."""
 
-    Attributes:
-        name: in the plot's table.
-        label: beside the line.
-        figures: model -> its share.
-        people: the share of people, in percent; None where nobody measured it.
-    """
-
-    name: str
-    label: str
-    figures: Mapping[str, RunFigure]
-    people: float | None = None
+    name: str  # in the plot's table
+    label: str  # beside the line
+    figures: Mapping[str, RunFigure]  # model -> its share
+    people: float | None = None  # the share of people, in percent; None where nobody measured it
 
 
 def dot_plot(

@@ -24,17 +24,12 @@ _NOISE = 1e-6  # of the largest similarity: what is less is rounding
 
 @dataclass(frozen=True)
 class Space:
-    """Vectors of some clips and of one caption each, all float64[n, d], of length 1.
-
-    Attributes:
-        perturbed: the clips under `condition`, or None.
-        source: what they are, for the reader.
-    """
+    """Vectors of some clips and of one caption each, all float64[n, d], of length 1."""
 
     clips: Vectors
     captions: Vectors
-    source: str
-    perturbed: Vectors | None = None
+    source: str  # what they are, for the reader
+    perturbed: Vectors | None = None  # the clips under `condition`, or None
     condition: str = ""
 
 

@@ -17,29 +17,17 @@ Tone = Literal["", "good", "bad", "quiet", "best"]
 
 @dataclass(frozen=True)
 class Cell:
-    """One cell of a table.
+    """One cell of a table."""
 
-    Attributes:
-        text: what it says; a number already formatted.
-        value: the number itself in 0..100, where a bar is to be drawn.
-        low: lower end of its 95 % interval.
-        high: upper end.
-        chance: where a scorer that knows nothing would be; a tick on the bar.
-        human: where people are; a tick on the bar.
-        tone: "good", "bad" or "quiet".
-        note: shown small under the text.
-        link: where the text leads; a relative path or a web address.
-    """
-
-    text: str
-    value: float | None = None
-    low: float | None = None
-    high: float | None = None
-    chance: float | None = None
-    human: float | None = None
-    tone: Tone = ""
-    note: str = ""
-    link: str = ""
+    text: str  # what it says; a number already formatted
+    value: float | None = None  # the number itself in 0..100, where a bar is to be drawn
+    low: float | None = None  # lower end of its 95 % interval
+    high: float | None = None  # upper end
+    chance: float | None = None  # where a scorer that knows nothing would be; a tick on the bar
+    human: float | None = None  # where people are; a tick on the bar
+    tone: Tone = ""  # "good", "bad" or "quiet"
+    note: str = ""  # shown small under the text
+    link: str = ""  # where the text leads; a relative path or a web address
 
 
 DASH = Cell("–", tone="quiet")

@@ -41,38 +41,24 @@ LISTED = 8  # contradictions that are named
 
 @dataclass(frozen=True)
 class Standing:
-    """A model in one column of a leaderboard.
+    """A model in one column of a leaderboard."""
 
-    Attributes:
-        accuracy: share of items whose true candidate scores highest, ties as shares.
-        low, high: its 95 % interval over source videos; None below five.
-        n: items.
-        first, last: the best and the worst rank that the paired tests leave open.
-        group: a letter; models of different groups are told apart, every one from every other.
-    """
-
-    accuracy: float
-    low: float | None
+    accuracy: float  # share of items whose true candidate scores highest, ties as shares
+    low: float | None  # its 95 % interval over source videos; None below five
     high: float | None
-    n: int
-    first: int
+    n: int  # items
+    first: int  # the best and the worst rank that the paired tests leave open
     last: int
-    group: str
+    group: str  # a letter; models of different groups are told apart, every one from every other
 
 
 @dataclass(frozen=True)
 class KindHits:
-    """What models contribute to one column.
+    """What models contribute to one column."""
 
-    Attributes:
-        kind: of contrast.
-        hits: model -> item -> 0..1 and source video.
-        chance: what a scorer that knows nothing gets.
-    """
-
-    kind: str
-    hits: Mapping[str, Hits]
-    chance: float
+    kind: str  # of contrast
+    hits: Mapping[str, Hits]  # model -> item -> 0..1 and source video
+    chance: float  # what a scorer that knows nothing gets
 
     @property
     def is_contrast(self) -> bool:

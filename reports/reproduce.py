@@ -75,38 +75,23 @@ class Reproduction(TypedDict):
 
 @dataclass(frozen=True)
 class PaperPart:
-    """Configs that are scored on one split, for the rows of one published data set.
+    """Configs that are scored on one split, for the rows of one published data set."""
 
-    Attributes:
-        name: of the part.
-        configs: config -> items that the paper has (at least, where `together` is given).
-        split: the paper's.
-        rows: the data sets, as the published rows name them, beside which the figures stand.
-        on_request: scored only if asked for.
-        together: items that the paper has of all configs; 0 where that is no more than `configs` says.
-    """
-
-    name: str
-    configs: Mapping[str, int]
-    split: str
-    rows: tuple[str, ...]
-    on_request: str = ""
-    together: int = 0
+    name: str  # of the part
+    configs: Mapping[str, int]  # config -> items that the paper has (at least, where `together` is given)
+    split: str  # the paper's
+    rows: tuple[str, ...]  # the data sets, as the published rows name them, beside which the figures stand
+    on_request: str = ""  # scored only if asked for
+    together: int = 0  # items that the paper has of all configs; 0 where that is no more than `configs` says
 
 
 @dataclass(frozen=True)
 class PaperRecipe:
-    """What must be scored for a paper's tables.
+    """What must be scored for a paper's tables."""
 
-    Attributes:
-        parts: what is scored.
-        conditions: scored in all of them.
-        annotations: how the set is made.
-    """
-
-    parts: tuple[PaperPart, ...]
-    conditions: str
-    annotations: Annotations
+    parts: tuple[PaperPart, ...]  # what is scored
+    conditions: str  # scored in all of them
+    annotations: Annotations  # how the set is made
 
 
 ONE_K_A = "msrvtt_1k_a"  # rows of a table whose contrasts are of the 1k-A test; R@1 is of 1k-A in every table

@@ -15,18 +15,12 @@ BuildPlan = tuple[list[str], dict[str, str | Path]]  # configs that can be built
 
 @dataclass(frozen=True)
 class Annotations:
-    """How a paper's set is made.
+    """How a paper's set is made."""
 
-    Attributes:
-        builder: the builder's name; the set is kept under `sets/<builder>`.
-        requirements: what a folder of annotations holds, for messages.
-        command: the command that makes the set.
-        plan: what can be built of a folder; None where it holds no annotations.
-    """
-
-    builder: str
-    requirements: str
-    command: str
+    builder: str  # the builder's name; the set is kept under `sets/<builder>`
+    requirements: str  # what a folder of annotations holds, for messages
+    command: str  # the command that makes the set
+    # what can be built of a folder; None where it holds no annotations.
     plan: Callable[[Path, Sequence[str]], BuildPlan | None]
 
 

@@ -41,17 +41,13 @@ def shortened(name: str, most: int = 28) -> str:
 
 @dataclass(frozen=True)
 class SetKey:
-    """Which items a run was scored on. Two runs are compared only where config, split and fingerprint are equal.
+    """Which items a run was scored on. Two runs are compared only where config, split and fingerprint are equal."""
 
-    Attributes:
-        dataset: where the run found them; copies of a set in several places are one set.
-        mark: what tells the set from others of the same config in one report; empty where there are none.
-    """
-
-    dataset: str = field(compare=False)
+    dataset: str = field(compare=False)  # where the run found them; copies of a set in several places are one set
     config: str
     split: str
     fingerprint: str
+    # what tells the set from others of the same config in one report; empty where there are none.
     mark: str = field(default="", compare=False)
 
     @property
@@ -76,29 +72,21 @@ class SetKey:
 
 @dataclass
 class ConfigRun:
-    """One model on one config of a set.
+    """One model on one config of a set."""
 
-    Attributes:
-        folder: the run's folder.
-        model: a short name, unique in a report.
-        key: the items.
-        layout: which table the items are.
-        metrics: condition -> its numbers, shares from 0 to 1. Those of a robustness set, which are configs of their
-            own, are conditions of its config `clean`.
-        robustness: score -> gammas a condition and group; empty without perturbed conditions.
-        choices: condition -> item id -> its scores, label, kinds, cluster ...
-        root: where the clips lie, or None.
-        config_of: condition -> the config that holds it, where that is another one.
-    """
-
-    folder: RunFolder
-    model: str
-    key: SetKey
-    layout: Layout
+    folder: RunFolder  # the run's folder
+    model: str  # a short name, unique in a report
+    key: SetKey  # the items
+    layout: Layout  # which table the items are
+    # condition -> its numbers, shares from 0 to 1. Those of a robustness set, which are configs of their own, are
+    # conditions of its config `clean`.
     metrics: dict[str, Numbers]
+    # score -> gammas a condition and group; empty without perturbed conditions.
     robustness: Robustness = field(default_factory=dict)
+    # condition -> item id -> its scores, label, kinds, cluster ...
     choices: dict[str, dict[str, ScoreRow]] = field(default_factory=dict)
-    root: Path | None = None
+    root: Path | None = None  # where the clips lie, or None
+    # condition -> the config that holds it, where that is another one.
     config_of: dict[str, str] = field(default_factory=dict)
     number: int = 0  # of the model in the report: its colour on every plot
 

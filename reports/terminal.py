@@ -34,21 +34,13 @@ Place = tuple[str, str, str, str]  # config, condition, kind and name of a figur
 
 @dataclass(frozen=True)
 class TableLine:
-    """A line of a table.
+    """A line of a table."""
 
-    Attributes:
-        name: of the measure.
-        chance: the level of chance; None where there is none.
-        cells: one a model.
-        n: items that all models were scored on; None where these differ, and each cell has its own.
-        digits: of the level of chance.
-    """
-
-    name: str
-    chance: float | None
-    cells: list[str]
-    n: int | None = None
-    digits: int = 2
+    name: str  # of the measure
+    chance: float | None  # the level of chance; None where there is none
+    cells: list[str]  # one a model
+    n: int | None = None  # items that all models were scored on; None where these differ, and each cell has its own
+    digits: int = 2  # of the level of chance
 
 
 def side_columns(lines: Sequence[TableLine]) -> list[tuple[str, list[str]]]:

@@ -37,23 +37,14 @@ SECTIONS = (summary, training, kinds, robustness, controls, behaviour, similarit
 
 @dataclass(frozen=True)
 class Page:
-    """What stands around the sections of a page.
+    """What stands around the sections of a page."""
 
-    Attributes:
-        title: the heading.
-        counts: what the page is about, in a few words.
-        finding: the first sentence.
-        warnings: what a reader must know before.
-        left_out: reason -> what was left out.
-        record: headings and their entries, at the end.
-    """
-
-    title: str
-    counts: str
-    finding: str
-    warnings: Sequence[str] = ()
-    left_out: Sequence[tuple[str, list[str]]] = ()
-    record: Sequence[tuple[str, list[tuple[str, str]]]] = ()
+    title: str  # the heading
+    counts: str  # what the page is about, in a few words
+    finding: str  # the first sentence
+    warnings: Sequence[str] = ()  # what a reader must know before
+    left_out: Sequence[tuple[str, list[str]]] = ()  # reason -> what was left out
+    record: Sequence[tuple[str, list[tuple[str, str]]]] = ()  # headings and their entries, at the end
 
 
 def write_report(

@@ -22,21 +22,13 @@ NO_VIDEO = "no column of the source video: each row counts as a video of its own
 
 @dataclass
 class XraySource:
-    """A set to X-ray.
+    """A set to X-ray."""
 
-    Attributes:
-        name: of the set, and of the config where it has several.
-        splits: split -> rows.
-        guesses: what was taken for what, a sentence each.
-        left_out: reason -> places of rows that are no item.
-        folder: where the set lies, if it is one of ours with a record; its config is `config`.
-    """
-
-    name: str
-    splits: dict[str, list[MultipleChoiceRow]]
-    guesses: list[str] = field(default_factory=list)
-    left_out: dict[str, list[str]] = field(default_factory=dict)
-    folder: SetFolder | None = None
+    name: str  # of the set, and of the config where it has several
+    splits: dict[str, list[MultipleChoiceRow]]  # split -> rows
+    guesses: list[str] = field(default_factory=list)  # what was taken for what, a sentence each
+    left_out: dict[str, list[str]] = field(default_factory=dict)  # reason -> places of rows that are no item
+    folder: SetFolder | None = None  # where the set lies, if it is one of ours with a record; its config is `config`
     config: str = ""
 
 

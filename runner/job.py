@@ -24,18 +24,13 @@ from video_contrast.storage.run_records import ConfigMetrics, Identity, ModelRec
 
 @dataclass(frozen=True)
 class RunResult:
-    """What `score` returns.
+    """What `score` returns."""
 
-    Attributes:
-        metrics: as in `metrics.json`: config -> conditions -> numbers, and robustness.
-        record: as in `run.json`; of a dry run, the plan.
-        output: the run's directory; None where none was given.
-        scores: one dict a multiple-choice item and condition, as in `scores.parquet`.
-    """
-
-    metrics: RunMetrics
+    metrics: RunMetrics  # as in `metrics.json`: config -> conditions -> numbers, and robustness
+    # as in `run.json`; of a dry run, the plan.
     record: RunRecord  # of a dry run: what `describe` returns, cast
-    output: Path | None = None
+    output: Path | None = None  # the run's directory; None where none was given
+    # one dict a multiple-choice item and condition, as in `scores.parquet`.
     scores: list[ScoreRow] = field(default_factory=list)
 
     def __getitem__(self, config: str) -> ConfigMetrics:

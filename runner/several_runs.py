@@ -22,21 +22,13 @@ FindSet = Callable[[str, Sequence[str] | None], Path | None]
 
 @dataclass(frozen=True)
 class RunOutcome:
-    """What became of one of several runs.
+    """What became of one of several runs."""
 
-    Attributes:
-        name: of the run.
-        model: as given.
-        output: its folder.
-        result: its numbers; None where it failed.
-        error: why it failed, in one sentence; "" where it did not.
-    """
-
-    name: str
-    model: str
-    output: Path
-    result: RunResult | None = None
-    error: str = ""
+    name: str  # of the run
+    model: str  # as given
+    output: Path  # its folder
+    result: RunResult | None = None  # its numbers; None where it failed
+    error: str = ""  # why it failed, in one sentence; "" where it did not
 
 
 def score_each(

@@ -45,19 +45,14 @@ class Hits:
 
 @dataclass(frozen=True)
 class Measured:
-    """A model on the validation clips.
+    """A model on the validation clips."""
 
-    Attributes:
-        loss: mean of the training's loss.
-        hits: figure -> hits. "retrieval t2v R@1" and "retrieval v2t R@1"; "random options" (the caption against four of
-            other clips); "RCAD R@1" (above all its negatives; only captions that have negatives), and the same against
-            each kind of negatives alone ("action", "object").
-        mean_rank: of the caption among its negatives; None where no caption has any.
-    """
-
-    loss: float
+    loss: float  # mean of the training's loss
+    # figure -> hits. "retrieval t2v R@1" and "retrieval v2t R@1"; "random options" (the caption against four of
+    # other clips); "RCAD R@1" (above all its negatives; only captions that have negatives), and the same against
+    # each kind of negatives alone ("action", "object").
     hits: dict[str, Hits]
-    mean_rank: float | None
+    mean_rank: float | None  # of the caption among its negatives; None where no caption has any
 
     @property
     def accuracy(self) -> float:

@@ -129,32 +129,24 @@ class Cost:
 
 @dataclass
 class ChatModel:
-    """A chat model behind an endpoint.
+    """A chat model behind an endpoint."""
 
-    Attributes:
-        model: the model's name at the endpoint.
-        endpoint: base URL, such as `http://localhost:8000/v1`; None uses Hugging Face Inference Providers.
-        api_key: sent as the bearer token; the environment's HF token where not given.
-        store: where answers are kept.
-        concurrency: requests in flight at most; 0: as many as its latency bears (`pace`).
-        retries: how often a failing request is sent again, with waits of `backoff` * 2**attempt seconds, or as
-            long as the server asks for (`Retry-After`).
-        parameters: sent with every request (`max_tokens`, `temperature`, `logprobs` ...).
-        read: what is kept of a response.
-    """
-
-    model: str
+    model: str  # the model's name at the endpoint
+    # base URL, such as `http://localhost:8000/v1`; None uses Hugging Face Inference Providers.
     endpoint: str | None = None
-    api_key: str | None = None
-    store: AnswerStore = field(default_factory=lambda: AnswerStore(None))
-    concurrency: int = 4
+    api_key: str | None = None  # sent as the bearer token; the environment's HF token where not given
+    store: AnswerStore = field(default_factory=lambda: AnswerStore(None))  # where answers are kept
+    concurrency: int = 4  # requests in flight at most; 0: as many as its latency bears (`pace`)
+    # how often a failing request is sent again, with waits of `backoff` * 2**attempt seconds, or as long as the
+    # server asks for (`Retry-After`).
     retries: int = 5
     backoff: float = 1.0
     timeout: float = 120.0
+    # sent with every request (`max_tokens`, `temperature`, `logprobs` ...).
     parameters: dict[str, Any] = field(default_factory=dict)  # of the client's `chat_completion`, each of its own type
     cost: Cost = field(default_factory=Cost)
     sleep: Callable[[float], None] = time.sleep
-    read: Callable[[object], Answer] = field(default=lambda output: _answer(output))
+    read: Callable[[object], Answer] = field(default=lambda output: _answer(output))  # what is kept of a response
     pace: Pace | None = None
 
     def __post_init__(self) -> None:

@@ -68,27 +68,20 @@ class Flag:
 
 @dataclass(frozen=True)
 class Option:
-    """One declared option.
+    """One declared option."""
 
-    Attributes:
-        name: its name in Python.
-        type: its type, without the annotations.
-        default: its default; `REQUIRED` where it has none.
-        help: its text.
-        flag: what only the command line knows.
-        panel: heading under which the help of a command shows it: `PANEL` of its dataclass; "" for the usual one.
-        group: the parameter of the function that holds the dataclass; None where the option is a parameter itself.
-        positional: whether it is a positional argument.
-    """
-
-    name: str
+    name: str  # its name in Python
+    # its type, without the annotations.
     type: Any  # an annotation: a class, a union, a `Literal`
+    # its default; `REQUIRED` where it has none.
     default: Any  # of that type, or `REQUIRED`
-    help: str
-    flag: Flag = Flag()
+    help: str  # its text
+    flag: Flag = Flag()  # what only the command line knows
+    # heading under which the help of a command shows it: `PANEL` of its dataclass; "" for the usual one.
     panel: str = ""
+    # the parameter of the function that holds the dataclass; None where the option is a parameter itself.
     group: str | None = None
-    positional: bool = False
+    positional: bool = False  # whether it is a positional argument
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -11,18 +11,13 @@ from dataclasses import dataclass, replace
 
 @dataclass(frozen=True)
 class Question:
-    """What the candidates of an item answer, and how its authors ask it.
+    """What the candidates of an item answer, and how its authors ask it."""
 
-    Attributes:
-        text: the question.
-        prompt: what a model is asked, word for word as published, with `{question}` and `{options}` (or
-            `{options_dict}`, as Python writes letters and texts) where they belong, and `{frames}` for their number.
-        option: a line of the options, with `{letter}` (or `{number}`) and `{text}`.
-    """
-
-    text: str
+    text: str  # the question
+    # what a model is asked, word for word as published, with `{question}` and `{options}` (or `{options_dict}`,
+    # as Python writes letters and texts) where they belong, and `{frames}` for their number.
     prompt: str = "{question}\n{options}\nAnswer with the letter of the one that fits."
-    option: str = "{letter}. {text}"
+    option: str = "{letter}. {text}"  # a line of the options, with `{letter}` (or `{number}`) and `{text}`
 
     def prompt_for(self, candidates: Sequence[str]) -> str:
         """The prompt with the candidates as lettered options; where the prompt has no place for them, without."""

@@ -39,20 +39,13 @@ class Tick:
 
 
 class Card(TypedDict):
-    """What the page shows of a clip, for one config.
+    """What the page shows of a clip, for one config."""
 
-    Attributes:
-        config, clip: names of both.
-        video: the file, relative to the page; with "#t=start,end" where the clip is a span of it.
-        captions: all of the clip.
-        candidates: (index of the caption, contrast, probability or None), best first.
-    """
-
-    config: str
+    config: str  # names of both
     clip: str
-    video: str
-    captions: list[str]
-    candidates: list[tuple[int, str, float | None]]
+    video: str  # the file, relative to the page; with "#t=start,end" where the clip is a span of it
+    captions: list[str]  # all of the clip
+    candidates: list[tuple[int, str, float | None]]  # (index of the caption, contrast, probability or None), best first
 
 
 def read_ticks(path: str | Path, configs: Sequence[str]) -> list[Tick]:

@@ -39,18 +39,13 @@ TABLES = {
 
 @dataclass
 class CaptionCounts:
-    """Counts of captioned videos.
+    """Counts of captioned videos."""
 
-    Attributes:
-        tables: table -> key -> number of videos.
-        videos, captions: how many were counted.
-        sources: what was counted, for the record.
-    """
-
+    # table -> key -> number of videos.
     tables: dict[str, dict[str, int]] = field(default_factory=lambda: {name: {} for name in TABLES})
-    videos: int = 0
+    videos: int = 0  # how many were counted
     captions: int = 0
-    sources: tuple[str, ...] = ()
+    sources: tuple[str, ...] = ()  # what was counted, for the record
 
     def get(self, table: str, *key: str) -> int:
         """The count of a key; 0 where it was not seen."""

@@ -8,25 +8,16 @@ from video_contrast.rows import EditRecord, edit_record
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """A contrast to a caption.
+    """A contrast to a caption."""
 
-    Attributes:
-        text: the changed caption; `text[start : start + len(new)] == new`.
-        old, new: the words that were replaced and what stands in their place.
-        start: character offset of `new` in `text`.
-        antonym: whether `new` is a WordNet antonym of `old`.
-        generator: what proposed it, e.g. "table6", "cast", "lexicon", "t5-base".
-        scores: what was measured of it, by name.
-        also: further replacements that follow from the first (pronouns, later ids), as (old, new) in reading order.
-    """
-
-    text: str
-    old: str
+    text: str  # the changed caption; `text[start : start + len(new)] == new`
+    old: str  # the words that were replaced and what stands in their place
     new: str
-    start: int
-    generator: str
-    antonym: bool = False
-    scores: Mapping[str, float] = field(default_factory=dict)
+    start: int  # character offset of `new` in `text`
+    generator: str  # what proposed it, e.g. "table6", "cast", "lexicon", "t5-base"
+    antonym: bool = False  # whether `new` is a WordNet antonym of `old`
+    scores: Mapping[str, float] = field(default_factory=dict)  # what was measured of it, by name
+    # further replacements that follow from the first (pronouns, later ids), as (old, new) in reading order.
     also: tuple[tuple[str, str], ...] = ()
 
     def row(self) -> EditRecord:
@@ -38,19 +29,15 @@ class Edit:
 
 @dataclass(frozen=True, slots=True)
 class Contrast:
-    """One false caption.
+    """One false caption."""
 
-    Attributes:
-        text, start, old, new: `text[start : start + len(new)] == new`, which stands where `old` stood.
-        unit, other: what the caption says, and what the contrast says instead, in dictionary form ("red", "blue";
-            "dog chase cat", "cat chase dog"): a set is balanced over them, and a caption that says `other` of the same
-            clip speaks against the contrast.
-    """
-
-    text: str
+    text: str  # `text[start : start + len(new)] == new`, which stands where `old` stood
     start: int
     old: str
     new: str
+    # what the caption says, and what the contrast says instead, in dictionary form ("red", "blue"; "dog chase
+    # cat", "cat chase dog"): a set is balanced over them, and a caption that says `other` of the same clip speaks
+    # against the contrast.
     unit: str
     other: str
 

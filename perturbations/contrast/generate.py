@@ -40,38 +40,26 @@ _KINDS: tuple[Kind, ...] = ("verb", "object")
 
 
 class ClipCaptions(NamedTuple):
-    """A clip: its unique id and what is true of it. A plain tuple will do as well.
-
-    Attributes:
-        captions: may be contrasted.
-        other_captions: further true captions, which only reject contrasts.
-    """
+    """A clip: its unique id and what is true of it. A plain tuple will do as well."""
 
     id: str
-    captions: Sequence[str]
-    other_captions: Sequence[str] = ()
+    captions: Sequence[str]  # may be contrasted
+    other_captions: Sequence[str] = ()  # further true captions, which only reject contrasts
 
 
 @dataclass
 class ProposedContrasts:
-    """What was proposed.
+    """What was proposed."""
 
-    Attributes:
-        proposals: clip id -> its proposals of at least the asked probability, best first, where it has any.
-        missing: clip id -> why it has none, one line.
-        reasons: how often each rule said no, counted a verb (a thing) of a caption.
-        rejected: what a model proposed and was not taken; the lexicon's are not kept.
-        kind, quality, seed: as asked.
-        record: what the result depends on, JSON-able.
-    """
-
+    # clip id -> its proposals of at least the asked probability, best first, where it has any.
     proposals: dict[str, list[Proposal]]
-    missing: dict[str, str]
-    reasons: Counter[str]
-    kind: Kind
+    missing: dict[str, str]  # clip id -> why it has none, one line
+    reasons: Counter[str]  # how often each rule said no, counted a verb (a thing) of a caption
+    kind: Kind  # as asked
     quality: str | float
     seed: int
-    record: dict[str, object] = field(default_factory=dict)
+    record: dict[str, object] = field(default_factory=dict)  # what the result depends on, JSON-able
+    # what a model proposed and was not taken; the lexicon's are not kept.
     rejected: list[RejectedEdit] = field(default_factory=list)
 
 

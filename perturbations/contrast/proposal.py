@@ -27,25 +27,15 @@ def masked_span(reading: CaptionReading, slot: Slot) -> MaskedSpan:
 
 @dataclass(frozen=True, slots=True)
 class Proposal(Contrast):
-    """A contrast of a verb or a thing of one caption.
+    """A contrast of a verb or a thing of one caption."""
 
-    Attributes:
-        clip: id of the clip.
-        index: which of its captions.
-        caption: as it is.
-        antonym: whether `unit` and `other` are opposites.
-        features: what the judge reads.
-        probability: that a reader finds it natural and surely false.
-        generator: what proposed it: "lexicon", or the name of a model.
-    """
-
-    clip: str
-    index: int
-    caption: str
-    antonym: bool = False
-    features: Features = field(default_factory=dict)
-    probability: float = 0.0
-    generator: str = GENERATOR
+    clip: str  # id of the clip
+    index: int  # which of its captions
+    caption: str  # as it is
+    antonym: bool = False  # whether `unit` and `other` are opposites
+    features: Features = field(default_factory=dict)  # what the judge reads
+    probability: float = 0.0  # that a reader finds it natural and surely false
+    generator: str = GENERATOR  # what proposed it: "lexicon", or the name of a model
 
     def edit(self) -> Edit:
         """The edit as a set's table stores it, with its probability."""

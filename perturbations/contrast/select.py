@@ -166,15 +166,10 @@ def _sign(value: float) -> float:
 
 
 class Variety(NamedTuple):
-    """How varied a set of choices is.
+    """How varied a set of choices is."""
 
-    Attributes:
-        effective: equally common values that would be as varied: e to the entropy (Hill number of order 1).
-        ten_commonest: share of the ten commonest values, 0..1.
-    """
-
-    effective: float
-    ten_commonest: float
+    effective: float  # equally common values that would be as varied: e to the entropy (Hill number of order 1)
+    ten_commonest: float  # share of the ten commonest values, 0..1
 
 
 def variety(values: Iterable[str]) -> Variety:

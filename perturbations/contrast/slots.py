@@ -57,42 +57,25 @@ class Tail(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class VerbSlot:
-    """One main verb of a caption.
+    """One main verb of a caption."""
 
-    Attributes:
-        place: of the verb among the caption's words.
-        unit: verb, particle and preposition in dictionary form: "talk about".
-        verb: its lemma.
-        frame: "i", "t" or "p".
-        noun: key of the object, or of the preposition's object (`Sentence.noun_key`); "" without one.
-        noun_place: its place; None without one.
-        subject: lemma of who does it, "person" for people, "" where the caption does not tell.
-        tag: Penn tag of the verb.
-        start, end: characters of the unit.
-        passive: whether the object stands before the verb.
-        order: whether it tells somebody what to do.
-        tails: what else hangs on the verb.
-        adverbs: adverbs that hang on the verb.
-        rejection_reason: why it cannot be replaced; None where it can. Written swaps replace a "light verb" too.
-        subject_place: of who does it; None where the caption does not tell.
-    """
-
-    place: int
-    unit: str
-    verb: str
-    frame: Frame
-    noun: str
-    noun_place: int | None
-    subject: str
-    tag: str
-    start: int
+    place: int  # of the verb among the caption's words
+    unit: str  # verb, particle and preposition in dictionary form: "talk about"
+    verb: str  # its lemma
+    frame: Frame  # "i", "t" or "p"
+    noun: str  # key of the object, or of the preposition's object (`Sentence.noun_key`); "" without one
+    noun_place: int | None  # its place; None without one
+    subject: str  # lemma of who does it, "person" for people, "" where the caption does not tell
+    tag: str  # Penn tag of the verb
+    start: int  # characters of the unit
     end: int
-    passive: bool
-    order: bool
-    tails: tuple[Tail, ...]
-    adverbs: tuple[str, ...]
+    passive: bool  # whether the object stands before the verb
+    order: bool  # whether it tells somebody what to do
+    tails: tuple[Tail, ...]  # what else hangs on the verb
+    adverbs: tuple[str, ...]  # adverbs that hang on the verb
+    # why it cannot be replaced; None where it can. Written swaps replace a "light verb" too.
     rejection_reason: str | None
-    subject_place: int | None = None
+    subject_place: int | None = None  # of who does it; None where the caption does not tell
 
     @property
     def key(self) -> VerbKey:
@@ -102,20 +85,13 @@ class VerbSlot:
 
 @dataclass(frozen=True, slots=True)
 class VerbChoice:
-    """A unit that could stand in a slot.
+    """A unit that could stand in a slot."""
 
-    Attributes:
-        unit, frame: in dictionary form; "i" keeps what follows the verb as it is.
-        keeps: a preposition of the caption that stays behind the unit, or "".
-        swap: of the lexicon, that proposes it; None for one that is derived.
-        tail: whose preposition is replaced too ("pour _ into" by "scoop _ out of"), or None.
-    """
-
-    unit: str
+    unit: str  # in dictionary form; "i" keeps what follows the verb as it is
     frame: str
-    keeps: str = ""
-    swap: Swap | None = None
-    tail: Tail | None = None
+    keeps: str = ""  # a preposition of the caption that stays behind the unit, or ""
+    swap: Swap | None = None  # of the lexicon, that proposes it; None for one that is derived
+    tail: Tail | None = None  # whose preposition is replaced too ("pour _ into" by "scoop _ out of"), or None
 
     @property
     def verb(self) -> str:
@@ -131,35 +107,22 @@ class VerbChoice:
 
 @dataclass(frozen=True, slots=True)
 class ThingSlot:
-    """One noun of a caption, with its compound word.
+    """One noun of a caption, with its compound word."""
 
-    Attributes:
-        place: of the noun among the caption's words.
-        noun: its key, with the compound: "video game".
-        category: its class in the lexicon; "" where it has none.
-        unit: the verb unit that governs it ("cut", "sit on"), or "".
-        relation: "object" of the unit, "subject" of it, or "place" behind a preposition.
-        preposition: that it stands behind, or "".
-        subject: as of `VerbSlot`, of the governing verb.
-        introduction: "plural", "bare", "article" (a, an) or "determined".
-        adjectives: lemmas that stand before it.
-        tag, start, end: Penn tag of the noun; characters of compound and noun.
-        rejection_reason: why it cannot be replaced; None where it can.
-    """
-
-    place: int
-    noun: str
-    category: str
-    unit: str
+    place: int  # of the noun among the caption's words
+    noun: str  # its key, with the compound: "video game"
+    category: str  # its class in the lexicon; "" where it has none
+    unit: str  # the verb unit that governs it ("cut", "sit on"), or ""
+    # "object" of the unit, "subject" of it, or "place" behind a preposition.
     relation: Literal["object", "subject", "place"]
-    preposition: str
-    subject: str
-    introduction: str
-    adjectives: tuple[str, ...]
-    tag: str
+    preposition: str  # that it stands behind, or ""
+    subject: str  # as of `VerbSlot`, of the governing verb
+    introduction: str  # "plural", "bare", "article" (a, an) or "determined"
+    adjectives: tuple[str, ...]  # lemmas that stand before it
+    tag: str  # Penn tag of the noun; characters of compound and noun
     start: int
     end: int
-    rejection_reason: str | None
+    rejection_reason: str | None  # why it cannot be replaced; None where it can
 
     @property
     def key(self) -> ThingKey:

@@ -20,22 +20,14 @@ _CLAUSE = ("conj", "advcl", "ccomp", "relcl", "acl", "xcomp", "pcomp", "csubj", 
 
 
 class Word(NamedTuple):
-    """One word: `caption[start:end].lower() == text`.
+    """One word: `caption[start:end].lower() == text`."""
 
-    Attributes:
-        text, lemma: in lower case.
-        tag: Penn Treebank tag.
-        dep: label of the arc to its head.
-        head: place of its head; its own place for the root.
-        start, end: characters in the caption.
-    """
-
-    text: str
-    tag: str
+    text: str  # in lower case
+    tag: str  # Penn Treebank tag
     lemma: str
-    dep: str
-    head: int
-    start: int
+    dep: str  # label of the arc to its head
+    head: int  # place of its head; its own place for the root
+    start: int  # characters in the caption
     end: int
 
     @property

@@ -17,15 +17,10 @@ FILES = {"n": "noun", "v": "verb", "a": "adj", "r": "adv"}
 
 @dataclass(frozen=True)
 class Sense:
-    """One sense.
+    """One sense."""
 
-    Attributes:
-        offset: its place in the data file; the name of the sense.
-        words: those that share it.
-    """
-
-    offset: int
-    words: tuple[str, ...]
+    offset: int  # its place in the data file; the name of the sense
+    words: tuple[str, ...]  # those that share it
 
 
 class WordNet:

@@ -28,24 +28,17 @@ ORDERS = ("perturb_then_sample", "sample_then_perturb")
 
 @dataclass(frozen=True)
 class VideoCondition:
-    """A visual perturbation at a severity, and what it refers to.
+    """A visual perturbation at a severity, and what it refers to."""
 
-    Attributes:
-        name: one of `NAMES`.
-        severity: 1 to 5.
-        profile: "paper", "released" or "monotone".
-        seed: of the random streams.
-        scope: what length, frame indices and streams refer to: the "clip" between start and end (default), or the
-            whole "video", which is perturbed and then cut.
-        order: perturb the clip and then sample it (default), or sample it and perturb the samples as if they were
-            the clip. The two differ for temporal perturbations and codecs.
-    """
-
-    name: str
-    severity: int
-    profile: str = "paper"
-    seed: int = 0
+    name: str  # one of `NAMES`
+    severity: int  # 1 to 5
+    profile: str = "paper"  # "paper", "released" or "monotone"
+    seed: int = 0  # of the random streams
+    # what length, frame indices and streams refer to: the "clip" between start and end (default), or the whole
+    # "video", which is perturbed and then cut.
     scope: Scope = "clip"
+    # perturb the clip and then sample it (default), or sample it and perturb the samples as if they were the
+    # clip. The two differ for temporal perturbations and codecs.
     order: Order = "perturb_then_sample"
 
     def __post_init__(self) -> None:

@@ -25,21 +25,14 @@ _NOMINAL_CLIPS = 16
 
 @dataclass(frozen=True)
 class Reference:
-    """A clip to measure on; without frames only the temporal perturbations can be.
+    """A clip to measure on; without frames only the temporal perturbations can be."""
 
-    Attributes:
-        video_id: names the stream, with `start` and `end`.
-        length: frames of the clip.
-        frames: uint8[K, H, W, 3], some of them.
-        indices: int[K], their places.
-    """
-
-    video_id: str
-    length: int = NOMINAL_LENGTH
+    video_id: str  # names the stream, with `start` and `end`
+    length: int = NOMINAL_LENGTH  # frames of the clip
     start: float | None = None
     end: float | None = None
-    frames: Frames | None = None
-    indices: npt.NDArray[np.int64] | None = None
+    frames: Frames | None = None  # uint8[K, H, W, 3], some of them
+    indices: npt.NDArray[np.int64] | None = None  # int[K], their places
 
     @property
     def key(self) -> ClipKey:

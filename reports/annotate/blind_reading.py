@@ -36,18 +36,12 @@ QUESTIONS: dict[str, tuple[tuple[str, str, str], ...]] = {
 
 @dataclass(frozen=True)
 class PairSource:
-    """A config of a set, of which pairs are read.
+    """A config of a set, of which pairs are read."""
 
-    Attributes:
-        name: in the results.
-        folder, config: of the set.
-        count: how many of its pairs; None for all.
-    """
-
-    name: str
-    folder: Path
+    name: str  # in the results
+    folder: Path  # of the set
     config: str
-    count: int | None = None
+    count: int | None = None  # how many of its pairs; None for all
 
     @classmethod
     def of(cls, text: str) -> "PairSource":
@@ -71,18 +65,12 @@ class PairSource:
 
 @dataclass
 class Pair:
-    """An original and an edited caption, of one source or of several that made the same.
+    """An original and an edited caption, of one source or of several that made the same."""
 
-    Attributes:
-        original, edited: what readers see.
-        clip: id of the video.
-        sources: names of the sources.
-    """
-
-    original: str
+    original: str  # what readers see
     edited: str
-    clip: str
-    sources: list[str] = field(default_factory=list)
+    clip: str  # id of the video
+    sources: list[str] = field(default_factory=list)  # names of the sources
 
     @property
     def id(self) -> str:

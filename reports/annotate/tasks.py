@@ -16,23 +16,14 @@ LEASE = 900.0  # seconds for which an item that somebody looks at is not given t
 
 @dataclass(frozen=True)
 class Task:
-    """One item as a person sees it.
+    """One item as a person sees it."""
 
-    Attributes:
-        row: the row of the set.
-        options: judge: the candidates in the order shown; write: empty.
-        shown: the candidates' numbers in that order.
-        phrase: write: the verb phrase, as (start, end) in the true caption.
-        note: what a reviewer said who sent it back.
-        former: the person's former answer, if it was sent back.
-    """
-
-    row: MultipleChoiceRow
-    options: tuple[str, ...] = ()
-    shown: tuple[int, ...] = ()
-    phrase: tuple[int, int] = (0, 0)
-    note: str = ""
-    former: int | str | None = None
+    row: MultipleChoiceRow  # the row of the set
+    options: tuple[str, ...] = ()  # judge: the candidates in the order shown; write: empty
+    shown: tuple[int, ...] = ()  # the candidates' numbers in that order
+    phrase: tuple[int, int] = (0, 0)  # write: the verb phrase, as (start, end) in the true caption
+    note: str = ""  # what a reviewer said who sent it back
+    former: int | str | None = None  # the person's former answer, if it was sent back
 
     @property
     def caption(self) -> str:

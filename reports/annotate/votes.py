@@ -16,29 +16,19 @@ UNCLEAR = "not clear"
 
 @dataclass(frozen=True)
 class Vote:
-    """One answer of one person to one item.
+    """One answer of one person to one item."""
 
-    Attributes:
-        task: which page it comes from.
-        item: id of the row.
-        annotator: name of the person.
-        answer: judge: number of the chosen candidate, or "not clear"; write: the new sentence. A returned answer
-            repeats the former one.
-        seconds: from the item's showing to the answer.
-        status: "done", or "returned" by a reviewer, who may say why in `note`.
-        shown: judge: the candidates' numbers in the order in which they were shown.
-        time: seconds since 1970.
-    """
-
-    task: Task
-    item: str
-    annotator: str
+    task: Task  # which page it comes from
+    item: str  # id of the row
+    annotator: str  # name of the person
+    # judge: number of the chosen candidate, or "not clear"; write: the new sentence. A returned answer repeats
+    # the former one.
     answer: int | str
-    seconds: float = 0.0
-    status: Literal["done", "returned"] = "done"
+    seconds: float = 0.0  # from the item's showing to the answer
+    status: Literal["done", "returned"] = "done"  # "done", or "returned" by a reviewer, who may say why in `note`
     note: str = ""
-    shown: tuple[int, ...] = ()
-    time: float = 0.0
+    shown: tuple[int, ...] = ()  # judge: the candidates' numbers in the order in which they were shown
+    time: float = 0.0  # seconds since 1970
 
 
 class Votes:

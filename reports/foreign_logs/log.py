@@ -18,37 +18,24 @@ VIDEO = (
 
 @dataclass(frozen=True)
 class ForeignLog:
-    """A log.
+    """A log."""
 
-    Attributes:
-        path: the file.
-        harness: who wrote it.
-        model: the model's name, as far as the log or its path says it.
-        task: the benchmark.
-        metric: which figure the items contribute to.
-        hits: item id -> what it contributed, mostly 0..1; empty where the log holds no samples.
-        clusters: item id -> source video; empty where the log does not name it.
-        failed: items without an answer, counted as wrong.
-        mean: the figure that the harness itself reports; None where it does not.
-        standard_error: its own; None where it reports none.
-        choices: item id -> number of the chosen candidate, where the log says it.
-        reread: item id -> 1 where our reading of the answer finds the key, else 0; where the log holds both.
-        notes: what a reader must know.
-    """
-
-    path: Path
-    harness: str
-    model: str
-    task: str
-    metric: str
-    hits: Mapping[str, float]
+    path: Path  # the file
+    harness: str  # who wrote it
+    model: str  # the model's name, as far as the log or its path says it
+    task: str  # the benchmark
+    metric: str  # which figure the items contribute to
+    hits: Mapping[str, float]  # item id -> what it contributed, mostly 0..1; empty where the log holds no samples
+    # item id -> source video; empty where the log does not name it.
     clusters: Mapping[str, str] = field(default_factory=dict)
-    failed: int = 0
-    mean: float | None = None
-    standard_error: float | None = None
+    failed: int = 0  # items without an answer, counted as wrong
+    mean: float | None = None  # the figure that the harness itself reports; None where it does not
+    standard_error: float | None = None  # its own; None where it reports none
+    # item id -> number of the chosen candidate, where the log says it.
     choices: Mapping[str, int] = field(default_factory=dict)
+    # item id -> 1 where our reading of the answer finds the key, else 0; where the log holds both.
     reread: Mapping[str, float] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()  # what a reader must know
 
     @property
     def read_otherwise(self) -> list[str]:

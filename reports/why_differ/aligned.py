@@ -22,21 +22,13 @@ SHOWN = 4  # items or lines that are named
 
 @dataclass(frozen=True)
 class StageResult:
-    """What a comparison of a stage says.
+    """What a comparison of a stage says."""
 
-    Attributes:
-        stage: its name.
-        state: "equal", "differs", "follows" (from another stage) or "unknown" (one side does not record it).
-        says: one line.
-        numbers: what it stands on.
-        measured: whether it was seen in what came out, and not in a setting or an input.
-    """
-
-    stage: str
-    state: State
-    says: str
-    numbers: dict[str, Json] = field(default_factory=dict)
-    measured: bool = False
+    stage: str  # its name
+    state: State  # "equal", "differs", "follows" (from another stage) or "unknown" (one side does not record it)
+    says: str  # one line
+    numbers: dict[str, Json] = field(default_factory=dict)  # what it stands on
+    measured: bool = False  # whether it was seen in what came out, and not in a setting or an input
 
     def __str__(self) -> str:
         return f"{self.state:8} {self.stage:8} {self.says}"

@@ -23,66 +23,39 @@ CERTIFICATE = "certificate"  # the key by which a certificate is known: its vers
 
 @dataclass(frozen=True)
 class ItemEvidence:
-    """What is known of an item.
+    """What is known of an item."""
 
-    Attributes:
-        label: which candidate is true; None where that is not known.
-        hit: what it contributes to the figure, 0..1; None in retrieval.
-        choice: the candidate that was chosen, where one was.
-        scores: one a candidate; () of logs and in retrieval.
-        parts: raw parts of the scores, one dict a candidate.
-        texts: a digest a candidate or caption.
-        tokens: a digest of the token ids of each.
-        numbers: of the frames that were shown.
-        frames: a digest of their pixels; "" where they were not looked at.
-        unread: whether an answer could not be read.
-    """
-
-    label: int | None = None
-    hit: float | None = None
-    choice: int | None = None
-    scores: tuple[float, ...] = ()
-    parts: tuple[Mapping[str, float], ...] = ()
-    texts: tuple[str, ...] = ()
-    tokens: tuple[str, ...] = ()
-    numbers: tuple[int, ...] = ()
-    frames: str = ""
-    unread: bool = False
+    label: int | None = None  # which candidate is true; None where that is not known
+    hit: float | None = None  # what it contributes to the figure, 0..1; None in retrieval
+    choice: int | None = None  # the candidate that was chosen, where one was
+    scores: tuple[float, ...] = ()  # one a candidate; () of logs and in retrieval
+    parts: tuple[Mapping[str, float], ...] = ()  # raw parts of the scores, one dict a candidate
+    texts: tuple[str, ...] = ()  # a digest a candidate or caption
+    tokens: tuple[str, ...] = ()  # a digest of the token ids of each
+    numbers: tuple[int, ...] = ()  # of the frames that were shown
+    frames: str = ""  # a digest of their pixels; "" where they were not looked at
+    unread: bool = False  # whether an answer could not be read
 
 
 @dataclass(frozen=True)
 class Side:
-    """One side of a comparison, for one config.
+    """One side of a comparison, for one config."""
 
-    Attributes:
-        name: for the reader.
-        source: "run", "certificate", or the harness of a log.
-        config: of the set, or the log's task; "" of a certificate.
-        model: facts of the model, its kind, options, weights, dtype, device.
-        versions: of the libraries.
-        sampling: frames, policy, fps.
-        prompts: prompts that the run recorded, by what they are for.
-        fingerprint: of the rows of the set.
-        missing: clip -> why it was not scored.
-        items: item -> what is known of it.
-        traces: (clip, caption) -> what the model was given and returned.
-        numbers: the figures.
-        matrix: similarities, in retrieval.
-    """
-
-    name: str
-    source: str
-    config: str = ""
+    name: str  # for the reader
+    source: str  # "run", "certificate", or the harness of a log
+    config: str = ""  # of the set, or the log's task; "" of a certificate
+    # facts of the model, its kind, options, weights, dtype, device.
     model: Mapping[str, Json] = field(default_factory=dict)
-    versions: Mapping[str, str] = field(default_factory=dict)
-    sampling: Mapping[str, Json] = field(default_factory=dict)
-    prompts: Mapping[str, str] = field(default_factory=dict)
-    fingerprint: str = ""
-    missing: Mapping[str, str] = field(default_factory=dict)
-    items: Mapping[str, ItemEvidence] = field(default_factory=dict)
+    versions: Mapping[str, str] = field(default_factory=dict)  # of the libraries
+    sampling: Mapping[str, Json] = field(default_factory=dict)  # frames, policy, fps
+    prompts: Mapping[str, str] = field(default_factory=dict)  # prompts that the run recorded, by what they are for
+    fingerprint: str = ""  # of the rows of the set
+    missing: Mapping[str, str] = field(default_factory=dict)  # clip -> why it was not scored
+    items: Mapping[str, ItemEvidence] = field(default_factory=dict)  # item -> what is known of it
+    # (clip, caption) -> what the model was given and returned.
     traces: Mapping[tuple[str, str], Json] = field(default_factory=dict)
-    numbers: Numbers = field(default_factory=dict)
-    matrix: SimilarityMatrix | None = None
+    numbers: Numbers = field(default_factory=dict)  # the figures
+    matrix: SimilarityMatrix | None = None  # similarities, in retrieval
 
     @property
     def options(self) -> Mapping[str, Json]:

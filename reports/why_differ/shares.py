@@ -22,19 +22,12 @@ UPSTREAM = ("frames", "pixels", "prompt", "model", "joining", "scores")  # what 
 
 @dataclass(frozen=True)
 class Share:
-    """What exchanging a stage changes.
+    """What exchanging a stage changes."""
 
-    Attributes:
-        figure: "accuracy", "t2v_R@1" or "v2t_R@1".
-        stage: what was exchanged; those among which the change cannot be divided stand with "+" between them.
-        change: of the figure, 0..1 (second less first).
-        of: the whole difference.
-    """
-
-    figure: str
-    stage: str
-    change: float
-    of: float
+    figure: str  # "accuracy", "t2v_R@1" or "v2t_R@1"
+    stage: str  # what was exchanged; those among which the change cannot be divided stand with "+" between them
+    change: float  # of the figure, 0..1 (second less first)
+    of: float  # the whole difference
 
     def __str__(self) -> str:
         whole = f" ({100 * self.change / self.of:.0f} % of the difference)" if abs(self.of) > 1e-12 else ""

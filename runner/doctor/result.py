@@ -44,18 +44,12 @@ ALL = "all"
 
 @dataclass(frozen=True)
 class Outcome:
-    """What one check says.
+    """What one check says."""
 
-    Attributes:
-        check: a name of `CHECKS`.
-        state: "fail" stops a run; "doubt" marks it; "fact" is for the report and no error.
-        says: one line.
-        numbers: what it stands on; infinite ones, which JSON has not, are left to the words.
-    """
-
-    check: str
-    state: State
-    says: str
+    check: str  # a name of `CHECKS`
+    state: State  # "fail" stops a run; "doubt" marks it; "fact" is for the report and no error
+    says: str  # one line
+    # what it stands on; infinite ones, which JSON has not, are left to the words.
     numbers: dict[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -68,22 +62,15 @@ class Outcome:
 
 @dataclass(frozen=True)
 class SelfTest:
-    """A self-test of a model.
+    """A self-test of a model."""
 
-    Attributes:
-        verdicts: one a check.
-        items: how many items it stands on.
-        seconds: what it took.
-        rendered: what the model is given for the first item (prompt, token counts, times, pixel shapes).
-        exempt: why a model is not tested; "" where it was.
-        traces: what the model was given and returned for each item (`runner.evidence`).
-    """
-
-    verdicts: tuple[Outcome, ...] = ()
-    items: int = 0
-    seconds: float = 0.0
+    verdicts: tuple[Outcome, ...] = ()  # one a check
+    items: int = 0  # how many items it stands on
+    seconds: float = 0.0  # what it took
+    # what the model is given for the first item (prompt, token counts, times, pixel shapes).
     rendered: JsonObject = field(default_factory=dict)
-    exempt: str = ""
+    exempt: str = ""  # why a model is not tested; "" where it was
+    # what the model was given and returned for each item (`runner.evidence`).
     traces: list[JsonObject] = field(default_factory=list)
 
     def of(self, state: State) -> list[Outcome]:

@@ -59,41 +59,29 @@ class Work:
 
 @dataclass(frozen=True)
 class Kind:
-    """A registered kind.
+    """A registered kind."""
 
-    Attributes:
-        name: its name, for `--kind`.
-        family: what `load` returns.
-        load: makes the model; called after the source is known to be there.
-        architectures: class names of `config.architectures[0]` that it takes.
-        model_types: names of `config.model_type` that it takes.
-        names: model names that are not checkpoints ("random"), or schemes ("https://").
-        tested: the classes it was tested with.
-        requirements: what must be installed or reachable.
-        frames: the number of frames that the model needs, from its config; None where any number will do.
-        usual_frames: the number that it was trained with, where others will do too.
-        by_rate: whether clips of one run may have different numbers of frames (`--fps`); all pair scorers take them.
-        asks: whether its `score` takes a `question: Question`, which the model is asked; for other kinds question and
-            candidate make one text.
-        estimate: requests, tokens and price of a run, from its work and the kind's options; None for models that run
-            here.
-    """
-
-    name: str
-    family: Family
-    load: Loader
+    name: str  # its name, for `--kind`
+    family: Family  # what `load` returns
+    load: Loader  # makes the model; called after the source is known to be there
     summary: str
-    requirements: str = "nothing"
-    architectures: tuple[str, ...] = ()
-    model_types: tuple[str, ...] = ()
-    names: tuple[str, ...] = ()
+    requirements: str = "nothing"  # what must be installed or reachable
+    architectures: tuple[str, ...] = ()  # class names of `config.architectures[0]` that it takes
+    model_types: tuple[str, ...] = ()  # names of `config.model_type` that it takes
+    names: tuple[str, ...] = ()  # model names that are not checkpoints ("random"), or schemes ("https://")
     options: tuple[KindOption, ...] = ()
-    tested: tuple[str, ...] = ()
+    tested: tuple[str, ...] = ()  # the classes it was tested with
     version: str = "1"
+    # whether its `score` takes a `question: Question`, which the model is asked; for other kinds question and
+    # candidate make one text.
     asks: bool = False
+    # requests, tokens and price of a run, from its work and the kind's options; None for models that run here.
     estimate: Callable[[Work, KindOptions], dict[str, float]] | None = None
+    # the number of frames that the model needs, from its config; None where any number will do.
     frames: Callable[[Mapping[str, Json]], int | None] | None = None
+    # the number that it was trained with, where others will do too.
     usual_frames: Callable[[Mapping[str, Json]], int | None] | None = None
+    # whether clips of one run may have different numbers of frames (`--fps`); all pair scorers take them.
     by_rate: bool = False
 
     @property
@@ -124,24 +112,16 @@ def kind(name: str, *, family: Family, summary: str, **facts: Any) -> Callable[[
 
 @dataclass(frozen=True)
 class ModelSource:
-    """Where a model is, before anything heavy is imported.
+    """Where a model is, before anything heavy is imported."""
 
-    Attributes:
-        name: what the user gave (Hub id, folder, name of a baseline or packaged checkpoint).
-        path: its folder on this machine; None for a baseline, a served model or a precomputed file's absence.
-        config: its config.json, {} where there is none.
-        modules: its modules.json (sentence-transformers), None where there is none.
-        revision: commit on the Hub, or a digest of the folder's files.
-        adapter: folder of the adapters (LoRA) that are added to it; None where there are none.
-        files: name -> size and time of change of its files when the revision was read; {} of a model without files.
-    """
-
-    name: str
+    name: str  # what the user gave (Hub id, folder, name of a baseline or packaged checkpoint)
+    # its folder on this machine; None for a baseline, a served model or a precomputed file's absence.
     path: Path | None = None
-    config: Mapping[str, Json] = field(default_factory=dict)
-    modules: list[Json] | None = None
-    revision: str = ""
-    adapter: Path | None = None
+    config: Mapping[str, Json] = field(default_factory=dict)  # its config.json, {} where there is none
+    modules: list[Json] | None = None  # its modules.json (sentence-transformers), None where there is none
+    revision: str = ""  # commit on the Hub, or a digest of the folder's files
+    adapter: Path | None = None  # folder of the adapters (LoRA) that are added to it; None where there are none
+    # name -> size and time of change of its files when the revision was read; {} of a model without files.
     files: Mapping[str, list[int]] = field(default_factory=dict)
 
     @property
@@ -166,22 +146,13 @@ class ModelSource:
 
 @dataclass(frozen=True)
 class LoadOptions:
-    """How to load and run a model.
+    """How to load and run a model."""
 
-    Attributes:
-        device: "cpu", "cuda", "cuda:1", "mps" ...; never "auto" here.
-        dtype: "float32", "bfloat16" or "float16": of the weights. Scores are float32 or better all the same.
-        device_map: given to `from_pretrained` for a model that does not fit one device; None otherwise.
-        trust_remote_code: whether code of the model's repository may run.
-        batch_size: how many clips or texts at a time the engine will pass.
-        preprocess_on: "cpu" (Pillow), or "device": frames are resized by torchvision, on the model's device.
-        options: the kind's own options, with defaults filled in.
-    """
-
-    device: str = "cpu"
+    device: str = "cpu"  # "cpu", "cuda", "cuda:1", "mps" ...; never "auto" here
+    # "float32", "bfloat16" or "float16": of the weights. Scores are float32 or better all the same.
     dtype: str = "float32"
-    device_map: str | None = None
-    trust_remote_code: bool = False
-    batch_size: int = 32
-    preprocess_on: str = "cpu"
-    options: KindOptions = field(default_factory=dict)
+    device_map: str | None = None  # given to `from_pretrained` for a model that does not fit one device; None otherwise
+    trust_remote_code: bool = False  # whether code of the model's repository may run
+    batch_size: int = 32  # how many clips or texts at a time the engine will pass
+    preprocess_on: str = "cpu"  # "cpu" (Pillow), or "device": frames are resized by torchvision, on the model's device
+    options: KindOptions = field(default_factory=dict)  # the kind's own options, with defaults filled in

@@ -41,22 +41,14 @@ class CommandGroup:
 
 @dataclass(frozen=True)
 class Command:
-    """A subcommand.
+    """A subcommand."""
 
-    Attributes:
-        name: "score", or "perturb text" in a group.
-        function: its keyword-only parameters are the flags, the others the arguments of the command.
-        example: a call that runs, with what is said of it in brackets: "video-contrast score ... (offline)".
-        help: the function's docstring where empty.
-        brief: a line for the list of its group; the help's first paragraph where empty.
-        more: returns further flags, whose values the function takes together, by name, as its option `options`.
-    """
-
-    name: str
-    function: Callable[..., None]
-    example: str
-    help: str = ""
-    brief: str = ""
+    name: str  # "score", or "perturb text" in a group
+    function: Callable[..., None]  # its keyword-only parameters are the flags, the others the arguments of the command
+    example: str  # a call that runs, with what is said of it in brackets: "video-contrast score ... (offline)"
+    help: str = ""  # the function's docstring where empty
+    brief: str = ""  # a line for the list of its group; the help's first paragraph where empty
+    # returns further flags, whose values the function takes together, by name, as its option `options`.
     more: Callable[[], Iterable[Option]] = tuple
 
     def run(self, given: GivenOptions) -> None:

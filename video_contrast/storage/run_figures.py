@@ -32,30 +32,20 @@ _COUNTS = {**dict.fromkeys(PAIR_SCORES, "groups"), "right_in_all_of_clip": "clip
 
 @dataclass(frozen=True)
 class RunFigure:
-    """One number of a run.
+    """One number of a run."""
 
-    Attributes:
-        config, condition: what was scored.
-        kind: "t2v" or "v2t" of retrieval; else the kind of the contrasts that the true caption stands against alone,
-            or "" of all candidates.
-        name: "accuracy", "R@1", "median_rank", "text_score" ...
-        value: a share from 0 to 1, or a rank.
-        low, high: ends of the 95 % interval; None below five videos, and where none was asked for.
-        chance: of a scorer that knows nothing; None where that is not defined.
-        n: items, captions, videos, groups or verbs that it is over; None where not known.
-        unparseable: share of the items with an answer that cannot be read.
-    """
-
-    config: str
+    config: str  # what was scored
     condition: str
+    # "t2v" or "v2t" of retrieval; else the kind of the contrasts that the true caption stands against alone, or
+    # "" of all candidates.
     kind: str
-    name: str
-    value: float
-    low: float | None = None
+    name: str  # "accuracy", "R@1", "median_rank", "text_score"
+    value: float  # a share from 0 to 1, or a rank
+    low: float | None = None  # ends of the 95 % interval; None below five videos, and where none was asked for
     high: float | None = None
-    chance: float | None = None
-    n: int | None = None
-    unparseable: float = 0.0
+    chance: float | None = None  # of a scorer that knows nothing; None where that is not defined
+    n: int | None = None  # items, captions, videos, groups or verbs that it is over; None where not known
+    unparseable: float = 0.0  # share of the items with an answer that cannot be read
 
     @property
     def words(self) -> str:
@@ -81,32 +71,20 @@ class RunFigure:
 
 @dataclass(frozen=True)
 class Gamma:
-    """How much of a score is left under a group of perturbations, or under one condition.
+    """How much of a score is left under a group of perturbations, or under one condition."""
 
-    Attributes:
-        config: what was scored.
-        kind, name: of the score, as in `RunFigure`.
-        group: "visual", "text", "pairs", "visual:<category>", "text:<origin>"; "" of a condition.
-        condition: the perturbed condition; "" of a group.
-        clean: the score without perturbation.
-        at_chance: whether the interval of that holds chance.
-        absolute, relative: gammas; None where the clean score is 0.
-        absolute_sd, relative_sd: standard deviations over the perturbations of a group.
-        n: perturbations of a group.
-    """
-
-    config: str
-    kind: str
+    config: str  # what was scored
+    kind: str  # of the score, as in `RunFigure`
     name: str
-    group: str
-    condition: str
-    clean: float
-    at_chance: bool
-    absolute: float | None
+    group: str  # "visual", "text", "pairs", "visual:<category>", "text:<origin>"; "" of a condition
+    condition: str  # the perturbed condition; "" of a group
+    clean: float  # the score without perturbation
+    at_chance: bool  # whether the interval of that holds chance
+    absolute: float | None  # gammas; None where the clean score is 0
     relative: float | None
-    absolute_sd: float | None = None
+    absolute_sd: float | None = None  # standard deviations over the perturbations of a group
     relative_sd: float | None = None
-    n: int = 1
+    n: int = 1  # perturbations of a group
 
     @property
     def words(self) -> str:

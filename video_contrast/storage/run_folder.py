@@ -52,16 +52,13 @@ Recorded = TypeVar("Recorded", bound=Mapping[str, object])
 class RunFolder:
     """A run on disk.
 
-        run = video_contrast.open_run("runs/temporal")
-        run.metrics["configs"]["verb_mc"]["conditions"]["clean"]["accuracy"]
-        run.scores()                               # a pandas table, a line an item and condition
-        run.matrix("retrieval").values             # clips against captions
-
-    Attributes:
-        path: the folder.
+    run = video_contrast.open_run("runs/temporal")
+    run.metrics["configs"]["verb_mc"]["conditions"]["clean"]["accuracy"]
+    run.scores()                               # a pandas table, a line an item and condition
+    run.matrix("retrieval").values             # clips against captions
     """
 
-    path: Path
+    path: Path  # the folder
 
     @classmethod
     def open(cls, path: str | Path) -> RunFolder:

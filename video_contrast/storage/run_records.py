@@ -41,22 +41,14 @@ class ScoreRow(TypedDict):
 
 @dataclass(frozen=True)
 class SimilarityMatrix:
-    """Similarities of a retrieval config under one condition.
+    """Similarities of a retrieval config under one condition."""
 
-    Attributes:
-        values: float32[n, m], clips against captions, higher is more similar.
-        rows: n item ids.
-        videos: n video ids.
-        columns: m ids of captions, "ITEM#NUMBER".
-        relevant: m rows: that of each caption's own clip.
-        frames: numbers of the frames that were seen, a list a clip; empty where none were decoded.
-    """
-
-    values: npt.NDArray[np.floating]
-    rows: Sequence[str]
-    videos: Sequence[str]
-    columns: Sequence[str]
-    relevant: Sequence[int]
+    values: npt.NDArray[np.floating]  # float32[n, m], clips against captions, higher is more similar
+    rows: Sequence[str]  # n item ids
+    videos: Sequence[str]  # n video ids
+    columns: Sequence[str]  # m ids of captions, "ITEM#NUMBER"
+    relevant: Sequence[int]  # m rows: that of each caption's own clip
+    # numbers of the frames that were seen, a list a clip; empty where none were decoded.
     frames: Sequence[Sequence[int]] = ()
 
 

@@ -47,16 +47,13 @@ _TABLES = (".parquet", ".arrow", ".csv", ".tsv", ".json", ".jsonl", ".ndjson", "
 class SetFolder:
     """A set on disk.
 
-        folder = video_contrast.open_set("sets/msrvtt")
-        folder.configs                                  # ["gender_mc", "random_mc", "retrieval"]
-        folder.rows("gender_mc", "test")[0]["candidates"]
-
-    Attributes:
-        path: the folder.
-        columns: which column of its tables is what, where they were made elsewhere and the user says so.
+    folder = video_contrast.open_set("sets/msrvtt")
+    folder.configs                                  # ["gender_mc", "random_mc", "retrieval"]
+    folder.rows("gender_mc", "test")[0]["candidates"]
     """
 
-    path: Path
+    path: Path  # the folder
+    # which column of its tables is what, where they were made elsewhere and the user says so.
     columns: TableColumns | None = None
 
     @classmethod

@@ -72,22 +72,13 @@ class TableColumns:
 
 @dataclass
 class ColumnRoles:
-    """What the columns of a table hold.
+    """What the columns of a table hold."""
 
-    Attributes:
-        texts: of the candidates: one that holds them all, or several.
-        labels: that may say which candidate is true; none where `constant` does.
-        label_is: how a label is to be read; None to tell it from the column.
-        constant: the place of the true candidate in all rows.
-        first: number of the first of numbered columns of candidates, 0 or 1; None of others.
-        guesses: what was taken for what, a sentence each.
-    """
-
-    texts: tuple[str, ...]
-    labels: tuple[str, ...] = ()
-    label_is: LabelIs | None = None
-    constant: int | None = None
-    first: int | None = None
+    texts: tuple[str, ...]  # of the candidates: one that holds them all, or several
+    labels: tuple[str, ...] = ()  # that may say which candidate is true; none where `constant` does
+    label_is: LabelIs | None = None  # how a label is to be read; None to tell it from the column
+    constant: int | None = None  # the place of the true candidate in all rows
+    first: int | None = None  # number of the first of numbered columns of candidates, 0 or 1; None of others
     id: str | None = None
     video: str | None = None
     cluster: str | None = None
@@ -96,7 +87,7 @@ class ColumnRoles:
     start: str | None = None
     end: str | None = None
     span: str | None = None  # of both times: "1.5-3", or a list of two
-    guesses: list[str] = field(default_factory=list)
+    guesses: list[str] = field(default_factory=list)  # what was taken for what, a sentence each
 
 
 def column_roles(rows: Sequence[TableRow], where: str, named: TableColumns | None) -> ColumnRoles:

@@ -27,20 +27,14 @@ csv.field_size_limit(2**31 - 1)
 
 @dataclass
 class TableFile:
-    """A table in a file.
+    """A table in a file."""
 
-    Attributes:
-        path: the file.
-        numbered: its rows as they are read, once: values as the format gives them (text in CSV), each with the number
-            of its line in a text file, of its row in a workbook, or from 0.
-        unit: what is counted.
-        notes: what was guessed of the format, a sentence each.
-    """
-
-    path: Path
+    path: Path  # the file
+    # its rows as they are read, once: values as the format gives them (text in CSV), each with the number of its
+    # line in a text file, of its row in a workbook, or from 0.
     numbered: Numbered
-    unit: Literal["line", "row"] = "row"
-    notes: list[str] = field(default_factory=list)
+    unit: Literal["line", "row"] = "row"  # what is counted
+    notes: list[str] = field(default_factory=list)  # what was guessed of the format, a sentence each
 
     @cached_property
     def rows(self) -> dict[int, TableRow]:

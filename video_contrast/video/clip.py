@@ -10,21 +10,13 @@ from video_contrast.video.segments import Segment, segments_of
 
 @dataclass(frozen=True, order=True)
 class Clip:
-    """One clip. Equal clips are decoded and encoded once.
+    """One clip. Equal clips are decoded and encoded once."""
 
-    Attributes:
-        video_id: the name of the video; random perturbations are seeded by it.
-        video_path: the file, relative to the video root, POSIX; the first one of an edited clip.
-        start: seconds from the beginning of the file; None is the beginning.
-        end: seconds from the beginning of the file; None is the end.
-        segments: what an edited clip is put together from; () for a span of one file.
-    """
-
-    video_id: str
-    video_path: str
-    start: float | None = None
-    end: float | None = None
-    segments: tuple[Segment, ...] = ()
+    video_id: str  # the name of the video; random perturbations are seeded by it
+    video_path: str  # the file, relative to the video root, POSIX; the first one of an edited clip
+    start: float | None = None  # seconds from the beginning of the file; None is the beginning
+    end: float | None = None  # seconds from the beginning of the file; None is the end
+    segments: tuple[Segment, ...] = ()  # what an edited clip is put together from; () for a span of one file
 
     @classmethod
     def of(cls, row: AnyRow) -> Clip:

@@ -31,36 +31,27 @@ _REORDERED = 16  # frames by which codecs reorder at most
 
 @dataclass(frozen=True, eq=False)
 class VideoIndex:
-    """What is in a file.
+    """What is in a file."""
 
-    Attributes:
-        path: the file.
-        times: float64[n_frames], seconds at which each frame is shown, counted from the first, increasing.
-        end: seconds at which the last frame stops being shown.
-        stamps: int64[n_frames], presentation time of each frame in the stream's time base, increasing; empty where
-            the container has none that can be trusted (frames are then counted while decoding).
-        keys: numbers of the frames at which decoding may start, increasing, first 0.
-        ahead: uint8[n_frames], of each frame how many frames later the last one is that is decoded before it:
-            what a B-frame may refer to.
-        fps: mean frames a second, above 0.
-        width: of the stored picture, in pixels.
-        height: of the stored picture, in pixels.
-        seekable: whether packets have the same times after a seek (a program stream's are counted on from others).
-        damage: what is wrong with the file as a whole (it stops in the middle, frames are lost); "" where nothing is.
-        remarks: what should be known of the file, a sentence each: which of its pictures is read, what it cannot tell.
-    """
-
-    path: str
+    path: str  # the file
+    # float64[n_frames], seconds at which each frame is shown, counted from the first, increasing.
     times: npt.NDArray[np.float64]
-    end: float
+    end: float  # seconds at which the last frame stops being shown
+    # int64[n_frames], presentation time of each frame in the stream's time base, increasing; empty where the
+    # container has none that can be trusted (frames are then counted while decoding).
     stamps: npt.NDArray[np.int64]
-    keys: tuple[int, ...]
+    keys: tuple[int, ...]  # numbers of the frames at which decoding may start, increasing, first 0
+    # uint8[n_frames], of each frame how many frames later the last one is that is decoded before it: what a
+    # B-frame may refer to.
     ahead: npt.NDArray[np.uint8]
-    fps: float
-    width: int
-    height: int
+    fps: float  # mean frames a second, above 0
+    width: int  # of the stored picture, in pixels
+    height: int  # of the stored picture, in pixels
+    # whether packets have the same times after a seek (a program stream's are counted on from others).
     seekable: bool = True
+    # what is wrong with the file as a whole (it stops in the middle, frames are lost); "" where nothing is.
     damage: str = ""
+    # what should be known of the file, a sentence each: which of its pictures is read, what it cannot tell.
     remarks: tuple[str, ...] = ()
 
     @property

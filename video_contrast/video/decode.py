@@ -25,21 +25,16 @@ WORTH_A_SEEK = 4
 
 @dataclass
 class Counter:
-    """What decoding cost, and what was wrong.
+    """What decoding cost, and what was wrong."""
 
-    Attributes:
-        decoded: frames that were decoded.
-        minimum: for every group of pictures with a requested frame, the frames up to the last one requested, and those
-            after it that it may refer to.
-        converted: frames that were kept.
-        damaged: file -> what is wrong with it, of the damaged files that were accepted.
-        remarks: what should be known of files -> those it is true of; see `VideoIndex.remarks`.
-    """
-
-    decoded: int = 0
+    decoded: int = 0  # frames that were decoded
+    # for every group of pictures with a requested frame, the frames up to the last one requested, and those after
+    # it that it may refer to.
     minimum: int = 0
-    converted: int = 0
+    converted: int = 0  # frames that were kept
+    # file -> what is wrong with it, of the damaged files that were accepted.
     damaged: dict[str, str] = field(default_factory=dict)
+    # what should be known of files -> those it is true of; see `VideoIndex.remarks`.
     remarks: dict[str, set[str]] = field(default_factory=dict)
 
     def remark(self, path: str | os.PathLike[str], remarks: Sequence[str]) -> None:

@@ -12,25 +12,15 @@ from video_contrast.row_parts import AnyRow
 
 @dataclass(frozen=True, order=True)
 class Segment:
-    """A part of an edited clip.
+    """A part of an edited clip."""
 
-    Attributes:
-        video_path: the file, relative to the video root, POSIX; "" for a pause, which is grey.
-        start: seconds from the beginning of the file; 0 for a pause.
-        end: seconds from the beginning of the file; the length of a pause.
-        speed: how fast it is played; 2 shows the span in half its time.
-        reversed: whether it is played backwards.
-        mirrored: whether left and right are swapped.
-        fade: seconds of cross-fade with the segment before it.
-    """
-
-    video_path: str
-    start: float
-    end: float
-    speed: float = 1.0
-    reversed: bool = False
-    mirrored: bool = False
-    fade: float = 0.0
+    video_path: str  # the file, relative to the video root, POSIX; "" for a pause, which is grey
+    start: float  # seconds from the beginning of the file; 0 for a pause
+    end: float  # seconds from the beginning of the file; the length of a pause
+    speed: float = 1.0  # how fast it is played; 2 shows the span in half its time
+    reversed: bool = False  # whether it is played backwards
+    mirrored: bool = False  # whether left and right are swapped
+    fade: float = 0.0  # seconds of cross-fade with the segment before it
 
     @property
     def seconds(self) -> float:

@@ -5,18 +5,12 @@ from typing import NamedTuple, Protocol
 
 
 class MaskedSpan(NamedTuple):
-    """Words of a caption that are to be replaced: a verb with its particle and preposition, or a thing.
+    """Words of a caption that are to be replaced: a verb with its particle and preposition, or a thing."""
 
-    Attributes:
-        caption: the text.
-        start, end: characters of the words: `caption[start:end]`.
-        head_start, head_end: characters of the verb (the noun) among them.
-    """
-
-    caption: str
-    start: int
+    caption: str  # the text
+    start: int  # characters of the words: `caption[start:end]`
     end: int
-    head_start: int
+    head_start: int  # characters of the verb (the noun) among them
     head_end: int
 
     def masked(self, mask: str) -> str:
@@ -25,13 +19,9 @@ class MaskedSpan(NamedTuple):
 
 
 class CaptionGenerator(Protocol):
-    """Proposes other words for words of a caption, knowing that caption only.
+    """Proposes other words for words of a caption, knowing that caption only."""
 
-    Attributes:
-        name: stands in every edit.
-    """
-
-    name: str
+    name: str  # stands in every edit
 
     def propose(self, spans: Sequence[MaskedSpan]) -> list[list[str]]:
         """Returns what may stand in place of each span, in the form that fits there, the likeliest first."""

@@ -45,20 +45,13 @@ _MEASURES = words_of("measure")
 
 @dataclass(frozen=True, slots=True)
 class Quantity:
-    """How many of a noun a caption tells.
+    """How many of a noun a caption tells."""
 
-    Attributes:
-        first, last: the words that tell it, up to the noun's adjectives; equal where nothing does ("men").
-        noun: what is counted.
-        head: the noun that verbs agree with ("group").
-        value: "one", "two" ... "six", or `SEVERAL`.
-    """
-
-    first: int
+    first: int  # the words that tell it, up to the noun's adjectives; equal where nothing does ("men")
     last: int
-    noun: int
-    head: int
-    value: str
+    noun: int  # what is counted
+    head: int  # the noun that verbs agree with ("group")
+    value: str  # "one", "two" ... "six", or `SEVERAL`
 
 
 def contrasts(sentence: Sentence, lexicon: Lexicon) -> list[Contrast]:

@@ -20,16 +20,11 @@ _NO_NOUN = frozenset(("and", "then", ",", ".", "while", "with", "as", "slowly", 
 
 @dataclass(frozen=True)
 class Way:
-    """A counterpart of some words that say where.
+    """A counterpart of some words that say where."""
 
-    Attributes:
-        other: the counterpart.
-        verbs: that the words need before them; None for any.
-        before: classes, parents or nouns, one of which must follow; None for any, empty where no noun may follow.
-    """
-
-    other: str
-    verbs: frozenset[str] | None
+    other: str  # the counterpart
+    verbs: frozenset[str] | None  # that the words need before them; None for any
+    # classes, parents or nouns, one of which must follow; None for any, empty where no noun may follow.
     before: frozenset[str] | None
 
 

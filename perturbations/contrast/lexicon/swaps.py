@@ -11,23 +11,14 @@ _MATCHES: tuple[Match, ...] = ("noun", "class", "any")
 
 @dataclass(frozen=True, slots=True)
 class Swap:
-    """A written replacement of a verb unit.
+    """A written replacement of a verb unit."""
 
-    Attributes:
-        unit: verb with particle or preposition.
-        phrase: an object that comes with it ("a horse" of "ride a horse"), or "".
-        preposition: what takes the place of the caption's preposition, of frame "t+p"; else "".
-        keeps: whether the caption's preposition and what stands behind it stay.
-        match: what of the object the row names: the noun, its class, or anything.
-        carried: whether the row is of another unit, near to the one that is replaced.
-    """
-
-    unit: str
-    phrase: str = ""
-    preposition: str = ""
-    keeps: bool = False
-    match: Match = "any"
-    carried: bool = False
+    unit: str  # verb with particle or preposition
+    phrase: str = ""  # an object that comes with it ("a horse" of "ride a horse"), or ""
+    preposition: str = ""  # what takes the place of the caption's preposition, of frame "t+p"; else ""
+    keeps: bool = False  # whether the caption's preposition and what stands behind it stay
+    match: Match = "any"  # what of the object the row names: the noun, its class, or anything
+    carried: bool = False  # whether the row is of another unit, near to the one that is replaced
 
 
 class SwapTable:

@@ -54,25 +54,16 @@ class OwnerFrames(NamedTuple):
 
 @dataclass(frozen=True)
 class Recipe:
-    """How a family of models is to be asked.
+    """How a family of models is to be asked."""
 
-    Attributes:
-        family: its name.
-        classes: class names of `config.architectures[0]`.
-        model_types: names of `config.model_type`.
-        saved_as: the kind whose models are a folder of sentence-transformers, whatever the model inside; "" for others.
-        lines: what -> how, with the source.
-        reads_times: whether the times of frames reach the model; None where it is unknown.
-        parity: the test that holds our scores against the card's own lines of code; "" for an untested recipe.
-    """
-
-    family: str
-    classes: tuple[str, ...]
-    model_types: tuple[str, ...]
+    family: str  # its name
+    classes: tuple[str, ...]  # class names of `config.architectures[0]`
+    model_types: tuple[str, ...]  # names of `config.model_type`
+    # the kind whose models are a folder of sentence-transformers, whatever the model inside; "" for others.
     saved_as: str
-    lines: Mapping[str, Line]
-    reads_times: bool | None
-    parity: str
+    lines: Mapping[str, Line]  # what -> how, with the source
+    reads_times: bool | None  # whether the times of frames reach the model; None where it is unknown
+    parity: str  # the test that holds our scores against the card's own lines of code; "" for an untested recipe
     owner: OwnerFrames | None = None  # None where it is not known, or stands in the checkpoint's config
 
     def record(self) -> JsonObject:
@@ -97,16 +88,12 @@ class Recipe:
 
 
 class Coverage(NamedTuple):
-    """Whether a type can be scored.
+    """Whether a type can be scored."""
 
-    Attributes:
-        state: "tested" (parity with its card's own lines), "expected" (its processor takes clips or several images;
-            the self-test decides), "cannot".
-        why: in a few words.
-    """
-
+    # "tested" (parity with its card's own lines), "expected" (its processor takes clips or several images; the
+    # self-test decides), "cannot".
     state: str
-    why: str
+    why: str  # in a few words
 
 
 def _table(name: str) -> list[dict[str, str]]:
