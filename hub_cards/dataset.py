@@ -1,19 +1,23 @@
-"""The card of a built set: the YAML that `load_dataset` reads, and what a person should know before using the set."""
+"""The card of a built set: the YAML that `load_dataset` reads, and what a person should know before using the set.
+
+Beside it `eval.yaml`, which registers the set as a benchmark on the Hub; its tasks are those that `.eval_results` name.
+"""
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import pyarrow.parquet as pq
 
 from video_contrast.files import JsonObject
-from video_contrast.hub_cards.evaluation import scored_split
 from video_contrast.hub_cards.licences import licence_fields
 from video_contrast.hub_cards.markdown import render
+from video_contrast.hub_cards.results import task_ending
 from video_contrast.rows import table_features
 from video_contrast.seeds import digest
 from video_contrast.storage import SetFolder
+from video_contrast.storage.run_figures import MAIN
 from video_contrast.storage.set_records import BLIND_NAMES, ConfigRecord, SetRecord
 from video_contrast.version import __version__
 
@@ -165,3 +169,33 @@ def _config(name: str, entry: ConfigRecord, folder: SetFolder) -> dict[str, obje
         "shown": shown,
         "examples": folder.first_rows(name, shown, EXAMPLES),
     }
+
+
+FRAMEWORK = "video-contrast"
+
+
+def scored_split(splits: Iterable[str]) -> str:
+    """The split to be scored on, where there is one; else the first."""
+    names = list(splits)
+    return next((name for name in ("test", "validation") if name in names), names[0])
+
+
+def evaluation(record: SetRecord) -> str:
+    """The set's `eval.yaml`: a task a config and score, on the split that is scored."""
+    import yaml
+
+    facts = record.get("facts", {})
+    tasks: list[dict[str, object]] = []
+    for config, entry in record["configs"].items():
+        split = scored_split(entry["splits"])
+        tasks += [
+            {"id": f"{config}{task_ending(name, kind)}", "config": config, "split": split}
+            for kind, name in MAIN[entry["layout"]]
+        ]
+    content = {
+        "name": facts.get("pretty_name") or record["builder"],
+        "description": facts.get("summary") or f"A contrast set made by the builder {record['builder']}.",
+        "evaluation_framework": FRAMEWORK,
+        "tasks": tasks,
+    }
+    return yaml.safe_dump(content, sort_keys=False, allow_unicode=True, width=1000)

@@ -8,7 +8,7 @@ first sentence; gallery.py, strips.py    its failures; layout.py, figures.py, do
 compare.py, foreign_logs/    two runs on the same items, and logs of other harnesses
 terminal.py, table_formats.py    tables for a terminal, markdown and LaTeX
 xray.py, xray_sources.py    X-rays of sets: what is read, and their page
-reproduce.py, reference.py, paper_analyses/, published/    the papers' tables and analyses
+reproduce.py, reference.py, paper_analyses.py, published/    the papers' tables and analyses
 annotate/, exports/    pages for people; sets in the formats of other tools
 """
 

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 from video_contrast.console import counted
 from video_contrast.errors import UsageError
 from video_contrast.files import Json, write_bytes, write_text
-from video_contrast.reports.behaviour import behaviour
-from video_contrast.reports.controls import controls
+from video_contrast.reports.behaviour import behaviour, controls
 from video_contrast.reports.finding import finding
 from video_contrast.reports.gallery import GalleryData, gallery_data
 from video_contrast.reports.kinds import kinds

@@ -13,7 +13,7 @@ from video_contrast.runner.conditions import Visual
 from video_contrast.runner.embedding_store import Store
 from video_contrast.runner.keys import Keys
 from video_contrast.runner.kinds.base import ClipFrames, Encoder, Prepared
-from video_contrast.runner.kinds.maxsim import stacked
+from video_contrast.runner.kinds.late_interaction import stacked
 from video_contrast.runner.memory import Batcher
 from video_contrast.runner.plan import Plan
 from video_contrast.runner.run_counts import Progress, RunCounts

@@ -11,7 +11,7 @@ import numpy as np
 from video_contrast.errors import VideoContrastError
 from video_contrast.pretrained import is_out_of_memory
 from video_contrast.runner.kinds.base import Prepared
-from video_contrast.runner.kinds.maxsim import stacked
+from video_contrast.runner.kinds.late_interaction import stacked
 from video_contrast.runner.run_counts import RunCounts
 
 T = TypeVar("T")

@@ -17,11 +17,10 @@ from typing import Annotated, Any, Literal, NamedTuple, NotRequired, TypedDict
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from video_contrast.answer_text import LETTERS, letter_place, yes_no_place
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import atomic_path, resolve_under, write_json, write_text
 from video_contrast.options import Configs, Flag, Seed, VideoRoot, as_record, with_options
-from video_contrast.question_text import WHICH_SENTENCE, question_of
+from video_contrast.question_text import LETTERS, WHICH_SENTENCE, letter_place, question_of, yes_no_place
 from video_contrast.rows import MultipleChoiceRow, layout_of
 from video_contrast.runner.kinds import prompts
 from video_contrast.seeds import digest, stream

@@ -19,9 +19,8 @@ from video_contrast.runner.processes import Processes
 from video_contrast.seeds import digest
 from video_contrast.storage import SetFolder
 from video_contrast.teacher.batches import groups_of
-from video_contrast.teacher.checkpoint import frames_of, load_checkpoint
+from video_contrast.teacher.checkpoint import adapted, frames_of, load_checkpoint
 from video_contrast.teacher.gate import FigureRow, paired_rows
-from video_contrast.teacher.lora import adapted
 from video_contrast.teacher.material import prepare
 from video_contrast.teacher.model_files import check_encoder
 from video_contrast.teacher.needed_models import check_generator, is_stored

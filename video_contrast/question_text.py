@@ -1,6 +1,7 @@
-"""How candidates are asked about. Exports to other tools carry this file as it is.
+"""How candidates are asked about, and what an answer in words says: a letter, or yes or no.
 
-It needs the standard library only.
+Nothing is guessed: "A man runs" is a sentence, not the letter A. Exports to other tools carry this file as it is, so it
+needs the standard library only.
 """
 
 import json
@@ -54,3 +55,63 @@ def question_of(row: Mapping[str, object]) -> "Question | None":
 def _filled(template: str, **values: str) -> str:
     """The template with its places filled; what is put in is never filled itself."""
     return re.sub(r"\{(\w+)\}", lambda place: values.get(place[1], place[0]), template)
+
+
+LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+THOUGHTS = re.compile(r"^\s*<think>.*?</think>", re.DOTALL)
+# Marks and the words with which models introduce an answer: "**", "The answer is: (", "\boxed{".
+_BEFORE = (
+    r"[\W_]*(?:(?:the\s+)?(?:(?:correct|best|right|final)\s+)?(?:answer|option|choice)\b(?:\s+is\b)?|boxed\b)?[\W_]*"
+)
+_YES_NO = re.compile(_BEFORE + r"(yes|no)(?![^\W_]|/)", re.IGNORECASE)
+# A letter ends the answer, or a mark follows it. "A" and "I" are words too; others may stand before one ("B because").
+_LETTER = re.compile(
+    rf"(?i:{_BEFORE})(?:([A-Za-z])(?=[\W_]*$|[):])|([A-Z])(?=\s*[.,:;)\]}}*_<]|\s*\n)|([B-HJ-Z])(?=\s+(?!(?:or|and)\b)))"
+)
+
+
+def letter_place(answer: str, count: int) -> "tuple[str, int] | None":
+    """The first letter that an answer such as "**B**", "(B) because" or "The answer is B." gives, and where it stands.
+
+    None where it gives none of the first `count` letters, or a sentence begins with it.
+    """
+    said = THOUGHTS.match(answer)
+    match = _LETTER.match(answer, said.end() if said else 0)
+    letter = match[match.lastindex or 0].upper() if match else ""
+    return (letter, match.start(match.lastindex or 0)) if match and letter in LETTERS[:count] else None
+
+
+def letter_of(answer: str, options: "list[str]") -> str:
+    """The letter of an answer, or of the option that it repeats word for word; "" if it is neither.
+
+    >>> [letter_of(text, ["x", "y"]) for text in ("(B) because", "B. a man", "y.", "A man runs", "")]
+    ['B', 'B', 'B', '', '']
+    """
+    place = letter_place(answer, len(options))
+    if place:
+        return place[0]
+    text = THOUGHTS.sub("", answer).strip().rstrip(".").lower()
+    said = [LETTERS[n] for n, option in enumerate(options) if text == option.strip().rstrip(".").lower()]
+    return said[0] if said else ""
+
+
+def yes_no_place(answer: str) -> "tuple[str, int] | None":
+    """ "yes" or "no", with which an answer begins, and where it stands; None where it begins with neither."""
+    said = THOUGHTS.match(answer)
+    match = _YES_NO.match(answer, said.end() if said else 0)
+    return (match[1].lower(), match.start(1)) if match else None
+
+
+def candidate_of(answer: str, candidates: "list[str]", *, yes_no: bool = False) -> "int | None":
+    """The number of the candidate that an answer names, by letter or word for word; None if it names none.
+
+    Args:
+        answer: what a model said.
+        candidates: in the order in which they were lettered.
+        yes_no: they are yes and no, and the answer is one of the two words.
+    """
+    if yes_no:
+        place = yes_no_place(answer)
+        return [text.strip(" .").lower() for text in candidates].index(place[0]) if place else None
+    letter = letter_of(answer, candidates)
+    return LETTERS.index(letter) if letter else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Annotated
@@ -15,14 +15,13 @@ from video_contrast.builders.assembly.captioned_clip import CaptionedClip
 from video_contrast.builders.assembly.configs import leave_out
 from video_contrast.builders.assembly.reasons import counts_in_words
 from video_contrast.builders.assembly.sharding import spread
-from video_contrast.builders.clip_edits.copies import merged_copies
 from video_contrast.builders.clip_edits.edits import EDITS
 from video_contrast.builders.clip_edits.grouping import groups_of, rows_of
 from video_contrast.builders.clip_edits.material import ClipEditOptions, SourceClip
 from video_contrast.builders.registry import BuiltSet, builder
 from video_contrast.builders.sources.clip_table import CaptionTable, read_splits
 from video_contrast.errors import UsageError, VideoContrastError
-from video_contrast.files import resolve_under
+from video_contrast.files import resolve_under, sha256
 from video_contrast.options import as_record
 from video_contrast.rows import MultipleChoiceRow
 from video_contrast.seeds import digest
@@ -164,3 +163,45 @@ def _write(clip: Clip, root: Path, path: Path) -> None:
     footage = footage_of(root, clip)
     frames = footage.decode(range(footage.n_frames))
     write_video(path, frames, footage.fps, times=footage.times)
+
+
+def merged_copies(clips: Sequence[CaptionedClip], root: Path) -> tuple[list[CaptionedClip], int]:
+    """Merges clips that are the same span of files with the same bytes; the first name stays, with all captions.
+
+    Returns the clips, and how many of them became part of another one. Files that are not there are left for others
+    to report.
+    """
+    first_names = _first_names([clip.video_path for clip in clips], root)
+    sources = {clip.video_path: clip for clip in reversed(clips)}
+    merged: dict[tuple[str, float | None, float | None], CaptionedClip] = {}
+    for clip in clips:
+        source = sources[first_names[clip.video_path]]
+        key = (source.video_path, clip.start, clip.end)
+        if key in merged and clip.video_path != source.video_path:
+            first = merged[key]
+            siblings = dict.fromkeys((*first.siblings, *clip.siblings))
+            merged[key] = replace(first, captions=(*first.captions, *clip.captions), siblings=tuple(siblings))
+        elif key in merged:  # two rows of one file: the table's own matter
+            merged[(clip.id, clip.start, clip.end)] = clip
+        else:
+            merged[key] = replace(clip, video_path=source.video_path, cluster=source.cluster)
+    return list(merged.values()), len(clips) - len(merged)
+
+
+def _first_names(paths: Sequence[str], root: Path) -> dict[str, str]:
+    """Path -> the first path of a file with the same bytes. Only files of one size are read."""
+    sizes: dict[str, int] = {}
+    files: dict[str, Path] = {}
+    for path in dict.fromkeys(paths):
+        try:
+            files[path] = resolve_under(root, path)
+            sizes[path] = files[path].stat().st_size
+        except (OSError, VideoContrastError):
+            continue
+    often = Counter(sizes.values())
+    names: dict[str, str] = {path: path for path in paths}
+    first: dict[str, str] = {}
+    for path, size in sizes.items():
+        if often[size] > 1:
+            names[path] = first.setdefault(sha256(files[path]), path)
+    return names

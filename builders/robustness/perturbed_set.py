@@ -12,21 +12,94 @@ rows point at them (the clean ones at references that went through the same enco
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
 from typing import cast
 
+import numpy as np
+
 from video_contrast.builders.assembly.configs import Tables, leave_out
+from video_contrast.builders.assembly.sharding import is_writer, spread
 from video_contrast.builders.registry import BuiltSet
 from video_contrast.builders.robustness.perturbation_options import TEXTS, TEXTS_WITHOUT_BIAS, PerturbationOptions
 from video_contrast.builders.robustness.perturbed_texts import PerturbedTexts, mostly_unchanged
-from video_contrast.builders.robustness.video_files import Paths, references, write_all
 from video_contrast.console import note
 from video_contrast.errors import UsageError, VideoContrastError
+from video_contrast.files import remove_abandoned, resolve_under
 from video_contrast.perturbations.registry import TEXT, VIDEO
 from video_contrast.perturbations.text import how_to_get
 from video_contrast.perturbations.video import NAMES, PAIR_SEVERITY, PAIRS, SEVERITIES, VideoCondition
+from video_contrast.perturbations.video.files import write_perturbed
+from video_contrast.perturbations.video.validity import Reference
 from video_contrast.rows import Row
 from video_contrast.storage.set_records import Facts
-from video_contrast.video import Clip
+from video_contrast.video import Clip, read_video
+
+Paths = dict[Clip, dict[VideoCondition | None, str]]
+_CLIPS_A_CHUNK = 4
+_MEASURED_CLIPS, _MEASURED_FRAMES = 4, 4
+
+
+def write_all(
+    clips: Sequence[Clip], conditions: Sequence[VideoCondition | None], options: PerturbationOptions
+) -> tuple[Paths, list[str]]:
+    """Writes every clip under every condition; under `torchrun` each rank writes its share and gets all paths.
+
+    Returns the relative paths, clip -> condition -> path, and a sentence for each clip whose video could not be read.
+    `conditions`: None is the clean clip, re-encoded. `options`: `files` and `video_root` are given. Raises
+    VideoContrastError: a clip's path leads out of the video root.
+    """
+    assert options.files is not None
+    if is_writer():
+        remove_abandoned(options.files)
+    results = spread(partial(_write_chunk, conditions, options), clips, num_proc=options.num_proc, chunk=_CLIPS_A_CHUNK)
+    paths: Paths = {}
+    failed = []
+    for clip, result in zip(clips, [result for chunk in results for result in chunk], strict=True):
+        if isinstance(result, str):
+            failed.append(result)
+        else:
+            paths[clip] = dict(zip(conditions, result, strict=True))
+    return paths, failed
+
+
+def references(clips: Sequence[Clip], video_root: Path) -> list[Reference]:
+    """Returns a few of the clips with some of their frames, to measure damage on; unreadable ones are left out."""
+    measured: list[Reference] = []
+    step = max(1, len(clips) // _MEASURED_CLIPS)
+    for clip in clips[::step]:
+        if len(measured) == _MEASURED_CLIPS:
+            break
+        if clip.segments:
+            continue
+        try:
+            decoded = read_video(resolve_under(video_root, clip.video_path), clip.start, clip.end)
+        except VideoContrastError:
+            continue
+        length = len(decoded.frames)
+        indices = np.unique(np.linspace(0, length - 1, _MEASURED_FRAMES).round().astype(np.int64))
+        measured.append(
+            Reference(
+                clip.video_id, length, start=clip.start, end=clip.end, frames=decoded.frames[indices], indices=indices
+            )
+        )
+    return measured
+
+
+def _write_chunk(
+    conditions: Sequence[VideoCondition | None], options: PerturbationOptions, clips: Sequence[Clip]
+) -> list[list[str] | str]:
+    """The paths of each clip, or a sentence where its video could not be read."""
+    assert options.video_root is not None and options.files is not None  # looked at before anything is written
+    results: list[list[str] | str] = []
+    for clip in clips:
+        video = resolve_under(options.video_root, clip.video_path)
+        try:
+            results.append(write_perturbed(video, clip, conditions, options.files, quality=options.quality))
+        except VideoContrastError as error:
+            results.append(str(error))
+    return results
+
 
 _SAMPLED = 8  # frames that most video-text models look at
 

@@ -14,8 +14,7 @@ from video_contrast.builders.assembly.captioned_clip import CaptionedClip, norma
 from video_contrast.builders.assembly.difference import difference
 from video_contrast.builders.assembly.multiple_choice import contrasts_only_row
 from video_contrast.builders.registry import BuiltSet
-from video_contrast.builders.sources.published_fields import Choice, Entry, Release, as_kind
-from video_contrast.builders.sources.published_videos import Archive, VideoName
+from video_contrast.builders.sources.published_fields import Archive, Choice, Entry, Release, VideoName, as_kind
 from video_contrast.errors import VideoContrastError
 from video_contrast.rows import Row, multiple_choice_row, retrieval_row
 from video_contrast.storage.set_records import Facts

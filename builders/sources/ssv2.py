@@ -5,8 +5,7 @@ from typing import Annotated
 
 from video_contrast.builders.registry import BuiltSet, builder
 from video_contrast.builders.sources.published import PublishedOptions, PublishedSet
-from video_contrast.builders.sources.published_fields import Choice, Entry, read_rows, release
-from video_contrast.builders.sources.published_videos import VideoName
+from video_contrast.builders.sources.published_fields import Choice, Entry, VideoName, read_rows, release
 from video_contrast.errors import UsageError
 
 RELEASE = release("ssv2")

@@ -5,8 +5,7 @@ from typing import Annotated
 
 from video_contrast.builders.registry import BuiltSet, builder
 from video_contrast.builders.sources.published import Items, PublishedOptions, PublishedSet
-from video_contrast.builders.sources.published_fields import Choice, Entry, read_rows, release
-from video_contrast.builders.sources.published_videos import VideoName
+from video_contrast.builders.sources.published_fields import Choice, Entry, VideoName, read_rows, release
 
 SOURCES = ("activitynet", "youcook2")
 CONFIGS = tuple(f"{source}_{what}" for source in SOURCES for what in ("mc", "questions"))

@@ -5,8 +5,7 @@ from typing import Annotated
 
 from video_contrast.builders.registry import BuiltSet, builder
 from video_contrast.builders.sources.published import PublishedOptions, PublishedSet
-from video_contrast.builders.sources.published_fields import read_rows, release
-from video_contrast.builders.sources.published_videos import file_name
+from video_contrast.builders.sources.published_fields import file_name, read_rows, release
 from video_contrast.errors import UsageError
 
 SPLITS = {"train": "train", "val": "validation", "test": "test"}

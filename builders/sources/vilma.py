@@ -5,8 +5,7 @@ from typing import Annotated
 
 from video_contrast.builders.registry import BuiltSet, builder
 from video_contrast.builders.sources.published import PublishedOptions, PublishedSet
-from video_contrast.builders.sources.published_fields import Entry, read_rows, release
-from video_contrast.builders.sources.published_videos import VideoName
+from video_contrast.builders.sources.published_fields import Entry, VideoName, read_rows, release
 from video_contrast.files import Json
 
 # config -> the files of the release, in which the paper counts its items

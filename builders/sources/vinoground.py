@@ -6,8 +6,7 @@ from typing import Annotated
 
 from video_contrast.builders.registry import BuiltSet, builder
 from video_contrast.builders.sources.published import Items, PublishedOptions, PublishedSet
-from video_contrast.builders.sources.published_fields import Choice, flipped, lettered, read_rows, release
-from video_contrast.builders.sources.published_videos import file_name
+from video_contrast.builders.sources.published_fields import Choice, file_name, flipped, lettered, read_rows, release
 
 LAST_LINE = "Please only output one English character."  # as the authors' scripts add to each question
 CONFIGS = ("pairs", "pairs_shuffled", "text_released_mc", "text_shuffled_mc")

@@ -29,7 +29,6 @@ MODULES = (
     "synonyms",
     "translation",
     "dropped",
-    "positional",
 )
 for _module in MODULES:
     import_module(f"{__name__}.{_module}")

@@ -7,7 +7,7 @@ judged(rows, votes) / written(rows, votes)                        what the answe
 from dataclasses import dataclass
 
 from video_contrast.options import Config, Seed, Split, VideoRoot
-from video_contrast.reports.annotate.judging import judged
+from video_contrast.reports.annotate.results import judged
 from video_contrast.reports.annotate.tasks import Desk, Task
 from video_contrast.reports.annotate.votes import Vote, Votes
 from video_contrast.reports.annotate.writing import problem_with, written_rows

@@ -10,8 +10,7 @@ from typing import Any, TypedDict
 
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import resolve_under
-from video_contrast.reports.annotate.ahead import AHEAD, ClipsAhead
-from video_contrast.reports.annotate.showing import shown_folder
+from video_contrast.reports.annotate.showing import AHEAD, ClipsAhead, shown_folder
 from video_contrast.reports.annotate.tasks import Desk, Task
 from video_contrast.reports.annotate.votes import UNCLEAR
 from video_contrast.reports.annotate.writing import BAD, GOOD, RULES

@@ -11,10 +11,9 @@ import json
 import re
 from pathlib import Path
 
-from video_contrast.answer_text import LETTERS
 from video_contrast.errors import UsageError
 from video_contrast.files import write_text
-from video_contrast.question_text import WHICH_SENTENCE, question_of
+from video_contrast.question_text import LETTERS, WHICH_SENTENCE, question_of
 from video_contrast.reports.exports.tables import choice_tables, mp4_tables, python_file
 from video_contrast.rows import MultipleChoiceRow
 from video_contrast.video import Clip

@@ -6,9 +6,9 @@ from importlib.resources import files
 from pathlib import Path
 from typing import cast
 
-from video_contrast.answer_text import LETTERS
 from video_contrast.errors import UsageError
 from video_contrast.files import copy_file, resolve_under
+from video_contrast.question_text import LETTERS
 from video_contrast.rows import Layout, MultipleChoiceRow, Row
 from video_contrast.seeds import digest
 from video_contrast.storage import SetFolder
@@ -16,7 +16,6 @@ from video_contrast.video import Clip, footage_of, write_video
 
 Tables = dict[tuple[str, str], list[MultipleChoiceRow]]  # (config, split) -> rows
 AnyTables = dict[tuple[str, str], list[Row]]
-CARRIED = ("answer_text.py", "question_text.py")  # what every export asks and reads answers with
 
 
 def tables_of(folder: str | Path, layouts: Sequence[Layout], *, write_videos: bool) -> tuple[str, AnyTables]:
@@ -116,6 +115,6 @@ def mp4_tables(
 def python_file(template: str, video_root: Path) -> str:
     """The Python file that goes with an export."""
     source = (files("video_contrast.reports.exports") / template).read_text(encoding="utf-8")
-    carried = "\n\n".join((files("video_contrast") / name).read_text(encoding="utf-8") for name in CARRIED)
+    carried = (files("video_contrast") / "question_text.py").read_text(encoding="utf-8")  # asks and reads answers
     root = json.dumps(video_root.resolve().as_posix(), ensure_ascii=False)
     return source.replace("@CARRIED@\n", carried).replace('"@VIDEO_ROOT@"', root)

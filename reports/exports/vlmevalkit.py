@@ -9,9 +9,8 @@ import csv
 import io
 from pathlib import Path
 
-from video_contrast.answer_text import LETTERS
 from video_contrast.files import write_text
-from video_contrast.question_text import WHICH_SENTENCE, question_of
+from video_contrast.question_text import LETTERS, WHICH_SENTENCE, question_of
 from video_contrast.reports.exports.tables import choice_tables, mp4_tables, python_file
 from video_contrast.reports.layout import no_formula
 from video_contrast.rows import MultipleChoiceRow

@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from video_contrast.answer_text import LETTERS, letter_place
 from video_contrast.errors import VideoContrastError
 from video_contrast.files import Json
+from video_contrast.question_text import LETTERS, letter_place
 
 # Names of the source video in what harnesses write of an item, the most telling first.
 VIDEO = (

@@ -9,9 +9,8 @@ from typing import Annotated, Literal
 
 import numpy as np
 
-from video_contrast.answer_text import LETTERS
 from video_contrast.errors import UsageError
-from video_contrast.question_text import WHICH_SENTENCE, Question
+from video_contrast.question_text import LETTERS, WHICH_SENTENCE, Question
 from video_contrast.runner.kinds.base import ScoreResult
 
 YESNO = 'Does this video show: "{caption}"? Answer Yes or No.'

@@ -13,8 +13,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from video_contrast.answer_text import letter_place, yes_no_place
 from video_contrast.chat_model import Answer
+from video_contrast.question_text import letter_place, yes_no_place
 from video_contrast.runner.kinds import prompts
 from video_contrast.runner.kinds.served_likelihood import CLAMPED
 

@@ -14,8 +14,8 @@ import pytest
 from annotations import made, rows  # noqa: F401  fixtures
 
 from video_contrast.errors import VideoContrastError
-from video_contrast.reports.annotate import Desk, Votes, ahead, showing
-from video_contrast.reports.annotate.ahead import WAITING, ClipsAhead
+from video_contrast.reports.annotate import Desk, Votes, showing
+from video_contrast.reports.annotate.showing import WAITING, ClipsAhead
 from video_contrast.video import Segment, write_video
 
 
@@ -60,7 +60,7 @@ def test_a_clip_in_the_making_is_waited_for_and_made_once(monkeypatch: Any) -> N
             made[row["id"]] += 1
         return root / row["id"]
 
-    monkeypatch.setattr(ahead, "shown_clip", slowly)
+    monkeypatch.setattr(showing, "shown_clip", slowly)
     clips = ClipsAhead(Path("videos"))
     clips.expect([{"id": f"{n}"} for n in range(3 * WAITING)])  # type: ignore[typeddict-item]
     assert begun.wait(20)
@@ -77,14 +77,14 @@ def test_the_end_of_the_program_waits_for_the_clip_in_hand_and_no_other(tmp_path
     program = """
 import sys, threading, time
 from pathlib import Path
-from video_contrast.reports.annotate import ahead
+from video_contrast.reports.annotate import showing
 begun = threading.Event()
 def slowly(root, row):
     begun.set()
     time.sleep(0.5)
     (root / row["id"]).touch()
-ahead.shown_clip = slowly
-ahead.ClipsAhead(Path(sys.argv[1])).expect([{"id": "0"}, {"id": "1"}, {"id": "2"}])
+showing.shown_clip = slowly
+showing.ClipsAhead(Path(sys.argv[1])).expect([{"id": "0"}, {"id": "1"}, {"id": "2"}])
 begun.wait()
 """
     ended = subprocess.run([sys.executable, "-c", program, str(tmp_path)], capture_output=True, text=True, timeout=60)

@@ -17,7 +17,7 @@ from video_contrast.runner.device import recipe_of
 from video_contrast.runner.embedding_store import Store
 from video_contrast.runner.kinds import ClipFrames, LoadOptions, choose, options_for
 from video_contrast.runner.kinds.base import Encoder
-from video_contrast.runner.kinds.maxsim import maxsim, stacked
+from video_contrast.runner.kinds.late_interaction import maxsim, stacked
 from video_contrast.runner.locate import locate
 from video_contrast.storage import open_run
 from video_contrast.video import decode, frame_indices
@@ -81,7 +81,7 @@ def test_the_prompt_of_captions_is_replaced(folders: dict[str, Path]) -> None:
 
 
 def test_maxsim_is_the_naive_one_and_padding_never_matches(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("video_contrast.runner.kinds.maxsim.AT_ONCE", 8)  # several blocks
+    monkeypatch.setattr("video_contrast.runner.kinds.late_interaction.AT_ONCE", 8)  # several blocks
     videos = [RNG.normal(size=(count, 4)).astype(np.float32) - 3 for count in (2, 5, 1)]  # products are negative, too
     texts = [RNG.normal(size=(count, 4)).astype(np.float32) + 3 for count in (3, 1, 4, 2)]
     rows = [stacked([one.reshape(1, -1) for one in several]) for several in (videos, texts)]

@@ -10,9 +10,8 @@ import runner_set
 import torch
 from PIL import Image
 
-from video_contrast.answer_text import candidate_of
 from video_contrast.errors import UsageError, VideoContrastError
-from video_contrast.question_text import WHICH_SENTENCE, Question
+from video_contrast.question_text import WHICH_SENTENCE, Question, candidate_of
 from video_contrast.runner import score
 from video_contrast.runner.kinds import choose, options_for
 from video_contrast.runner.kinds.base import ClipFrames, LoadOptions, PairScorer

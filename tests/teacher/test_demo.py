@@ -8,7 +8,7 @@ import pytest
 
 from video_contrast import builders, cli
 from video_contrast.teacher import demo
-from video_contrast.teacher.sensitivity import changes
+from video_contrast.teacher.demo import changes
 
 SMALL: dict[str, Any] = {
     "clips": 8, "items": 3, "progress": False, "epochs": 1, "evaluate_every": 1, "grouped": True, "batch_size": 8,

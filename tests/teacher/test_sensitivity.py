@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from video_contrast.storage import RunFolder
-from video_contrast.teacher.sensitivity import changes
+from video_contrast.teacher.demo import changes
 
 
 @pytest.mark.parametrize("kind", ["verb_lm", "verb_human", "verb_mlm", "antonym", "counterfactual", "object"])

@@ -15,7 +15,7 @@ from video_contrast.reports.annotate import PageItems
 
 if TYPE_CHECKING:
     from video_contrast.reports.annotate.blind_reading_result import ReadingResult
-    from video_contrast.reports.annotate.judging import JudgedFigures
+    from video_contrast.reports.annotate.results import JudgedFigures
 
 Task = Annotated[Literal["judge", "write"], "which kind of page"]
 People = Annotated[int, "how many people answer each item"]
