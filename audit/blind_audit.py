@@ -69,8 +69,7 @@ class BlindResult:
 def audited_items(rows: Sequence[Row]) -> list[AuditedItem]:
     """Returns the audited candidates of each row: the true one, and its contrasts, or all others if it has none.
 
-    Raises:
-        UsageError: the rows are not of a multiple-choice set.
+    Raises UsageError: the rows are not of a multiple-choice set.
     """
     items = []
     for row in rows:

@@ -76,20 +76,18 @@ def check(
 ) -> Checked:
     """Checks every table of a set, and every video that they name.
 
+    Raises UsageError: no such folder, no table in it, `num_proc` below 1, or `expected` holds no sha256.
+
     Args:
         folder: of the set: `<config>/<split>-*.parquet`, as a build writes it and the Hub gives it back; or a table.
         video_root: what `video_path` is relative to; the one that the set was built with, or its own folder, by
             default. Where its own folder holds none of the videos, they are not looked for (`looked` is False).
         columns: which column is what, of a table made elsewhere.
-        decode: decode every frame, and call a video damaged where the decoder reports an error or a corrupt frame;
-            else only read the index, which finds files that stop in the middle.
-        expected: the `videos.json` of a run or the manifest of a former check: videos whose sha256 is another now
-            are `changed`. This finds damage that no decoder notices.
+        decode: decode every frame, and call a video damaged where the decoder reports an error or a corrupt frame; else
+            only read the index, which finds files that stop in the middle.
+        expected: the `videos.json` of a run or the manifest of a former check: videos whose sha256 is another now are
+            `changed`. This finds damage that no decoder notices.
         num_proc: files that are read at the same time.
-        progress: show a bar.
-
-    Raises:
-        UsageError: no such folder, no table in it, `num_proc` below 1, or `expected` holds no sha256.
     """
     if num_proc < 1:
         raise UsageError(f"--num-proc must be at least 1, not {num_proc}")
@@ -119,8 +117,7 @@ def check(
 def _check_tables(folder: SetFolder, checked: Checked) -> dict[str, set[_Span]]:
     """Checks every table; returns video path -> the spans that rows name of it.
 
-    Raises:
-        UsageError: there is no table.
+    Raises UsageError: there is no table.
     """
     tables = folder.tables()
     if not tables:

@@ -23,10 +23,8 @@ def near_duplicates(texts: Sequence[str]) -> list[tuple[int, int]]:
     """Returns pairs of texts whose sets of words have a Jaccard index of at least `SHARE`, but are not `plain`-equal.
 
     Texts of under five words are left out: one word of four is a difference. A text is compared with those that hold
-    one of its rarest words (prefix filtering; Chaudhuri et al. 2006), which finds every pair.
-
-    Returns:
-        Places of both texts, the smaller one first; of equal texts only the first counts.
+    one of its rarest words (prefix filtering; Chaudhuri et al. 2006), which finds every pair. Returns places of both
+    texts, the smaller one first; of equal texts only the first counts.
 
     >>> near_duplicates(["a man rides a brown horse on a beach", "on a beach a man rides a brown horse", "a cat"])
     [(0, 1)]

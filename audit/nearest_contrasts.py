@@ -13,11 +13,9 @@ KIND = "contrast"
 def mark_nearest(rows: Sequence[MultipleChoiceRow]) -> tuple[list[MultipleChoiceRow], int]:
     """Marks the candidate that differs from the true one in the fewest words, in sets that were built that way.
 
-    It stands out where it shares more than half of the words, and no other candidate does.
-
-    Returns:
-        The rows, the nearest candidate of each with the kind "contrast" and the others "random", and in how many one
-        stands out; the rows as they are and 0 where that are fewer than `SHARE` of them.
+    It stands out where it shares more than half of the words, and no other candidate does. Returns the rows, the
+    nearest candidate of each with the kind "contrast" and the others "random", and in how many one stands out; the rows
+    as they are and 0 where that are fewer than `SHARE` of them.
     """
     several = [row for row in rows if len(row["candidates"]) > 2]
     alone = sum(sum(2 * _common(row, n)[0] > _common(row, n)[1] for n in _others(row)) == 1 for row in several)

@@ -70,8 +70,7 @@ def _with_candidates(folder: SetFolder, configs: Sequence[str] | None) -> list[s
 def _add_refined(draft: SetDraft, config: str, splits: Splits, seed: int) -> tuple[RefinedCounts, ConfigAudit]:
     """Adds CONFIG_refined without the splits that are too small to refine or empty after it.
 
-    Returns:
-        The counts of its first split, and its audit.
+    Returns the counts of its first split, and its audit.
     """
     former = draft.record["configs"][config]["facts"]
     facts: Facts = {key: value for key, value in former.items() if key not in ("audit", "splits", "paper")}

@@ -97,10 +97,8 @@ def task_facts(
 ) -> list[TaskFacts] | None:
     """How well a blind model does on each task of a set; None where it has one task, or too many to be tasks.
 
-    Args:
-        rows: whose `meta` holds the task; where it does not, the kinds of the negatives are tasks.
-        items: the audited candidates of the rows.
-        best: the blind model.
+    `rows`: whose `meta` holds the task; where it does not, the kinds of the negatives are tasks. `items`: the audited
+    candidates of the rows.
     """
     given = [json.loads(row["meta"] or "{}").get("task") for row in rows]
     names = [str(task or item.kind) for task, item in zip(given, items, strict=True)]

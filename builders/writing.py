@@ -11,11 +11,9 @@ from video_contrast.storage import SetDraft
 def write_set(built: BuiltSet, output: str | Path) -> Path:
     """Writes a built set into the folder `output`, beside the configs that a former build of the same builder left.
 
-    Plain `datasets.load_dataset(output, config)` then works. Equal inputs give equal bytes.
-
-    Raises:
-        VideoContrastError: a row is invalid (the message names config, split, row and column), or the folder holds
-            another builder's set or other files.
+    Plain `datasets.load_dataset(output, config)` then works. Equal inputs give equal bytes. Raises VideoContrastError:
+    a row is invalid (the message names config, split, row and column), or the folder holds another builder's set or
+    other files.
     """
     draft = SetDraft(output, built.name)
     for config, splits in built.tables.items():

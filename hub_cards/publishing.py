@@ -54,15 +54,14 @@ def plan_set(
 ) -> Push:
     """What a push of a built set would send, checked.
 
+    Raises UsageError: no such folder, not a built set, or no licence is known; VideoContrastError: something in it must
+    not be published (see `refusals`), or a clip is missing.
+
     Args:
         folder: a folder that `video-contrast build` wrote.
         with_videos: the clips of its rows too.
         video_root: where the clips lie; where the set says by default.
         licence: of the set, where its card has none: the Hub's name of one, or words.
-
-    Raises:
-        UsageError: no such folder, not a built set, or no licence is known.
-        VideoContrastError: something in it must not be published (see `refusals`), or a clip is missing.
     """
     built = SetFolder.open(folder)
     root = built.path
@@ -101,15 +100,13 @@ def push_set(
 ) -> str:
     """Publishes a planned set as a data set repository, and returns its address.
 
+    Raises VideoContrastError: no permission, no network, or the upload broke; the message says what to do.
+
     Args:
         push: from `plan_set`.
         repo: NAME or USER/NAME.
         private: make a new repository private; an existing one stays as it is.
         revision: a branch, made if there is none; `main` by default.
-        step: is told of every commit.
-
-    Raises:
-        VideoContrastError: no permission, no network, or the upload broke; the message says what to do.
     """
     with tempfile.TemporaryDirectory() as temporary:
         return upload(

@@ -24,9 +24,7 @@ if TYPE_CHECKING:
 def with_videos(table: Path, repo: str) -> pa.Table:
     """A table with the column; its schema tells `datasets` the type. Empty for edited clips, which are no file.
 
-    Args:
-        table: a parquet file of a set.
-        repo: USER/NAME.
+    `table`: a parquet file of a set.
     """
     rows = pq.read_table(table)
     edited = rows["segments"].to_pylist() if "segments" in rows.column_names else [None] * len(rows)

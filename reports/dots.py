@@ -28,9 +28,7 @@ def dot_plot(
     """The plot, and a narrow one for phones.
 
     Args:
-        lines: from top to bottom.
         runs: whose models are drawn, each in its own colour and shape.
-        name, caption: as in `Plot`.
         heading: of the lines' names in the plot's table.
         what: is measured, for the label of the axis.
     """

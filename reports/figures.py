@@ -89,9 +89,7 @@ def hatch(number: int) -> str | None:
 def legend(canvas: "Canvas", handles: Sequence[Any] | None = None) -> None:  # lines, bars: no common class
     """Puts the legend above the plot, in as many columns as the longest name leaves; the canvas grows by its lines.
 
-    Args:
-        canvas: from `drawing`.
-        handles: what to name; by default everything that has a label.
+    `canvas`: from `drawing`. `handles`: what to name; by default everything that has a label.
     """
     named = list(handles or [handle for axes in canvas.axes for handle in axes.get_legend_handles_labels()[0]])
     letters = 0.62 * _STYLE["legend.fontsize"]  # the mean width of a letter, in points
@@ -148,9 +146,7 @@ def finish(
     """The drawn canvas as a figure of the page. Call it inside of `drawing`.
 
     Args:
-        canvas: from `drawing`.
         name: stem of its files, unique in a report.
-        caption: its heading.
         numbers: what it shows, as rows of a CSV file, the heading first.
         wide: whether it takes the whole width of the page.
         small: whether it takes a third of it.

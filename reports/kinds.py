@@ -72,8 +72,7 @@ def _replaced(run: ConfigRun) -> list[Cell]:
 def profiles(runs: Sequence[ConfigRun]) -> list[Plot]:
     """One plot a set with several kinds of contrast, whether one config holds them all or each has a config.
 
-    Args:
-        runs: multiple-choice runs; of a kind that two configs of a model have, the one with more items counts.
+    `runs`: multiple-choice runs; of a kind that two configs of a model have, the one with more items counts.
     """
     of_set: dict[tuple[str, str], list[ConfigRun]] = {}
     for run in runs:

@@ -178,8 +178,7 @@ def _against(row: ScoreRow, kind: str) -> float:
 def standings(models: Mapping[str, Hits]) -> dict[str, Standing]:
     """The models of one column, the best first.
 
-    Args:
-        models: model -> item -> hit and source video. Two models are tested on the items that both have.
+    `models`: model -> item -> hit and source video. Two models are tested on the items that both have.
     """
     p_values = {}
     for a, b in combinations(models, 2):
@@ -233,9 +232,7 @@ def _places(
 ) -> dict[str, tuple[int, int, str]]:
     """First rank, last rank and group of each model.
 
-    Args:
-        models: their names.
-        tests: pair of models -> p-value, and how far the second is above the first.
+    `tests`: pair of models -> p-value, and how far the second is above the first.
     """
     adjusted = holm([p for p, _ in tests.values()]).tolist() if tests else []
     apart = {pair: p < SIGNIFICANT for pair, p in zip(tests, adjusted, strict=True)}

@@ -28,12 +28,7 @@ from video_contrast.storage import RunFolder
 def read_hits(run: str | Path, config: str, condition: str = "clean") -> dict[str, float]:
     """Item id -> 1 right, 0 wrong, between them on a tie, from a run's scores.
 
-    Args:
-        run: a finished run's folder.
-        config, condition: whose scores.
-
-    Raises:
-        UsageError: there is no run, or none of this config and condition.
+    `config, condition`: whose scores. Raises UsageError: there is no run, or none of this config and condition.
     """
     tables = RunFolder.open(run).tables
     if (config, condition) not in tables:
@@ -53,8 +48,7 @@ def scored_contrasts(
 ) -> list[tuple[MultipleChoiceRow, int]]:
     """Rows with a contrast that the run scored, each with the number of its contrast.
 
-    Raises:
-        UsageError: there is none.
+    Raises UsageError: there is none.
     """
     pairs = [(row, n) for row, n in contrasts_of(rows) if row["id"] in hits]
     if not pairs:
@@ -65,14 +59,10 @@ def scored_contrasts(
 def judges(rows: Sequence[MultipleChoiceRow], votes: Iterable[tuple[str, Mapping[str, object]]]) -> JudgedFigures:
     """Accuracy of judges by majority vote, and how far they agree.
 
-    Args:
-        rows: of the set that was judged.
-        votes: rows with their places: `item` (or `id`), `annotator`, `answer` (number of the candidate; anything
-            that is not a number, such as "not clear", is a vote for none). A later answer of the same annotator to the
-            same item replaces the earlier one.
-
-    Raises:
-        VideoContrastError: a vote for an item or a candidate that the set does not have, or no vote; names the line.
+    `rows`: of the set that was judged. `votes`: rows with their places: `item` (or `id`), `annotator`, `answer` (number
+    of the candidate; anything that is not a number, such as "not clear", is a vote for none). A later answer of the
+    same annotator to the same item replaces the earlier one. Raises VideoContrastError: a vote for an item or a
+    candidate that the set does not have, or no vote; names the line.
     """
     sizes = {row["id"]: len(row["candidates"]) for row in rows}
     answers: dict[str, dict[str, Vote]] = {}
@@ -91,16 +81,13 @@ def judges(rows: Sequence[MultipleChoiceRow], votes: Iterable[tuple[str, Mapping
 def rare_ids(rows: Sequence[MultipleChoiceRow], hits: Mapping[str, float], training: Iterable[str]) -> Figures:
     """Table 4: accuracy where the original id is rarer in the training captions than the one that replaced it.
 
+    Returns as of `metrics.rarity_gap`, with intervals over clusters. Raises UsageError: no row with a contrast was
+    scored.
+
     Args:
         rows: of a set whose contrasts replace one name (or word) by another.
         hits: item id -> 1 right, 0 wrong (`read_hits`).
         training: captions in which the names are counted, as whole words.
-
-    Returns:
-        As of `metrics.rarity_gap`, with intervals over clusters.
-
-    Raises:
-        UsageError: no row with a contrast was scored.
     """
     pairs = scored_contrasts(rows, hits)
     edits = [edit for row, n in pairs if (edit := row["edits"][n])]  # every contrast has one
@@ -161,11 +148,7 @@ class VerbComparison(TypedDict):
 def compare_verbs(first: Mapping[str, int], second: Mapping[str, int]) -> VerbComparison:
     """RunFigure 3 in numbers: how far the verb distributions of two sets are apart.
 
-    Args:
-        first, second: lemma -> count (`verb_counts`).
-
-    Raises:
-        UsageError: a set has no verbs.
+    `first, second`: lemma -> count (`verb_counts`). Raises UsageError: a set has no verbs.
 
     >>> compare_verbs({"run": 1, "sit": 1}, {"run": 2})["total_variation"]
     0.5
@@ -191,10 +174,7 @@ def compare_verbs(first: Mapping[str, int], second: Mapping[str, int]) -> VerbCo
 def plot_verbs(first: Mapping[str, int], second: Mapping[str, int], names: tuple[str, str], output: str | Path) -> Path:
     """Draws figure 3: the share of each verb in two sets, the commonest of the first set to the left.
 
-    Args:
-        first, second: lemma -> count (`verb_counts`).
-        names: of the two sets.
-        output: the PNG file.
+    `first, second`: lemma -> count (`verb_counts`).
     """
     from video_contrast.files import write_bytes
     from video_contrast.reports.verbs import verb_plot
@@ -248,9 +228,7 @@ def proximity(
 def cosines(first: Sequence[str], second: Sequence[str], encode: TextEncoder) -> NDArray[np.float64]:
     """Returns the cosine of each pair of sentences, float64[n]; each unique sentence is encoded once.
 
-    Args:
-        first, second: n sentences each.
-        encode: texts -> float32[m, d].
+    `encode`: texts -> float32[m, d].
     """
     unique = list(dict.fromkeys([*first, *second]))
     vectors = np.asarray(encode(unique), np.float64)
@@ -265,13 +243,8 @@ def cosines(first: Sequence[str], second: Sequence[str], encode: TextEncoder) ->
 def sentence_encoder(model: str, device: str = "auto") -> TextEncoder:
     """The text encoder of a model: any sentence-transformers model, or the text tower of a dual encoder (CLIP ...).
 
-    Args:
-        model: Hub id, folder, or packaged checkpoint.
-        device: where it runs.
-
-    Raises:
-        UsageError: the model has no text encoder of its own.
-        VideoContrastError: it cannot be loaded.
+    `model`: Hub id, folder, or packaged checkpoint. Raises UsageError: the model has no text encoder of its own;
+    VideoContrastError: it cannot be loaded.
     """
     from video_contrast.pretrained import device_of
     from video_contrast.runner.kinds import choose, options_for

@@ -136,8 +136,7 @@ OWN_COLUMNS = {"R@3": "R@2", "random6 R@1": "mean_rank", "Feint6K v2t_R@1": "v2t
 def published(name: str) -> Paper:
     """A paper's tables.
 
-    Raises:
-        UsageError: no such paper.
+    Raises UsageError: no such paper.
 
     >>> row = published("contrast_sets")["tables"][0]["rows"][0]
     >>> row["model"], row["figures"]["verb_lm_mc"]["value"]

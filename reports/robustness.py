@@ -51,9 +51,8 @@ def robustness(runs: Sequence[ConfigRun]) -> Section:
 def gamma_tables(runs: Sequence[ConfigRun]) -> list[Table]:
     """Relative gamma, its spread and the absolute gamma of runs on one set.
 
-    Returns:
-        A table with a row a model and score and a column a modality; then, for each score, a table (folded) with a row
-        a category and a column a model. The first names the models whose clean score leaves nothing to keep.
+    Returns a table with a row a model and score and a column a modality; then, for each score, a table (folded) with a
+    row a category and a column a model. The first names the models whose clean score leaves nothing to keep.
     """
     key = runs[0].key
     scores = [score for score in SCORES if any(score in _scores(run) for run in runs)]

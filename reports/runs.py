@@ -113,9 +113,7 @@ class ConfigRun:
     def figure(self, name: str = "accuracy", kind: str = "", condition: str | None = None) -> RunFigure | None:
         """A figure; None where it was not measured.
 
-        Args:
-            name, kind: as in `RunFigure`.
-            condition: the main one where None.
+        `name, kind`: as in `RunFigure`. `condition`: the main one where None.
         """
         condition = condition or self.main
         return figure(self.metrics.get(condition), name, kind, config=self.key.config, condition=condition)
@@ -209,14 +207,12 @@ def load_runs(
 ) -> list[ConfigRun]:
     """Every run below the given paths: a run directory itself, or a folder that holds some at any depth.
 
+    Raises UsageError: a path holds no run; VideoContrastError: a run cannot be read.
+
     Args:
         paths: run directories or folders of them.
         video_root: overrides where the runs say that the clips lie.
         dataset: overrides where the runs say that the set lies.
-
-    Raises:
-        UsageError: a path holds no run.
-        VideoContrastError: a run cannot be read.
     """
     runs: list[ConfigRun] = []
     seen: set[Path] = set()
@@ -268,8 +264,7 @@ def series_numbers(models: Iterable[str]) -> dict[str, int]:
 def read_rows(key: SetKey) -> list[Row]:
     """The rows of a split of a set, from its folder (without the datasets library) or from the Hub's cache.
 
-    Raises:
-        VideoContrastError: the set is not where the run's record says.
+    Raises VideoContrastError: the set is not where the run's record says.
     """
     folder = set_on_disk(key.dataset)
     if folder is not None:

@@ -18,8 +18,7 @@ Vectors = npt.NDArray[np.float64]
 class StoredVectors:
     """Reads a run's embeddings; every method returns None where one of them is gone.
 
-    Args:
-        run: a finished run; its record names the store.
+    `run`: a finished run; its record names the store.
     """
 
     def __init__(self, run: RunFolder) -> None:

@@ -188,9 +188,8 @@ def course_of(steps: Mapping[int, Mapping[str, ConfigMetrics]]) -> tuple[list[Ta
 def best_models(runs: Sequence[RunFolder]) -> dict[Place, str]:
     """The model that is better than every other one on the items of both, by the paired sign-flip test.
 
-    Returns:
-        Place of the accuracy, or of text-to-video R@1 -> model; nothing where no test says so, or where the runs scored
-        different states of a config.
+    Returns place of the accuracy, or of text-to-video R@1 -> model; nothing where no test says so, or where the runs
+    scored different states of a config.
     """
     hits: dict[Place, dict[str, Hits]] = {}
     marks: dict[str, set[str]] = {}

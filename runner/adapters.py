@@ -68,9 +68,8 @@ def check_base(folder: Path, base: ModelSource, digest: str) -> None:
 def merged(model: TorchModel, folder: Path) -> TorchModel:
     """The model with the adapters added to its weights: of its own class again.
 
-    Raises:
-        UsageError: peft is absent, or the adapters are of another base.
-        VideoContrastError: their files cannot be read.
+    Raises UsageError: peft is absent, or the adapters are of another base; VideoContrastError: their files cannot be
+    read.
     """
     check_peft(f"the adapter folder {folder}")
     from peft import PeftModel

@@ -45,7 +45,6 @@ class ClipReader:
             views: clip -> the treatments to show; in the order in which the clips are handed over.
             prepare: called in a decoding thread, once for views that show the same frames.
             ahead: clips begun and not yet handed over, besides one a thread.
-            depth: views of one clip waiting.
         """
 
         def work(clip: Clip) -> Iterator[tuple[View, T]]:

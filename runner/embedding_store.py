@@ -91,10 +91,8 @@ class Store:
     ) -> None:
         """Writes a shard.
 
-        Args:
-            keys: n digests.
-            rows: float32[n, D], finite.
-            numbers: n of int64[T], which frames a video's row was made from; by a rate, clips have different numbers.
+        `rows`: float32[n, D], finite. `numbers`: n of int64[T], which frames a video's row was made from; by a rate,
+        clips have different numbers.
         """
         from safetensors.numpy import save_file
 

@@ -23,9 +23,8 @@ from video_contrast.storage import RunFolder
 def execute(job: Job, *, in_memory: bool) -> RunResult:
     """Runs a job in all processes; every one of them returns the result.
 
-    Raises:
-        UsageError: the job cannot run with these processes or on this device.
-        VideoContrastError: something failed; what is done is kept.
+    Raises UsageError: the job cannot run with these processes or on this device; VideoContrastError: something failed;
+    what is done is kept.
     """
     processes = Processes(job.options.device)
     if in_memory and processes.count > 1:

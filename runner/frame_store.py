@@ -97,8 +97,7 @@ def _head(frames: np.ndarray) -> bytes:
 def _read(path: Path) -> np.ndarray:
     """The pixels. `np.load` parses a header, which Python 3.11 does not bear in several threads.
 
-    Raises:
-        ValueError: they are not those that were written.
+    Raises ValueError: they are not those that were written.
     """
     with open(path, "rb") as handle:
         head = handle.read(_HEAD)

@@ -52,8 +52,7 @@ def unless_out_of_memory(call: Callable[[], T]) -> T | None:
 def halved(size: int, counts: RunCounts) -> int:
     """Half of a batch size, noted in the counts, after freeing what the failed pass held.
 
-    Raises:
-        VideoContrastError: there is nothing to halve.
+    Raises VideoContrastError: there is nothing to halve.
     """
     import gc
 

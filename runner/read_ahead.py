@@ -35,9 +35,7 @@ def feed(
     Args:
         jobs: in the order in which they are wanted.
         work: called in a worker thread, or where the iterator is consumed if `workers` is 0.
-        workers: threads.
         ahead: jobs begun and not yet handed over.
-        depth: results of one job waiting.
     """
     if workers <= 0:
         yield from ((job, iter(work(job))) for job in jobs)

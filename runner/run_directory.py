@@ -81,8 +81,7 @@ def _replaced(videos: Mapping[str, VideoFile], loaded: LoadedSet, video_root: Pa
 def claim(run: RunFolder, identity: Identity) -> None:
     """Makes the directory this run's, or finds that it is.
 
-    Raises:
-        UsageError: it was made for something else; the message says what differs.
+    Raises UsageError: it was made for something else; the message says what differs.
     """
     former, now = run.identity, plain(identity)
     if former is None:
@@ -110,10 +109,8 @@ def claim(run: RunFolder, identity: Identity) -> None:
 def locked(run: RunFolder, rank: int) -> Iterator[None]:
     """Makes the directory and holds its lock in the first process of a run; it goes with the process.
 
-    If the run fails before anything is scored (its model cannot be loaded), the directory is as it was before.
-
-    Raises:
-        VideoContrastError: another run holds it.
+    If the run fails before anything is scored (its model cannot be loaded), the directory is as it was before. Raises
+    VideoContrastError: another run holds it.
     """
     new = not run.path.exists()
     run.path.mkdir(parents=True, exist_ok=True)
@@ -145,8 +142,7 @@ def locked(run: RunFolder, rank: int) -> Iterator[None]:
 def room_on(*folders: Path) -> Iterator[None]:
     """Turns a full disk into one sentence; every library words it in its own way.
 
-    Raises:
-        VideoContrastError: the device of one of `folders` is full. What was written before is whole, and is kept.
+    Raises VideoContrastError: the device of one of `folders` is full. What was written before is whole, and is kept.
     """
     try:
         yield

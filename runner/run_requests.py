@@ -32,8 +32,7 @@ class RunRequest:
 def read_run_list(path: Path) -> list[GivenOptions]:
     """The runs of a YAML file: a list of mappings.
 
-    Raises:
-        UsageError: the file cannot be read, or holds something else.
+    Raises UsageError: the file cannot be read, or holds something else.
     """
     import yaml
 
@@ -70,15 +69,14 @@ def run_requests(
 ) -> list[RunRequest]:
     """The runs with their options filled in and checked.
 
+    Raises UsageError: an entry lacks its model or data set, or has an unknown option, or two write to one folder.
+
     Args:
         runs: a mapping a run: `model`, `dataset`, `config` (one or several), `name`, and options of `score` or of the
             model's kind by name.
         output: the folder of the runs' folders; one that has an `output` of its own lies there.
         options: what holds for every run that does not say otherwise.
         where: what holds the runs, for messages.
-
-    Raises:
-        UsageError: an entry lacks its model or data set, or has an unknown option, or two write to one folder.
     """
     names = _names([str(entry.get("name") or entry.get("model") or "") for entry in runs])
     requests: list[RunRequest] = []

@@ -76,8 +76,7 @@ def score(
 def score_job(job: Job, *, in_memory: bool = False) -> RunResult:
     """Carries out a job, or reads what it wrote before if it is finished.
 
-    Raises:
-        UsageError, VideoContrastError: as `score`.
+    Raises UsageError, VideoContrastError: as `score`.
     """
     if not in_memory and run_directory.finished(job):
         return read_result(job.output)

@@ -178,9 +178,7 @@ def score_pairs(
     Args:
         model: the scorer.
         todo: those of this process's clips that have no result yet.
-        results: is given them.
         reader: reads the clips; its counts say what was done.
-        progress: told of every clip.
     """
     views = {clip: tuple(dict.fromkeys(request.visual for request in todo[clip])) for clip in todo}
     prefilter = Prefilter(model) if model.coarse is not None and model.prefilter else None

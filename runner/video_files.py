@@ -21,8 +21,7 @@ NOT_FOUND = "not found, and not needed: the model opens no video"  # a remark of
 def root_of(job: Job) -> Path:
     """The folder of the videos; for a set of the Hub that was published with videos, the Hub's cache.
 
-    Raises:
-        UsageError: there is no folder of videos.
+    Raises UsageError: there is no folder of videos.
     """
     if job.video_root is None:
         names = {path for group in job.loaded.groups for item in group.items for path in item.clip.paths}
@@ -38,8 +37,7 @@ def root_of(job: Job) -> Path:
 def from_hub(repository: str, names: Collection[str]) -> Path | None:
     """Fetches the videos that a data set of the Hub holds, or finds them in its cache where it cannot be reached.
 
-    Returns:
-        The folder that the paths are relative to; None where the repository holds none of them.
+    Returns the folder that the paths are relative to; None where the repository holds none of them.
     """
     from huggingface_hub import HfApi, hf_hub_download
     from huggingface_hub.errors import EntryNotFoundError
@@ -79,14 +77,12 @@ def absent(clips: Iterable[Clip], root: Path | None) -> dict[str, str]:
 def hashed(names: Collection[str], root: Path, folder: RunFolder, shared: dict[str, VideoFile]) -> dict[str, VideoFile]:
     """Digest, size and time of change of the files, also kept in `videos.json`.
 
+    Returns what `contents` returns.
+
     Args:
-        names: video paths of the set.
         root: the folder that they are relative to.
         folder: of the run; files that are unchanged since the last attempt are not read again.
         shared: what other runs of the same call know of the files; is added to.
-
-    Returns:
-        What `contents` returns.
     """
     former = folder.videos
     videos = contents(names, root, {**shared, **former})

@@ -39,9 +39,7 @@ class Sampling:
     def count(self, seconds: float, shown: int) -> int:
         """How many frames of a clip are looked at; of a rate as `smart_nframes` of qwen-vl-utils counts them.
 
-        Args:
-            seconds: how long the clip lasts.
-            shown: how many frames it has. One with fewer than `multiple` repeats them.
+        `shown`: how many frames it has. One with fewer than `multiple` repeats them.
 
         >>> [Sampling(768, fps=2.0).count(seconds, int(25 * seconds)) for seconds in (1, 3.7, 10, 1000)]
         [4, 6, 20, 768]
@@ -87,12 +85,8 @@ def views_of(
     """The views of a clip, in the order of `visuals`.
 
     Raises BrokenVideo: a file is missing, damaged, or has no frame in the clip's span; UnseenEdit: the sampling does
-    not show every segment of an edit.
-
-    Args:
-        clip: a span of a file, or an edit.
-        store: holds frames that were decoded before, and keeps those that are decoded now.
-        perturb_on: the torch device of perturbations that have a kernel there; None: numpy.
+    not show every segment of an edit. `store`: holds frames that were decoded before, and keeps those that are decoded
+    now. `perturb_on`: the torch device of perturbations that have a kernel there; None: numpy.
     """
     footage = footage_of(root, clip)
     needs = [_need(visual, clip, footage, sampling) for visual in visuals]
@@ -123,8 +117,7 @@ def shown_numbers(visual: Visual, clip: Clip, footage: AnyFootage, sampling: Sam
 def held_bytes(root: Path, clip: Clip, visuals: Sequence[Visual], sampling: Sampling) -> int:
     """How many bytes of frames the views of a clip hold at once; it does not grow with the clip's length.
 
-    Args:
-        root, clip, visuals, sampling: as of `views_of`, which raises the same.
+    `root, clip, visuals, sampling`: as of `views_of`, which raises the same.
     """
     footage = footage_of(root, clip)
     return footage.frame_bytes * len(_union([_need(visual, clip, footage, sampling) for visual in visuals]))

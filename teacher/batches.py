@@ -166,8 +166,7 @@ def _side_by_side(order: Sequence[int], clips: Sequence[int], groups: Sequence[s
 def groups_of(rows: Sequence[AnyRow], field: str) -> list[str]:
     """Each row's group: a column of the set ("video_id"), or a field of its `meta` ("cluster" of the shapes sets).
 
-    Raises:
-        UsageError: a row has no such field; the message names what there is.
+    Raises UsageError: a row has no such field; the message names what there is.
     """
     groups = []
     for row in rows:

@@ -26,10 +26,8 @@ def load_checkpoint(model: str | Path) -> LoadedCheckpoint:
     """Loads a model in float32 with its processor.
 
     A checkpoint whose config names no class of transformers, as those of CLIP4Clip, is of the class that its
-    `model_type` stands for: the one that `score` runs.
-
-    Raises:
-        VideoContrastError: there is none, or it is of a kind that cannot be trained here.
+    `model_type` stands for: the one that `score` runs. Raises VideoContrastError: there is none, or it is of a kind
+    that cannot be trained here.
     """
     import transformers
 

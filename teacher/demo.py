@@ -139,8 +139,7 @@ SWAPS = {"action": ("antonym", "counterfactual", "verb"), "object": ("object",)}
 def changes(run: Path) -> dict[str, npt.NDArray[np.float64]]:
     """Change of similarity s(v, swapped) - s(v, caption) of every clean contrast in a run of the runner.
 
-    Returns:
-        "action" and "object" -> float64[n]; negative where the model notices the swap.
+    Returns "action" and "object" -> float64[n]; negative where the model notices the swap.
     """
     by_swap: dict[str, list[float]] = {name: [] for name in SWAPS}
     for row in open_run(run).score_rows():

@@ -87,7 +87,6 @@ def measure(
     """Measures a model; under `torchrun` the processes share the batches out, and all return the same.
 
     Args:
-        pairs: the model.
         part: clips and captions with their negatives.
         tokens: captions and a device to the text tower's arguments.
         options: of the training; of its batches, too, since in the set's own order the captions of one clip stand

@@ -56,10 +56,8 @@ def paired_rows(
 ) -> list[FigureRow]:
     """Returns one row a figure.
 
-    Args:
-        before, after: figure -> hits, of the same items.
-        where: what they were measured on.
-        seed: of the signs that the test draws where it cannot be exact.
+    `before, after`: figure -> hits, of the same items. `seed`: of the signs that the test draws where it cannot be
+    exact.
     """
     from video_contrast.metrics import holm, paired_difference, share_interval
 
@@ -106,8 +104,7 @@ def fallen(rows: Sequence[Row], tolerance: float) -> list[Row]:
 def check_fallen(rows: Sequence[Row], tolerance: float) -> None:
     """Ends a command with exit code 3 where figures fell.
 
-    Raises:
-        FallenFigures: some fell by more than the tolerance; each is named.
+    Raises FallenFigures: some fell by more than the tolerance; each is named.
     """
     if lost := fallen(rows, tolerance):
         named = ", ".join(f"{_name(row)} by {-row['difference']:.3f}" for row in lost)

@@ -50,8 +50,6 @@ def prepare(
         checkpoint: the model, which goes to the device of this process.
         rows: to learn from, and to stop by.
         request: the teacher, and where things are stored.
-        recipe: which negatives.
-        frames: a clip.
         say: told what takes long, which then shows bars; None: nothing is shown.
     """
     from video_contrast.runner.kinds.loading import Tokens

@@ -17,13 +17,12 @@ SECONDS = 10.0  # until an endpoint counts as not there
 def check_model(name: str, automatic: str, option: str) -> None:
     """Checks that a model can be had and is of a class.
 
+    Raises VideoContrastError: it is not.
+
     Args:
         name: a folder or Hub id.
         automatic: name of the auto class of transformers that it is loaded by.
         option: what names the model, for messages.
-
-    Raises:
-        VideoContrastError: it is not.
     """
     import transformers
 
@@ -40,8 +39,7 @@ def check_model(name: str, automatic: str, option: str) -> None:
 def check_encoder(name: str, option: str = "--encoder") -> None:
     """Checks that a sentence encoder can be had.
 
-    Raises:
-        VideoContrastError: it is neither a folder with weights, nor in the cache, nor on the Hub.
+    Raises VideoContrastError: it is neither a folder with weights, nor in the cache, nor on the Hub.
     """
     from transformers.utils import cached_file
 
@@ -72,8 +70,7 @@ def check_encoder(name: str, option: str = "--encoder") -> None:
 def check_endpoint(address: str) -> None:
     """Asks a server for its list of models; one that has none is there all the same.
 
-    Raises:
-        VideoContrastError: nobody answers at the address, or the key is refused.
+    Raises VideoContrastError: nobody answers at the address, or the key is refused.
     """
     from huggingface_hub import get_session
     from huggingface_hub.errors import OfflineModeIsEnabled

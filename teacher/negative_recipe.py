@@ -93,8 +93,7 @@ class NegativeRecipe:
     def sources(self, corpus: Mapping[str, Sequence[str]]) -> list[tuple[WordEdits | KindContrasts, str, int]]:
         """What makes negatives: each with the name of its negatives in training, and how many a caption gets of it.
 
-        Args:
-            corpus: the captions of each training video.
+        `corpus`: the captions of each training video.
         """
         targets: tuple[tuple[Kind, str, int], ...] = (
             ("verb", "action", self.actions),

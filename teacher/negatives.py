@@ -89,11 +89,9 @@ def with_similarities(
     """Returns the same rows with `teacher`: the cosines of each caption with itself (1) and with its negatives.
 
     Args:
-        captions: what `negatives` returns.
         encoder: "lsa", or a sentence encoder (folder or Hub id); None: labels (0 for each negative), nothing is stored.
         path: where the file begins: `PATH-KEY.parquet`.
         documents: the captions of each training clip, on which "lsa" is fitted.
-        say: told what takes long.
     """
     if encoder is None:
         return [{**row, "teacher": [1.0, *(0.0 for _ in row["negatives"])]} for row in captions]
@@ -236,7 +234,6 @@ def edits_of(
     Args:
         source: what proposes them (`NegativeRecipe.sources`).
         attempts: the captions (`attempts_of`).
-        count: edits of each, at most.
         reasons: counts what is left out, by reason.
     """
     from video_contrast.builders.assembly.captioned_clip import normal

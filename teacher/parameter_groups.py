@@ -8,11 +8,9 @@ def parameter_groups(
 ) -> list[dict[str, object]]:
     """The parameters that learn, for an optimizer: matrices with weight decay, the others without.
 
-    Args:
-        model: a dual encoder or X-CLIP.
-        weight_decay: of matrices.
-        rates: the learning rates of the "vision" tower, of the "text" tower and of the "head": what is neither a tower
-            nor a projection behind it (X-CLIP's layers over frames and its prompts). None: no rate of their own.
+    `model`: a dual encoder or X-CLIP. `rates`: the learning rates of the "vision" tower, of the "text" tower and of the
+    "head": what is neither a tower nor a projection behind it (X-CLIP's layers over frames and its prompts). None: no
+    rate of their own.
     """
     members: dict[tuple[str, bool], list[Tensor]] = {}
     for name, parameter in model.named_parameters():

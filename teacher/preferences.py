@@ -157,9 +157,8 @@ def export_preferences(dataset: str | Path, *, request: PreferenceOptions) -> di
 def answer_reward(completions: Sequence[Any], solution: Sequence[str], **_: object) -> list[float]:  # as TRL has them
     """TRL's reward for checkable answers: 1 where the answer, read as `score` reads it, is the solution, else 0.
 
-    Args:
-        completions: texts, or conversations of one message, as GRPOTrainer hands them over.
-        solution: the right answer of each ("B", "Yes").
+    `completions`: texts, or conversations of one message, as GRPOTrainer hands them over. `solution`: the right answer
+    of each ("B", "Yes").
 
     >>> answer_reward(["B.", "The answer is B", " yes, it does"], ["B", "B", "Yes"])
     [1.0, 1.0, 1.0]
@@ -177,9 +176,8 @@ def answer_reward(completions: Sequence[Any], solution: Sequence[str], **_: obje
 def check_trainable(model: str | Path, pairs: str | Path) -> None:
     """What would only fail, or train without pictures, once the model is loaded.
 
-    Raises:
-        UsageError: the installed TRL is absent or too old, or the folder holds no training data.
-        VideoContrastError: the base has no chat template.
+    Raises UsageError: the installed TRL is absent or too old, or the folder holds no training data; VideoContrastError:
+    the base has no chat template.
     """
     from importlib.metadata import PackageNotFoundError, version
 

@@ -53,8 +53,7 @@ def step_of(folder: Path) -> int:
 def same_run(output: Path, identity: RunIdentity) -> None:
     """Records what a run depends on; where the folder holds a saved state, compares it with what that depended on.
 
-    Raises:
-        UsageError: the folder holds a run with other settings; the message names each.
+    Raises UsageError: the folder holds a run with other settings; the message names each.
     """
     path = output / "settings.json"
     if newest(output) is None:

@@ -78,8 +78,7 @@ class SentenceTeacher:
 def load_encoder(name: str, documents: Sequence[Sequence[str]]) -> TeacherEncoder:
     """The encoder called `name`: "lsa", fitted on `documents` (the captions of each clip), or a model.
 
-    Raises:
-        VideoContrastError: the model cannot be loaded.
+    Raises VideoContrastError: the model cannot be loaded.
     """
     if name == "lsa":
         return LatentSemantics.fit(documents)
@@ -106,10 +105,8 @@ def content(model: str | None) -> str | None:
 def cosines(encoder: TeacherEncoder, rows: Sequence[CaptionNegatives]) -> list[list[float]]:
     """Returns those of each row's caption with itself (1) and with each of its negatives.
 
-    Every distinct text is encoded once.
-
-    Raises:
-        VideoContrastError: the encoder's vectors are not numbers, or not one a text.
+    Every distinct text is encoded once. Raises VideoContrastError: the encoder's vectors are not numbers, or not one a
+    text.
     """
     texts = list(dict.fromkeys(text for row in rows for text in (row["caption"], *row["negatives"])))
     vectors = encoder.encode(texts)

@@ -31,8 +31,7 @@ class SplitRows:
 def read_splits(dataset: str | Path, options: DataOptions) -> SplitRows:
     """Reads the rows to learn from and to stop by; without a validation split a tenth of the clips is set aside.
 
-    Raises:
-        UsageError, VideoContrastError: there is no such set, config or split.
+    Raises UsageError, VideoContrastError: there is no such set, config or split.
     """
     config, split, validation = options.config, options.split, options.validation
     root, name = Path(dataset), str(dataset)

@@ -140,10 +140,8 @@ def is_whole(path: Path, key: str) -> bool:
 def write_array(path: Path, count: int, parts: Iterable[tuple[int | slice, np.ndarray]]) -> None:
     """Writes an array of `count` rows as they come, so that memory holds one part.
 
-    Args:
-        path: of the file.
-        count: rows in all; those of which nothing comes are zeros.
-        parts: the place of a row or of several, and what stands there.
+    `count`: rows in all; those of which nothing comes are zeros. `parts`: the place of a row or of several, and what
+    stands there.
     """
     array: np.ndarray | None = None
     with atomic_path(path) as temporary:

@@ -10,8 +10,7 @@ from video_contrast.errors import UsageError
 def check_tracker(name: str) -> None:
     """Checks that a tracker is installed, and that one that sends what it is told has credentials.
 
-    Raises:
-        UsageError: it is not, or it has none.
+    Raises UsageError: it is not, or it has none.
     """
     if name == "none":
         return

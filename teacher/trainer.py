@@ -103,8 +103,7 @@ class TeachTrainer(Trainer):
     def training_step(self, model: TorchModel, inputs: Inputs, num_items_in_batch: object = None) -> torch.Tensor:
         """The library's, and a check of the gradients before they are used.
 
-        Args:
-            model, inputs, num_items_in_batch: as of `compute_loss`.
+        `model, inputs, num_items_in_batch`: as of `compute_loss`.
         """
         loss = super().training_step(model, inputs, num_items_in_batch)
         # with fp16 an overflow is usual: the scaler leaves the step out
@@ -144,9 +143,7 @@ class TeachTrainer(Trainer):
     ) -> dict[str, float]:
         """The figures of `measure`, logged under the library's names.
 
-        Args:
-            eval_dataset, ignore_keys: not used: the validation clips are the trainer's.
-            metric_key_prefix: what each name begins with.
+        `eval_dataset, ignore_keys`: not used: the validation clips are the trainer's.
         """
         measured = self.measure()
         if not np.isfinite(measured.loss):

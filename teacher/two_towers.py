@@ -53,8 +53,7 @@ class Pairs(nn.Module):
     def save_memory(self) -> None:
         """The towers compute their activations again where gradients need them (gradient checkpointing).
 
-        Raises:
-            UsageError: a model that cannot.
+        Raises UsageError: a model that cannot.
         """
         if not getattr(self.model, "supports_gradient_checkpointing", False):
             raise UsageError(f"--gradient-checkpointing: {type(self.model).__name__} has no support for it")
@@ -79,15 +78,14 @@ class Pairs(nn.Module):
     ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         """Cosines of B clips with captions of their own, and of all clips with all captions.
 
+        Returns float[B, K]; float[N, N], the same in every process; and the model's own temperature.
+
         Args:
             videos: pixels float[B, T, 3, H, W], or the output of the vision tower, float[B, S, H].
             texts: tokens of M captions, or the output of the text tower, float[M, H]; the first B belong to the clips.
             own: long[B, K], which captions each clip is compared with.
             everyone: long[N], which clips of all processes (in the order of the processes) stand in the square; None
                 for the clips of this process.
-
-        Returns:
-            float[B, K]; float[N, N], the same in every process; and the model's own temperature.
         """
         video_rows, text_rows = self.videos(videos), self.texts(texts)
         own_cosines = self.join(video_rows, text_rows[own])

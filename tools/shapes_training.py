@@ -163,10 +163,8 @@ def train(name: str, start: TorchModel, words: Tokenizer, *, seed: int = SEED) -
 def taught(plain: Path, work: Path, *, seed: int = SEED) -> TorchModel:
     """Trains `temporal` from the folder of `temporal-plain` with `teach`, and returns the model.
 
-    Args:
-        plain: what it starts from.
-        work: folder for clips, stored frames and the runs; a second call goes on there.
-        seed: of the scenes and the training.
+    `work`: folder for clips, stored frames and the runs; a second call goes on there. `seed`: of the scenes and the
+    training.
     """
     model: str | Path = plain
     for number, (clips, options) in enumerate(TAUGHT):

@@ -73,8 +73,7 @@ class Answer(TypedDict, total=False):
 class AnswerStore:
     """An append-only file of answers, safe to kill at any moment and to read afterwards.
 
-    Args:
-        path: the JSONL file; None keeps the answers in memory only.
+    `path`: the JSONL file; None keeps the answers in memory only.
     """
 
     def __init__(self, path: str | os.PathLike[str] | None) -> None:

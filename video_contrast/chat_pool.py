@@ -52,8 +52,7 @@ class ChatPool:
     def ask(self, conversations: Sequence[Conversation]) -> list[Answer]:
         """One answer a conversation, in order, as `ChatModel.ask`; equal conversations are asked once.
 
-        Raises:
-            VideoContrastError: every endpoint failed; answers that came are stored.
+        Raises VideoContrastError: every endpoint failed; answers that came are stored.
         """
         keys = [self.key(messages) for messages in conversations]
         missing = {key: c for key, c in zip(keys, conversations, strict=True) if self.store.get(key) is None}

@@ -105,10 +105,8 @@ def yes_no_place(answer: str) -> "tuple[str, int] | None":
 def candidate_of(answer: str, candidates: "list[str]", *, yes_no: bool = False) -> "int | None":
     """The number of the candidate that an answer names, by letter or word for word; None if it names none.
 
-    Args:
-        answer: what a model said.
-        candidates: in the order in which they were lettered.
-        yes_no: they are yes and no, and the answer is one of the two words.
+    `candidates`: in the order in which they were lettered. `yes_no`: they are yes and no, and the answer is one of the
+    two words.
     """
     if yes_no:
         place = yes_no_place(answer)

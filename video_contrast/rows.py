@@ -128,7 +128,6 @@ def table_columns(
     """Returns column names and types of a table.
 
     Args:
-        layout: which table.
         perturbed: whether it has the two columns of a perturbed set.
         questions: whether it has the column `question`.
         edited: whether it has the column `segments`.
@@ -173,8 +172,7 @@ def is_perturbed(names: Iterable[str]) -> bool:
 def layout_of(names: Iterable[str]) -> Layout:
     """Which table the column names belong to.
 
-    Raises:
-        VideoContrastError: neither `candidates` nor `captions` is among them.
+    Raises VideoContrastError: neither `candidates` nor `captions` is among them.
     """
     present = set(names)
     if "candidates" in present:
@@ -210,9 +208,7 @@ def multiple_choice_row(
     Args:
         edits: one a candidate; none by default.
         cluster: the video by default.
-        meta: written as JSON.
         group: makes it a row of pairs.
-        question: what the candidates answer.
         segments: what an edited clip is put together from.
     """
     row: MultipleChoiceRow = {
@@ -262,7 +258,6 @@ def edit_record(
     Args:
         old, new: the words that were replaced, and those in their place.
         start: where `new` begins in the candidate, in characters.
-        generator: what proposed the edit.
         antonym: whether `new` is the opposite of `old`.
         scores: what was measured of it; written as JSON.
     """
@@ -275,14 +270,13 @@ def edit_record(
 def validate_rows(rows: Iterable[AnyRow], where: str = "the set", *, any_path: bool = False) -> int:
     """Checks every row of a set, and every group of pairs, and returns how many rows there are.
 
+    Raises VideoContrastError: names `where`, the row (number and id), the column, and what is wrong with it.
+
     Args:
         rows: dicts with the columns of `table_columns(...)`; the layout is taken from the first row.
         where: what to call the table in the message (a file, a config).
         any_path: let video paths pass that lead out of the video root; whoever reads the videos counts them as
             unreadable.
-
-    Raises:
-        VideoContrastError: names `where`, the row (number and id), the column, and what is wrong with it.
     """
     seen: dict[str, int] = {}
     layout: Layout | None = None

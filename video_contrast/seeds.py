@@ -18,10 +18,8 @@ _PLAIN = (str, int, float, bool, type(None))
 def digest(*parts: Part) -> bytes:
     """32 bytes that name the stream of `parts`.
 
-    Parts are plain Python values: numpy scalars print differently between versions, so they are refused.
-
-    Raises:
-        TypeError: a part is not a str, int, float, bool or None.
+    Parts are plain Python values: numpy scalars print differently between versions, so they are refused. Raises
+    TypeError: a part is not a str, int, float, bool or None.
     """
     for part in parts:
         if type(part) not in _PLAIN:

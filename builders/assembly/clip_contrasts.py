@@ -100,17 +100,15 @@ def contrast_clips(
 ) -> ClipContrasts:
     """Makes contrasts for as many of the clips as possible.
 
+    Returns the contrasts by clip id, with counts.
+
     Args:
         generator: proposes contrasts for captions; picklable if `num_proc` is above 1.
-        clips: ids are unique.
         seed: decides the order of a clip's captions.
         caption: "eligible" takes the first caption, in seeded order, on which the contrast can be built; "base" tries
             the first one only (the caption of random_mc).
         per_caption: how many different contrasts a caption must give.
         num_proc: processes to share the work; models on a GPU are run by this one, since CUDA does not outlive a fork.
-
-    Returns:
-        The contrasts by clip id, with counts.
     """
     num_proc = 1 if getattr(generator, "on_gpu", False) else num_proc
     contrasts = ClipContrasts(clips=len(clips))

@@ -86,15 +86,13 @@ def contrast_plan(
 ) -> ContrastPlan:
     """Returns the plan of a builder with the usual options.
 
+    Raises UsageError: options of generators that do not fit, or no such table.
+
     Args:
-        options: how contrasts are made.
         training_videos: returns captions of training videos by video, which are added to the counts.
         casts: returns movie -> name -> gender; None where the set has no characters.
         human: a table of human negatives for verb_human_mc.
         paper: show the paper's item counts (only for the set that the paper used).
-
-    Raises:
-        UsageError: options of generators that do not fit, or no such table.
     """
     verbs, objects = (
         WordContrasts(
@@ -166,8 +164,7 @@ def existing(path: str | Path, what: str, option: str) -> Path:
 def select_splits(names: str, known: Mapping[str, object]) -> list[str]:
     """Returns the splits named in an option, comma-separated.
 
-    Raises:
-        UsageError: one of them is not there; the message lists those that are.
+    Raises UsageError: one of them is not there; the message lists those that are.
     """
     selected = [name.strip() for name in names.split(",") if name.strip()]
     for name in selected:

@@ -40,7 +40,6 @@ class KindContrasts:
         """Makes one contrast for as many of the clips as can be evened.
 
         Args:
-            clips: ids are unique.
             seed: decides the order of a clip's captions.
             caption: as of the function `contrast_clips`.
             num_proc: processes to share the work.

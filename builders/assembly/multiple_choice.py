@@ -71,7 +71,6 @@ def contrast_row(item: RandomItem, true: str, contrasts: Sequence[Edit], kind: s
     """Returns the row in which contrasts to the caption `true` stand in the place of random captions.
 
     Args:
-        item: the clip's random item.
         true: the caption that the contrasts were made from (the base caption, or another of the clip).
         contrasts: one (the paper), or several for a set with several hard negatives.
         kind: of the contrasts, one of `rows.KINDS`.

@@ -57,8 +57,7 @@ _HARMLESS = frozenset(
 def backwards(caption: str) -> Rewritten:
     """The caption of the clip played backwards.
 
-    Raises:
-        LeftOut: the caption has no verb of the table in that sense, or more than one action.
+    Raises LeftOut: the caption has no verb of the table in that sense, or more than one action.
 
     >>> backwards("a man is putting a pan into the oven").caption
     'a man is taking a pan out of the oven'

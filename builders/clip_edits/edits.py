@@ -56,15 +56,14 @@ EDITS: dict[str, EditKind] = {}  # by name, in the order in which they are built
 def edit_kind(name: str, *, clips: int, negatives: str, same_video: bool = False) -> Callable[[Make], Make]:
     """Registers a kind of edit.
 
+    Returns a decorator. The decorated function takes the clips, the options of the build and a random stream of its
+    own, and returns a group, or raises `LeftOut` with the reason why these clips do not suit.
+
     Args:
         name: of the kind and of its config.
         clips: how many clips a group is made of.
         negatives: what its false captions say, for the card.
         same_video: whether two spans of one video are joined before clips of different videos.
-
-    Returns:
-        A decorator. The decorated function takes the clips, the options of the build and a random stream of its own,
-        and returns a group, or raises `LeftOut` with the reason why these clips do not suit.
     """
 
     def register(make: Make) -> Make:

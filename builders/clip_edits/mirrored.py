@@ -32,8 +32,7 @@ _BOTH_SIDES = re.compile(
 def mirrored(caption: str) -> Rewritten:
     """The caption of the mirrored clip.
 
-    Raises:
-        LeftOut: the caption names no side.
+    Raises LeftOut: the caption names no side.
 
     >>> mirrored("a man on the left raises his right hand").caption
     'a man on the right raises his left hand'

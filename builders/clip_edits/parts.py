@@ -87,9 +87,8 @@ def plain_captions(clip: SourceClip, reserved: re.Pattern[str], reason: str) -> 
 def distinct_captions(clips: Sequence[SourceClip]) -> list[str]:
     """A caption of each clip, all of one pattern ("a man rides", "riding a horse"), none of them true of another.
 
-    Raises:
-        LeftOut: two captions say the same, or all that one says is said by the other too; or each caption of a clip
-            says by itself when something happens; or the clips have no pattern in common.
+    Raises LeftOut: two captions say the same, or all that one says is said by the other too; or each caption of a clip
+    says by itself when something happens; or the clips have no pattern in common.
     """
     choices = [plain_captions(clip, WHEN, "says_when_it_happens") for clip in clips]
     patterns = [list(dict.fromkeys(pattern(caption) for caption in captions)) for captions in choices]
@@ -124,8 +123,7 @@ def content(caption: str) -> frozenset[str]:
 def first_that(rewrite: Callable[[str], Rewritten], clip: SourceClip) -> tuple[str, Rewritten]:
     """The first of a clip's captions that can be rewritten, and what it becomes.
 
-    Raises:
-        LeftOut: none can; the reason of the first.
+    Raises LeftOut: none can; the reason of the first.
     """
     reason: LeftOut | None = None
     for caption in clip.captions:

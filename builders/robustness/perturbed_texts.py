@@ -19,9 +19,7 @@ Perturbed = tuple[list[Row], Facts]  # rows, and the checks that a card shows
 class PerturbedTexts:
     """Perturbed captions of whole tables, each text perturbation applied once.
 
-    Args:
-        options: how captions are perturbed.
-        optional: leave out what needs a checkpoint or data that is not there, instead of raising an error.
+    `optional`: leave out what needs a checkpoint or data that is not there, instead of raising an error.
     """
 
     def __init__(self, options: PerturbationOptions, *, optional: bool) -> None:

@@ -39,8 +39,7 @@ _OPPOSITE = {"left": "right", "right": "left"}
 def verdict(scene: Scene, caption: str) -> Verdict:
     """Whether the caption is true of the scene.
 
-    Raises:
-        ValueError: the caption is not in the language of the shapes world.
+    Raises ValueError: the caption is not in the language of the shapes world.
 
     >>> lifting = Scene(Figure("man", "red"), "lifts", "sand", Figure("box"), "above")
     >>> verdict(lifting, "Adam raises a box"), verdict(lifting, "a man in red lowers a box on the sand")

@@ -108,9 +108,8 @@ def _compare(built: BuiltSet, read: Mapping[str, int]) -> None:
 def read_blocks(path: Path, video_pattern: str) -> list[Block]:
     """Reads the blocks of a released csv.
 
-    Raises:
-        VideoContrastError: a column is missing, a block does not have six rows of one video, or a sentence is empty;
-            the message names the line where the structure breaks.
+    Raises VideoContrastError: a column is missing, a block does not have six rows of one video, or a sentence is empty;
+    the message names the line where the structure breaks.
     """
     rows: list[tuple[str, str, str]] = []
     for place, row in read_table(path):

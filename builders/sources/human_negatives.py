@@ -27,11 +27,9 @@ class HumanNegative:
 def read_negatives(path: str | Path) -> list[HumanNegative]:
     """Reads rows with `clip` (or `video_id`, `id`), `caption` and `negative` (JSON lines, CSV, TSV ...).
 
-    A clip is named by its id, by its video's id, or by its video file. `negative` may be a list, an entry each.
-
-    Raises:
-        UsageError: a column is missing.
-        VideoContrastError: a text is empty, or negative and caption are equal; names the line.
+    A clip is named by its id, by its video's id, or by its video file. `negative` may be a list, an entry each. Raises
+    UsageError: a column is missing; VideoContrastError: a text is empty, or negative and caption are equal; names the
+    line.
     """
     entries: list[HumanNegative] = []
     for row in read_table(path):

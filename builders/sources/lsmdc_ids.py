@@ -81,9 +81,8 @@ def lsmdc_ids(
 def read(path: Path, pattern: str = "{movie}/{clip}.avi") -> list[CaptionedClip]:
     """Clips of a file of descriptions, in its order.
 
-    Raises:
-        VideoContrastError: a clip whose name holds no movie and times, an empty sentence, or a clip given twice with
-            the same sentence; the message names the line.
+    Raises VideoContrastError: a clip whose name holds no movie and times, an empty sentence, or a clip given twice with
+    the same sentence; the message names the line.
     """
     by_clip: dict[str, list[str]] = {}
     for place, clip, sentence in _lines(path):

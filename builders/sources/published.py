@@ -185,8 +185,7 @@ class PublishedSet:
     def built(self) -> BuiltSet:
         """The set with its card's facts: licence, citation, what to fetch, counts beside those of the paper.
 
-        Raises:
-            VideoContrastError: no config has an item.
+        Raises VideoContrastError: no config has an item.
         """
         release = self.release
         facts: Facts = {

@@ -30,9 +30,8 @@ class VideoName(VideoSpan):
 class Archive:
     """The members of a zip of videos.
 
-    Raises:
-        UsageError: no such file, or no zip.
-        VideoContrastError: a member's path leads out of the folder into which the zip is unpacked.
+    Raises UsageError: no such file, or no zip; VideoContrastError: a member's path leads out of the folder into which
+    the zip is unpacked.
     """
 
     def __init__(self, path: Path) -> None:
@@ -224,11 +223,9 @@ class Entry:
 def read_rows(path: str | Path, release: Release) -> Iterator[Entry]:
     """Yields the rows of a table (.csv .tsv .jsonl .parquet, or of the Hub), or the objects of a JSON file.
 
-    The key is that of an object of objects, the number of the row elsewhere.
-
-    Raises:
-        UsageError: no such file; the message says how to fetch it.
-        VideoContrastError: cannot be read, or entries that are no objects; names file and entry.
+    The key is that of an object of objects, the number of the row elsewhere. Raises UsageError: no such file; the
+    message says how to fetch it; VideoContrastError: cannot be read, or entries that are no objects; names file and
+    entry.
     """
     if not str(path).endswith(".json"):
         if Path(path).suffix:
@@ -278,8 +275,7 @@ def lettered(row: Entry) -> Choice:
 def as_kind(name: str, place: str) -> str:
     """A kind as tables hold it: lower case, words joined by "_".
 
-    Raises:
-        VideoContrastError: nothing is left of it, or it is reserved.
+    Raises VideoContrastError: nothing is left of it, or it is reserved.
 
     >>> as_kind("Velocity & Frequency", "row 1")
     'velocity_frequency'

@@ -30,9 +30,8 @@ class ReleasedItem:
 def read_released(path: str | Path) -> list[ReleasedItem]:
     """Items of a released set: `clip<TAB>ending0..ending4<TAB>label`, header, no quoting, UTF-8.
 
-    Raises:
-        UsageError: no such file.
-        VideoContrastError: another header, a label out of range, an empty or repeated candidate; names the line.
+    Raises UsageError: no such file; VideoContrastError: another header, a label out of range, an empty or repeated
+    candidate; names the line.
     """
     items: list[ReleasedItem] = []
     for place, row in read_table(path):
@@ -54,8 +53,7 @@ def read_released(path: str | Path) -> list[ReleasedItem]:
 def is_released(path: str | Path) -> bool:
     """Whether a file is a five-option TSV (by its header) rather than a list of negatives.
 
-    Raises:
-        UsageError: no such file.
+    Raises UsageError: no such file.
     """
     if not Path(path).is_file():
         raise UsageError(f"no such file: {path}")
@@ -71,7 +69,6 @@ def released_config(
     The contrast among the candidates is the one nearest to the true caption; the release does not mark it.
 
     Args:
-        path: of the file.
         kind: of its contrasts, one of `rows.KINDS`.
         video_path: clip -> path of its video under the video root.
         cluster: clip -> source video; by default each clip is one of its own.

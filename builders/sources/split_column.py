@@ -17,9 +17,7 @@ Part = TypeVar("Part")
 def column_of(row: TableRow, named: str | None) -> str | None:
     """The column that holds the split of a row; None where there is none.
 
-    Args:
-        row: of the table.
-        named: the column that the user names; `NO_COLUMN` for none, None for `COLUMN` where the row has it.
+    `named`: the column that the user names; `NO_COLUMN` for none, None for `COLUMN` where the row has it.
     """
     if named is None:
         return COLUMN if COLUMN in row.cells else None
@@ -29,9 +27,8 @@ def column_of(row: TableRow, named: str | None) -> str | None:
 def split_of(row: TableRow, named: str | None) -> str | None:
     """The split of a row; None where no column says it, `DEFAULT` where its cell is empty.
 
-    Raises:
-        UsageError: no such column.
-        VideoContrastError: no name of a split, or none of `KNOWN` in a column that the user did not name.
+    Raises UsageError: no such column; VideoContrastError: no name of a split, or none of `KNOWN` in a column that the
+    user did not name.
     """
     column = column_of(row, named)
     if column is None:

@@ -73,10 +73,8 @@ def read(folder: Path, pattern: str = "{video_id}.mp4") -> tuple[dict[str, list[
 
     `validation` is the list of 3,350 clips that retrieval papers score, where its file is there; else all annotated
     segments of the validation subset. A segment whose times another one of the video has is a clip of two captions.
-
-    Raises:
-        UsageError: no annotations in the folder.
-        VideoContrastError: a segment without text or with bad times; the message names it.
+    Raises UsageError: no annotations in the folder; VideoContrastError: a segment without text or with bad times; the
+    message names it.
     """
     segments: dict[str, Segments] = {}
     known = (ANNOTATIONS, *CAPTIONING.values(), VALIDATION)

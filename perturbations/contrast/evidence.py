@@ -25,9 +25,7 @@ _STUFF = ("grain", "sauce", "dry_ingredient", "herb", "meat", "dairy", "drink", 
 class Evidence:
     """Indexes of the counts and answers of the lexicon, kept for a whole set.
 
-    Args:
-        counts: of captions.
-        lexicon: default: that of the package.
+    `lexicon`: default: that of the package.
     """
 
     def __init__(self, counts: CaptionCounts, lexicon: Lexicon | None = None) -> None:
@@ -113,9 +111,7 @@ class Evidence:
     def takes(self, noun: str, introduction: str) -> bool:
         """Whether people say a noun in a number: "a carrot", "carrots", not "a parsley" or "parsleys".
 
-        Args:
-            noun: with its compound.
-            introduction: as of `slots.introduction`.
+        `introduction`: as of `slots.introduction`.
         """
         if introduction == "determined":
             return True
@@ -291,8 +287,7 @@ class Evidence:
     def attested(self, words: Sequence[str], first: int, size: int, new: Sequence[str]) -> tuple[float, float]:
         """How much of the runs at both ends of new words was counted: 1 for all three words, .5 for two, 0 for none.
 
-        Args:
-            words, first, size, new: as of `run_change`.
+        `words, first, size, new`: as of `run_change`.
         """
         before, after = ["<", "<", *words[:first]][-2:], [*words[first + size :], ">", ">"][:2]
         three, two = self.counts.tables["words3"], self.counts.tables["words2"]

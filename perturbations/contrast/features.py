@@ -61,9 +61,7 @@ def _reason(key: VerbKey, choice: VerbChoice, evidence: Evidence) -> str:
 def verb_choice_features(evidence: Evidence, key: VerbKey, choice: VerbChoice) -> dict[str, float]:
     """Features of a unit in the place of a verb, whatever else the caption says.
 
-    Args:
-        evidence: of counts and lexicon.
-        key, choice: what is replaced, and by what.
+    `key, choice`: what is replaced, and by what.
     """
     counts = evidence.counts
     unit = f"{choice.unit} {choice.keeps}" if choice.keeps else choice.unit
@@ -221,9 +219,7 @@ def object_slot_features(reading: CaptionReading, slot: ThingSlot, evidence: Evi
 def object_choice_features(evidence: Evidence, key: ThingKey, noun: str) -> dict[str, float]:
     """Features of a noun in the place of a thing, whatever else the caption says.
 
-    Args:
-        evidence: of counts and lexicon.
-        key, noun: what is replaced, and by what, in dictionary form.
+    `key, noun`: what is replaced, and by what, in dictionary form.
     """
     counts, lexicon = evidence.counts, evidence.lexicon
     here = {
@@ -261,10 +257,8 @@ def object_caption_features(
 ) -> dict[str, float]:
     """Features of a noun in the place of a thing that depend on the rest of the caption.
 
-    Args:
-        reading, slot, noun: the caption, what is replaced, and by what, in dictionary form.
-        new: the words as they will stand there.
-        evidence: of counts and lexicon.
+    `reading, slot, noun`: the caption, what is replaced, and by what, in dictionary form. `new`: the words as they will
+    stand there.
     """
     counts, own = evidence.counts, slot.noun.split(" ")
     others = [name for name in reading.counted_nouns(counts) if name != slot.noun and name not in own]

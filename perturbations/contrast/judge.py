@@ -61,8 +61,7 @@ def load_judge(kind: Kind) -> Judge:
 def threshold(quality: str | float) -> float:
     """The least probability of a quality: "high", "balanced", "all", or a number between 0 and 1.
 
-    Raises:
-        UsageError: it is neither.
+    Raises UsageError: it is neither.
 
     >>> threshold("balanced"), threshold("0.9")
     (0.65, 0.9)

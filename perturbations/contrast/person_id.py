@@ -20,15 +20,13 @@ def swap(caption: str, cast: Cast, rng: Generator) -> Edit | None:
     """The caption with its first character swapped, and each later one kept or swapped with equal chance.
 
     A character keeps one new name through the whole caption. The new name has the same gender, is not named in the
-    caption, is not used twice, and is no longer or shorter form of a name there ("Harry" for "Harry Potter").
+    caption, is not used twice, and is no longer or shorter form of a name there ("Harry" for "Harry Potter"). Returns
+    None if the caption names nobody, or there is nobody to swap the first one for (`contrasts` counts the reasons).
 
     Args:
         caption: any text; names match as they are written, as whole words, the longest first. Possessive endings stay.
         cast: name -> gender of the movie's characters; an empty gender means unknown, and is never swapped.
         rng: draws the substitutes and the coins.
-
-    Returns:
-        None if the caption names nobody, or there is nobody to swap the first one for (`contrasts` counts the reasons).
 
     >>> import numpy as np
     >>> cast = {"Jenko": "male", "Schmidt": "male", "Zach": "male"}
@@ -67,10 +65,8 @@ def named(caption: str, cast: Cast) -> list[str]:
 def read_casts(rows: Sequence[Mapping[str, str]], where: str = "the cast table") -> dict[str, dict[str, str]]:
     """Movie -> name -> gender, from rows with `movie`, `name` and `gender`.
 
-    Genders are compared in lower case, "m" and "f" as "male" and "female"; "unknown", "?" and nothing are none.
-
-    Raises:
-        UsageError: a column is missing or a name is empty or has two genders; the message names the row.
+    Genders are compared in lower case, "m" and "f" as "male" and "female"; "unknown", "?" and nothing are none. Raises
+    UsageError: a column is missing or a name is empty or has two genders; the message names the row.
     """
     casts: dict[str, dict[str, str]] = {}
     for number, row in enumerate(rows):

@@ -69,9 +69,7 @@ def _eligible(
 def noun_of(words: str, slot: ThingSlot) -> str | None:
     """The dictionary form of words in the place of a thing; None where they are no noun in its number.
 
-    Args:
-        words: such as "table tennis".
-        slot: what they replace.
+    `words`: such as "table tennis".
     """
     lead, space, head = words.lower().rpartition(" ")
     noun = lead + space + lemma(head, slot.tag)

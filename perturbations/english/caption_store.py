@@ -20,9 +20,8 @@ _BATCH = 500  # SQLite allows some 1,000 parameters in one statement
 class CaptionStore:
     """A text a caption, such as its tags or its parse, with a digest. Losing the file costs time, never correctness.
 
-    Args:
-        path: the file; made if absent. Several producers may share it. None: nothing is kept.
-        producer: name and version of all that the texts depend on, the way they are written included.
+    `path`: the file; made if absent. Several producers may share it. None: nothing is kept. `producer`: name and
+    version of all that the texts depend on, the way they are written included.
     """
 
     def __init__(self, path: str | os.PathLike[str] | None, producer: str) -> None:

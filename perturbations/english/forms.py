@@ -163,9 +163,8 @@ _LOWER = frozenset(("foolish", "childish", "stylish", "selfish", "reddish", "gre
 def within(phrase: str, tag: str) -> str:
     """A phrase that began a caption as it stands inside one: only a name keeps its capital.
 
-    Args:
-        phrase: one word or more.
-        tag: the Penn tag of the first. Taggers read "Young men" as a name, so a dictionary adjective is none.
+    `phrase`: one word or more. `tag`: the Penn tag of the first. Taggers read "Young men" as a name, so a dictionary
+    adjective is none.
 
     >>> within("Young men", "NNP"), within("Indian man", "JJ"), within("Mary", "NNP"), within("The man", "DT")
     ('young men', 'Indian man', 'Mary', 'the man')

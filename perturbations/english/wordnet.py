@@ -88,8 +88,7 @@ def _sense(senses: bytes, offset: int) -> Sense:
 def load() -> WordNet:
     """WordNet from NLTK's data folders.
 
-    Raises:
-        VideoContrastError: it is not there; the message names the command that gets it.
+    Raises VideoContrastError: it is not there; the message names the command that gets it.
     """
     import nltk.data
 

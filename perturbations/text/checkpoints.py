@@ -78,9 +78,7 @@ def stored_revision(checkpoint: str) -> str | None:
 def produced_by(name: str, models: str | Sequence[str] | None = None) -> str:
     """What makes the text of a perturbation with models: "rules", or checkpoints as `NAME@REVISION`.
 
-    Args:
-        name: a perturbation with checkpoints.
-        models: checkpoints in place of the default ones, as of `perturb_captions`.
+    `models`: checkpoints in place of the default ones, as of `perturb_captions`.
     """
     names = () if models in (RULES, (RULES,)) else names_of(name, models)
     revisions = {checkpoint: stored_revision(checkpoint) for checkpoint in names}

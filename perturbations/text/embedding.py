@@ -96,9 +96,8 @@ def load(source: str) -> SynonymVectors:
     """Word vectors from a text file (one word and its numbers a line), a sentence-transformers checkpoint of averaged
     word embeddings, or the input embeddings of any transformers checkpoint.
 
-    Raises:
-        MissingCheckpoint: it cannot be had; the message names the command that gets it.
-        VideoContrastError: the file is no table of vectors; the message names the line.
+    Raises MissingCheckpoint: it cannot be had; the message names the command that gets it; VideoContrastError: the file
+    is no table of vectors; the message names the line.
     """
     if Path(source).is_file():
         return _from_text(Path(source))
@@ -154,8 +153,7 @@ def _from_transformers(source: str) -> SynonymVectors:
 def _vector_lines(path: Path) -> Iterator[tuple[str, np.ndarray]]:
     """Words and float32 vectors of a text file, one line in memory at a time; word2vec's header line is passed over.
 
-    Raises:
-        VideoContrastError: a line is not a word and as many numbers as the first line's; the message names it.
+    Raises VideoContrastError: a line is not a word and as many numbers as the first line's; the message names it.
     """
     width = 0
     with open(path, encoding="utf-8", errors="replace") as handle:

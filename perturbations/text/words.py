@@ -89,10 +89,8 @@ def put(caption: str, changes: Sequence[tuple[int, int, str]]) -> str:
 def rewritten(sentence: Sentence, changes: Mapping[int, str], *, articles: bool = True) -> str:
     """The caption with words replaced, each in the case of the old one.
 
-    Args:
-        sentence: the parsed caption.
-        changes: place of a word -> what stands there instead, in lower case; "" leaves a word out that is not the last.
-        articles: make an "a" or "an" before a new word fit it.
+    `changes`: place of a word -> what stands there instead, in lower case; "" leaves a word out that is not the last.
+    `articles`: make an "a" or "an" before a new word fit it.
 
     >>> from video_contrast.perturbations.english import parse_one
     >>> rewritten(parse_one("A man runs"), {1: "actor", 2: "slowly runs"})

@@ -74,10 +74,8 @@ def scaled_size(height: int, width: int) -> tuple[int, int]:
 def crop_at(frame: Frame, top: int, left: int) -> Frame:
     """Returns the 224x224 crop that `translate` takes.
 
-    Args:
-        frame: uint8[H, W, 3]; scaled first, so that its shorter side has `SHORT_SIDE` pixels.
-        top: offset from the upper edge, in pixels of the scaled frame.
-        left: offset from the left edge.
+    `frame`: uint8[H, W, 3]; scaled first, so that its shorter side has `SHORT_SIDE` pixels. `top`: offset from the
+    upper edge, in pixels of the scaled frame.
     """
     tall, wide = scaled_size(*frame.shape[:2])
     scaled = cv2.resize(frame, (wide, tall), interpolation=cv2.INTER_LINEAR)

@@ -192,8 +192,6 @@ def stream_parts(
 
     Args:
         spec: the perturbation, whose name and version are part of it.
-        seed: any integer.
-        video_id: of the clip's video.
         start: the clip's seconds in its video; None: from its beginning.
         end: see `start`; None: to its end.
     """

@@ -47,8 +47,7 @@ class PairSource:
     def of(cls, text: str) -> "PairSource":
         """Reads `[NAME=]FOLDER/CONFIG[:COUNT]`.
 
-        Raises:
-            UsageError: it has another form; the message shows one that works.
+        Raises UsageError: it has another form; the message shows one that works.
 
         >>> PairSource.of("ours=sets/mine/verb_mc:150")
         PairSource(name='ours', folder=PosixPath('sets/mine'), config='verb_mc', count=150)
@@ -166,9 +165,7 @@ def _pair(row: MultipleChoiceRow, seed: int) -> Pair | None:
 def read_key(folder: str | Path) -> dict[str, dict[str, str]]:
     """The key of a reading: pair -> its number, clip and source.
 
-    Raises:
-        UsageError: there is no reading in the folder.
-        VideoContrastError: the key is broken.
+    Raises UsageError: there is no reading in the folder; VideoContrastError: the key is broken.
     """
     path = Path(folder) / KEY
     if not path.is_file():

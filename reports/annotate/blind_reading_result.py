@@ -58,9 +58,8 @@ class ReadingResult(TypedDict):
 def read_votes(path: str | Path) -> list[Row]:
     """The rows of a file of votes of all readers (tab-separated; lines that begin with "#" say what it is).
 
-    Raises:
-        UsageError: no such file.
-        VideoContrastError: a column is missing, or a vote is none of the letters; names the line.
+    Raises UsageError: no such file; VideoContrastError: a column is missing, or a vote is none of the letters; names
+    the line.
     """
     rows = _table(Path(path))
     for number, row in rows:

@@ -29,8 +29,7 @@ def shown_folder() -> Path:
 def shown_clip(root: Path, row: MultipleChoiceRow) -> Path:
     """The file to show for an item: the clip itself, or a copy that a browser can play, cut to the item's span.
 
-    Raises:
-        VideoContrastError: the clip is missing or cannot be read.
+    Raises VideoContrastError: the clip is missing or cannot be read.
     """
     clip = Clip.of(row)
     paths = clip_files(root, clip)
@@ -82,8 +81,7 @@ class ClipsAhead:
     def clip(self, row: MultipleChoiceRow) -> Path:
         """The file to show for an item; one that is just being written is waited for.
 
-        Raises:
-            VideoContrastError: the clip is missing or cannot be read.
+        Raises VideoContrastError: the clip is missing or cannot be read.
         """
         with self._changed:
             self._waiting = [other for other in self._waiting if other["id"] != row["id"]]

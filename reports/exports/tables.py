@@ -41,8 +41,7 @@ def tables_of(folder: str | Path, layouts: Sequence[Layout], *, write_videos: bo
 def choice_tables(folder: str | Path, *, write_videos: bool) -> tuple[str, Tables]:
     """The name of a built set and its multiple-choice tables, as `tables_of`.
 
-    Raises:
-        UsageError: as `tables_of`, or it has no such table.
+    Raises UsageError: as `tables_of`, or it has no such table.
     """
     name, tables = tables_of(folder, ("multiple_choice",), write_videos=write_videos)
     if not tables:

@@ -134,8 +134,7 @@ def is_results(value: Mapping[str, Json]) -> bool:
 def refuse_json(path: Path, value: Mapping[str, Json]) -> None:
     """Refuses the results of lmms-eval, and the one JSON file in which it kept samples up to its version 0.2.
 
-    Raises:
-        UsageError: the file is one.
+    Raises UsageError: the file is one.
     """
     if is_results(value):
         raise UsageError(

@@ -67,8 +67,7 @@ def _as_share(value: float | None, of_samples: float) -> float | None:
 def best_logs(logs: Sequence[ForeignLog]) -> dict[Place, str]:
     """The model that is better than every other one on a task, by the paired test, as `terminal.best_models` says it.
 
-    Returns:
-        Place of the accuracy -> model; nothing where no test says so.
+    Returns place of the accuracy -> model; nothing where no test says so.
     """
     tasks: dict[str, dict[str, Hits]] = {}
     for log in logs:
@@ -129,9 +128,7 @@ def notes_of(tables: Mapping[str, LogMetrics]) -> list[str]:
 def harness_notes(logs: Sequence[ForeignLog], *, beside_own: bool) -> list[str]:
     """What stands below a table of figures of several harnesses; [] for one.
 
-    Args:
-        logs: of other harnesses.
-        beside_own: whether runs of `score` stand in the table, too.
+    `beside_own`: whether runs of `score` stand in the table, too.
     """
     names = sorted({log.harness for log in logs}) + (["video-contrast"] if beside_own else [])
     if not logs or len(names) < 2:

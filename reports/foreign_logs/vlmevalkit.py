@@ -19,8 +19,7 @@ def is_table(row: Mapping[str, Json]) -> bool:
 def read(path: Path, rows: Mapping[int, Mapping[str, Json]]) -> ForeignLog:
     """Reads a table of judged predictions: the rows by their number in the file.
 
-    Raises:
-        VideoContrastError: predictions that were not judged, or a row without a score; names file and row.
+    Raises VideoContrastError: predictions that were not judged, or a row without a score; names file and row.
     """
     column = next((name for name in ("score", "hit") if name in next(iter(rows.values()))), None)
     if column is None:

@@ -59,8 +59,7 @@ CHANGES: dict[str, Frames] = {
 def check_pictures(probe: Probe, source: ModelSource) -> Outcome:
     """The verdict "pictures".
 
-    Returns:
-        "fact" where there is nothing to compare: no processor, or pixels of another number than it gives.
+    Returns "fact" where there is nothing to compare: no processor, or pixels of another number than it gives.
     """
     untested = "not tested: the model's processor gives no pixels to compare with"
     if not source.config or network_of(probe.model) is None:

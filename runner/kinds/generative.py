@@ -68,8 +68,7 @@ class GenerativeScorer(PairScorer):
         counters: what this process's scoring cost so far: items, tokens, passes of the vision tower.
         rendered: the first rendered prompt, for the record.
 
-    Raises:
-        VideoContrastError: the processor has no chat template.
+    Raises VideoContrastError: the processor has no chat template.
     """
 
     def __init__(self, model: TorchModel, processor: Processor, options: ScoringOptions | None = None) -> None:
@@ -233,8 +232,7 @@ class GenerativeScorer(PairScorer):
     ) -> JsonObject:
         """The first prompt about the captions with its hash and token count, and the shapes of the pixels.
 
-        Args:
-            clip, captions, position, question: of an item, as of `score`.
+        `clip, captions, position, question`: of an item, as of `score`.
         """
         texts = [self.chat.safe(caption) for caption in captions]
         question = self._safe(question, clip)
@@ -314,8 +312,7 @@ class GenerativeScorer(PairScorer):
 def check_torchvision() -> None:
     """Video processors need torchvision, and one that was built for the torch at hand.
 
-    Raises:
-        VideoContrastError: it is absent, or a build for another torch (which breaks transformers as a whole).
+    Raises VideoContrastError: it is absent, or a build for another torch (which breaks transformers as a whole).
     """
     import torch
 

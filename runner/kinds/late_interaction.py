@@ -40,10 +40,8 @@ FRAMES_AT_ONCE = 8
 class ColEncoder(LateJoinEncoder):
     """A transformers `Col...ForRetrieval`.
 
-    Args:
-        model: in evaluation mode.
-        processor: its processor, with `process_images` and `process_queries`.
-        prompt_text: before each caption, instead of the processor's `query_prefix`.
+    `processor`: its processor, with `process_images` and `process_queries`. `prompt_text`: before each caption, instead
+    of the processor's `query_prefix`.
     """
 
     def __init__(self, model: TorchModel, processor: Processor, *, prompt_text: str | None = None) -> None:

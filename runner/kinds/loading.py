@@ -80,8 +80,7 @@ def load_model(source: ModelSource, settings: LoadOptions, class_name: str | Non
 def load_processor(source: ModelSource, settings: LoadOptions, backend: str | None = "pil") -> Processor:
     """The processor, with the PIL backend: torchvision's pixels differ by up to 1e-4 in cosine.
 
-    Args:
-        backend: None for video processors, which have torchvision's only.
+    `backend`: None for video processors, which have torchvision's only.
     """
     import transformers
 
@@ -103,8 +102,7 @@ def tokenizer_of(processor: Processor) -> Tokenizer:
 def reading(source: ModelSource, processor: Processor) -> Processor:
     """The processor or tokenizer, if it knows a word at all: the library makes an empty one where files are missing.
 
-    Raises:
-        VideoContrastError: every caption would be the same to it.
+    Raises VideoContrastError: every caption would be the same to it.
     """
     tokenizer = tokenizer_of(processor)
     if hasattr(tokenizer, "unk_token_id") and hasattr(tokenizer, "encode"):

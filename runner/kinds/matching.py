@@ -45,7 +45,6 @@ class MatchingScorer(PairScorer):
 
     Args:
         model: one of the classes of `HEADS`, in evaluation mode.
-        processor: its processor.
         aggregate: how the frames' probabilities become one score.
         batch_size: pairs (frame, caption) in one forward pass.
         prefilter: in retrieval, score only this many texts a clip, chosen by the checkpoint's own contrastive

@@ -49,13 +49,12 @@ class CannotShare(Exception):
 class Prefix:
     """The model's state after a prompt, from which any number of endings is scored.
 
+    Raises CannotShare: the model's cache cannot be continued by several endings.
+
     Args:
         model: a generative transformers model in evaluation mode.
         inputs: the processor's output for one whole prompt (batch of 1), on the model's device.
         length: how many of its tokens belong to the prefix; at least 1, and all pixel placeholders must be among them.
-
-    Raises:
-        CannotShare: the model's cache cannot be continued by several endings.
     """
 
     def __init__(self, model: TorchModel, inputs: Tensors, length: int) -> None:
@@ -233,8 +232,6 @@ def score_unshared(
         inputs: the processor's output for one whole prompt.
         endings: token ids, none of them empty.
         length: how many tokens of the prompt stand before an ending.
-        read: as in `Prefix.score`.
-        only_last: as in `Prefix.score`.
     """
     import torch
 
@@ -258,8 +255,7 @@ def score_unshared(
 def common_length(sequences: Sequence[Sequence[int]], at_least: int) -> int:
     """How many leading tokens all sequences share, leaving every one at least one token of its own.
 
-    Returns:
-        The number; `at_least` (the end of the pixel placeholders) where they share fewer.
+    Returns the number; `at_least` (the end of the pixel placeholders) where they share fewer.
     """
     shortest = min(len(sequence) for sequence in sequences)
     stacked = np.array([list(sequence[:shortest]) for sequence in sequences])

@@ -57,8 +57,7 @@ def squares(frames: np.ndarray, side: int) -> np.ndarray:
 class RemoteChat(PairScorer):
     """Scores captions of one clip by what a model with a `chat` of its own answers.
 
-    Raises:
-        VideoContrastError: the model has no `chat`, or one that is not known here.
+    Raises VideoContrastError: the model has no `chat`, or one that is not known here.
     """
 
     def __init__(self, model: TorchModel, tokenizer: Tokenizer, options: ChatOptions | None = None) -> None:
@@ -154,8 +153,7 @@ class RemoteChat(PairScorer):
 def load(source: ModelSource, settings: LoadOptions) -> RemoteChat:
     """Loads the model and its tokenizer with the code of its repository.
 
-    Raises:
-        UsageError: without `--trust-remote-code`.
+    Raises UsageError: without `--trust-remote-code`.
     """
     import transformers
 

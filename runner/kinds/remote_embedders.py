@@ -59,10 +59,8 @@ def squashed(frames: np.ndarray, side: int) -> np.ndarray:
 def cropped(frames: np.ndarray, side: int) -> np.ndarray:
     """The middle square of each frame, the short side `side` pixels, as LanguageBind's processor without its chance.
 
-    Its release crops at random places and mirrors every second clip, also when it is only asked for embeddings.
-
-    Returns:
-        float32[3, T, side, side].
+    Its release crops at random places and mirrors every second clip, also when it is only asked for embeddings. Returns
+    float32[3, T, side, side].
     """
     height, width = frames.shape[1:3]
     scale = side / min(height, width)
@@ -93,8 +91,7 @@ def interface_of(model: TorchModel) -> Interface | None:
 class RemoteEncoder(DualEncoder):
     """A model with one of the interfaces of this file.
 
-    Raises:
-        VideoContrastError: the checkpoint has a tokenizer in place of the processor that makes its pixels.
+    Raises VideoContrastError: the checkpoint has a tokenizer in place of the processor that makes its pixels.
     """
 
     def __init__(self, model: TorchModel, interface: Interface, processor: Processor | None) -> None:

@@ -70,9 +70,7 @@ class ServedOptions(prompts.AskOptions, EndpointOptions):
 class ServedScorer(PairScorer):
     """Scores captions of one clip by asking a served model.
 
-    Args:
-        chat: the endpoint; its `parameters` are set here to short, greedy answers with log-probabilities.
-        options: how it is asked.
+    `chat`: the endpoint; its `parameters` are set here to short, greedy answers with log-probabilities.
     """
 
     parallel = AT_ONCE
@@ -132,8 +130,7 @@ class ServedScorer(PairScorer):
     ) -> JsonObject:
         """The first question about the captions; the server puts it into its chat template.
 
-        Args:
-            clip, captions, position, question: of an item, as of `score`.
+        `clip, captions, position, question`: of an item, as of `score`.
         """
         question = None if question is None else question.of_frames(len(clip.frames))
         asked = prompts.questions_about(captions, self.options, position=position, question=question)

@@ -46,9 +46,8 @@ class EmbedderOptions(EndpointOptions):
 class ServedEmbedder(DualEncoder):
     """Rows of clips and captions from an embeddings endpoint, of length one.
 
-    Args:
-        chat: the endpoint; only its retries and its pace are used.
-        options: how it is asked; prompts go as the system message.
+    `chat`: the endpoint; only its retries and its pace are used. `options`: how it is asked; prompts go as the system
+    message.
     """
 
     def __init__(self, chat: ChatModel, options: EmbedderOptions | None = None) -> None:

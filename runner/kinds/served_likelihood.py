@@ -165,8 +165,7 @@ def is_log_probability(log: float) -> bool:
 def read_prompt_tokens(output: Json) -> Answer:
     """The prompt's `tokens` of a response to `prompt_logprobs` or `echo`.
 
-    Raises:
-        VideoContrastError: the server returned none.
+    Raises VideoContrastError: the server returned none.
     """
     rows = getattr(output, "prompt_logprobs", None)
     choice = output.choices[0] if getattr(output, "choices", None) else None

@@ -35,9 +35,8 @@ VIDEOPRISM = "VideoPrismClipModel"
 class VideoTextEncoder(DualEncoder):
     """A model that encodes a clip as a whole.
 
-    Args:
-        model: one of the classes of this file, or any with `get_video_features` and `get_text_features`.
-        processor: its processor, with a tokenizer and a video processor, or an image processor that takes the frames.
+    `model`: one of the classes of this file, or any with `get_video_features` and `get_text_features`. `processor`: its
+    processor, with a tokenizer and a video processor, or an image processor that takes the frames.
     """
 
     def __init__(self, model: TorchModel, processor: Processor) -> None:

@@ -29,9 +29,7 @@ SPACED = ("second_per_grid_ts", "video_second_per_grid")
 def told_times(prompt: str, inputs: Mapping[str, Tensor]) -> list[float]:
     """The times that a model is told of a clip, one a frame or a temporal patch; [] where it is told none.
 
-    Args:
-        prompt: as the model reads it, up to the end of the clip.
-        inputs: the processor's output.
+    `prompt`: as the model reads it, up to the end of the clip.
 
     >>> told_times("<0.3 seconds><|video_pad|><1.1 seconds><|video_pad|>", {})
     [0.3, 1.1]

@@ -21,9 +21,8 @@ SECONDS = 30.0  # for fetching it
 def write_certificate(certificate: Json, path: Path | None = None) -> Path:
     """Writes a certificate.
 
-    Args:
-        certificate: of `certify`.
-        path: the file; by default one in the user's cache, which `score` knows, named by model, revision and dtype.
+    `certificate`: of `certify`. `path`: the file; by default one in the user's cache, which `score` knows, named by
+    model, revision and dtype.
     """
     model = certificate["model"]
     name = re.sub(r"[^\w.-]+", "-", f"{model['name']}-{model['revision'][:8]}-{model['dtype']}")
@@ -34,9 +33,7 @@ def write_certificate(certificate: Json, path: Path | None = None) -> Path:
 def read_certificate(source: str) -> Json:
     """A certificate from a file or an https address.
 
-    Raises:
-        UsageError: an address of another kind.
-        VideoContrastError: it cannot be read, or is no certificate.
+    Raises UsageError: an address of another kind; VideoContrastError: it cannot be read, or is no certificate.
     """
     if re.match(r"\w+://", source):
         if not source.startswith("https://"):

@@ -56,9 +56,8 @@ class FileSet(SetFolder):
     def rows(self, config: str, split: str) -> list[Row]:
         """The rows of a split.
 
-        Raises:
-            UsageError: no such split.
-            VideoContrastError: the file is damaged, or a row is no item; names file and row.
+        Raises UsageError: no such split; VideoContrastError: the file is damaged, or a row is no item; names file and
+        row.
         """
         if split not in self.splits(config):
             raise unknown_name(f"split of {self.file}:", split, self.splits(config))

@@ -95,14 +95,12 @@ def completed_rows(
 ) -> list[Row]:
     """The rows of a table that may lack columns: as they are where none is missing, else with defaults.
 
+    Raises VideoContrastError: there are no candidates or no label, or they do not fit; names the row.
+
     Args:
-        rows: dicts by column.
         where: what to call the table in messages.
         columns: which column is what, where the user says so.
         split: only its rows; how labels are read is told from all of them.
-
-    Raises:
-        VideoContrastError: there are no candidates or no label, or they do not fit; names the row.
     """
     listed = list(rows.values()) if isinstance(rows, Mapping) else list(rows)
     first = listed[0] if listed else {"captions": None}

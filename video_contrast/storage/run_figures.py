@@ -119,9 +119,7 @@ def figure(
 ) -> RunFigure | None:
     """A figure of a condition; None where it was not measured.
 
-    Args:
-        numbers: of the condition, as in `metrics.json`.
-        name, kind, config, condition: as in `RunFigure`.
+    `numbers`: of the condition, as in `metrics.json`. `name, kind, config, condition`: as in `RunFigure`.
     """
     value = (numbers or {}).get(key(name, kind))
     if numbers is None or value is None:
@@ -151,9 +149,7 @@ def ties_of(numbers: Numbers) -> int:
 def condition_figures(config: str, condition: str, numbers: Numbers) -> list[RunFigure]:
     """Every figure of a condition: all candidates first, then by kind; of retrieval one way after the other.
 
-    Args:
-        config, condition: what was scored.
-        numbers: of the condition, as in `metrics.json`.
+    `config, condition`: what was scored. `numbers`: of the condition, as in `metrics.json`.
     """
     names = [("accuracy", ""), *(("accuracy", kind) for kind in kinds_of(numbers))]
     names += [

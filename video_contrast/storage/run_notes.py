@@ -43,8 +43,7 @@ def are_missing(record: RunRecord) -> str:
 def remark_lines(remarks: Mapping[str, Collection[str]]) -> list[str]:
     """A line for each thing that should be known of some videos, with how many they are and the first of them.
 
-    Args:
-        remarks: what should be known -> video paths.
+    `remarks`: what should be known -> video paths.
     """
     return [
         f"{counted(len(paths), 'video')} ({min(paths)}{', ...' * (len(paths) > 1)}): {remark}"

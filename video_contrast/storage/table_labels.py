@@ -120,9 +120,8 @@ class _Column:
 def _base(numbers: Sequence[tuple[int, int]], first: int | None) -> tuple[str, str]:
     """Whether places count from 0 or from 1, and what that was told from where the labels do not settle it.
 
-    Args:
-        numbers: label and number of candidates of each row whose label is a number.
-        first: the number of the first of numbered columns of candidates.
+    `numbers`: label and number of candidates of each row whose label is a number. `first`: the number of the first of
+    numbered columns of candidates.
     """
     if not numbers or any(number == 0 for number, _ in numbers):
         return "place0", ""

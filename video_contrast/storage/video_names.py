@@ -15,9 +15,7 @@ ENDING = re.compile(rf"\.({'|'.join(ENDINGS)})$", re.I)
 def with_ending(video: str, root: Path | None = None) -> str:
     """The file of a video that may be named without its ending: the one that lies there, else .mp4.
 
-    Args:
-        video: the name, relative to `root`.
-        root: the folder of the videos, where it is known.
+    `video`: the name, relative to `root`. `root`: the folder of the videos, where it is known.
 
     >>> with_ending("clips/a"), with_ending("a.webm"), with_ending("film_00.01")
     ('clips/a.mp4', 'a.webm', 'film_00.01.mp4')

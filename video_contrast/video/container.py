@@ -36,8 +36,7 @@ class DamagedVideo(BrokenVideo):
 def opened(path: str) -> Iterator[tuple[AvContainer, AvStream]]:
     """Opens a file and yields its PyAV container and its video stream: the one flagged default, or the first.
 
-    Raises:
-        BrokenVideo: no such file, not a regular file, not a video container, or no video stream in it.
+    Raises BrokenVideo: no such file, not a regular file, not a video container, or no video stream in it.
     """
     import av
 
@@ -137,8 +136,7 @@ def _opened(name: str, options: dict[str, str]) -> AvContainer:
 def regular(path: str | os.PathLike[str]) -> os.stat_result:
     """Returns the `os.stat_result` of a regular file. Devices and pipes are refused: opening one may never return.
 
-    Raises:
-        BrokenVideo: no such file, a circle of links, or not a regular file.
+    Raises BrokenVideo: no such file, a circle of links, or not a regular file.
     """
     try:
         status = Path(path).stat()

@@ -27,14 +27,12 @@ def grid_frames(
 ) -> list[int]:
     """The frames of a span of a file that an edit shows.
 
+    Returns `count` frame numbers, non-decreasing; different ones unless the span has fewer frames.
+
     Args:
         times: float64[n], seconds at which each frame of the file is shown, increasing.
         coarse: int64[N], the frames at which the whole file is sampled, non-decreasing.
         span: first and one past the last frame of the part, 0 <= first < stop <= n.
-        count: frames wanted.
-
-    Returns:
-        `count` frame numbers, non-decreasing; different ones unless the span has fewer frames.
 
     >>> grid_frames(np.arange(100) / 25, np.array([12, 37, 62, 87]), (0, 100), 4)
     [12, 37, 62, 87]

@@ -67,9 +67,7 @@ class Timeline:
     def sample(self, count: int, policy: Policy = "uniform") -> npt.NDArray[np.int64]:
         """The numbers of `count` pictures, int64[count].
 
-        Args:
-            count: pictures wanted, at least 1.
-            policy: "uniform", "linspace" or "head".
+        `count`: pictures wanted, at least 1. `policy`: "uniform", "linspace" or "head".
         """
         if policy == "head":
             return frame_indices(len(self.times), count, policy)

@@ -97,8 +97,7 @@ def write_video(
 def check_target(path: str | os.PathLike[str]) -> None:
     """Refuses a file name whose ending is not that of a container which `write_video` can write.
 
-    Raises:
-        UsageError: says which endings there are.
+    Raises UsageError: says which endings there are.
     """
     if Path(path).suffix.lower() not in _ENDINGS:
         raise UsageError(f"{path}: a video file that is written ends in {', '.join(_ENDINGS)}")

@@ -39,7 +39,6 @@ class ChatGenerator:
         model: a Hub id or folder of a chat model; with `endpoint` the name that the endpoint knows it by.
         endpoint: base address of an OpenAI-compatible server ("http://localhost:8000/v1"); None: run it here. A key,
             where the server wants one, comes from the variable OPENAI_API_KEY or HF_TOKEN, so that no record holds it.
-        k: replacements asked for.
         store: JSON-lines file that keeps every answer: an interrupted build goes on there, a rebuild asks nothing.
             None: for a served model a file of the user's cache, so that paid answers are never lost; else in memory.
         chat: something else with the methods of `local_chat.Chat`, in place of model and endpoint.

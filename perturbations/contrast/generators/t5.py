@@ -19,7 +19,6 @@ class T5Generator:
     Args:
         model: any T5-like checkpoint with sentinels, also one made by `video-contrast tune-t5`.
         beams, k: beam width, and how many beams are read (k <= beams).
-        max_new_tokens: longest filling.
         batch_tokens: tokens in one batch, counting every beam.
         device: "auto", "cpu", "cuda" ...
     """

@@ -16,10 +16,8 @@ def replace_words(sentence: Sentence, first: int, last: int, new: str, *, unit: 
     """The words `first` to `last` (behind the last) replaced; "a" or "an" before them fits the new ones.
 
     Args:
-        sentence: the parsed caption.
         first: index of the first replaced word.
         last: index behind the last replaced word.
-        new: the text in their place.
         unit: what the caption says, in dictionary form.
         other: what the contrast says instead, in dictionary form.
     """
@@ -35,7 +33,6 @@ def change(sentence: Sentence, changes: list[Change], *, unit: str, other: str) 
     "a" or "an" before a span fits what stands there afterwards.
 
     Args:
-        sentence: the parsed caption.
         changes: spans of words that do not overlap, with the new text of each.
         unit: what the caption says, in dictionary form.
         other: what the contrast says instead, in dictionary form.
