@@ -1,42 +1,60 @@
 """Which of a clip's contrasts is taken: a good one, and over the whole set varied ones that texts alone do not tell.
 
 Every item earns the log-odds of its probability. Against that stand costs that grow with each repetition: of the pair
-old -> new, of the words that are put in and of the word that is replaced; of words, pairs and triples of words and runs
-of letters that stand oftener in what replaces than in what is replaced; of edits that all lengthen, shorten, or make
-usual. One item after another takes the proposal that adds most, until nothing changes; an item that would add less than
-nothing is left out.
+old -> new, of the words that are put in and of the word that is replaced; of edits that all lengthen, shorten, or make
+usual; and of runs of words and letters that stand oftener in the contrasts than in the captions, or less often.
+
+A set shall be as even as chance would make it, no more and no less: where every word is put in exactly as often as it
+is taken out, a model that has seen all items but one knows the last. So the weight of evenness is found for each set:
+item after item takes the proposal that adds most (none, if it would add less than nothing), and after each sweep the
+weight of each family of runs grows where the set is less even than chance, and shrinks where it is more so.
 """
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import exp, log
 from typing import NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 from video_contrast.perturbations.contrast.proposal import Kind, Proposal
 from video_contrast.seeds import stream
 
-_SWEEPS = 6
+_SWEEPS = 10
 _KEPT = 24  # proposals of an item that take part, best first
 _WORTH = 12.0  # of an item, which its costs may use up
-_REPEATED = {"pair": 1.0, "new": 0.15, "old": 0.05}  # cost of each further time, and the next one costs more
-# Cost of unevenness of runs of one, two, three words, and (4) of three letters. Things leave more choices than verbs:
-# evened to the last word they would tell again, since what replaces in one item is then what is replaced in the others.
-_UNEVEN = {"verb": {1: 5.0, 2: 1.8, 3: 0.4, 4: 3.6}, "object": {1: 1.3, 2: 0.45, 3: 0.1, 4: 0.12}}
-_FREE = 2.0  # by which a run may stand oftener on one side at no cost
+_REPEATED = np.array([1.0, 0.15, 0.05])  # cost of each further time: pair, put in, replaced; the pair's grow with it
 _SIGNS = 6.0
 _FEW = 20  # items by which signs are smoothed: few items cannot be even
+_FAMILIES = 4  # runs of one, two, three words, and of three letters
+_FIRST_WEIGHT = 0.1  # of evenness, of each family
+_CHANCE = 1.05  # unevenness of a set, 1.0 if each run fell on caption and contrast by a fair coin
+_SMOOTHED = 2.0  # times by which the unevenness of a run is smoothed: what stands there once teaches nothing
+_FEW_RUNS = 30.0  # by which that of a set is smoothed
 
 
 @dataclass(frozen=True, slots=True)
-class _RatedProposal:
-    """A proposal with what it adds by itself, and by what it makes the set uneven."""
+class _RatedClip:
+    """The proposals of a clip as numbers, an entry (row) for each.
 
-    proposal: Proposal
-    gain: float
-    delta: tuple[tuple[str, int, float], ...]  # run, +1 in the contrast or -1 in the caption, weight
-    repeated: tuple[tuple[str, float], ...]  # what is repeated, cost
-    signs: tuple[float, ...]  # longer in words, in characters, more usual
+    Attributes:
+        proposals: themselves.
+        gain: log-odds of their probabilities.
+        names: numbers of the pair, of what is put in, and of what is replaced.
+        signs: -1, 0 or 1: longer in words, in characters, more usual.
+        runs, changes: the runs of all proposals one after the other, and how much oftener each stands in the contrast.
+        first: where those of each proposal begin; and the end.
+    """
+
+    proposals: list[Proposal]
+    gain: NDArray[np.float64]
+    names: NDArray[np.int64]
+    signs: NDArray[np.float64]
+    runs: NDArray[np.int64]
+    changes: NDArray[np.float64]
+    first: NDArray[np.int64]
 
 
 def select(
@@ -53,30 +71,21 @@ def select(
         Clip id -> the chosen proposal, in the order of `proposals`; and the ids of the clips that are left out, since
         each of their contrasts would tell a reader of texts alone which caption is true.
     """
-    rated = {
-        clip: [_rated(proposal, _UNEVEN[kind]) for proposal in _varied(listed)]
-        for clip, listed in proposals.items()
-        if listed
-    }
-    order = sorted(rated)
+    run_numbers: dict[tuple[int, str], int] = {}
+    name_numbers: dict[tuple[str, ...], int] = {}
+    order = sorted(clip for clip, listed in proposals.items() if listed)
+    rated = {clip: _rated(_varied(proposals[clip]), run_numbers, name_numbers) for clip in order}
     stream(seed, "contrast-select", kind).shuffle(order)
-    balance = _Balance()
-    choice_of: dict[str, _RatedProposal | None] = {}
-    for clip in order:
-        choice_of[clip] = balance.best(rated[clip])
-        balance.add(choice_of[clip], 1)
+    balance = _Balance(np.array([family for family, _ in run_numbers], dtype=np.int64), len(name_numbers))
+    taken: dict[str, int | None] = dict.fromkeys(order)
     for _ in range(_SWEEPS):
-        changed = 0
         for clip in order:
-            balance.add(choice_of[clip], -1)
-            best = balance.best(rated[clip])
-            changed += best is not choice_of[clip]
-            choice_of[clip] = best
-            balance.add(best, 1)
-        if not changed:
-            break
-    chosen = {clip: choice.proposal for clip in rated if (choice := choice_of[clip]) is not None}
-    return chosen, [clip for clip in rated if choice_of[clip] is None]
+            balance.add(rated[clip], taken[clip], -1)
+            taken[clip] = balance.best(rated[clip])
+            balance.add(rated[clip], taken[clip], 1)
+        balance.weigh()
+    chosen = {clip: rated[clip].proposals[n] for clip in proposals if (n := taken.get(clip)) is not None}
+    return chosen, [clip for clip in proposals if clip in rated and clip not in chosen]
 
 
 def _varied(proposals: Sequence[Proposal]) -> list[Proposal]:
@@ -92,77 +101,107 @@ def _varied(proposals: Sequence[Proposal]) -> list[Proposal]:
 
 
 class _Balance:
-    """Sums over the chosen proposals, and what one more would add."""
+    """Sums over the chosen proposals, and what one more would add.
 
-    def __init__(self) -> None:
-        self._sum: dict[str, int] = defaultdict(int)
-        self._size: dict[str, int] = defaultdict(int)
-        self._times: Counter[str] = Counter()
-        self._signs = [0.0, 0.0, 0.0]
+    Args:
+        families: of each run.
+        names: how many pairs and words there are.
+    """
+
+    def __init__(self, families: NDArray[np.int64], names: int) -> None:
+        self._families = families
+        self._weights = np.full(_FAMILIES, _FIRST_WEIGHT)
+        self._net, self._size = np.zeros(len(families)), np.zeros(len(families))
+        self._times = np.zeros(names)
+        self._signs = np.zeros(3)
         self._items = 0
 
-    def add(self, proposal: _RatedProposal | None, times: int) -> None:
-        if proposal is None:
+    def add(self, clip: _RatedClip, number: int | None, times: int) -> None:
+        """Adds a proposal of a clip, or (-1 times) takes it away."""
+        if number is None:
             return
-        for run, delta, _ in proposal.delta:
-            self._sum[run] += times * delta
-            self._size[run] += times * abs(delta)
-        for name, _ in proposal.repeated:
-            self._times[name] += times
-        for place, sign in enumerate(proposal.signs):
-            self._signs[place] += times * sign
+        own = slice(clip.first[number], clip.first[number + 1])
+        self._net[clip.runs[own]] += times * clip.changes[own]
+        self._size[clip.runs[own]] += times * np.abs(clip.changes[own])
+        self._times[clip.names[number]] += times
+        self._signs += times * clip.signs[number]
         self._items += times
 
-    def best(self, rated: Sequence[_RatedProposal]) -> _RatedProposal | None:
-        """The proposal that adds most, the first of equals; None if none adds anything."""
-        gain, place = max((self._gain(proposal), -place) for place, proposal in enumerate(rated))
-        return rated[-place] if gain > 0 else None
+    def best(self, clip: _RatedClip) -> int | None:
+        """The number of the proposal that adds most, the first of equals; None if none adds anything."""
+        net, size = self._net[clip.runs], self._size[clip.runs]
+        more = _uneven(net + clip.changes, size + np.abs(clip.changes)) - _uneven(net, size)
+        cost = np.add.reduceat(self._weights[self._families[clip.runs]] * more, clip.first[:-1])
+        times = self._times[clip.names]
+        times[:, 1:] **= 0.5
+        cost += times @ _REPEATED
+        cost += _SIGNS * ((self._signs + clip.signs) ** 2 - self._signs**2).sum(axis=1) / (self._items + _FEW)
+        gain = _WORTH + clip.gain - cost
+        number = int(gain.argmax())
+        return number if gain[number] > 0 else None
 
-    def _gain(self, proposal: _RatedProposal) -> float:
-        gain = _WORTH + proposal.gain
-        for run, delta, weight in proposal.delta:
-            now, size = self._sum[run], self._size[run]
-            after = max(abs(now + delta) - _FREE, 0.0)
-            before = max(abs(now) - _FREE, 0.0)
-            gain -= weight * (after * after / (size + abs(delta)) - (before * before / size if size else 0.0))
-        for name, cost in proposal.repeated:
-            gain -= cost * self._times[name] ** 0.5 if name[0] != "p" else cost * self._times[name]
-        items = self._items + _FEW
-        for now_sign, sign in zip(self._signs, proposal.signs, strict=True):
-            gain -= _SIGNS * ((now_sign + sign) ** 2 - now_sign**2) / items
-        return gain
+    def weigh(self) -> None:
+        """Weighs a family of runs more where it is less even than chance, less where it is more so."""
+        often = self._size > 1
+        size, families = self._size[often], self._families[often]
+        uneven = np.bincount(families, self._net[often] ** 2 / (size + _SMOOTHED), _FAMILIES)
+        by_chance = np.bincount(families, size / (size + _SMOOTHED), _FAMILIES)
+        ratio = (uneven + _FEW_RUNS) / (_CHANCE * by_chance + _FEW_RUNS)
+        self._weights *= ratio.clip(0.2, 5.0) ** 2
 
 
-def _rated(proposal: Proposal, uneven: Mapping[int, float]) -> _RatedProposal:
-    delta = Counter(_runs(proposal.text))
-    delta.subtract(_runs(proposal.caption))
-    listed = tuple((run, n, uneven[int(run[0])]) for run, n in sorted(delta.items()) if n)
-    old, new = proposal.unit, proposal.other
-    names = {"pair": f"p {old}>{new}", "new": f"n {new}", "old": f"o {old}"}
-    probability = min(max(proposal.probability, 0.01), 0.99)
-    return _RatedProposal(
-        proposal,
-        log(probability / (1 - probability)),
-        listed,
-        tuple((names[name], cost) for name, cost in _REPEATED.items()),
+def _uneven(net: NDArray[np.float64], size: NDArray[np.float64]) -> NDArray[np.float64]:
+    """How uneven runs are, 0 if as chance would have it: of `size` times, contrasts have `net` more than captions."""
+    return (net**2 - size) / (size + _SMOOTHED)
+
+
+def _rated(
+    proposals: list[Proposal], run_numbers: dict[tuple[int, str], int], name_numbers: dict[tuple[str, ...], int]
+) -> _RatedClip:
+    """A clip's proposals as numbers; new runs and names get the next ones."""
+    changes = [_changes(proposal) for proposal in proposals]
+    odds = np.array([proposal.probability for proposal in proposals]).clip(0.01, 0.99)
+    names = [
+        [
+            name_numbers.setdefault(name, len(name_numbers))
+            for name in ((item.unit, item.other), ("put in", item.other, ""), ("replaced", item.unit, ""))
+        ]
+        for item in proposals
+    ]
+    signs = [
         (
-            _sign(len(proposal.text.split()) - len(proposal.caption.split())),
-            _sign(len(proposal.text) - len(proposal.caption)),
-            _sign(proposal.features.get("run change", 0.0)),
-        ),
+            len(item.text.split()) - len(item.caption.split()),
+            len(item.text) - len(item.caption),
+            item.features.get("run change", 0.0),
+        )
+        for item in proposals
+    ]
+    return _RatedClip(
+        proposals,
+        np.log(odds / (1 - odds)),
+        np.array(names),
+        np.sign(np.array(signs, dtype=float)),
+        np.array([run_numbers.setdefault(run, len(run_numbers)) for of_one in changes for run in of_one], dtype=int),
+        np.array([change for of_one in changes for change in of_one.values()], dtype=float),
+        np.cumsum([0, *map(len, changes)]),
     )
 
 
-def _runs(text: str) -> Counter[str]:
-    """Runs of words and letters, each named by its kind."""
-    words = ["<", *text.lower().split(), ">"]
-    runs = Counter(f"{n} {' '.join(words[at : at + n])}" for n in (1, 2, 3) for at in range(len(words) - n + 1))
-    runs.update(f"4 {f' {word} '[at : at + 3]}" for word in words for at in range(len(word)))
-    return runs
-
-
-def _sign(value: float) -> float:
-    return float(value > 0) - float(value < 0)
+def _changes(proposal: Proposal) -> dict[tuple[int, str], int]:
+    """How much oftener each run stands in the contrast than in the caption, where it does; runs with their family."""
+    end = proposal.start + len(proposal.new)
+    before = ["<", *proposal.text[: proposal.start].lower().split()][-2:]
+    after = [*proposal.text[end:].lower().split(), ">"][:2]
+    changes: Counter[tuple[int, str]] = Counter()
+    for shown, sign in ((proposal.new, 1), (proposal.old, -1)):
+        words = [*before, *shown.lower().split(), *after]
+        for size in (1, 2, 3):
+            for at in range(len(words) - size + 1):
+                changes[size - 1, " ".join(words[at : at + size])] += sign
+        for word in words:
+            for at in range(len(word)):
+                changes[3, f" {word} "[at : at + 3]] += sign
+    return {run: change for run, change in changes.items() if change} or {(0, ""): 0}
 
 
 class Variety(NamedTuple):
