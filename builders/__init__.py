@@ -3,7 +3,7 @@
     build("msrvtt", ["gender_mc"], output="sets/msrvtt", folder="MSRVTT")
 
 registry.py, writing.py, build_report.py    what a builder is, how its set is written, and what is said of it
-sources/    one file a data set, published ones included (`published.py` has what these share)
+sources/    one file a data set; published ones by their form (`published.py` has what these share)
 assembly/    clips, contrasts and distractors become candidates; reasons why clips fall out; work on many processes
 robustness/    sets under perturbations of their texts and videos
 shapes/    clips drawn on the spot, whose captions are true by construction

@@ -5,7 +5,7 @@ counted by reason; what cannot be right (a key outside the options, an id that r
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated
@@ -13,8 +13,16 @@ from typing import Annotated
 from video_contrast.builders.assembly.captioned_clip import CaptionedClip, normal
 from video_contrast.builders.assembly.difference import difference
 from video_contrast.builders.assembly.multiple_choice import contrasts_only_row
-from video_contrast.builders.registry import BuiltSet
-from video_contrast.builders.sources.published_fields import Archive, Choice, Entry, Release, VideoName, as_kind
+from video_contrast.builders.registry import BuiltSet, builder
+from video_contrast.builders.sources.published_fields import (
+    Archive,
+    Choice,
+    Entry,
+    VideoName,
+    as_kind,
+    read_rows,
+    release,
+)
 from video_contrast.errors import VideoContrastError
 from video_contrast.rows import Row, multiple_choice_row, retrieval_row
 from video_contrast.storage.set_records import Facts
@@ -26,6 +34,15 @@ class PublishedOptions:
 
     videos_zip: Annotated[Path | None, "zip of the videos: rows then name its members"] = None
     seed: Annotated[int, "seed of the places of the candidates, where the release gives none"] = 0
+
+
+def published_builder(
+    name: str, *, configs: tuple[str, ...], needs: str
+) -> Callable[[Callable[..., BuiltSet]], Callable[..., BuiltSet]]:
+    """Registers the builder of a published set; `needs`: which files of the release, before the way to fetch them."""
+    fetch = release(name).fetch
+    is_command = fetch.startswith(("git ", "hf "))
+    return builder(name, configs=configs, requirements=f"{needs}: {f'`{fetch}`' if is_command else fetch}")
 
 
 @dataclass
@@ -171,11 +188,15 @@ class Items:
 class PublishedSet:
     """A published set while its release is read; a config without items is left out, and said so."""
 
-    def __init__(self, release: Release, options: PublishedOptions) -> None:
-        self.release = release
+    def __init__(self, name: str, options: PublishedOptions) -> None:
+        self.release = release(name)
         self.seed = options.seed
         self.tables: dict[str, dict[str, Items]] = {}  # config -> split -> items
         self._archive = None if options.videos_zip is None else Archive(options.videos_zip)
+
+    def rows(self, path: str | Path) -> Iterator[Entry]:
+        """Yields the rows of a file of the release (`read_rows`)."""
+        return read_rows(path, self.release)
 
     def items(self, config: str, split: str = "test") -> Items:
         """The items of a split, which are none at first."""

@@ -1,0 +1,297 @@
+"""Builders of published sets of questions with options, or of a choice among texts of one clip."""
+
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated
+
+from video_contrast.builders.registry import BuiltSet
+from video_contrast.builders.sources.published import PublishedOptions, PublishedSet, published_builder
+from video_contrast.builders.sources.published_fields import (
+    YES_NO,
+    Choice,
+    Entry,
+    VideoName,
+    file_name,
+    lettered,
+    present,
+)
+from video_contrast.errors import UsageError
+from video_contrast.files import read_json
+
+TEMPCOMPASS_CONFIGS = ("multi_choice", "yes_no", "caption_matching")
+TEMPCOMPASS_FILES = {"multi_choice": "multi-choice", "yes_no": "yes_no", "caption_matching": "caption_matching"}
+# Word for word as the authors' scripts ask.
+TEMPCOMPASS_YES_OR_NO = "{question}\nPlease answer yes or no:"
+TEMPCOMPASS_BEST_OPTION = "{question}\n{options}\nPlease directly give the best option:"
+# Three questions have an option without the blank behind its letter, or with one before it.
+_TEMPCOMPASS_OPTION = re.compile(
+    r"^ ?(?:([A-Z])\. ?|((?:Option|Sentence|Caption|Description)s?) ([A-Z0-9]+): )(.*)$", re.M
+)
+
+
+@published_builder("tempcompass", configs=TEMPCOMPASS_CONFIGS, needs="its folder `questions`")
+def tempcompass(
+    configs: list[str],
+    *,
+    folder: Annotated[Path, "the repository, with questions/multi-choice.json ..."],
+    options: PublishedOptions,
+) -> BuiltSet:
+    """TempCompass: multiple choice, yes or no, and caption matching, with the authors' prompts."""
+    published = PublishedSet("tempcompass", options)
+    for config in configs:
+        items = published.items(config)
+        for row in published.rows(folder / "questions" / f"{TEMPCOMPASS_FILES[config]}.json"):
+            video = row.video("videos/{id}.mp4", id=row.key, cluster=row.key.partition("_")[0])
+            for dimension, entries in row.fields.items():
+                if not isinstance(entries, list):
+                    raise row.error(f"{dimension!r} must be a list of questions")
+                for number, fields in enumerate(entries):
+                    entry = Entry(f"{row.place}, {dimension}, question {number}", str(number), fields)
+                    choice = _tempcompass_choice(config, entry)
+                    items.answers(entry, f"{row.key}-{dimension}-{number}", video, choice, kind=dimension)
+    return published.built()
+
+
+def _tempcompass_choice(config: str, entry: Entry) -> Choice:
+    """The question, its options, and how the authors ask it."""
+    text = entry.text("question")
+    if config == "yes_no":
+        return Choice(text, YES_NO, entry.yes_or_no(), TEMPCOMPASS_YES_OR_NO)
+    answer, options = entry.text("answer").strip(), list(_TEMPCOMPASS_OPTION.finditer(text))
+    lines = [match[0].strip() for match in options]
+    if len(lines) != len([line for line in text.split("\n") if line.strip()]) - 1:
+        raise entry.error(f"a line of the question is neither its first nor an option: {text!r}")
+    if answer not in lines:
+        raise entry.error(f"the answer {answer!r} is outside the options {lines}")
+    label, first = options[0][2], options[0][3]
+    place = "number" if first and first.isdigit() else "letter"
+    written = "{letter}. {text}" if label is None else f"{label} {{{place}}}: {{text}}"
+    question = text[: options[0].start()].rstrip("\n")
+    return Choice(
+        question, [match[4] for match in options], lines.index(answer), TEMPCOMPASS_BEST_OPTION, option=written
+    )
+
+
+@published_builder("ssv2", configs=("label", "template_mc"), needs="its json files")
+def ssv2(
+    configs: list[str],
+    *,
+    label: Annotated[Path | None, "json of SSv2-label, validation"] = None,
+    template: Annotated[Path | None, "json of SSv2-template, validation"] = None,
+    options: PublishedOptions,
+) -> BuiltSet:
+    """SSv2-label as retrieval; SSv2-template as a choice among the templates, since each is true of several clips."""
+    published = PublishedSet("ssv2", options)
+    if "label" in configs and label is not None:
+        for row in published.rows(label):
+            for video in _ssv2_videos(row):
+                published.items("label", "validation").retrieval(row, video.video_id, video, [row.text("caption")])
+    if "template_mc" in configs and template is not None:
+        rows = list(published.rows(template))
+        names = list(dict.fromkeys(row.text("caption") for row in rows))
+        for row in rows:
+            choice = Choice("", names, row.place_among("caption", names))
+            for video in _ssv2_videos(row):
+                published.items("template_mc", "validation").answers(
+                    row, video.video_id, video, choice, kind="template"
+                )
+    if not published.tables:
+        raise UsageError(f"ssv2: give --label FILE or --template FILE; fetch them: {published.release.fetch}")
+    return published.built()
+
+
+def _ssv2_videos(row: Entry) -> list[VideoName]:
+    """The videos of a caption: one, or a list of them."""
+    names = [row.text("video")] if isinstance(row.get("video"), str) else row.texts("video")
+    return [row.video("{file}", file=name) for name in names]
+
+
+TVBENCH_TASKS = (
+    "action_antonym", "action_count", "action_localization", "action_sequence", "egocentric_sequence",
+    "moving_direction", "object_count", "object_shuffle", "scene_transition", "unexpected_action",
+)  # fmt: skip
+TVBENCH_CUT = ("action_localization", "action_sequence")  # their start and end count, as in the authors' loader
+
+
+@published_builder("tvbench", configs=("tvbench_mc",), needs="its folder `json`")
+def tvbench(
+    configs: list[str],
+    *,
+    folder: Annotated[Path, "the download's folder `json`, with action_antonym.json ..."],
+    video_pattern: Annotated[str, "path of a video"] = "video/{task}/{video}",
+    options: PublishedOptions,
+) -> BuiltSet:
+    """TVBench: ten tasks, as kinds of one config."""
+    published = PublishedSet("tvbench", options)
+    items = published.items("tvbench_mc")
+    files = [task for task in TVBENCH_TASKS if (folder / f"{task}.json").exists()]
+    for task in files or TVBENCH_TASKS[:1]:
+        for row in published.rows(folder / f"{task}.json"):
+            choices = row.texts("candidates")
+            key = row.place_among("answer", choices)
+            start, end = (row.number(name) if task in TVBENCH_CUT else None for name in ("start", "end"))
+            items.answers(
+                row,
+                f"{task}-{row.key}",
+                row.video(video_pattern, start=start, end=end, task=task),
+                Choice(row.text("question"), choices, key, published.release.prompt, option="({letter}) {text}"),
+                kind=task,
+            )
+    items.counts["tasks_missing"] = len(TVBENCH_TASKS) - len(files)
+    return published.built()
+
+
+TOMATO_TASKS = ("count", "direction", "rotation", "shape&trend", "velocity&frequency", "visual_cues")
+
+
+@published_builder("tomato", configs=("tomato_mc",), needs="its folder `data`")
+def tomato(
+    configs: list[str],
+    *,
+    folder: Annotated[Path, "the repository's folder `data`"],
+    options: PublishedOptions,
+) -> BuiltSet:
+    """TOMATO: six tasks, as kinds of one config, with the authors' prompt."""
+    published = PublishedSet("tomato", options)
+    for task in TOMATO_TASKS:
+        for row in published.rows(folder / f"{task}.json"):
+            published.items("tomato_mc").answers(
+                row,
+                f"{task}-{row.key}",
+                row.video("videos/{demonstration_type}/{key}.mp4"),
+                Choice(row.text("question"), row.texts("options"), row.place_of("answer"), published.release.prompt),
+                kind=task,
+                meta={"variation": row.get("variation"), "url": row.get("video_source_url")},
+            )
+    return published.built()
+
+
+NEXTQA_SPLITS = {"test": "test", "validation": "val"}
+NEXTQA_SIZES = {"test": 8564, "validation": 4996}
+
+
+@published_builder("nextqa", configs=("nextqa_mc",), needs="its folder `dataset/nextqa`")
+def nextqa(
+    configs: list[str],
+    *,
+    folder: Annotated[Path, "the repository's folder `dataset/nextqa`, with test.csv, val.csv, map_vid_vidorID.json"],
+    splits: Annotated[str, "which of test, validation, separated by commas"] = "test,validation",
+    video_pattern: Annotated[str, "path of a video; {vidor} is its name in VidOR, {video} its id"] = "{vidor}.mp4",
+    options: PublishedOptions,
+) -> BuiltSet:
+    """NExT-QA: five candidates a question, by type (causal, temporal, descriptive); the authors give no prompt."""
+    published = PublishedSet("nextqa", options)
+    names = read_json(present(folder / "map_vid_vidorID.json", published.release))
+    files = published.release.splits(splits, NEXTQA_SPLITS)
+    known = {"nextqa_mc": sum(NEXTQA_SIZES[split] for split in files)}
+    published.release = replace(published.release, paper=known)
+    for split, file in files.items():
+        for row in published.rows(folder / f"{file}.csv"):
+            video = row.text("video" if "video" in row.fields else "video_id")
+            candidates = [row.text(f"a{n}") for n in range(5)]
+            # NExT-GQA's copy of the files gives the answer as a text.
+            key = row.place_of("answer") if row.text("answer").isdigit() else row.place_among("answer", candidates)
+            published.items("nextqa_mc", split).answers(
+                row,
+                f"{video}-{row.text('qid')}",
+                row.video(video_pattern, vidor=str(names.get(video, video)), cluster=video),
+                Choice(row.text("question"), candidates, key),
+                kind=row.text("type"),
+            )
+    return published.built()
+
+
+VIDEOHALLUCER_SUBSETS = (
+    "object_relation", "temporal", "semantic_detail", "external_factual", "external_nonfactual", "interaction",
+)  # fmt: skip
+
+
+@published_builder("videohallucer", configs=VIDEOHALLUCER_SUBSETS, needs="its folder")
+def videohallucer(
+    configs: list[str],
+    *,
+    folder: Annotated[Path, "the download, with temporal/temporal.json ..."],
+    options: PublishedOptions,
+) -> BuiltSet:
+    """VideoHallucer: a config a subset, groups of a basic and a hallucinated question; the text score asks for both."""
+    published = PublishedSet("videohallucer", options)
+    for subset in configs:
+        path, items = folder / subset / f"{subset}.json", published.items(subset)
+        if not path.exists() and len(configs) > 1:
+            continue
+        for row in published.rows(path):
+            sides = {
+                name: Entry(f"{row.place}, {name}", row.key, side)
+                for name in ("basic", "hallucination")
+                if isinstance(side := row.get(name), dict)
+            }
+            if len(sides) < 2:
+                raise row.error("needs 'basic' and 'hallucination', each an object")
+            if len({side.yes_or_no() for side in sides.values()}) == 1:
+                items.leave_out("equal_answers")
+                continue
+            cluster = f"{subset}/{sides['basic'].text('video')}"
+            for name, side in sides.items():
+                items.answers(
+                    side,
+                    f"{subset}-{row.key}-{name}",
+                    side.video("{subset}/videos/{video}", subset=subset, cluster=cluster),
+                    Choice(side.text("question"), YES_NO, side.yes_or_no(), published.release.prompt),
+                    kind=str(row.get("type") or subset),
+                    group=f"{subset}-{row.key}",
+                )
+    return published.built()
+
+
+TEMPORALBENCH_FILES = {"short_mc": "temporalbench_short_qa.json", "long_mc": "temporalbench_long_qa.json"}
+# As the authors' scorer calls the numbers of the short set; the long set has none.
+TEMPORALBENCH_CATEGORIES = {
+    "1": "action order", "2": "action frequency", "3": "action type", "4": "motion magnitude",
+    "5": "motion direction", "6": "action effector", "7": "others", "8": "event order",
+}  # fmt: skip
+
+
+@published_builder("temporalbench", configs=tuple(TEMPORALBENCH_FILES), needs="its json files (gated)")
+def temporalbench(
+    configs: list[str],
+    *,
+    folder: Annotated[Path, "the download, with temporalbench_short_qa.json"],
+    options: PublishedOptions,
+) -> BuiltSet:
+    """TemporalBench: binary questions on short and on long clips, with the released prompt."""
+    published = PublishedSet("temporalbench", options)
+    for config in configs:
+        items = published.items(config)
+        for row in published.rows(folder / TEMPORALBENCH_FILES[config]):
+            items.answers(
+                row,
+                row.text("idx"),
+                row.video("{video_name}"),
+                lettered(row),
+                kind=TEMPORALBENCH_CATEGORIES.get(str(row.get("category") or ""), str(row.get("dataset") or "detail")),
+            )
+    return published.built()
+
+
+@published_builder("negbench", configs=("msrvtt_mc",), needs="msr_vtt_mcq_rephrased_llama.csv")
+def negbench(
+    configs: list[str],
+    *,
+    table: Annotated[Path, "msr_vtt_mcq_rephrased_llama.csv"],
+    video_pattern: Annotated[str, "path of a video; {file} is the last part of image_path"] = "{file}",
+    options: PublishedOptions,
+) -> BuiltSet:
+    """NegBench on MSR-VTT: the right caption among four, by the template of the right one."""
+    published = PublishedSet("negbench", options)
+    for row in published.rows(table):
+        path = "image_path" if "image_path" in row.fields else "filepath"
+        names = sorted(name for name in row.fields if re.fullmatch(r"caption_\d+", name))
+        published.items("msrvtt_mc").answers(
+            row,
+            row.key,
+            row.video(video_pattern, file=file_name(row.text(path))),
+            Choice("", [row.text(name) for name in names], row.place_of("correct_answer")),
+            kind=str(row.get("correct_answer_template") or "negation"),
+        )
+    return published.built()
