@@ -68,7 +68,7 @@ def retrieval(
     """
     matrix = _matrix(similarity)
     rows = _video_rows(caption_to_video, video_ids, *matrix.shape)
-    return _summary(
+    return figures_of_ranks(
         matrix_ranks(matrix, rows),
         caption_to_video=rows,
         n_videos=len(matrix),
@@ -119,7 +119,7 @@ def retrieval_from_embeddings(
         raise ValueError(f"embeddings of videos have {left.shape[1]} numbers, of captions {right.shape[1]}")
     rows = _video_rows(caption_to_video, video_ids, len(left), len(right))
     ranks = embedding_ranks(left, right, rows, normalise=normalise)
-    return _summary(
+    return figures_of_ranks(
         ranks, caption_to_video=rows, n_videos=len(left), ks=ks, clusters=clusters, interval=interval, seed=seed
     )
 
@@ -197,15 +197,17 @@ def _video_rows(
     return rows.astype(np.int64)
 
 
-def _summary(
+def figures_of_ranks(
     ranks: BothWays,
     caption_to_video: NDArray[np.int64],
     n_videos: int,
-    ks: Sequence[int] | None,
-    clusters: Values,
-    interval: bool,
-    seed: int,
+    *,
+    ks: Sequence[int] | None = None,
+    clusters: Values = None,
+    interval: bool = False,
+    seed: int = 0,
 ) -> Numbers:
+    """What `retrieval` returns, from the ranks alone; arguments as there, checked."""
     smaller = min(n_videos, len(caption_to_video))
     ks = tuple(k for k in _KS if k <= smaller) if ks is None else at_most(ks, smaller, "videos and captions")
     groups, n_clusters = cluster_codes(clusters, n_videos)

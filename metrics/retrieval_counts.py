@@ -4,7 +4,7 @@ That is all that ranks need, so nothing is sorted and no matrix of the size of t
 similarities pass by in blocks, from an array, from a memory-mapped file, or computed from embeddings.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -31,6 +31,17 @@ class BothWays(NamedTuple):
     videos: NDArray[np.int64]
 
 
+class Block(NamedTuple):
+    """Similarities of some videos with some captions, which are computed at every call of `values`.
+
+    Every pair is in one block; `values()` is floats `[videos, captions]`, the same at every call.
+    """
+
+    videos: NDArray[np.int64]
+    captions: NDArray[np.int64]
+    values: Callable[[], Array]
+
+
 class Tally:
     """Similarities of the true answers, and counts of all answers that are above them or equal to them."""
 
@@ -47,37 +58,39 @@ class Tally:
         self.rows = np.zeros((2, n_videos), np.int64)  # greater, at least
         self.columns = np.zeros((2, len(own)), np.int64)
 
-    def add(self, block: Array, first_video: int, first_caption: int, compare: Compare) -> None:
+    def add(
+        self, block: Array, videos: NDArray[np.int64], captions: NDArray[np.int64], compare: Compare | None = None
+    ) -> None:
         """Counts the similarities of some videos with some captions.
 
         Args:
             block: floats `[videos, captions]`, finite.
-            first_video: number of the video of its first row.
-            first_caption: number of the caption of its first column.
-            compare: how they are compared with those of the true answers.
+            videos: the numbers of its rows.
+            captions: the numbers of its columns.
+            compare: how they are compared with those of the true answers; None: as they are.
 
         Raises:
             ValueError: a similarity is NaN or infinite; the message names the video and the caption.
         """
         width = block.shape[1]
-        own = self.own[first_caption : first_caption + width]
+        own = self.own[captions]
+        compare = compare or exactly
         height = min(255, max(1, _CACHE // (width * block.itemsize)))  # 255: columns are added up in one byte
         buffer = np.empty((2, height, width), np.bool_)
         above = np.zeros((2, width), np.int64)
         for start in range(0, len(block), height):
             part = block[start : start + height]
             rows = slice(start, start + len(part))
-            videos = slice(first_video + start, first_video + start + len(part))
-            _refuse(part, videos.start, first_caption)
+            _refuse(part, videos[rows], captions)
             flags = buffer[:, : len(part)]
-            compare(part, self.best[videos, None], rows, flags)
+            compare(part, self.best[videos[rows], None], rows, flags)
             for which in (0, 1):
                 # Row by row: with an axis count_nonzero is fifteen times slower.
-                self.rows[which, videos] += [np.count_nonzero(row) for row in flags[which]]
+                self.rows[which, videos[rows]] += [np.count_nonzero(row) for row in flags[which]]
             compare(part, own, rows, flags)
             for which in (0, 1):
                 above[which] += np.add.reduce(flags[which].view(np.uint8), axis=0, dtype=np.uint8)
-        self.columns[:, first_caption : first_caption + width] += above
+        self.columns[:, captions] += above
 
     def ranks(self) -> BothWays:
         """Where the true answers stand, once all blocks are counted."""
@@ -98,13 +111,65 @@ def matrix_ranks(similarity: Array, caption_to_video: NDArray[np.int64]) -> Both
         ValueError: a similarity is NaN or infinite; the message names the video and the caption.
     """
     own = np.asarray(similarity[caption_to_video, np.arange(len(caption_to_video))])
+    captions = np.arange(similarity.shape[1])
+    height = max(255, _CACHE * 16 // max(1, similarity.shape[1] * similarity.itemsize))
+    blocks = [
+        Block(rows, captions, lambda rows=rows: np.asarray(similarity[rows[0] : rows[-1] + 1]))  # type: ignore[misc]
+        for rows in np.split(np.arange(len(similarity)), range(height, len(similarity), height))
+    ]
+    return block_ranks(blocks, own, caption_to_video, len(similarity))
+
+
+def own_similarities(blocks: Sequence[Block], caption_to_video: NDArray[np.int64], n_videos: int) -> Array:
+    """The similarity of each caption with its video, `[captions]`, as the blocks hold it; others are not computed.
+
+    Args:
+        blocks: all similarities.
+        caption_to_video: the row of each caption's video.
+        n_videos: the number of videos.
+    """
+    own: Array | None = None
+    for block in blocks:
+        place = np.full(n_videos, -1)
+        place[block.videos] = np.arange(len(block.videos))
+        rows = place[caption_to_video[block.captions]]
+        columns = np.flatnonzero(rows >= 0)
+        if len(columns):
+            values = block.values()
+            own = np.empty(len(caption_to_video), values.dtype) if own is None else own
+            own[block.captions[columns]] = values[rows[columns], columns]
+    assert own is not None, "no block holds a caption's own video"
+    return own
+
+
+def block_ranks(
+    blocks: Sequence[Block],
+    own: Array,
+    caption_to_video: NDArray[np.int64],
+    n_videos: int,
+    keep: Callable[[Block, Array], None] | None = None,
+) -> BothWays:
+    """Ranks from similarities that pass by in blocks, compared in their own precision.
+
+    Args:
+        blocks: all similarities.
+        own: the similarity of each caption with its video.
+        caption_to_video: the row of each caption's video.
+        n_videos: the number of videos.
+        keep: told every block with its values.
+
+    Raises:
+        ValueError: a similarity is NaN or infinite; the message names the video and the caption.
+    """
     bad = np.flatnonzero(~np.isfinite(own))
     if len(bad):
         raise ValueError(_not_finite(int(caption_to_video[bad[0]]), int(bad[0]), own[bad[0]]))
-    tally = Tally(own, caption_to_video, len(similarity))
-    height = max(255, _CACHE * 16 // max(1, similarity.shape[1] * similarity.itemsize))
-    for start in range(0, len(similarity), height):
-        tally.add(np.asarray(similarity[start : start + height]), start, 0, exactly)
+    tally = Tally(own, caption_to_video, n_videos)
+    for block in blocks:
+        values = block.values()
+        tally.add(values, block.videos, block.captions)
+        if keep is not None:
+            keep(block, values)
     return tally.ranks()
 
 
@@ -121,7 +186,7 @@ def exactly(part: Array, true: Array, rows: slice, flags: NDArray[np.bool_]) -> 
     np.greater_equal(part, true, out=flags[1])
 
 
-def _refuse(part: Array, first_video: int, first_caption: int) -> None:
+def _refuse(part: Array, videos: NDArray[np.int64], captions: NDArray[np.int64]) -> None:
     """Raises if a similarity is not finite (the sum of very large finite ones may overflow)."""
     with np.errstate(over="ignore", invalid="ignore"):
         if np.isfinite(part.sum()):
@@ -129,7 +194,7 @@ def _refuse(part: Array, first_video: int, first_caption: int) -> None:
     bad = np.argwhere(~np.isfinite(part))
     if len(bad):
         row, column = bad[0]
-        raise ValueError(_not_finite(first_video + int(row), first_caption + int(column), part[row, column]))
+        raise ValueError(_not_finite(int(videos[row]), int(captions[column]), part[row, column]))
 
 
 def _not_finite(video: int, caption: int, value: Values) -> str:

@@ -199,7 +199,9 @@ def _pair_rows(runs: tuple[RunFolder, RunFolder], test: PairedTest) -> list[Comp
 
 
 def _retrieval(runs: tuple[RunFolder, RunFolder], test: PairedTest) -> list[Comparison]:
+    from video_contrast.metrics.ranks import Ranks
     from video_contrast.metrics.retrieval_counts import matrix_ranks
+    from video_contrast.runner.table_metrics import ranks_of
 
     a, b = (run.matrix(test.config, test.condition) for run in runs)
     of_both = set(b.rows)
@@ -215,8 +217,13 @@ def _retrieval(runs: tuple[RunFolder, RunFolder], test: PairedTest) -> list[Comp
         columns = [c for c, row in enumerate(matrix.relevant) if row in new]
         caption_to_video = np.array([new[matrix.relevant[c]] for c in columns], np.int64)
         order = np.lexsort((np.array([matrix.columns[c] for c in columns]), caption_to_video))
-        values = np.ascontiguousarray(matrix.values[np.ix_(places, [columns[n] for n in order])])
-        ranked.append((matrix_ranks(values, caption_to_video[order]), caption_to_video[order]))
+        if matrix.best is not None and rows == list(matrix.rows):
+            ranks = ranks_of(matrix)
+            ranks = ranks._replace(text_to_video=Ranks(*(counts[order] for counts in ranks.text_to_video)))
+        else:
+            values = np.ascontiguousarray(matrix.values[np.ix_(places, [columns[n] for n in order])])
+            ranks = matrix_ranks(values, caption_to_video[order])
+        ranked.append((ranks, caption_to_video[order]))
     result = []
     for way in ("t2v", "v2t"):
         hits: list[np.ndarray] = []

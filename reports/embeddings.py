@@ -36,7 +36,8 @@ class Space:
 def embedding_map(run: ConfigRun, points: int) -> Plot | None:
     """Clips and their first captions, `points` at most, each clip joined to its caption.
 
-    None for a few clips, and for a model to which all are alike: there is nothing to place, and t-SNE would crash.
+    None for a few clips, for a model to which all are alike (there is nothing to place, and t-SNE would crash), and
+    where neither embeddings nor all similarities were kept.
     """
     matrix = run.matrix(run.main)
     first = {owner: column for column, owner in reversed(list(enumerate(matrix.relevant)))}
@@ -45,6 +46,8 @@ def embedding_map(run: ConfigRun, points: int) -> Plot | None:
         return None
     columns = [first[row] for row in rows]
     space = stored(run, [matrix.rows[row] for row in rows], [run.captions[column] for column in columns])
+    if space is None and matrix.all_values is None:
+        return None
     if space is None:
         clips, captions = _factors(np.asarray(matrix.values[np.ix_(rows, columns)], np.float64))
         space = Space(clips, captions, "factors of the similarity matrix")

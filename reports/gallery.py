@@ -7,6 +7,7 @@ so the worst failures of all runs get them, each clip once, and they shrink unti
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from pathlib import Path
 from typing import NotRequired, TypedDict
 
@@ -188,17 +189,27 @@ def _retrieval_items(run: ConfigRun) -> tuple[list[ShownItem], list[list[float] 
     items: list[ShownItem] = []
     scores: list[list[float] | None] = []
     for number, name in enumerate(matrix.rows):
-        similar = np.asarray(matrix.values[number], np.float64)
         own = np.flatnonzero(caption_to_video == number)
-        others = np.where(caption_to_video == number, -np.inf, similar)
-        rivals = np.argsort(-others, kind="stable")[: min(_RIVALS, len(others) - len(own))]
-        if not len(own) or not len(rivals):
+        if matrix.best is None:
+            similar = np.asarray(matrix.values[number], np.float64)
+            order = np.argsort(-similar, kind="stable")
+            ranked, own_values = zip(order.tolist(), similar[order].tolist(), strict=True), similar[own]
+        else:
+            best = matrix.best
+            ranked, own_values = (
+                zip(best.columns[number].tolist(), best.values[number].tolist(), strict=True),
+                best.own[own],
+            )
+        rivals = list(
+            islice(((column, value) for column, value in ranked if caption_to_video[column] != number), _RIVALS)
+        )
+        if not len(own) or not rivals:
             continue
-        picked = [int(own[similar[own].argmax()]), *(int(rival) for rival in rivals)]
+        picked = [int(own[own_values.argmax()]), *(column for column, _ in rivals)]
         kinds = ["true", *["other clip"] * len(rivals)]
         texts = [run.captions[column] for column in picked]
         items.append(ShownItem(run.set_rows[name], texts, 0, kinds=kinds, edits=[None] * len(picked)))
-        scores.append(_rounded(similar[picked]))
+        scores.append(_rounded([float(own_values.max()), *(value for _, value in rivals)]))
     return items, scores
 
 

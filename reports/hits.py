@@ -2,11 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 
-import numpy as np
-
 from video_contrast.metrics import sign_flip
 from video_contrast.metrics.ranks import first_chance
-from video_contrast.metrics.retrieval_counts import matrix_ranks
+from video_contrast.runner.table_metrics import ranks_of
 from video_contrast.storage import RunFolder
 from video_contrast.storage.run_folder import CLEAN
 from video_contrast.storage.run_records import ScoreRow, SimilarityMatrix
@@ -27,7 +25,7 @@ def choice_hits(rows: Mapping[str, ScoreRow]) -> Hits:
 
 def caption_hits(matrix: SimilarityMatrix, k: int = 1) -> Hits:
     """The hits of captions: 1 where the own clip is among the first `k`, a share on a tie; their mean is R@k."""
-    hits = matrix_ranks(matrix.values, np.asarray(matrix.relevant, np.int64)).text_to_video.hit(k).tolist()
+    hits = ranks_of(matrix).text_to_video.hit(k).tolist()
     own = zip(matrix.columns, hits, matrix.relevant, strict=True)
     return {name: (value, matrix.videos[row]) for name, value, row in own}
 

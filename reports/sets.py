@@ -54,7 +54,7 @@ def similarities(runs: Sequence[ConfigRun]) -> Section:
             continue
         perturbed = (name for name in run.conditions if name.startswith(("visual:", "text:")) and run.has_matrix(name))
         shown = dict.fromkeys([run.main, run.hardest(perturbed) or run.main])
-        figures = [_picture(run, condition) for condition in shown]
+        figures = [_picture(run, condition) for condition in shown if run.matrix(condition).all_values is not None]
         map_figure = embedding_map(run, _POINTS)
         section.add([*figures, *([] if map_figure is None else [map_figure])], run.key.short)
     return section

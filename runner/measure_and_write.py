@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import cast
@@ -16,6 +17,7 @@ from video_contrast.runner.job import Job, estimate_of, model_facts
 from video_contrast.runner.keys import VERSION
 from video_contrast.runner.kinds.base import Encoder
 from video_contrast.runner.kinds.served_messages import price_of
+from video_contrast.runner.plan import PlannedTable
 from video_contrast.runner.process_share import Run
 from video_contrast.runner.sets import Group
 from video_contrast.runner.shared_frames import frames_by_themselves
@@ -32,8 +34,6 @@ from video_contrast.storage.run_records import (
 from video_contrast.version import __version__
 from video_contrast.video import frame_grid
 
-MATRICES_LIMIT = 2 << 30  # bytes
-
 
 def measure_and_write(run: Run, scorer: TableScorer) -> None:
     """Measures and writes what the first process has: scores and matrices, then the metrics, and the record last."""
@@ -46,8 +46,7 @@ def measure_and_write(run: Run, scorer: TableScorer) -> None:
         if all(item.clip in scorer.missing for item in group.items):
             raise _nothing_scored(run, group, missing)
     folder.begin()
-    big = sum(4 * table.n_pairs for table in tables if table.is_retrieval) > MATRICES_LIMIT
-    keep_all = job.options.keep_matrices == "all" or (job.options.keep_matrices == "auto" and not big)
+    whole = _kept_whole(tables, job.options.keep_matrices)
     rows: list[ScoreRow] = []
     metrics = {}
     hits: dict[tuple[str, str], dict[str, tuple[float, str]]] = {}
@@ -55,13 +54,14 @@ def measure_and_write(run: Run, scorer: TableScorer) -> None:
     with run.bar("measuring", len(tables), "condition") as advance:
         for table in tables:
             scored = scorer.scores(table)
+            if table.is_retrieval:
+                scored, matrix = table_metrics.ranked(scored, whole=table.name in whole)
+                folder.write_matrix(*table.name, matrix)
+            else:
+                rows.extend(table_metrics.score_rows(scored))
             metrics[table.name] = (table, table_metrics.metrics_of(scored, seed=job.options.seed))
             if tested:
                 hits[table.name] = table_metrics.item_hits(scored)
-            if scored.matrix is None:
-                rows.extend(table_metrics.score_rows(scored))
-            elif keep_all or table.condition.name == "clean":
-                folder.write_matrix(table.group.config, table.condition.name, table_metrics.similarities(scored))
             advance(1)
     for name, numbers in table_metrics.with_proficiency(hits).items():
         metrics[name][1].update(numbers)
@@ -72,6 +72,17 @@ def measure_and_write(run: Run, scorer: TableScorer) -> None:
     from video_contrast.hub_cards.results import write_results
 
     write_results(job.output)
+
+
+def _kept_whole(tables: Sequence[PlannedTable], gigabytes: float) -> set[tuple[str, str]]:
+    """The tables of retrieval all of whose similarities are kept: as many as fit, clean ones first."""
+    kept, left = set(), gigabytes * 1e9
+    for table in sorted(tables, key=lambda table: table.condition.name != "clean"):
+        size = 4 * table.n_pairs
+        if table.is_retrieval and size <= left:
+            kept.add(table.name)
+            left -= size
+    return kept
 
 
 def _nothing_scored(run: Run, group: Group, missing: dict[str, str]) -> VideoContrastError:

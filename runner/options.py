@@ -86,7 +86,7 @@ class RunOptions:
     output: Annotated[Path | None, "folder of the run; the same call resumes it", Flag(panel=SCORED)] = None
     workers: Annotated[int | None, "decoding threads; default: by the number of cores"] = None
     store: Annotated[Path | None, "where embeddings are kept; default: the user's cache"] = None
-    keep_matrices: Annotated[Literal["auto", "all", "clean"], "scores kept; auto: 2 GB"] = "auto"
+    keep_matrices: Annotated[float, "GB of similarities kept whole; of larger ones the best 100 a clip"] = 2.0
     dry_run: Annotated[bool, "print what would be done and its cost; score nothing"] = False
     show_input: Annotated[bool, "print what the model is given for one item, and score nothing"] = False
     accept: Annotated[str | Sequence[str], "checks of the self-test that may fail; all: no self-test"] = ""

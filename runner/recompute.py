@@ -164,7 +164,7 @@ def _scores_of(
     columns = caption_columns(table, places)
     if [name for name, _, _ in columns] != list(matrix.columns):
         raise ValueError(f"the columns of {table.name[0]} are not the captions of its rows")
-    return TableScores(table, places, matrix=np.asarray(matrix.values), columns=columns)
+    return TableScores(table, places, columns=columns, ranks=table_metrics.ranks_of(matrix))
 
 
 def _differences(where: str, stored: Numbers, again: Numbers, left_out: set[str]) -> Iterator[str]:

@@ -5,14 +5,17 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from video_contrast.metrics.ranks import Ranks
+from video_contrast.metrics.retrieval_counts import Block, BothWays, block_ranks, matrix_ranks, own_similarities
 from video_contrast.rows import contrast_places
 from video_contrast.runner.plan import PlannedTable, share_changed
 from video_contrast.runner.sets import Item
 from video_contrast.storage.run_records import (
+    BestMatches,
     ConfigMetrics,
     Numbers,
     RunMetrics,
@@ -21,6 +24,7 @@ from video_contrast.storage.run_records import (
     perturbed_configs,
 )
 
+BEST = 100  # captions of each clip that are kept where all similarities would be too many
 PROFICIENCY = "_proficiency"  # ends the name of a config that asks what its main one takes for granted
 
 
@@ -34,8 +38,9 @@ class TableScores:
     replaced: tuple[float | None, ...] = ()  # multiple choice: of the displaced distractor, an item
     parts: tuple[list[dict[str, float]] | None, ...] = ()  # raw parts an item, or None
     frames: tuple[tuple[int, ...], ...] = ()  # frame numbers an item; empty where no video was decoded
-    matrix: np.ndarray | None = None  # retrieval: float[clips, captions]
+    blocks: tuple[Block, ...] = ()  # retrieval: the similarities of clips (rows) with captions
     columns: tuple[tuple[str, str, int], ...] = ()  # retrieval: id, text and row of the own clip, a caption
+    ranks: BothWays | None = None  # retrieval: from the similarities
     unparseable: tuple[float, ...] = ()  # an item: whether an answer about it could not be read; retrieval: the share
     comparable: bool = True  # whether scores of different clips can be compared
 
@@ -44,13 +49,18 @@ class TableScores:
         """The items that were scored."""
         return [self.table.group.items[n] for n in self.places]
 
+    @property
+    def caption_to_video(self) -> np.ndarray:
+        """int64[captions], the row of each caption's clip."""
+        return np.array([row for _, _, row in self.columns], np.int64)
+
 
 def metrics_of(scored: TableScores, *, seed: int) -> Numbers:
     """The metrics of one table, from its scores alone; `unparseable` is the share of items that hold such an answer.
 
     In retrieval it is the share of the answers.
     """
-    numbers = _choice(scored, seed) if scored.matrix is None else _retrieval(scored, seed)
+    numbers = _retrieval(scored, seed) if scored.table.is_retrieval else _choice(scored, seed)
     if scored.table.group.layout == "pairs":
         numbers |= _pairs(scored)
     return numbers | ({"unparseable": float(np.mean(scored.unparseable))} if any(scored.unparseable) else {})
@@ -185,7 +195,7 @@ def item_hits(scored: TableScores) -> dict[str, tuple[float, str]]:
     from video_contrast.metrics.checks import choices
     from video_contrast.metrics.ranks import choice_ranks
 
-    if scored.matrix is not None:
+    if scored.table.is_retrieval:
         return {}
     items = scored.items
     rows, labels, _ = choices([row.tolist() for row in scored.rows], [item.label for item in items], ragged=True)
@@ -238,12 +248,12 @@ def _displaced(scored: TableScores) -> Numbers:
 
 
 def _retrieval(scored: TableScores, seed: int) -> Numbers:
-    from video_contrast.metrics import retrieval
+    from video_contrast.metrics.retrieval import figures_of_ranks
 
-    assert scored.matrix is not None
-    caption_to_video = [row for _, _, row in scored.columns]
+    assert scored.ranks is not None
     clusters = [item.cluster for item in scored.items]
-    return dict(retrieval(scored.matrix, caption_to_video, clusters=clusters, interval=True, seed=seed))
+    rows = scored.caption_to_video
+    return dict(figures_of_ranks(scored.ranks, rows, len(clusters), clusters=clusters, interval=True, seed=seed))
 
 
 def score_rows(scored: TableScores) -> Iterator[ScoreRow]:
@@ -269,17 +279,81 @@ def score_rows(scored: TableScores) -> Iterator[ScoreRow]:
         yield row
 
 
-def similarities(scored: TableScores) -> SimilarityMatrix:
-    """The similarities of a retrieval table with the ids of their rows and columns."""
-    assert scored.matrix is not None
-    return SimilarityMatrix(
-        scored.matrix,
+def ranked(scored: TableScores, *, whole: bool) -> tuple[TableScores, SimilarityMatrix]:
+    """A retrieval table with its ranks, and what is kept of its similarities; they pass by in blocks.
+
+    Args:
+        scored: the table.
+        whole: whether all similarities are kept, or the best `BEST` of each clip.
+    """
+    caption_to_video, n = scored.caption_to_video, len(scored.places)
+    blocks = scored.blocks
+    if len(blocks) == 1:  # is computed once: joining may take long
+        only = blocks[0].values()
+        blocks = (blocks[0]._replace(values=lambda: only),)
+    own = own_similarities(blocks, caption_to_video, n)
+    values = np.empty((n, len(own)), own.dtype) if whole else None
+    best = _Best(n, min(BEST, len(own)), own.dtype)
+
+    def keep(block: Block, part: np.ndarray) -> None:
+        if values is None:
+            best.add(block, part)
+        else:
+            values[np.ix_(block.videos, block.captions)] = part
+
+    ranks = block_ranks(blocks, own, caption_to_video, n, keep)
+    matrix = SimilarityMatrix(
         rows=[item.id for item in scored.items],
         videos=[item.clip.video_id for item in scored.items],
         columns=[name for name, _, _ in scored.columns],
-        relevant=[row for _, _, row in scored.columns],
+        relevant=caption_to_video.tolist(),
         frames=scored.frames,
+        all_values=values,
+        best=None if whole else best.matches(own, ranks),
     )
+    return replace(scored, ranks=ranks), matrix
+
+
+class _Best:
+    """The captions that are most similar to each clip, of those that have passed by."""
+
+    def __init__(self, n: int, k: int, dtype: np.dtype) -> None:
+        self.columns = np.full((n, k), np.iinfo(np.int64).max)
+        self.values = np.full((n, k), -np.inf, dtype)
+
+    def add(self, block: Block, part: np.ndarray) -> None:
+        """Looks at a block; of equal similarities those that pass by first are kept."""
+        k = self.values.shape[1]
+        for row, values in zip(block.videos, part, strict=True):
+            better = np.flatnonzero(values > self.values[row, -1])
+            if len(better) > k:
+                least = np.partition(values, -k)[-k]
+                better = np.concatenate([np.flatnonzero(values > least), np.flatnonzero(values == least)])[:k]
+            if len(better):
+                columns = np.concatenate([self.columns[row], block.captions[better]])
+                best = np.concatenate([self.values[row], values[better]])
+                order = np.argsort(-best, kind="stable")[:k]
+                self.columns[row], self.values[row] = columns[order], best[order]
+
+    def matches(self, own: np.ndarray, ranks: BothWays) -> BestMatches:
+        """What a run keeps, with the similarities of the true captions and the counts of their ranks."""
+        captions, clips = ranks.text_to_video, ranks.video_to_text
+        return BestMatches(
+            self.columns,
+            self.values,
+            own,
+            np.stack([captions.greater, captions.equal]),
+            np.stack([clips.greater, clips.equal, clips.same]),
+        )
+
+
+def ranks_of(matrix: SimilarityMatrix) -> BothWays:
+    """The ranks of the true captions and clips, from all similarities or from the counts that were kept."""
+    relevant = np.asarray(matrix.relevant, np.int64)
+    if matrix.best is None:
+        return matrix_ranks(matrix.values, relevant)
+    captions = Ranks(*matrix.best.captions, np.ones(len(relevant), np.int64))
+    return BothWays(captions, Ranks(*matrix.best.clips), np.unique(relevant))
 
 
 def summary(scored: Mapping[tuple[str, str], tuple[PlannedTable, Numbers]]) -> RunMetrics:

@@ -5,17 +5,23 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache, partial
 
 import numpy as np
 
 from video_contrast.errors import VideoContrastError
+from video_contrast.metrics.retrieval_counts import Block
+from video_contrast.runner.embedding_store import Store
 from video_contrast.runner.encode import Encoding
 from video_contrast.runner.keys import Keys
-from video_contrast.runner.kinds.base import LabelledItem, ScoreResult, TextScorer
+from video_contrast.runner.kinds.base import Encoder, LabelledItem, ScoreResult, TextScorer
 from video_contrast.runner.plan import Plan, PlannedTable
 from video_contrast.runner.score_pairs import Pairing, PairResults, ScoreRequest
 from video_contrast.runner.table_metrics import TableScores
 from video_contrast.video import Clip
+
+BLOCK = 1 << 24  # numbers of a block: similarities, or those of clips' rows
+BLOCK_WIDTH = 8192  # captions of a block
 
 
 @dataclass(frozen=True)
@@ -38,17 +44,17 @@ def encoder_tables(encoding: Encoding) -> TableScorer:
         places = _scored_places(table, missing)
         items = [table.group.items[n] for n in places]
         names = [keys.video(item.clip, table.condition.visual) for item in items]
-        videos = store.get(names)
         frames = tuple(store.numbers(names))
+        if table.is_retrieval:
+            columns = caption_columns(table, places)
+            blocks = _joined_blocks(model, store, names, [Keys.text(text) for _, text, _ in columns], table)
+            return TableScores(table, places, blocks=blocks, columns=columns, frames=frames)
+        videos = store.get(names)
         displaced = [table.displaced(item) for item in items]
         texts = [(*table.texts[n], *filter(None, (other,))) for n, other in zip(places, displaced, strict=True)]
         unique = sorted({text for own in texts for text in own})
         at = {text: n for n, text in enumerate(unique)}
         text_rows = store.get([Keys.text(text) for text in unique])
-        if table.is_retrieval:
-            columns = caption_columns(table, places)
-            matrix = model.join(videos, text_rows)[:, [at[text] for _, text, _ in columns]]
-            return TableScores(table, places, matrix=_checked(matrix, table), columns=columns, frames=frames)
         rows = []
         for n, own in enumerate(texts):
             distinct = list(dict.fromkeys(own))  # each joined once, so that equal candidates tie exactly
@@ -64,6 +70,46 @@ def encoder_tables(encoding: Encoding) -> TableScorer:
         )
 
     return TableScorer(scores, missing)
+
+
+def _joined_blocks(
+    model: Encoder, store: Store, videos: Sequence[str], texts: Sequence[str], table: PlannedTable
+) -> tuple[Block, ...]:
+    """Similarities of clips with captions in blocks, each of rows that are read when it is computed.
+
+    Each unique row is joined once, so that equal clips and equal captions tie exactly.
+
+    Args:
+        model: joins the rows.
+        store: holds them.
+        videos, texts: the keys of the clips and of the captions.
+        table: what is scored.
+    """
+
+    def places(names: Sequence[str]) -> tuple[list[str], np.ndarray]:
+        at = {name: n for n, name in enumerate(dict.fromkeys(names))}
+        return list(at), np.array([at[name] for name in names], np.int64)
+
+    unique_videos, of_row = places(videos)
+    unique_texts, of_column = places(texts)
+
+    @lru_cache(maxsize=1)  # the blocks of the same clips follow each other
+    def clips(first: int) -> np.ndarray:
+        return store.get(unique_videos[first : first + height])
+
+    def values(first: int, left: int, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
+        joined = _checked(model.join(clips(first), store.get(unique_texts[left : left + BLOCK_WIDTH])), table)
+        return np.asarray(joined[np.ix_(of_row[rows] - first, of_column[columns] - left)])
+
+    height = max(1, min(BLOCK // BLOCK_WIDTH, BLOCK // store.get(unique_videos[:1]).shape[1]))
+    blocks = []
+    for first in range(0, len(unique_videos), height):
+        own_rows = np.flatnonzero((of_row >= first) & (of_row < first + height))
+        for left in range(0, len(unique_texts), BLOCK_WIDTH):
+            columns = np.flatnonzero((of_column >= left) & (of_column < left + BLOCK_WIDTH))
+            for rows in np.split(own_rows, range(BLOCK // BLOCK_WIDTH, len(own_rows), BLOCK // BLOCK_WIDTH)):
+                blocks.append(Block(rows, columns, partial(values, first, left, rows, columns)))
+    return tuple(blocks)
 
 
 def pair_tables(pairing: Pairing, results: PairResults) -> TableScorer:
@@ -88,9 +134,8 @@ def pair_tables(pairing: Pairing, results: PairResults) -> TableScorer:
                 [_readable(result.scores[shown_at], np.flatnonzero(of_row == row)) for row, result in enumerate(own)]
             )
             unparseable = tuple(float(np.mean(_unparseable(result)[shown_at])) for result in own)
-            return TableScores(
-                table, places, matrix=_checked(matrix, table), columns=columns, frames=frames, unparseable=unparseable
-            )
+            blocks = (Block(np.arange(len(own)), np.arange(len(columns)), lambda: _checked(matrix, table)),)
+            return TableScores(table, places, blocks=blocks, columns=columns, frames=frames, unparseable=unparseable)
         displaced = [requests[n][1] for n in places]
         labels = [table.group.items[n].label for n in places]
         return TableScores(
@@ -125,8 +170,15 @@ def text_tables(model: TextScorer, plan: Plan, absent: frozenset[Clip]) -> Table
         if table.is_retrieval:
             columns = caption_columns(table, places)
             names, texts = [name for name, _, _ in columns], [text for _, text, _ in columns]
-            matrix = np.asarray(model.similarity([item.clip.video_id for item in items], names, texts))
-            return TableScores(table, places, matrix=_checked(matrix, table), columns=columns)
+            videos = [item.clip.video_id for item in items]
+
+            def values(rows: np.ndarray) -> np.ndarray:
+                return _checked(np.asarray(model.similarity([videos[row] for row in rows], names, texts)), table)
+
+            height = max(1, BLOCK // max(1, len(columns)))
+            parts = np.split(np.arange(len(items)), range(height, len(items), height))
+            blocks = tuple(Block(rows, np.arange(len(columns)), partial(values, rows)) for rows in parts)
+            return TableScores(table, places, blocks=blocks, columns=columns)
         config, condition = table.name
         model.begin_items(
             [

@@ -69,6 +69,10 @@ def candidate_places(x: ItemEvidence, y: ItemEvidence) -> list[tuple[int, int]]:
 
 
 def _aligned_matrices(a: SimilarityMatrix, b: SimilarityMatrix) -> tuple[np.ndarray, np.ndarray]:
+    if a.best is not None or b.best is not None:
+        first, second = _known(a), _known(b)
+        shared = [pair for pair in first if pair in second]
+        return np.array([first[pair] for pair in shared]), np.array([second[pair] for pair in shared])
     rows = [name for name in a.rows if name in set(b.rows)]
     columns = [name for name in a.columns if name in set(b.columns)]
     parts = []
@@ -77,6 +81,21 @@ def _aligned_matrices(a: SimilarityMatrix, b: SimilarityMatrix) -> tuple[np.ndar
         places = np.ix_([at_row[name] for name in rows], [at_column[name] for name in columns])
         parts.append(np.asarray(matrix.values[places], np.float64).ravel())
     return parts[0], parts[1]
+
+
+def _known(matrix: SimilarityMatrix) -> dict[tuple[str, str], float]:
+    """(row, column) -> the similarities of each caption with its own clip and of each clip with its best captions."""
+    columns, rows = matrix.columns, matrix.rows
+    own, best = list(enumerate(matrix.relevant)), matrix.best
+    if best is None:
+        values = matrix.values
+        return {
+            (rows[r], columns[c]): float(value) for r, of_row in enumerate(values) for c, value in enumerate(of_row)
+        }
+    known = {(rows[row], columns[column]): float(best.own[column]) for column, row in own}
+    for row, (places, values) in enumerate(zip(best.columns, best.values, strict=True)):
+        known |= {(rows[row], columns[c]): float(value) for c, value in zip(places, values, strict=True)}
+    return known
 
 
 def tolerance(a: Side, b: Side) -> float:

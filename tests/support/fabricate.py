@@ -100,10 +100,11 @@ def make_run(
     skill: float = 1.5,
     conditions: Mapping[str, float] | None = None,
     stored: Mapping[str, float] | None = None,
+    whole: bool = True,
 ) -> Path:
     """A finished run, written by the runner's own functions, of a scorer whose skill is known a condition.
 
-    `stored` are conditions that the set itself holds (a robustness set).
+    `stored` are conditions that the set itself holds (a robustness set); `whole`: all similarities are kept.
     """
     from video_contrast.runner import table_metrics
     from video_contrast.runner.conditions import parse
@@ -118,11 +119,12 @@ def make_run(
     tables, found = [], {}
     for table in plan.tables:
         scored = _scored(table, model, {**skills, **(stored or {})}[table.condition.name])
-        found[table.name] = (table, table_metrics.metrics_of(scored, seed=0))
-        if scored.matrix is None:
-            tables.append(scored)
+        if table.is_retrieval:
+            scored, matrix = table_metrics.ranked(scored, whole=whole)
+            run.write_matrix(*table.name, matrix)
         else:
-            run.write_matrix(*table.name, matrix=table_metrics.similarities(scored))
+            tables.append(scored)
+        found[table.name] = (table, table_metrics.metrics_of(scored, seed=0))
     run.write_scores(row for scored in tables for row in table_metrics.score_rows(scored))
     run.write_metrics(table_metrics.summary(found))
     record = {
@@ -143,6 +145,7 @@ def make_run(
 
 
 def _scored(table: Any, model: str, skill: float) -> Any:
+    from video_contrast.metrics.retrieval_counts import Block
     from video_contrast.runner.table_metrics import TableScores
 
     items = table.group.items
@@ -153,7 +156,8 @@ def _scored(table: Any, model: str, skill: float) -> Any:
         matrix = rng.normal(size=(len(items), len(columns))).astype(np.float32)
         for column, (_, _, owner) in enumerate(columns):
             matrix[owner, column] += skill
-        return TableScores(table, kept, matrix=matrix, columns=tuple(columns), frames=((0, 3, 7),) * len(items))
+        blocks = (Block(np.arange(len(items)), np.arange(len(columns)), lambda: matrix),)
+        return TableScores(table, kept, blocks=blocks, columns=tuple(columns), frames=((0, 3, 7),) * len(items))
     rows = []
     for item in items:
         scores = rng.normal(size=len(item.texts))

@@ -3,7 +3,7 @@
 run.json              the record, written last: where it exists the run is finished
 metrics.json          config -> layout, the conditions' metrics, robustness
 scores.parquet        a line a multiple-choice config, condition and item
-retrieval/<config>/<condition>.npy, .json    similarities, and the ids of their rows and columns
+retrieval/<config>/<condition>.npy or .npz, .json    similarities, or the best of each clip; ids of rows and columns
 videos.json           video path -> sha256, size and time of change
 identity.json         what the directory was made for
 evidence.json         what `why-differ` compares: digests of the items' inputs, traces of a few items
@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import zipfile
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -26,7 +27,15 @@ from typing import TYPE_CHECKING, TypeVar, cast
 
 from video_contrast.errors import UsageError, VideoContrastError, unknown_name
 from video_contrast.files import Json, JsonObject, atomic_path, read_json, write_json, write_text
-from video_contrast.storage.run_records import Identity, RunMetrics, RunRecord, ScoreRow, SimilarityMatrix, VideoFile
+from video_contrast.storage.run_records import (
+    BestMatches,
+    Identity,
+    RunMetrics,
+    RunRecord,
+    ScoreRow,
+    SimilarityMatrix,
+    VideoFile,
+)
 
 if TYPE_CHECKING:
     import pandas
@@ -44,6 +53,7 @@ LOCK = "run.lock"
 TEXTS = "texts"
 ANSWERS = "answers"
 MATRICES = "retrieval"
+BEST = ".npz"  # of the best similarities of each clip, where all would be too many
 CLEAN = "clean"
 Recorded = TypeVar("Recorded", bound=Mapping[str, object])
 
@@ -164,31 +174,37 @@ class RunFolder:
         return tables
 
     def has_matrix(self, config: str, condition: str = CLEAN) -> bool:
-        """Whether the similarities of a condition were kept; of large runs only the clean ones are."""
-        return self._matrix_path(config, condition).is_file()
+        """Whether a condition of a retrieval config was scored: its similarities, or the best of them, are there."""
+        path = self._matrix_path(config, condition)
+        return path.is_file() or path.with_suffix(BEST).is_file()
 
     def has_scores(self, config: str, condition: str = CLEAN) -> bool:
         """Whether a condition was scored, and its scores or similarities were kept."""
         return (config, condition) in self.tables or self.has_matrix(config, condition)
 
     def matrix(self, config: str, condition: str = CLEAN) -> SimilarityMatrix:
-        """The similarities of a retrieval config under a condition, memory-mapped.
+        """The similarities of a retrieval config under a condition, memory-mapped; of large ones the best alone.
 
         Raises:
-            UsageError: they were not kept, or there are none.
+            UsageError: there are none.
             VideoContrastError: the file is damaged.
         """
         path = self._matrix_path(config, condition)
-        if not path.is_file():
+        if not self.has_matrix(config, condition):
             raise UsageError(f"{self.path} keeps no similarities of {config} ({condition})")
         import numpy as np
 
-        ids = read_json(path.with_name(path.name.removesuffix(".npy") + ".json"))
+        ids = read_json(path.with_suffix(".json"))
+        if path.is_file():
+            try:
+                return SimilarityMatrix(**ids, all_values=np.load(path, mmap_mode="r", allow_pickle=False))
+            except (OSError, EOFError, ValueError) as error:
+                raise _damaged(path, error) from error
         try:
-            values = np.load(path, mmap_mode="r", allow_pickle=False)
-        except (OSError, EOFError, ValueError) as error:
-            raise _damaged(path, error) from error
-        return SimilarityMatrix(values, **ids)
+            with np.load(path.with_suffix(BEST), allow_pickle=False) as arrays:
+                return SimilarityMatrix(**ids, best=BestMatches(**arrays))
+        except (OSError, EOFError, ValueError, TypeError, zipfile.BadZipFile) as error:
+            raise _damaged(path.with_suffix(BEST), error) from error
 
     # Writing: every file appears whole, and the record last.
 
@@ -224,17 +240,21 @@ class RunFolder:
             pq.write_table(pa.Table.from_pylist(ordered, schema=schema), temporary, compression="zstd")
 
     def write_matrix(self, config: str, condition: str, matrix: SimilarityMatrix) -> None:
-        """Writes the similarities of a retrieval config under a condition, and the ids beside them.
+        """Writes the similarities of a retrieval config under a condition, or the best ones, and the ids beside them.
 
         Args:
             config, condition: what was scored.
-            matrix: the similarities, float32[clips, captions], with the ids of rows and columns.
+            matrix: the similarities with the ids of their rows and columns.
         """
         import numpy as np
 
         path = self._matrix_path(config, condition)
-        with atomic_path(path) as temporary, open(temporary, "wb") as handle:
-            np.save(handle, np.ascontiguousarray(matrix.values))
+        if matrix.all_values is not None:
+            with atomic_path(path) as temporary, open(temporary, "wb") as handle:
+                np.save(handle, np.ascontiguousarray(matrix.all_values))
+        if matrix.best is not None:
+            with atomic_path(path.with_suffix(BEST)) as temporary, open(temporary, "wb") as handle:
+                np.savez(handle, **vars(matrix.best))
         ids = {
             "rows": list(matrix.rows),
             "videos": list(matrix.videos),
@@ -242,7 +262,7 @@ class RunFolder:
             "relevant": list(matrix.relevant),
             "frames": [list(numbers) for numbers in matrix.frames],
         }
-        write_json(path.with_name(path.name.removesuffix(".npy") + ".json"), ids)
+        write_json(path.with_suffix(".json"), ids)
 
     def write_metrics(self, metrics: RunMetrics) -> None:
         """Writes `metrics.json`."""

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
+from video_contrast.errors import UsageError
 from video_contrast.files import JsonObject
 from video_contrast.rows import Layout
 from video_contrast.video import Policy
@@ -40,16 +41,44 @@ class ScoreRow(TypedDict):
 
 
 @dataclass(frozen=True)
-class SimilarityMatrix:
-    """Similarities of a retrieval config under one condition."""
+class BestMatches:
+    """What is kept of similarities that are too many: of each clip the best captions, and the ranks of the true ones."""
 
-    values: npt.NDArray[np.floating]  # float32[n, m], clips against captions, higher is more similar
+    columns: npt.NDArray[np.int64]  # [n, k], the captions that are most similar to each clip, the best first
+    values: npt.NDArray[np.floating]  # [n, k], their similarities
+    own: npt.NDArray[np.floating]  # [m], the similarity of each caption with its own clip
+    captions: npt.NDArray[np.int64]  # [2, m]: how many clips are more similar to a caption than its own, and as similar
+    # [3, c], of the clips that have captions: how many captions of others are more similar than the best own one, how
+    # many as similar, and how many own ones are as similar as that.
+    clips: npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class SimilarityMatrix:
+    """Similarities of a retrieval config under one condition: all of them, or the best of each clip."""
+
     rows: Sequence[str]  # n item ids
     videos: Sequence[str]  # n video ids
     columns: Sequence[str]  # m ids of captions, "ITEM#NUMBER"
     relevant: Sequence[int]  # m rows: that of each caption's own clip
     # numbers of the frames that were seen, a list a clip; empty where none were decoded.
     frames: Sequence[Sequence[int]] = ()
+    all_values: npt.NDArray[np.floating] | None = None  # float32[n, m]; None where they were not kept
+    best: BestMatches | None = None  # what was kept instead
+
+    @property
+    def values(self) -> npt.NDArray[np.floating]:
+        """float32[n, m], clips against captions, higher is more similar.
+
+        Raises:
+            UsageError: they were too many to be kept.
+        """
+        if self.all_values is None:
+            raise UsageError(
+                f"of {len(self.rows):,} x {len(self.columns):,} similarities the best of each clip were kept; score "
+                "again with a larger --keep-matrices"
+            )
+        return self.all_values
 
 
 class VideoFile(TypedDict, total=False):
