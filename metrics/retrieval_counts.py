@@ -31,7 +31,7 @@ class BothWays(NamedTuple):
     videos: NDArray[np.int64]
 
 
-class Block(NamedTuple):
+class SimilarityBlock(NamedTuple):
     """Similarities of some videos with some captions, which are computed at every call of `values`.
 
     Every pair is in one block; `values()` is floats `[videos, captions]`, the same at every call.
@@ -114,13 +114,13 @@ def matrix_ranks(similarity: Array, caption_to_video: NDArray[np.int64]) -> Both
     captions = np.arange(similarity.shape[1])
     height = max(255, _CACHE * 16 // max(1, similarity.shape[1] * similarity.itemsize))
     blocks = [
-        Block(rows, captions, lambda rows=rows: np.asarray(similarity[rows[0] : rows[-1] + 1]))  # type: ignore[misc]
+        SimilarityBlock(rows, captions, lambda rows=rows: np.asarray(similarity[rows[0] : rows[-1] + 1]))  # type: ignore[misc]
         for rows in np.split(np.arange(len(similarity)), range(height, len(similarity), height))
     ]
     return block_ranks(blocks, own, caption_to_video, len(similarity))
 
 
-def own_similarities(blocks: Sequence[Block], caption_to_video: NDArray[np.int64], n_videos: int) -> Array:
+def own_similarities(blocks: Sequence[SimilarityBlock], caption_to_video: NDArray[np.int64], n_videos: int) -> Array:
     """The similarity of each caption with its video, `[captions]`, as the blocks hold it; others are not computed.
 
     Args:
@@ -143,11 +143,11 @@ def own_similarities(blocks: Sequence[Block], caption_to_video: NDArray[np.int64
 
 
 def block_ranks(
-    blocks: Sequence[Block],
+    blocks: Sequence[SimilarityBlock],
     own: Array,
     caption_to_video: NDArray[np.int64],
     n_videos: int,
-    keep: Callable[[Block, Array], None] | None = None,
+    keep: Callable[[SimilarityBlock, Array], None] | None = None,
 ) -> BothWays:
     """Ranks from similarities that pass by in blocks, compared in their own precision.
 

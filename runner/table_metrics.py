@@ -10,7 +10,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from video_contrast.metrics.ranks import Ranks
-from video_contrast.metrics.retrieval_counts import Block, BothWays, block_ranks, matrix_ranks, own_similarities
+from video_contrast.metrics.retrieval_counts import (
+    BothWays,
+    SimilarityBlock,
+    block_ranks,
+    matrix_ranks,
+    own_similarities,
+)
 from video_contrast.rows import contrast_places
 from video_contrast.runner.plan import PlannedTable, share_changed
 from video_contrast.runner.sets import Item
@@ -38,7 +44,7 @@ class TableScores:
     replaced: tuple[float | None, ...] = ()  # multiple choice: of the displaced distractor, an item
     parts: tuple[list[dict[str, float]] | None, ...] = ()  # raw parts an item, or None
     frames: tuple[tuple[int, ...], ...] = ()  # frame numbers an item; empty where no video was decoded
-    blocks: tuple[Block, ...] = ()  # retrieval: the similarities of clips (rows) with captions
+    blocks: tuple[SimilarityBlock, ...] = ()  # retrieval: the similarities of clips (rows) with captions
     columns: tuple[tuple[str, str, int], ...] = ()  # retrieval: id, text and row of the own clip, a caption
     ranks: BothWays | None = None  # retrieval: from the similarities
     unparseable: tuple[float, ...] = ()  # an item: whether an answer about it could not be read; retrieval: the share
@@ -295,7 +301,7 @@ def ranked(scored: TableScores, *, whole: bool) -> tuple[TableScores, Similarity
     values = np.empty((n, len(own)), own.dtype) if whole else None
     best = _Best(n, min(BEST, len(own)), own.dtype)
 
-    def keep(block: Block, part: np.ndarray) -> None:
+    def keep(block: SimilarityBlock, part: np.ndarray) -> None:
         if values is None:
             best.add(block, part)
         else:
@@ -321,7 +327,7 @@ class _Best:
         self.columns = np.full((n, k), np.iinfo(np.int64).max)
         self.values = np.full((n, k), -np.inf, dtype)
 
-    def add(self, block: Block, part: np.ndarray) -> None:
+    def add(self, block: SimilarityBlock, part: np.ndarray) -> None:
         """Looks at a block; of equal similarities those that pass by first are kept."""
         k = self.values.shape[1]
         for row, values in zip(block.videos, part, strict=True):

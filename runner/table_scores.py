@@ -10,7 +10,7 @@ from functools import lru_cache, partial
 import numpy as np
 
 from video_contrast.errors import VideoContrastError
-from video_contrast.metrics.retrieval_counts import Block
+from video_contrast.metrics.retrieval_counts import SimilarityBlock
 from video_contrast.runner.embedding_store import Store
 from video_contrast.runner.encode import Encoding
 from video_contrast.runner.keys import Keys
@@ -74,7 +74,7 @@ def encoder_tables(encoding: Encoding) -> TableScorer:
 
 def _joined_blocks(
     model: Encoder, store: Store, videos: Sequence[str], texts: Sequence[str], table: PlannedTable
-) -> tuple[Block, ...]:
+) -> tuple[SimilarityBlock, ...]:
     """Similarities of clips with captions in blocks, each of rows that are read when it is computed.
 
     Each unique row is joined once, so that equal clips and equal captions tie exactly.
@@ -108,7 +108,7 @@ def _joined_blocks(
         for left in range(0, len(unique_texts), BLOCK_WIDTH):
             columns = np.flatnonzero((of_column >= left) & (of_column < left + BLOCK_WIDTH))
             for rows in np.split(own_rows, range(BLOCK // BLOCK_WIDTH, len(own_rows), BLOCK // BLOCK_WIDTH)):
-                blocks.append(Block(rows, columns, partial(values, first, left, rows, columns)))
+                blocks.append(SimilarityBlock(rows, columns, partial(values, first, left, rows, columns)))
     return tuple(blocks)
 
 
@@ -134,7 +134,7 @@ def pair_tables(pairing: Pairing, results: PairResults) -> TableScorer:
                 [_readable(result.scores[shown_at], np.flatnonzero(of_row == row)) for row, result in enumerate(own)]
             )
             unparseable = tuple(float(np.mean(_unparseable(result)[shown_at])) for result in own)
-            blocks = (Block(np.arange(len(own)), np.arange(len(columns)), lambda: _checked(matrix, table)),)
+            blocks = (SimilarityBlock(np.arange(len(own)), np.arange(len(columns)), lambda: _checked(matrix, table)),)
             return TableScores(table, places, blocks=blocks, columns=columns, frames=frames, unparseable=unparseable)
         displaced = [requests[n][1] for n in places]
         labels = [table.group.items[n].label for n in places]
@@ -177,7 +177,7 @@ def text_tables(model: TextScorer, plan: Plan, absent: frozenset[Clip]) -> Table
 
             height = max(1, BLOCK // max(1, len(columns)))
             parts = np.split(np.arange(len(items)), range(height, len(items), height))
-            blocks = tuple(Block(rows, np.arange(len(columns)), partial(values, rows)) for rows in parts)
+            blocks = tuple(SimilarityBlock(rows, np.arange(len(columns)), partial(values, rows)) for rows in parts)
             return TableScores(table, places, blocks=blocks, columns=columns)
         config, condition = table.name
         model.begin_items(

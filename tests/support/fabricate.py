@@ -145,7 +145,7 @@ def make_run(
 
 
 def _scored(table: Any, model: str, skill: float) -> Any:
-    from video_contrast.metrics.retrieval_counts import Block
+    from video_contrast.metrics.retrieval_counts import SimilarityBlock
     from video_contrast.runner.table_metrics import TableScores
 
     items = table.group.items
@@ -156,7 +156,7 @@ def _scored(table: Any, model: str, skill: float) -> Any:
         matrix = rng.normal(size=(len(items), len(columns))).astype(np.float32)
         for column, (_, _, owner) in enumerate(columns):
             matrix[owner, column] += skill
-        blocks = (Block(np.arange(len(items)), np.arange(len(columns)), lambda: matrix),)
+        blocks = (SimilarityBlock(np.arange(len(items)), np.arange(len(columns)), lambda: matrix),)
         return TableScores(table, kept, blocks=blocks, columns=tuple(columns), frames=((0, 3, 7),) * len(items))
     rows = []
     for item in items:
