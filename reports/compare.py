@@ -13,9 +13,12 @@ from video_contrast.console import aligned, counted
 from video_contrast.errors import VideoContrastError, unknown_name
 from video_contrast.metrics.checks import Values
 from video_contrast.metrics.power import ALPHA, PairedPower
+from video_contrast.metrics.ranks import Ranks
+from video_contrast.metrics.retrieval_counts import BothWays, matrix_ranks
+from video_contrast.runner.table_metrics import ranks_of
 from video_contrast.storage import RunFolder
 from video_contrast.storage.run_figures import key
-from video_contrast.storage.run_records import ScoreRow
+from video_contrast.storage.run_records import ScoreRow, SimilarityMatrix
 
 _ALIKE = 1e-9  # a difference that a sample without any variance shows
 
@@ -199,31 +202,13 @@ def _pair_rows(runs: tuple[RunFolder, RunFolder], test: PairedTest) -> list[Comp
 
 
 def _retrieval(runs: tuple[RunFolder, RunFolder], test: PairedTest) -> list[Comparison]:
-    from video_contrast.metrics.ranks import Ranks
-    from video_contrast.metrics.retrieval_counts import matrix_ranks
-    from video_contrast.runner.table_metrics import ranks_of
-
     a, b = (run.matrix(test.config, test.condition) for run in runs)
     of_both = set(b.rows)
     rows = [name for name in a.rows if name in of_both]
     if not rows:
         raise VideoContrastError(f"config {test.config}: the runs have no clip in common")
     left_out = len(a.rows) + len(b.rows) - 2 * len(rows)
-    ranked = []
-    for matrix in (a, b):
-        at = {name: n for n, name in enumerate(matrix.rows)}
-        places = [at[name] for name in rows]
-        new = {old: n for n, old in enumerate(places)}
-        columns = [c for c, row in enumerate(matrix.relevant) if row in new]
-        caption_to_video = np.array([new[matrix.relevant[c]] for c in columns], np.int64)
-        order = np.lexsort((np.array([matrix.columns[c] for c in columns]), caption_to_video))
-        if matrix.best is not None and rows == list(matrix.rows):
-            ranks = ranks_of(matrix)
-            ranks = ranks._replace(text_to_video=Ranks(*(counts[order] for counts in ranks.text_to_video)))
-        else:
-            values = np.ascontiguousarray(matrix.values[np.ix_(places, [columns[n] for n in order])])
-            ranks = matrix_ranks(values, caption_to_video[order])
-        ranked.append((ranks, caption_to_video[order]))
+    ranked = [_ranks_among(matrix, rows) for matrix in (a, b)]
     result = []
     for way in ("t2v", "v2t"):
         hits: list[np.ndarray] = []
@@ -234,6 +219,23 @@ def _retrieval(runs: tuple[RunFolder, RunFolder], test: PairedTest) -> list[Comp
             groups = caption_to_video if way == "t2v" else ranks.videos
         result.append(paired_row(test, f"{way} R@1", hits, groups, left_out=left_out))
     return result
+
+
+def _ranks_among(matrix: SimilarityMatrix, rows: Sequence[str]) -> tuple[BothWays, np.ndarray]:
+    """The ranks among some clips and their captions, by clip and name, and the clip of each caption."""
+    at = {name: n for n, name in enumerate(matrix.rows)}
+    places = [at[name] for name in rows]
+    new = {old: n for n, old in enumerate(places)}
+    columns = [c for c, row in enumerate(matrix.relevant) if row in new]
+    caption_to_video = np.array([new[matrix.relevant[c]] for c in columns], np.int64)
+    order = np.lexsort((np.array([matrix.columns[c] for c in columns]), caption_to_video))
+    if matrix.best is not None and rows == list(matrix.rows):
+        ranks = ranks_of(matrix)
+        ranks = ranks._replace(text_to_video=Ranks(*(counts[order] for counts in ranks.text_to_video)))
+    else:
+        values = np.ascontiguousarray(matrix.values[np.ix_(places, [columns[n] for n in order])])
+        ranks = matrix_ranks(values, caption_to_video[order])
+    return ranks, caption_to_video[order]
 
 
 def paired_row(
