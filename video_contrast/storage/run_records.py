@@ -42,7 +42,7 @@ class ScoreRow(TypedDict):
 
 @dataclass(frozen=True)
 class BestMatches:
-    """What is kept of similarities that are too many: the best captions of each clip, and the ranks of the true ones."""
+    """What is kept of similarities that are too many: the best captions of each clip, and ranks of the true ones."""
 
     columns: npt.NDArray[np.int64]  # [n, k], the captions that are most similar to each clip, the best first
     values: npt.NDArray[np.floating]  # [n, k], their similarities
