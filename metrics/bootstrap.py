@@ -102,13 +102,7 @@ def _block(n_clusters: int, rows: int, first: int, seed: int) -> Floats:
 def bootstrap_totals(each: Floats, draws: int, seed: int) -> Floats:
     """Totals over resampled clusters.
 
-    Args:
-        each: float64 `[clusters, m]`, what each cluster contributes.
-        draws: number of bootstrap draws.
-        seed: of the draws.
-
-    Returns:
-        float64 `[draws, m]`.
+    Returns float64 `[draws, m]`. `each`: float64 `[clusters, m]`, what each cluster contributes.
     """
     return np.concatenate([weights @ each for weights in bootstrap_weights(len(each), draws, seed)])
 
@@ -198,17 +192,15 @@ def interval_of_samples(
 ) -> Interval:
     """The interval of a statistic from its bootstrap samples.
 
+    Returns the interval; NaN below `MINIMUM_CLUSTERS` clusters, where too many samples are undefined, and where smooth
+    ones are all the same.
+
     Args:
         estimate: the statistic of the items as they are.
         samples: `[draws]`; NaN where the statistic is undefined.
-        n_clusters: clusters that were resampled.
         level: coverage of the interval, between 0 and 1.
         bounds: the least and the greatest value that the statistic can have.
         smooth: stretch the percentiles' distance from the estimate; else take percentiles further out.
-
-    Returns:
-        The interval; NaN below `MINIMUM_CLUSTERS` clusters, where too many samples are undefined, and where smooth ones
-        are all the same.
 
     >>> interval_of_samples(0.5, np.linspace(0, 1, 201), 10_000).high.__round__(3)
     0.975

@@ -51,8 +51,7 @@ def listed(values: Values) -> list[Any]:  # each of its own type
 def vector(values: Values, name: str) -> NDArray[np.float64]:
     """Finite numbers, one an item.
 
-    Raises:
-        ValueError: not one-dimensional, empty, or a value is NaN or infinite (the message names the item).
+    Raises ValueError: not one-dimensional, empty, or a value is NaN or infinite (the message names the item).
     """
     array = _numbers(values, name)
     if array.ndim != 1:
@@ -83,20 +82,17 @@ def choices(
 ) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.int64]]:
     """Checked scores of multiple-choice items.
 
+    Returns `(scores float64[n, k], labels int64[n], sizes int64[n])`; with `ragged` shorter items are filled up with
+    minus infinity behind their `sizes[i]` candidates, so that nothing filled in can outrank or tie. Raises ValueError:
+    no items, one candidate, ragged rows, a score that is NaN or infinite, a label that is out of range; the message
+    names the item.
+
     Args:
         scores: `[n][k]`, higher is better.
         labels: `[n]`, the position of the true candidate; None means 0 everywhere.
         ragged: allow items with different numbers of candidates.
         name: what the scores are called in messages.
         hint: what to do about items with different numbers of candidates, for the message.
-
-    Returns:
-        `(scores float64[n, k], labels int64[n], sizes int64[n])`; with `ragged` shorter items are filled up
-        with minus infinity behind their `sizes[i]` candidates, so that nothing filled in can outrank or tie.
-
-    Raises:
-        ValueError: no items, one candidate, ragged rows, a score that is NaN or infinite, a label that is out of
-            range; the message names the item.
     """
     array, sizes = _rectangle(scores, ragged, name, hint)
     inside = np.arange(array.shape[1]) < sizes[:, None]
@@ -113,8 +109,7 @@ def choices(
 def label_array(labels: Values, sizes: NDArray[np.int64]) -> NDArray[np.int64]:
     """Labels as int64, each within its item's number of candidates.
 
-    Raises:
-        ValueError: as many labels as items are needed, whole numbers, from 0 up to the number of candidates less 1.
+    Raises ValueError: as many labels as items are needed, whole numbers, from 0 up to the number of candidates less 1.
     """
     if labels is None:
         return np.zeros(len(sizes), np.int64)
@@ -149,13 +144,12 @@ def first_odd(array: Array) -> int | None:
 def rows_of_one_length(rows: Values, name: str, what: str) -> Array:
     """Rows as an array `[rows, columns]`.
 
+    Raises ValueError: a row has another length than the first; the message names it.
+
     Args:
         rows: an array, or a list of rows of one length.
         name: of the argument, for the message.
         what: the columns hold, for the message ("candidates").
-
-    Raises:
-        ValueError: a row has another length than the first; the message names it.
     """
     if _is_list(rows, name):
         rows = _rows(rows, name)
@@ -169,8 +163,7 @@ def rows_of_one_length(rows: Values, name: str, what: str) -> Array:
 def cluster_codes(clusters: Values, n: int) -> tuple[NDArray[np.int64], int]:
     """Cluster names as numbers `int64[n]` from 0, and how many clusters there are. None: every item its own.
 
-    Raises:
-        ValueError: not one name an item, or a name is missing.
+    Raises ValueError: not one name an item, or a name is missing.
     """
     if clusters is None:
         return np.arange(n), n
@@ -191,13 +184,8 @@ def cluster_codes(clusters: Values, n: int) -> tuple[NDArray[np.int64], int]:
 def at_most(ks: Sequence[int], most: int, what: str) -> tuple[int, ...]:
     """The Ks of R@K as integers.
 
-    Args:
-        ks: whole numbers, each from 1 to `most`.
-        most: how many answers there are.
-        what: the answers are, for the message ("videos").
-
-    Raises:
-        ValueError: a K is not a whole number of at least 1, or larger than the number of `what`.
+    `ks`: whole numbers, each from 1 to `most`. `what`: the answers are, for the message ("videos"). Raises ValueError:
+    a K is not a whole number of at least 1, or larger than the number of `what`.
     """
     if not hasattr(ks, "__iter__"):
         raise ValueError(f"the Ks of R@K must be a list such as [1, 5], not {ks!r}")
@@ -224,8 +212,7 @@ def _numbers(values: Values, name: str) -> NDArray[np.float64]:
 def refuse_large_integers(array: Array, name: str) -> None:
     """Refuses whole numbers that float64 cannot tell apart: they would tie.
 
-    Raises:
-        ValueError: an integer is beyond 2**53 (9.0e15) either way.
+    Raises ValueError: an integer is beyond 2**53 (9.0e15) either way.
     """
     if array.dtype.kind == "O":
         large = [value for value in array.reshape(-1) if isinstance(value, int) and abs(value) > 2**53]

@@ -54,8 +54,7 @@ def group_score(scores: Values, *, clusters: Values = None, interval: bool = Fal
 def group_hits(matrices: Sequence[NDArray[np.float64]]) -> dict[str, NDArray[np.float64]]:
     """Score -> the share from 0 to 1, `float64[n]`, that each group contributes to it.
 
-    Args:
-        matrices: square, finite; as for `group_score`.
+    `matrices`: square, finite; as for `group_score`.
 
     >>> group_hits([np.array([[0.9, 0.2], [0.9, 0.8]])])["text_score"]
     array([0.5])

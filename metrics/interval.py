@@ -166,14 +166,12 @@ def median_interval(values: Values, clusters: Values = None, *, level: float = 0
 def cluster_error(values: Floats, codes: NDArray[np.int64], n_clusters: int, weights: Floats) -> float:
     """The cluster-robust standard error of a weighted mean (Miller 2024, section 2.2).
 
+    Returns the error, in the unit of the values; NaN with one cluster.
+
     Args:
         values: float64 `[n]`.
         codes: int64 `[n]`, the cluster of each value, from 0 on.
-        n_clusters: how many clusters there are.
         weights: float64 `[n]`, above 0.
-
-    Returns:
-        The error, in the unit of the values; NaN with one cluster.
     """
     if n_clusters < 2:
         return float("nan")

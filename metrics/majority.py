@@ -82,8 +82,7 @@ def majority_vote(
 def counted_votes(votes: Votes) -> list[Counter[Hashable]]:
     """How often each answer was given, an item.
 
-    Raises:
-        ValueError: no items, an item that is no list of votes or has none; the message names it.
+    Raises ValueError: no items, an item that is no list of votes or has none; the message names it.
     """
     rows = list(as_array(votes) if hasattr(votes, "shape") else votes)
     if not rows:

@@ -31,17 +31,13 @@ def paired_power(
 
     The variance of the mean of paired differences has a part between videos and a part within them (analysis of
     variance of unequal groups): more items a video make the second small, never the first. What so many videos reach
-    follows from Student's t (`reach`); fewer than `fewest_clusters` show nothing, whatever the variance.
+    follows from Student's t (`reach`); fewer than `fewest_clusters` show nothing, whatever the variance. Raises
+    ValueError: fewer than two clusters, a difference that is not above 0.
 
     Args:
         change: `[n]`, second less first on the items of a pilot.
         clusters: `[n]`, the source videos; None: items are independent.
         difference: the true difference that is to be found, 0..1, above 0.
-        alpha: level of the two-sided test.
-        power: chance to find it.
-
-    Raises:
-        ValueError: fewer than two clusters, a difference that is not above 0.
 
     Source: Miller (2024), "Adding error bars to evals", section 5; Searle (1971) for the variance components.
 
@@ -82,14 +78,7 @@ def reach(n_clusters: int, *, alpha: float = ALPHA, power: float = POWER) -> flo
     The sum of two quantiles of Student's t with one degree of freedom less than clusters. At 80 % power, draws of a
     normal distribution are then shown in 70 % (6 clusters), 79 % (8) and 80 % (12, 30) of the cases; with normal
     quantiles it was 46 %, 63 %, 72 % and 78 %. The level is the largest that the test's steps of 2 / 2^clusters attain.
-
-    Args:
-        n_clusters: at least 2.
-        alpha: level of the two-sided test.
-        power: chance to show it.
-
-    Returns:
-        Above 0; infinity below `fewest_clusters`.
+    Returns above 0; infinity below `fewest_clusters`. `n_clusters`: at least 2.
 
     >>> round(reach(6), 2), round(reach(12), 2), round(reach(1000), 2), reach(5)
     (3.89, 3.08, 2.8, inf)
@@ -106,10 +95,7 @@ def reach(n_clusters: int, *, alpha: float = ALPHA, power: float = POWER) -> flo
 def detectable(variance: float, n_clusters: int, *, alpha: float = ALPHA, power: float = POWER) -> float:
     """The least difference that so many clusters show; 1 where they show none.
 
-    Args:
-        variance: of the mean of paired differences.
-        n_clusters: at least 2.
-        alpha, power: as of `reach`.
+    `variance`: of the mean of paired differences. `alpha, power`: as of `reach`.
     """
     errors = reach(n_clusters, alpha=alpha, power=power)
     return errors * math.sqrt(variance) if math.isfinite(errors) else 1.0
@@ -148,13 +134,8 @@ def fewest_clusters(alpha: float = ALPHA) -> int:
 def pilot_power(change: Values, clusters: Values = None, *, points: float | None = None) -> PairedPower | None:
     """`paired_power` for the difference of `points`, else for that of the pilot (5 points where it has none).
 
-    Args:
-        change: `[n]`, second less first.
-        clusters: `[n]`, the source videos; None: items are independent.
-        points: the difference in percentage points.
-
-    Returns:
-        As of `paired_power`; None with one cluster, and where no item differs.
+    Returns as of `paired_power`; None with one cluster, and where no item differs. `change`: `[n]`, second less first.
+    `clusters`: `[n]`, the source videos; None: items are independent.
     """
     values = vector(change, "change")
     if cluster_codes(clusters, len(values))[1] < 2 or not values.any():

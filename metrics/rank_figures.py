@@ -18,11 +18,8 @@ def rank_figures(
     """R@K (`hit_figures`), mean and median rank of true answers.
 
     Args:
-        ranks: of n queries.
-        ks: the Ks of R@K.
         clusters: `[n]`, the source video of each query, for the intervals.
         interval: add the intervals of R@K, mean (`cluster_bootstrap`) and median rank (`median_interval`).
-        seed: of the bootstrap.
         best: every tie counts for the true answer.
     """
     rank = ranks.best if best else ranks.expected
@@ -41,10 +38,8 @@ def hit_figures(
 ) -> Numbers:
     """The share of queries whose true answer is among the first `k`, with its bounds and its interval.
 
-    Args:
-        name: of the figure; what ties could make of it is called NAME_worst and NAME_best.
-        ranks, clusters, interval, best: as in `rank_figures`.
-        k: how many count.
+    `name`: of the figure; what ties could make of it is called NAME_worst and NAME_best. `ranks, clusters, interval,
+    best`: as in `rank_figures`.
     """
     worst, most = ranks.hit_bounds(k)
     hits = most if best else ranks.hit(k)

@@ -40,13 +40,9 @@ def space_files(folder: Path) -> dict[str, str]:
 def written_out(path: Path, *, body: bool = True) -> str:
     """The source of a module without imports from this package: what it imports stands in it.
 
-    Args:
-        path: of the module.
-        body: whether its own code stands there too.
-
-    Raises:
-        VideoContrastError: two of the modules that it needs define the same name differently, or a module imports
-            from the package in a way that cannot be written out (`import a.b`, `import x as y`).
+    `body`: whether its own code stands there too. Raises VideoContrastError: two of the modules that it needs define
+    the same name differently, or a module imports from the package in a way that cannot be written out (`import a.b`,
+    `import x as y`).
     """
     parts: list[str] = []
     libraries: set[str] = set()

@@ -22,12 +22,7 @@ Column = str | Sequence["Column"]  # "float64"; ["float64"]: a list of them
 def module_info(kind: str, description: str, *, citation: str, usage: str, columns: Mapping[str, Column]) -> object:
     """Returns the info of an `evaluate` module.
 
-    Args:
-        kind: "metric", "comparison" or "measurement".
-        description: what it measures.
-        citation: BibTeX.
-        usage: its inputs, with an example.
-        columns: name -> type of an item.
+    `kind`: "metric", "comparison" or "measurement". `columns`: name -> type of an item.
     """
     import datasets
     import evaluate
@@ -81,8 +76,7 @@ class OptionalColumns:
     def compute(self, **inputs: object) -> object:
         """Computes over all examples that were added, and those given here.
 
-        Raises:
-            ValueError: a column is missing or not of its type.
+        Raises ValueError: a column is missing or not of its type.
         """
         try:
             names = [name for name in self.features if name not in self.optional]

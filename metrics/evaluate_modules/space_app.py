@@ -26,8 +26,7 @@ def page(folder: Path) -> gr.Blocks:
 def measure(module: evaluate.EvaluationModule, inputs: str) -> dict[str, object]:
     """The module's figures for inputs given as a JSON object.
 
-    Raises:
-        gr.Error: what is wrong with the inputs; the page shows it.
+    Raises gr.Error: what is wrong with the inputs; the page shows it.
     """
     try:
         arguments = json.loads(inputs)
