@@ -17,14 +17,15 @@ from video_contrast.storage.run_notes import (
     UNSEEN,
     TooManyMissing,
     are_missing,
+    beside_owner,
     check_share,
     first_reason,
     missing_clips,
     more_missing_than,
     self_test_lines,
+    setting_lines,
 )
 from video_contrast.storage.run_records import RunRecord
-from video_contrast.storage.run_settings import beside_owner, setting_lines
 
 _NAME_LENGTH = 60  # of a set in a file's name: file systems take 255 bytes, and a character may be four of them
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from video_contrast.reports.layout import Cell, Column, Section, Table
 from video_contrast.reports.runs import ConfigRun
-from video_contrast.storage.run_settings import setting_lines
+from video_contrast.storage.run_notes import setting_lines
 
 
 def settings(runs: Sequence[ConfigRun], links: Mapping[Path, str] | None = None) -> Section:

@@ -22,9 +22,8 @@ from video_contrast.storage.run_figures import (
     gammas_of,
 )
 from video_contrast.storage.run_folder import CLEAN
-from video_contrast.storage.run_notes import missing_clips, remark_lines, self_test_lines
+from video_contrast.storage.run_notes import missing_clips, remark_lines, self_test_lines, setting_lines
 from video_contrast.storage.run_records import ConfigMetrics, RunRecord
-from video_contrast.storage.run_settings import setting_lines
 
 BEST = "*"  # behind a cell
 MANY = 40  # conditions of a config, from which on perturbations are shown by their means

@@ -1,6 +1,14 @@
 """What a training knows of a caption: its negatives, and how alike the teacher finds them."""
 
-from typing import NotRequired, TypedDict
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NotRequired, TypedDict, cast
+
+from video_contrast.row_parts import EditRecord
+from video_contrast.rows import MultipleChoiceRow, RetrievalRow, multiple_choice_row
+from video_contrast.seeds import stream
 
 
 class CaptionNegatives(TypedDict):
@@ -17,3 +25,71 @@ class TaughtCaption(CaptionNegatives):
 
     teacher: list[float]  # cosines of the caption with itself (1) and with each negative
     video_id: NotRequired[str]  # of the clip; its id where this is absent
+
+
+class GeneratedEdit(EditRecord):
+    """A negative: its edit, and its text."""
+
+    text: str
+
+
+class GeneratedCaption(TypedDict):
+    """A caption with its negatives, as a part of the corpus is stored."""
+
+    id: str  # of the clip
+    number: int  # of the caption among the clip's
+    caption: str
+    edits: list[GeneratedEdit]
+    kinds: list[str]  # one an edit
+
+
+class RejectedCandidate(TypedDict):
+    """A line of `rejected.jsonl`."""
+
+    caption: str
+    text: str
+    reason: str  # of a rule, or what is wrong with an answer
+    probability: float | None  # by the judge, where no rule rejected it
+
+
+class CorpusPart(TypedDict):
+    """What is stored of a part of the corpus."""
+
+    captions: list[GeneratedCaption]
+    rejected: list[RejectedCandidate]
+
+
+def _without_text(edit: GeneratedEdit) -> EditRecord:
+    return cast(EditRecord, {key: value for key, value in edit.items() if key != "text"})
+
+
+def items_of(
+    captions: Sequence[GeneratedCaption], clips: Mapping[str, RetrievalRow], seed: int
+) -> Iterator[MultipleChoiceRow]:
+    """Yields the rows of the set; captions without a negative have none.
+
+    `clips`: id -> row of the corpus. `seed`: of the places of the captions among their negatives.
+    """
+    for caption in captions:
+        if not caption["edits"]:
+            continue
+        row = clips[caption["id"]]
+        item = f"{caption['id']}-{caption['number']}"
+        label = int(stream("generated", seed, item).integers(len(caption["edits"]) + 1))
+        candidates, kinds = [edit["text"] for edit in caption["edits"]], list(caption["kinds"])
+        edits: list[EditRecord | None] = [_without_text(edit) for edit in caption["edits"]]
+        candidates.insert(label, caption["caption"])
+        kinds.insert(label, "true")
+        edits.insert(label, None)
+        yield multiple_choice_row(
+            id=item,
+            video_id=row["video_id"],
+            video_path=row["video_path"],
+            start=row["start"],
+            end=row["end"],
+            candidates=candidates,
+            label=label,
+            kinds=kinds,
+            edits=edits,
+            cluster=str(json.loads(row["meta"] or "{}").get("cluster", row["video_id"])),
+        )

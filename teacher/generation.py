@@ -27,7 +27,7 @@ from video_contrast.rows import RetrievalRow, Row
 from video_contrast.seeds import digest
 from video_contrast.storage import SetFolder
 from video_contrast.storage.set_records import Facts
-from video_contrast.teacher.generated_set import CorpusPart, GeneratedCaption, RejectedCandidate, items_of
+from video_contrast.teacher.caption_rows import CorpusPart, GeneratedCaption, RejectedCandidate, items_of
 from video_contrast.teacher.model_files import check_endpoint
 from video_contrast.teacher.needed_models import check_generator
 from video_contrast.teacher.negative_recipe import CaptionEdits, NegativeRecipe, texts_of

@@ -1,5 +1,6 @@
 """`teach`: a checkpoint and a captioned set in, a fine-tuned standard checkpoint and its learning curves out."""
 
+import importlib.util
 import os
 from collections.abc import Sequence
 from dataclasses import replace
@@ -29,7 +30,6 @@ from video_contrast.teacher.options import TeachOptions
 from video_contrast.teacher.saving import RunIdentity, drop_broken, plot_curves, same_run
 from video_contrast.teacher.similarity import content
 from video_contrast.teacher.splits import SplitRows, read_splits
-from video_contrast.teacher.trackers import check_tracker
 from video_contrast.teacher.training import TrainedSteps, train
 
 STEP = timedelta(hours=1)  # processes wait so long for the slowest of them in a step, a validation or a save
@@ -192,3 +192,39 @@ def _processes() -> Processes:
     if int(os.environ.get("WORLD_SIZE", 1)) <= 1:
         PartialState(cpu=without)  # trainings know GPUs and CPUs, and accelerate other devices, too
     return Processes("cpu" if without else "auto", step=STEP)
+
+
+def check_tracker(name: str) -> None:
+    """Checks that a tracker is installed, and that one that sends what it is told has credentials.
+
+    Raises UsageError: it is not, or it has none.
+    """
+    if name == "none":
+        return
+    if importlib.util.find_spec(name) is None:
+        raise UsageError(f"--report-to {name}: the package {name} is not installed; `pip install {name}`")
+    if name == "wandb" and os.environ.get("WANDB_MODE") not in ("offline", "disabled") and not _wandb_key():
+        raise UsageError(
+            "--report-to wandb: no credentials; run `wandb login`, set WANDB_API_KEY, or WANDB_MODE=offline to keep "
+            "the logs here"
+        )
+    if name == "trackio" and os.environ.get("TRACKIO_SPACE_ID"):
+        from huggingface_hub import get_token
+
+        if not get_token():
+            raise UsageError(
+                "--report-to trackio: TRACKIO_SPACE_ID names a Space, and there are no credentials; run `hf auth "
+                "login`, or unset it to keep the logs here"
+            )
+
+
+def _wandb_key() -> bool:
+    import netrc
+
+    if os.environ.get("WANDB_API_KEY"):
+        return True
+    path = Path(os.environ.get("NETRC") or Path.home() / ".netrc")
+    try:
+        return netrc.netrc(str(path)).authenticators("api.wandb.ai") is not None
+    except (OSError, netrc.NetrcParseError):
+        return False

@@ -29,9 +29,8 @@ from video_contrast.teacher.batches import Batch, Batches, TrainingData, collate
 from video_contrast.teacher.evaluation import Measured, measure
 from video_contrast.teacher.losses import losses
 from video_contrast.teacher.options import TrainingOptions
-from video_contrast.teacher.parameter_groups import parameter_groups
 from video_contrast.teacher.two_towers import Pairs
-from video_contrast.untyped import TorchModel
+from video_contrast.untyped import Tensor, TorchModel
 
 WEIGHTS = "model.safetensors"
 Inputs = dict[str, Batch]  # "batch": a process's share
@@ -210,3 +209,35 @@ def _saved_tensors(pairs: Pairs) -> Iterator[tuple[str, torch.Tensor]]:
             yield name, parameter
     saved = pairs.state_dict().keys()
     yield from ((name, value) for name, value in pairs.named_buffers() if name in saved)
+
+
+def parameter_groups(
+    model: TorchModel, weight_decay: float, rates: dict[str, float] | None = None
+) -> list[dict[str, object]]:
+    """The parameters that learn, for an optimizer: matrices with weight decay, the others without.
+
+    `model`: a dual encoder or X-CLIP. `rates`: the learning rates of the "vision" tower, of the "text" tower and of the
+    "head": what is neither a tower nor a projection behind it (X-CLIP's layers over frames and its prompts). None: no
+    rate of their own.
+    """
+    members: dict[tuple[str, bool], list[Tensor]] = {}
+    for name, parameter in model.named_parameters():
+        if parameter.requires_grad:
+            side = _side(name) if rates else ""
+            members.setdefault((side, parameter.ndim >= 2), []).append(parameter)
+    return [
+        {
+            "params": parameters,
+            "weight_decay": weight_decay if matrices else 0.0,
+            **({"lr": rates[side]} if rates else {}),
+        }
+        for (side, matrices), parameters in sorted(members.items(), key=lambda item: (item[0][0], not item[0][1]))
+    ]
+
+
+def _side(name: str) -> str:
+    """The part of the model that a parameter belongs to: "vision", "text" or "head"."""
+    first = name.partition(".")[0]
+    if first in ("vision_model", "visual_projection", "logit_scale", "logit_bias", "temperature"):
+        return "vision"
+    return "text" if first in ("text_model", "text_projection") else "head"

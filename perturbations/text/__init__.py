@@ -20,7 +20,6 @@ MODULES = (
     "gender_swap",
     "characters",
     "prefix",
-    "punctuation",
     "negation",
     "style",
     "tense",

@@ -11,7 +11,7 @@ from numpy.random import Generator
 from video_contrast.perturbations.english.forms import like_case
 from video_contrast.perturbations.registry import text_perturbation
 from video_contrast.perturbations.text import tables
-from video_contrast.perturbations.text.words import FUNCTION_WORDS, UNFIT, WORD, draws, how_many
+from video_contrast.perturbations.text.words import FUNCTION_WORDS, UNFIT, WORD, draws, how_many, pick
 
 Able = Callable[[str], bool]
 Change = Callable[[str, float], str]
@@ -169,3 +169,15 @@ def _misspellings(profile: str) -> dict[str, tuple[str, ...]]:
         word, *wrong = (spelled_wrong + other if profile == "released" else spelled_wrong).split()
         table.setdefault(word.lower(), []).extend(w for w in wrong if w.lower() != word.lower())
     return {word: tuple(dict.fromkeys(wrong)) for word, wrong in table.items() if wrong}
+
+
+PAIRS = ('""', "{}", "[]", "()", "``", "【】")
+MARKS = ("...", ".", ",", ";")
+
+
+@text_perturbation("punctuation", category="ChangeChar", origin="natural")
+def punctuation(caption: str, rng: Generator, *, profile: str = "paper") -> str:
+    """The caption stands between quotes or brackets, with a mark before the closing one."""
+    inner = caption.strip().rstrip(".,;:!?… ")
+    pair = pick(PAIRS, rng)
+    return f"{pair[0]}{inner}{pick(MARKS, rng)}{pair[1]}"

@@ -24,8 +24,11 @@ for _module in MODULES:
 
 from video_contrast.perturbations.registry import VIDEO, video_spec  # noqa: E402
 from video_contrast.perturbations.video.clip import index_map, perturb_clip, perturb_frames  # noqa: E402
-from video_contrast.perturbations.video.condition import VideoCondition  # noqa: E402
-from video_contrast.perturbations.video.condition_pairs import PAIR_SEVERITY, PAIRS  # noqa: E402
+from video_contrast.perturbations.video.condition import (  # noqa: E402
+    PAIR_SEVERITY,
+    PAIRS,
+    VideoCondition,
+)
 
 NAMES = tuple(VIDEO)
 SEVERITIES = (1, 2, 3, 4, 5)

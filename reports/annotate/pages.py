@@ -1,4 +1,4 @@
-"""The two pages as a Gradio app: one item at a time, by mouse, touch or keyboard, and a tab for review."""
+"""The two pages as a Gradio app, one item at a time and a tab for review; and that app as a Space."""
 
 import hmac
 import html
@@ -9,11 +9,17 @@ from types import ModuleType
 from typing import Any, TypedDict
 
 from video_contrast.errors import UsageError, VideoContrastError
-from video_contrast.files import resolve_under
+from video_contrast.files import copy_file, resolve_under, write_json, write_text
+from video_contrast.hub_cards.markdown import render
+from video_contrast.hub_cards.refusing import clips
+from video_contrast.hub_cards.spaces import gradio_version
+from video_contrast.reports.annotate import PageItems
 from video_contrast.reports.annotate.showing import AHEAD, ClipsAhead, shown_folder
 from video_contrast.reports.annotate.tasks import Desk, Task
 from video_contrast.reports.annotate.votes import UNCLEAR
 from video_contrast.reports.annotate.writing import BAD, GOOD, RULES
+from video_contrast.storage import open_set
+from video_contrast.version import __version__
 from video_contrast.video import Clip
 
 Component = Any  # of gradio, which is imported only where a page is served
@@ -233,3 +239,43 @@ def _review(gr: ModuleType, desk: Desk, reviewer: str) -> None:
     review_message = gr.Markdown(elem_id="back-said")
     refresh.click(look, password, [review_message, answers])
     back.click(send_back, [password, item, annotator, note], [review_message, answers])
+
+
+def write_space(
+    folder: str | Path,
+    output: str | Path,
+    *,
+    task: Task,
+    people: int = 1,
+    items: PageItems,
+) -> Path:
+    """Writes the folder of a Space that serves the judging or the writing page of one config.
+
+    `output`: the Space's folder, new or empty. Raises UsageError: no such config, or the output is in use;
+    VideoContrastError: a clip is missing.
+    """
+    root, target, config, split = Path(folder), Path(output), items.config, items.split
+    source = open_set(root)
+    clips_from = items.video_root or source.video_root
+    rows = source.choice_rows(config, split)
+    if target.exists() and any(target.iterdir()):
+        raise UsageError(f"--output {target} is not empty; give a new folder")
+    shown = clips(source, Path(clips_from), [(config, split)])
+    for file in source.files(config, split):
+        copy_file(file, target / "set" / config / file.name)
+    for path, file in shown:
+        copy_file(file, target / "set" / path)
+    facts = source.record["facts"] if source.is_built else {}
+    write_json(
+        target / "space.json", {"task": task, "config": config, "split": split, "people": people, "seed": items.seed}
+    )
+    write_text(target / "app.py", (files(__package__) / "space_app.py.template").read_text(encoding="utf-8"))
+    write_text(target / "requirements.txt", f"video-contrast[annotate]=={__version__}\n")
+    verb, what = ("Judge", "choose the caption of") if task == "judge" else ("Write", "write a false caption for")
+    title = f"{verb} {facts.get('pretty_name') or source.builder or root.name} {config}"[:60]
+    card = render(
+        "annotation_space.md.jinja", title=title, gradio=gradio_version(), what=what, count=len(rows), task=task,
+        config=config, licence=facts.get("licence") or "not recorded",
+    )  # fmt: skip
+    write_text(target / "README.md", card)
+    return target

@@ -1,7 +1,7 @@
 """Prompts of local generative models: the chat template rendered, the processor run, captions kept from being control.
 
 Templates that let a model think are told not to, by their own switch; a prompt that ends inside an open thinking
-block all the same has the block closed, so that the next token belongs to the answer.
+block all the same has the block closed, so that the next token belongs to the answer. With `--thinking` they think.
 """
 
 from __future__ import annotations
@@ -230,3 +230,44 @@ def _limits(processor: Processor) -> tuple[int | None, int | None]:
     """The smallest and the largest number of pixels of a frame, as a processor of Qwen keeps them."""
     size = processor.size if isinstance(processor.size, Mapping) else vars(processor.size)
     return size.get("shortest_edge"), size.get("longest_edge")
+
+
+END_OF_THINKING = "</think>"
+AFTER = "\n\n"  # what templates put between the block and the answer
+
+
+@dataclass(frozen=True)
+class Thought:
+    """What a model thought before its answer."""
+
+    ids: list[int]  # token ids that follow the prompt, the closed block included; [] where it did not think
+    tokens: int  # how many it generated
+    cut: bool  # whether the budget ended it
+    text: str = ""  # of `ids`
+
+
+def think(model: TorchModel, tokenizer: Tokenizer, prompt: Prompt, budget: int) -> Thought:
+    """Lets a model think about one prompt, greedily.
+
+    Returns the thought. A model that begins with its answer has none: the answer is read where the prompt ends.
+    `model`: a generative transformers model in evaluation mode.
+    """
+    import torch
+
+    with torch.inference_mode():
+        output = model.generate(
+            **prompt.inputs,
+            max_new_tokens=budget,
+            do_sample=False,
+            stop_strings=[END_OF_THINKING],
+            tokenizer=tokenizer,
+        )
+    ids = [int(token) for token in output[0, len(prompt.ids) :]]
+    text = tokenizer.decode(ids)
+    opened = prompt.text.rstrip().endswith(THINK) or THINK in text
+    if not opened:
+        return Thought([], len(ids), cut=False)
+    cut = END_OF_THINKING not in text
+    inside = text.partition(END_OF_THINKING)[0] + (END_OF_THINKING if not cut else f"\n{END_OF_THINKING}")
+    [after_prompt] = continuations(tokenizer, prompt.text, [inside + AFTER])
+    return Thought(after_prompt, len(ids), cut, inside + AFTER)

@@ -24,7 +24,7 @@ from video_contrast.files import JsonObject
 from video_contrast.question_text import Question
 from video_contrast.runner.kinds import prompts
 from video_contrast.runner.kinds.base import ClipFrames, LoadOptions, ModelSource, PairScorer, ScoreResult, kind
-from video_contrast.runner.kinds.chat_prompts import ChatPrompts, Prompt, continuations
+from video_contrast.runner.kinds.chat_prompts import ChatPrompts, Prompt, continuations, think
 from video_contrast.runner.kinds.loading import load_model, load_processor
 from video_contrast.runner.kinds.prefix import (
     ENDINGS_AT_ONCE,
@@ -36,7 +36,6 @@ from video_contrast.runner.kinds.prefix import (
 )
 from video_contrast.runner.kinds.recipes import scored_types
 from video_contrast.runner.kinds.registry import kind_options
-from video_contrast.runner.kinds.thinking import think
 from video_contrast.runner.kinds.video_metadata import told_times
 from video_contrast.untyped import Processor, Tensor, TorchModel
 

@@ -341,7 +341,7 @@ def test_a_set_without_a_licence_is_asked_for_one(tmp_path: Path, hub: FakeHub, 
 
 
 def test_an_edited_clip_has_no_file_to_play(tmp_path: Path) -> None:
-    from video_contrast.hub_cards.video_column import with_videos
+    from video_contrast.hub_cards.publishing import with_videos
 
     part = {"video_path": "a.mp4", "start": 0.0, "end": 1.0}
     rows = [{"video_path": "a.mp4", "segments": [part]}, {"video_path": "a.mp4", "segments": None}]

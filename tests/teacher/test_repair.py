@@ -26,10 +26,10 @@ from video_contrast.teacher import gate, material, teach
 from video_contrast.teacher.checkpoint import load_checkpoint
 from video_contrast.teacher.evaluation import Hits
 from video_contrast.teacher.options import TeachOptions
-from video_contrast.teacher.parameter_groups import parameter_groups
+from video_contrast.teacher.run import check_tracker
 from video_contrast.teacher.splits import read_splits
 from video_contrast.teacher.stored_frames import open_store
-from video_contrast.teacher.trackers import check_tracker
+from video_contrast.teacher.trainer import parameter_groups
 
 
 @pytest.fixture(scope="module")

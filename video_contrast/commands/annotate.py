@@ -89,7 +89,7 @@ def space(
     people: People = 3,
 ) -> None:
     """Write a page as the folder of a Gradio Space. Pushing it publishes the clips: check their licence."""
-    from video_contrast.reports.annotate.space import write_space
+    from video_contrast.reports.annotate.pages import write_space
 
     say(write_space(dataset, output, task=task, people=people, items=items))
 

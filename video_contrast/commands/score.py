@@ -70,7 +70,7 @@ def score(
         print_plan(result)
     elif not is_quiet():
         from video_contrast.reports import terminal
-        from video_contrast.storage.run_settings import setting_lines
+        from video_contrast.storage.run_notes import setting_lines
 
         terminal.show(terminal.lines_of({model[0]: result.metrics["configs"]}, detailed=True), [Path(model[0]).name])
         settings = f"settings: {'; '.join(setting_lines(result.record))}"

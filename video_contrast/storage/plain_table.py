@@ -17,9 +17,8 @@ from video_contrast.console import counted
 from video_contrast.errors import VideoContrastError
 from video_contrast.rows import MultipleChoiceRow, Row, layout_of, multiple_choice_row, table_columns
 from video_contrast.seeds import stream
-from video_contrast.storage.table_candidates import Candidates, Fault, all_candidates
+from video_contrast.storage.table_candidates import Candidates, Fault, all_candidates, true_places
 from video_contrast.storage.table_columns import ColumnRoles, TableColumns, TableRow, column_roles
-from video_contrast.storage.table_labels import true_places
 from video_contrast.storage.video_names import ENDING, with_ending
 
 _SPAN = re.compile(r"\d[\d.:]*")  # a time in a text

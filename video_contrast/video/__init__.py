@@ -12,7 +12,6 @@
 - `footage`: `footage_of(root, clip)`, the frames of any clip under one numbering and clock.
 """
 
-from video_contrast.video.clip import Clip
 from video_contrast.video.clock import VideoIndex, frame_times, index_of
 from video_contrast.video.container import BrokenVideo, DamagedVideo
 from video_contrast.video.decode import Counter, DecodedClip, decode, read_video, verify
@@ -25,7 +24,7 @@ from video_contrast.video.footage import (
     upright_size,
 )
 from video_contrast.video.sampling import POLICIES, Policy, frame_indices, sampled_frames, span_frames
-from video_contrast.video.segments import Segment, pause, segments_of
+from video_contrast.video.segments import Clip, Segment, pause, segments_of
 from video_contrast.video.timeline import Picture
 from video_contrast.video.write import Frames, Quality, as_frames, write_video
 

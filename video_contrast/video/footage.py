@@ -16,11 +16,11 @@ import numpy.typing as npt
 
 from video_contrast.errors import VideoContrastError
 from video_contrast.files import resolve_under
-from video_contrast.video.clip import Clip
 from video_contrast.video.clock import VideoIndex, index_of
 from video_contrast.video.container import regular
 from video_contrast.video.decode import Counter, decode
 from video_contrast.video.sampling import Policy
+from video_contrast.video.segments import Clip
 from video_contrast.video.timeline import Picture, SourceFrame, Timeline, timeline_of
 
 GREY = 127  # of a pause
