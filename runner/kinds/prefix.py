@@ -119,7 +119,7 @@ def forward(model: TorchModel, positions: int | list[int], **arguments: object) 
     """A model's output with the logits of some tokens alone, also of classes that would return them of all.
 
     `positions`: how many tokens at the end, or the places of the tokens. (No tensor: of a model over several GPUs it
-    would be on the first, and the states that it picks from on the last.).
+    would be on the first, and the states that it picks from on the last.)
     """
     if _traits(model).keeps_logits:
         return model(**arguments, logits_to_keep=positions)

@@ -27,7 +27,7 @@ class RerankerScorer(PairScorer):
 
     `encoder`: the `sentence_transformers.CrossEncoder`. `prompt_text`: the instruction instead of the checkpoint's own;
     "none" leaves it out. Raises VideoContrastError: the reranker does not take video. (On such a model a video would be
-    read as text.).
+    read as text.)
     """
 
     def __init__(self, encoder: TorchModel, batch_size: int = 8, *, prompt_text: str = "") -> None:
