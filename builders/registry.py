@@ -26,13 +26,14 @@ if TYPE_CHECKING:
     from video_contrast.builders.assembly.review import Card
 
 FOLDERS = ("sources", "robustness", "shapes", "clip_edits")
-# Published sets that a file of `sources/` has several of; every other builder has a file NAME.py in one of `FOLDERS`.
-PUBLISHED = {
+# Files that have several builders; every other builder has a file NAME.py in one of `FOLDERS`.
+SHARED_FILES = {
     "published_captions": ("vitatecs", "velociti", "vilma", "videocon", "videocomp", "actionbench"),
     "published_questions": (
         "tempcompass", "ssv2", "tvbench", "tomato", "nextqa", "videohallucer", "temporalbench", "negbench",
     ),
     "published_pairs": ("vinoground", "rtime", "minimal_video_pairs"),
+    "perturbed": ("perturbed", "msrvtt_p", "youcook2_p"),
 }  # fmt: skip
 # In this order they are listed.
 MODULES = (
@@ -172,6 +173,6 @@ def get_builder(name: str) -> Builder:
 
 def _import(module: str) -> None:
     here = Path(__file__).parent
-    module = next((file for file, names in PUBLISHED.items() if module in names), module)
+    module = next((file for file, names in SHARED_FILES.items() if module in names), module)
     folder = next(folder for folder in FOLDERS if (here / folder / f"{module}.py").is_file())
     import_module(f"video_contrast.builders.{folder}.{module}")

@@ -1,13 +1,21 @@
-"""The builder `perturbed`: any retrieval or multiple-choice set under the perturbations of the robustness paper."""
+"""The builders of robustness sets: `perturbed` of any set, `msrvtt_p` and `youcook2_p` of the robustness paper."""
 
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
+from video_contrast.builders.assembly.captioned_clip import CaptionedClip, retrieval_rows
 from video_contrast.builders.assembly.contrast_plan import existing, select_splits
 from video_contrast.builders.registry import BuiltSet, builder
-from video_contrast.builders.robustness.perturbation_options import CITATION, CONFIGS, PerturbationOptions
+from video_contrast.builders.robustness.perturbation_options import (
+    CITATION,
+    CONFIGS,
+    TEXTS_WITHOUT_BIAS,
+    PerturbationOptions,
+)
 from video_contrast.builders.robustness.perturbed_set import perturbed_set
+from video_contrast.builders.sources import msrvtt, youcook2
 from video_contrast.errors import UsageError, unknown_name
 from video_contrast.rows import validate_rows
 from video_contrast.storage.set_folder import SetFolder
@@ -57,3 +65,69 @@ def _clean_config(folder: SetFolder, config: str | None) -> str:
     if folder.record["configs"][clean].get("perturbed"):
         raise UsageError(f"--dataset {folder.path}, config {clean}: is perturbed already; give the clean set")
     return clean
+
+
+@builder("msrvtt_p", configs=CONFIGS, requirements=msrvtt.REQUIREMENTS)
+def msrvtt_p(
+    configs: list[str],
+    *,
+    folder: Annotated[Path, "folder with the annotations; the 1k-A list MSRVTT_JSFUSION_test.csv if it is used"],
+    splits: Annotated[
+        str | None, "splits to perturb, comma-separated; default: test_1k_a where its list is there, else test"
+    ] = None,
+    video_pattern: Annotated[str, "path of a video under the video root"] = "{video_id}.mp4",
+    options: PerturbationOptions = PerturbationOptions(),  # noqa: B008  frozen
+) -> BuiltSet:
+    """MSRVTT-P: MSR-VTT under 35 text perturbations, 90 visual conditions and 66 pairs."""
+    folder = existing(folder, "it must hold test_videodatainfo.json ...", "--folder")
+    annotations = msrvtt.MsrVttFolder(folder, video_pattern)
+    clips = annotations.splits()
+    selected = select_splits(splits or ("test_1k_a" if "test_1k_a" in clips else "test"), clips)
+    facts = {
+        "pretty_name": "MSRVTT-P",
+        "summary": "MSRVTT-P: MSR-VTT's captions and clips under the perturbations of the robustness paper.",
+        "sources": annotations.files,
+        "licence": msrvtt.LICENCE,
+        "citations": [msrvtt.CITATION, CITATION],
+    }
+    tables = {name: retrieval_rows(clips[name]) for name in selected}
+    return perturbed_set("msrvtt_p", configs, tables=tables, options=options, facts=facts)
+
+
+YOUCOOK2_P = ("clean", *TEXTS_WITHOUT_BIAS, "visual", "pairs")  # without gender perturbations
+
+
+@builder(
+    "youcook2_p",
+    configs=YOUCOOK2_P,
+    requirements=f"the folder of YouCook2's annotations ({youcook2.VALIDATION} or {youcook2.ANNOTATIONS})",
+)
+def youcook2_p(
+    configs: list[str],
+    *,
+    folder: Annotated[Path, "folder with the annotations"],
+    splits: Annotated[str, "splits to perturb, comma-separated"] = "validation",
+    video_pattern: Annotated[str, "path of a video under the video root"] = "{video_id}.mp4",
+    options: PerturbationOptions = PerturbationOptions(scope="video"),  # noqa: B008  frozen
+) -> BuiltSet:
+    """YouCook2-P: YouCook2 under 31 text perturbations, 90 visual conditions and 48 pairs."""
+    folder = existing(folder, "it must hold YouCook2's annotations", "--folder")
+    clips, sources = youcook2.read(folder, video_pattern)
+    facts = {
+        "pretty_name": "YouCook2-P",
+        "summary": "YouCook2-P: YouCook2's segments under the perturbations of the robustness paper.",
+        "sources": sources,
+        "licence": youcook2.LICENCE,
+        "citations": [youcook2.CITATION, CITATION],
+    }
+    tables = {name: retrieval_rows(_one_caption_each(clips[name])) for name in select_splits(splits, clips)}
+    return perturbed_set("youcook2_p", configs, tables=tables, options=options, facts=facts, bias=False)
+
+
+def _one_caption_each(clips: Iterable[CaptionedClip]) -> list[CaptionedClip]:
+    """Each caption with a clip of its own, as the list of 3,350 has it (one span of it is described twice)."""
+    return [
+        replace(clip, id=clip.id if number == 0 else f"{clip.id}#{number + 1}", captions=(caption,))
+        for clip in clips
+        for number, caption in enumerate(clip.captions)
+    ]

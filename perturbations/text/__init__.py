@@ -11,7 +11,7 @@ from importlib import import_module
 
 from video_contrast.perturbations.registry import TEXT, text_spec
 from video_contrast.perturbations.text.apply import PROFILES, perturb_captions, shift
-from video_contrast.perturbations.text.requirements import how_to_get
+from video_contrast.perturbations.text.checkpoints import how_to_get
 
 # One file a line. The order is that of the registry: the categories of the paper.
 MODULES = (

@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import TypeVar
 
 from video_contrast.errors import UsageError
+from video_contrast.perturbations.english import wordnet
+from video_contrast.perturbations.registry import TextSpec
 from video_contrast.pretrained import MissingCheckpoint, device_of, download_command, load, placed
 from video_contrast.untyped import Tokenizer, TorchModel
 
@@ -138,3 +140,17 @@ def outputs(ids: Sequence[list[int]], tokenizer: Tokenizer, model: TorchModel, *
     with torch.inference_mode():
         out = model.generate(input_ids=inputs, attention_mask=torch.ones_like(inputs), do_sample=False, **options)
     return [text.strip() for text in tokenizer.batch_decode(out, skip_special_tokens=True)]
+
+
+def how_to_get(spec: TextSpec) -> str:
+    """What `spec` needs and the command that gets it, in one line; "nothing" if it runs as installed."""
+    parts = []
+    if "wordnet" in spec.requirements:
+        parts.append(f"WordNet data: {wordnet.COMMAND}")
+    checkpoints = [need.removeprefix("model:") for need in spec.requirements if need.startswith("model:")]
+    if checkpoints:
+        kind = "checkpoint" if len(checkpoints) == 1 else "checkpoints"
+        parts.append(f"{kind}: {download_command(*checkpoints)}")
+        if "or rules" in spec.requirements:
+            parts.append("without it, rules are used and a note says so")
+    return "; ".join(parts) or "nothing"

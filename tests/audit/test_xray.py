@@ -11,9 +11,9 @@ from video_contrast import build
 from video_contrast.audit.blind_audit import wins
 from video_contrast.audit.blind_models import blind_scores
 from video_contrast.audit.exchangeability import exchangeability
+from video_contrast.audit.item_checks import near_duplicates
 from video_contrast.audit.language_model import LanguageModel
 from video_contrast.audit.model_answers import ModelAnswers
-from video_contrast.audit.near_duplicates import near_duplicates
 from video_contrast.audit.nearest_contrasts import mark_nearest
 from video_contrast.audit.xray import certificate, certificate_text, xray
 from video_contrast.cli import main

@@ -14,8 +14,8 @@ import video_contrast
 from video_contrast.builders import build
 from video_contrast.builders.robustness import perturbed_texts
 from video_contrast.builders.robustness.perturbation_options import TEXTS, TEXTS_WITHOUT_BIAS, PerturbationOptions
+from video_contrast.builders.robustness.perturbed import youcook2_p
 from video_contrast.builders.robustness.perturbed_set import perturbed_set
-from video_contrast.builders.robustness.youcook2_p import youcook2_p
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import read_json
 from video_contrast.perturbations.text import perturb_captions
