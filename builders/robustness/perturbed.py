@@ -1,4 +1,9 @@
-"""The builders of robustness sets: `perturbed` of any set, `msrvtt_p` and `youcook2_p` of the robustness paper."""
+"""The builders of robustness sets: `perturbed` of any set, `msrvtt_p` and `youcook2_p` of the robustness paper.
+
+The paper perturbs the 457 whole videos of YouCook2 and cuts the segments afterwards, so the default scope there is the
+video: shuffling whole segments of a video breaks the tie of a clip to its text, which is what its finding about
+box_jumble rests on.
+"""
 
 from collections.abc import Iterable
 from dataclasses import replace

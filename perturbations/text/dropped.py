@@ -1,6 +1,7 @@
-"""DropText: words of some parts of speech become [UNK], so the number of words stays (robustness paper, A.2).
+"""DropText and Positional (robustness paper, A.2): words become [UNK] by part of speech or place, or change order.
 
-Words are what white space separates; a word has the tag of its first part that is no punctuation ("dog's" is a noun).
+Words are what white space separates, and their number stays; a word has the tag of its first part that is no
+punctuation ("dog's" is a noun).
 """
 
 from collections.abc import Callable
@@ -10,6 +11,7 @@ from numpy.random import Generator
 from video_contrast.perturbations.english import Sentence
 from video_contrast.perturbations.registry import text_perturbation
 
+UNKNOWN = "[UNK]"
 Change = Callable[[list[str], list[int], Generator], list[str]]  # words, places of the nouns (verbs), random stream
 
 
@@ -61,31 +63,20 @@ def _tagged(sentence: Sentence) -> tuple[list[str], list[str]]:
     return words, tags
 
 
-UNKNOWN = "[UNK]"
+def _register_ends(name: str, summary: str, places: tuple[int, ...]) -> None:
+    def rule(caption: str, rng: Generator, *, profile: str = "paper") -> str:
+        words = caption.split()
+        for place in places:
+            words[place] = UNKNOWN
+        return " ".join(words)
+
+    rule.__doc__ = summary
+    text_perturbation(name, category="Positional", origin="synthetic")(rule)
 
 
-@text_perturbation("drop_first", category="Positional", origin="synthetic")
-def drop_first(caption: str, rng: Generator, *, profile: str = "paper") -> str:
-    """The first word becomes [UNK]."""
-    words = caption.split()
-    words[0] = UNKNOWN
-    return " ".join(words)
-
-
-@text_perturbation("drop_last", category="Positional", origin="synthetic")
-def drop_last(caption: str, rng: Generator, *, profile: str = "paper") -> str:
-    """The last word becomes [UNK]."""
-    words = caption.split()
-    words[-1] = UNKNOWN
-    return " ".join(words)
-
-
-@text_perturbation("drop_first_and_last", category="Positional", origin="synthetic")
-def drop_first_and_last(caption: str, rng: Generator, *, profile: str = "paper") -> str:
-    """The first and the last word become [UNK]."""
-    words = caption.split()
-    words[0] = words[-1] = UNKNOWN
-    return " ".join(words)
+_register_ends("drop_first", "The first word becomes [UNK].", (0,))
+_register_ends("drop_last", "The last word becomes [UNK].", (-1,))
+_register_ends("drop_first_and_last", "The first and the last word become [UNK].", (0, -1))
 
 
 @text_perturbation("shuffle_order", category="Positional", origin="synthetic")

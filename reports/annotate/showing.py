@@ -1,4 +1,8 @@
-"""A clip as a browser can show it: right colours, only the item's span, large enough to see."""
+"""A clip as a browser can show it: right colours, only the item's span, large enough to see.
+
+Edited clips and files that browsers do not play are written when they are first shown, which takes seconds each: a
+background thread makes the next ones ready while a person looks at one.
+"""
 
 import threading
 from collections.abc import Sequence

@@ -2,6 +2,9 @@
 
 Clip and caption are many vectors each, and a score is their MaxSim. A model of images is shown the frames one by one,
 and the vectors of all of them together are those of the clip: a word may be matched in any frame.
+
+Rows hold several vectors of one length, one after the other, and end in vectors of zeros where others are longer; those
+are no vectors, and never match.
 """
 
 from __future__ import annotations
