@@ -6,6 +6,7 @@ from video_contrast.perturbations.contrast.clip import CaptionReading
 from video_contrast.perturbations.contrast.evidence import Evidence
 from video_contrast.perturbations.contrast.lexicon import Action, Swap
 from video_contrast.perturbations.contrast.slots import PLACES, ThingKey, ThingSlot, VerbChoice, VerbKey, VerbSlot
+from video_contrast.perturbations.english.forms import verb_word
 from video_contrast.perturbations.english.lexicon import words_of
 
 _OUTDOOR = frozenset({"water", "drive", "hunt", "garden", "farm", "nature", "travel", "crowd"})
@@ -63,19 +64,16 @@ def verb_choice_features(evidence: Evidence, key: VerbKey, choice: VerbChoice) -
 
     `key, choice`: what is replaced, and by what.
     """
-    counts = evidence.counts
     unit = f"{choice.unit} {choice.keeps}" if choice.keeps else choice.unit
     alone = choice.frame == "i" and not choice.keeps
     noun = "" if alone else key.noun
     seen = evidence.units_of.get(noun, {}).get(unit, 0)
     reason = _reason(key, choice, evidence)
-    actions = evidence.lexicon.actions(choice.unit)
     subject = key.subject or "person"
-    features = {f"reason {name}": float(reason.startswith(name)) for name in _REASONS}
-    features |= {
+    return {
         "any reason": float(bool(reason)),
+        **{f"reason {name}": 1.0 for name in _REASONS if reason.startswith(name)},
         "no reason": float(not reason and evidence.knows(key.unit)),
-        "in lexicon": float(bool(actions)),
         "listed use": float(bool(key.noun) and choice.unit in evidence.uses(key.noun)),
         "fits": float(evidence.fits(choice.unit, subject, key.noun if choice.frame != "i" else "")),
         "seen with noun": log1p(seen) / 3 if noun else 0.0,
@@ -85,14 +83,32 @@ def verb_choice_features(evidence: Evidence, key: VerbKey, choice: VerbChoice) -
         "never alone": float(alone and not seen),
         "seen with subject": log1p(evidence.subjects_of.get(unit, {}).get(subject, 0)) / 4,
         "unit known": log1p(evidence.unit_total[unit]) / 5,
-        "verb known": log1p(counts.get("verb", choice.verb)) / 6,
         "lift": evidence.lift("verbs", key.verb, choice.verb),
         "keeps a place": float(bool(choice.keeps)),
         "intransitive": float(alone),
         "new preposition": float(choice.frame == "p" and key.frame != "p"),
         "same preposition": float(choice.frame == "p" and choice.unit.split(" ")[-1] == key.unit.split(" ")[-1]),
+        **evidence.kept(_unit_features, choice.unit),
+        **_written(choice.swap),
     }
-    return features | _of(actions[0] if actions else None) | _written(choice.swap)
+
+
+def _unit_features(evidence: Evidence, unit: str) -> dict[str, float]:
+    """What lexicon and counts say of a unit, wherever it stands; nothing of what the lexicon lacks."""
+    known = {"verb known": log1p(evidence.counts.get("verb", verb_word(unit))) / 6}
+    actions = evidence.lexicon.actions(unit)
+    if not actions:
+        return known
+    action = actions[0]
+    return known | {
+        "in lexicon": 1.0,
+        "hands busy": float(action.hands == "busy"),
+        "takes minutes": float(action.span == "m"),
+        "fixes a posture": float(action.posture != "any"),
+        "moves": float(action.motion != "-"),
+        "changes something": float(action.result != "-"),
+        "any scene": float("any" in action.scenes),
+    }
 
 
 def verb_caption_features(
@@ -159,20 +175,6 @@ def _runs(reading: CaptionReading, slot: VerbSlot | ThingSlot, new: str, evidenc
     left, right = evidence.attested(reading.words, first, size, shown)
     change = evidence.run_change(reading.words, first, size, shown)
     return {"run change": max(-1.5, min(1.5, change)), "left run": left, "right run": right}
-
-
-def _of(action: Action | None) -> dict[str, float]:
-    """What the lexicon says of an action."""
-    if action is None:
-        return {}
-    return {
-        "hands busy": float(action.hands == "busy"),
-        "takes minutes": float(action.span == "m"),
-        "fixes a posture": float(action.posture != "any"),
-        "moves": float(action.motion != "-"),
-        "changes something": float(action.result != "-"),
-        "any scene": float("any" in action.scenes),
-    }
 
 
 def _mean(values: list[float]) -> float:

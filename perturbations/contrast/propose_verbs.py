@@ -1,7 +1,6 @@
 """Verb proposals: units of the action lexicon and the counts, or of a model, in the place of a caption's verb."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 
 import numpy as np
 
@@ -132,7 +131,7 @@ def _swaps(slot: VerbSlot, reading: CaptionReading, evidence: Evidence) -> Itera
     for tail in slot.tails if slot.frame == "t" else ():
         if slot.place < tail.place and sentence.words[tail.place].head in (slot.place, slot.noun_place):
             for choice in evidence.kept(_swaps_of_two_places, slot.key, tail.preposition, nouns):
-                yield replace(choice, tail=tail)
+                yield choice._replace(tail=tail)
             break
     if slot.rejection_reason is None:
         yield from evidence.kept(_swaps_of_one_place, slot.key, nouns)
@@ -155,7 +154,7 @@ def _swaps_of_one_place(evidence: Evidence, key: VerbKey, joined: frozenset[str]
         if key.frame == "i" or swap.keeps:
             choices.append(VerbChoice(swap.unit, "i", keeps if swap.keeps else "", swap))
         else:
-            choices += [replace(choice, swap=swap) for choice in _with_object([swap.unit], key, evidence)]
+            choices += [choice._replace(swap=swap) for choice in _with_object([swap.unit], key, evidence)]
     return choices
 
 
@@ -328,7 +327,7 @@ def add_verb(
     """
     reading = proposed.clip.readings[index]
     new = inflect(choice.words, slot.tag)
-    known = evidence.kept(verb_choice_features, slot.key, choice if choice.tail is None else replace(choice, tail=None))
+    known = evidence.kept(verb_choice_features, slot.key, choice if choice.tail is None else choice._replace(tail=None))
     features = {**shared, **known, **verb_caption_features(reading, slot, choice, new, evidence)}
     unit, other, end = slot.unit, choice.words, slot.end
     if choice.tail is not None and choice.swap is not None:
@@ -336,5 +335,5 @@ def add_verb(
         between = reading.caption[slot.end : reading.sentence.words[choice.tail.place].start]
         unit, other = f"{unit} _ {choice.tail.preposition}", f"{other} _ {choice.swap.preposition}"
         new = f"{new}{between}{choice.swap.preposition}"
-    antonym = features["reason opposites"] > 0
+    antonym = "reason opposites" in features
     return proposed.add(index, slot.start, end, unit, new, other, features=features, antonym=antonym)

@@ -1,6 +1,7 @@
 """What can be replaced in a caption: its verbs, each with particle and preposition, and its things."""
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal, NamedTuple
 
 from video_contrast.perturbations.contrast.lexicon import Swap, load_lexicon
@@ -55,7 +56,7 @@ class Tail(NamedTuple):
     place: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class VerbSlot:
     """One main verb of a caption."""
 
@@ -77,14 +78,13 @@ class VerbSlot:
     rejection_reason: str | None
     subject_place: int | None = None  # of who does it; None where the caption does not tell
 
-    @property
+    @cached_property
     def key(self) -> VerbKey:
         """What equal verbs of other captions share."""
         return VerbKey(self.unit, self.verb, self.frame, self.noun, self.subject, self.passive, self.tag)
 
 
-@dataclass(frozen=True, slots=True)
-class VerbChoice:
+class VerbChoice(NamedTuple):
     """A unit that could stand in a slot."""
 
     unit: str  # in dictionary form; "i" keeps what follows the verb as it is
@@ -105,7 +105,7 @@ class VerbChoice:
         return " ".join(part for part in (self.unit, phrase, self.keeps) if part)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ThingSlot:
     """One noun of a caption, with its compound word."""
 
@@ -124,7 +124,7 @@ class ThingSlot:
     end: int
     rejection_reason: str | None  # why it cannot be replaced; None where it can
 
-    @property
+    @cached_property
     def key(self) -> ThingKey:
         """What equal things of other captions share."""
         return ThingKey(

@@ -2,14 +2,15 @@
 
 `README.md` says what the tables hold and how a row is corrected."""
 
-from dataclasses import dataclass, replace
-from functools import cache
+from dataclasses import dataclass
+from functools import cache, lru_cache
 from importlib.resources import files
 from itertools import product
 
 from video_contrast.perturbations.contrast.lexicon.swaps import Swap, SwapTable
 from video_contrast.perturbations.english.tables import both_ways
 
+_CACHED = 1 << 18
 _PREPOSITIONS = frozenset(
     {"at", "behind", "by", "for", "from", "in", "inside", "near", "on", "outside", "under", "with"}
 )
@@ -25,7 +26,7 @@ class Thing:
     looks: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)  # equal texts are one selection: compared as such, it is quick to look up
 class Selection:
     """Which nouns a verb takes: those of some classes and those that are listed, less those that are excepted."""
 
@@ -34,7 +35,7 @@ class Selection:
     excepted: frozenset[str]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Action:
     """A verb unit in one meaning and frame: "i" (no object), "t" (object) or "p" (object of the unit's preposition).
 
@@ -108,7 +109,10 @@ class Lexicon:
         columns = {column for column, _, _ in unlike}
         self._unlike = {name: both_ways((a, b) for column, a, b in unlike if column == name) for name in columns}
         self._kin_of: dict[str, tuple[frozenset[str], frozenset[str]]] = {}
-        self._admitted: dict[tuple[int, str], bool] = {}
+        self.admits = lru_cache(_CACHED)(self._selects)
+        self._meanings = lru_cache(_CACHED)(self._find_meanings)
+        self._related = lru_cache(_CACHED)(self._find_related)
+        self._exclusion = lru_cache(_CACHED)(self._find_exclusion)
         tables = ("opposites", "together", "excludes")
         self._pairs = {name: both_ways(tuple(row) for row in _rows(f"{name}.tsv")) for name in tables}
 
@@ -160,12 +164,12 @@ class Lexicon:
         doer = self._doer(subject)
         match, swaps = self._swaps.find(unit, frame, doer, names, classes)
         if swaps:
-            return tuple(replace(swap, match=match) for swap in swaps)
+            return tuple(swap._replace(match=match) for swap in swaps)
         groups = {action.group for action in self.actions(unit) if action.frame == frame}
         for other in sorted({other for group in groups for other in self._group_units.get((group, frame), ())}):
             match, swaps = self._swaps.find(other, frame, doer, names, classes)
             if swaps:
-                return tuple(replace(swap, match=match, carried=True) for swap in swaps if not swap.keeps)
+                return tuple(swap._replace(match=match, carried=True) for swap in swaps if not swap.keeps)
         return ()
 
     def _doer(self, subject: str) -> str:
@@ -211,34 +215,35 @@ class Lexicon:
         >>> lexicon.excludes("chop", "slice"), lexicon.excludes("sing", "dance")
         (None, None)
         """
-        pairs = list(product(*(self._meanings(unit, noun, subject) for unit in (first, second))))
-        if any(one.group == other.group or not (one.seen and other.seen) for one, other in pairs):
-            return None
-        same_frame = [(one, other) for one, other in pairs if (one.frame == "i") == (other.frame == "i")]
-        reasons = [self._reason(one, other) for one, other in same_frame or pairs]
-        return reasons[0] if all(reasons) and reasons else None
+        return self._exclusion(self._meanings(first, noun, subject), self._meanings(second, noun, subject))
 
-    def _meanings(self, unit: str, noun: str, subject: str) -> list[Action]:
+    def _find_exclusion(self, first: tuple[Action, ...], other: tuple[Action, ...]) -> str | None:
+        pairs = list(product(first, other))
+        for one, another in pairs:
+            if one.group == another.group or not (one.seen and another.seen):
+                return None
+        same_frame = [pair for pair in pairs if (pair[0].frame == "i") == (pair[1].frame == "i")]
+        reason = None
+        for one, another in reversed(same_frame or pairs):
+            reason = self._reason(one, another)
+            if not reason:
+                return None
+        return reason
+
+    def _find_meanings(self, unit: str, noun: str, subject: str) -> tuple[Action, ...]:
         """Those that take subject and noun; of a unit that the table lacks ("stir with"), those of its verb."""
-        actions = list(self._actions.get(unit, ()))
+        actions = self.actions(unit)
         if not actions:
             verb, _, preposition = unit.rpartition(" ")
-            actions = list(self.actions(verb) if preposition in _PREPOSITIONS else ())
+            actions = self.actions(verb) if preposition in _PREPOSITIONS else ()
         if len(actions) < 2:
             return actions
-        actions = [action for action in actions if self.admits(action.subject, subject)] or actions
-        return [action for action in actions if noun and self.admits(action.object, noun)] or actions
-
-    def admits(self, selection: Selection, name: str) -> bool:
-        """Whether a selection of an action takes a class or a noun."""
-        key = (id(selection), name)  # selections live as long as the lexicon
-        admitted = self._admitted.get(key)
-        if admitted is None:
-            admitted = self._admitted[key] = self._selects(selection, name)
-        return admitted
+        actions = tuple(action for action in actions if self.admits(action.subject, subject)) or actions
+        return tuple(action for action in actions if noun and self.admits(action.object, noun)) or actions
 
     def _selects(self, selection: Selection, name: str) -> bool:
-        """By the noun, then what it ends in or looks like within its class ("police car" as "car"), then its class."""
+        """Whether a selection of an action takes a class or a noun: by the noun, then what it ends in or looks like
+        within its class ("police car" as "car"), then its class."""
         if name in selection.nouns or name in selection.excepted:
             return name in selection.nouns
         kin, classes = self._kin(name)
@@ -257,10 +262,14 @@ class Lexicon:
             kept = self._kin_of[name] = (frozenset(alike), wide)
         return kept
 
+    def _find_related(self, action: Action) -> tuple[frozenset[str], ...]:
+        """The units and groups that are its opposites, that go together with it, and that exclude it."""
+        tables = (self._pairs[name] for name in ("opposites", "together", "excludes"))
+        return tuple(frozenset((*table.get(action.unit, ()), *table.get(action.group, ()))) for table in tables)
+
     def _reason(self, first: Action, other: Action) -> str | None:
-        names = list(product({first.unit, first.group}, {other.unit, other.group}))
-        for table, reason in (("opposites", "opposites"), ("together", None), ("excludes", "listed")):
-            if any(name in self._pairs[table].get(own, ()) for own, name in names):
+        for related, reason in zip(self._related(first), ("opposites", None, "listed"), strict=True):
+            if other.unit in related or other.group in related:
                 return reason
         if first.posture == other.posture != "jump" and other.motion in self._unlike["motion"].get(first.motion, ()):
             return f"opposite directions: {first.motion}, {other.motion}"
@@ -291,6 +300,7 @@ def _rows(name: str) -> list[list[str]]:
     return [line.split("\t") for line in text.splitlines()[1:]]
 
 
+@cache
 def _selection(text: str) -> Selection:
     """Reads "class,class:noun,-excepted noun"; "-" selects nothing."""
     classes, _, nouns = text.removeprefix("-").partition(":")

@@ -2,15 +2,13 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 Match = Literal["noun", "class", "any"]
 _MATCHES: tuple[Match, ...] = ("noun", "class", "any")
 
 
-@dataclass(frozen=True, slots=True)
-class Swap:
+class Swap(NamedTuple):
     """A written replacement of a verb unit."""
 
     unit: str  # verb with particle or preposition
