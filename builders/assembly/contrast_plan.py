@@ -16,9 +16,12 @@ from video_contrast.builders.assembly.configs import ContrastConfig, ContrastPla
 from video_contrast.builders.assembly.kind_contrasts import KindContrasts
 from video_contrast.builders.assembly.review import read_ticks
 from video_contrast.builders.assembly.word_contrasts import EditOptions, Generator, WordContrasts
+from video_contrast.builders.sources.contrast_votes import read_votes
 from video_contrast.builders.sources.human_negatives import HumanContrasts, read_negatives
 from video_contrast.errors import UsageError
 from video_contrast.perturbations.contrast import gender, person_id
+from video_contrast.perturbations.contrast.judge import Judge
+from video_contrast.perturbations.contrast.judge_votes import trained_judges
 from video_contrast.perturbations.contrast.kinds import RULES
 from video_contrast.perturbations.contrast.proposal import Kind
 
@@ -59,6 +62,9 @@ class ContrastSetOptions(EditOptions):
     ticks: Annotated[
         Path | None, "ticked contrasts, as review.html saves them; default: review.tsv in the output folder"
     ] = None
+    judge: Annotated[
+        Path | None, "votes that train the judge of verbs and things further: ticks, or a table of read contrasts"
+    ] = None
     seed: Annotated[int, "seed of every draw"] = 0
     num_proc: Annotated[int, "processes that share the work"] = 1
 
@@ -94,10 +100,11 @@ def contrast_plan(
         human: a table of human negatives for verb_human_mc.
         paper: show the paper's item counts (only for the set that the paper used).
     """
+    judges = _judges(options.judge) if options.judge else {}
     verbs, objects = (
         WordContrasts(
             target=target, generator=options.generator, options=options, training=training_videos,
-            explain=options.explain, review=options.review, seed=options.seed,
+            judge=judges.get(target), explain=options.explain, review=options.review, seed=options.seed,
         )
         for target in WORDS
     )  # fmt: skip
@@ -133,6 +140,14 @@ def contrast_plan(
         options.seed, options.caption, num_proc=options.num_proc, contrasts=contrasts, mixed=mixed, missing=missing,
         ticks=ticks, review=options.review,
     )  # fmt: skip
+
+
+def _judges(path: Path) -> Mapping[Kind, Judge]:
+    """The judges that the user's votes train."""
+    judges = trained_judges(read_votes(existing(path, "it must hold votes", "--judge")))
+    if not judges:
+        raise UsageError(f"--judge {path}: no row has a vote on a contrast of one verb or one thing")
+    return judges
 
 
 def _gender_contrasts(options: ContrastSetOptions, attempts: Sequence[Attempt]) -> Contrasts:

@@ -33,7 +33,7 @@ from video_contrast.perturbations.contrast.generators import (
     check_generator_options,
     make_generator,
 )
-from video_contrast.perturbations.contrast.judge import threshold
+from video_contrast.perturbations.contrast.judge import Judge, threshold
 from video_contrast.perturbations.contrast.proposal import GENERATOR, Kind, Proposal, RejectedEdit
 from video_contrast.perturbations.contrast.select import variety
 from video_contrast.perturbations.english.caption_store import user_store
@@ -67,6 +67,7 @@ class WordProposals:
     generator: Generator = "lexicon"
     options: EditOptions = EditOptions()
     training: TrainingVideos | None = None  # added to the shipped counts
+    judge: Judge | None = None  # default: the shipped one
     chat: "Chat | None" = None  # answers in place of the chat model that the options name
 
     def __post_init__(self) -> None:
@@ -114,6 +115,7 @@ class WordProposals:
             kind=self.target,
             quality=self.options.quality,
             generator=self.model,
+            judge=self.judge,
             cache=user_store(),
         )
 

@@ -17,7 +17,7 @@ from video_contrast.perturbations.contrast.clip import CaptionReading, ClipReadi
 from video_contrast.perturbations.contrast.evidence import Evidence
 from video_contrast.perturbations.contrast.generators.base import CaptionGenerator
 from video_contrast.perturbations.contrast.generators.llm import UNREADABLE
-from video_contrast.perturbations.contrast.judge import load_judge, threshold
+from video_contrast.perturbations.contrast.judge import Judge, load_judge, threshold
 from video_contrast.perturbations.contrast.proposal import (
     GENERATOR,
     Kind,
@@ -25,6 +25,7 @@ from video_contrast.perturbations.contrast.proposal import (
     RejectedEdit,
     Replacements,
     masked_span,
+    put_in,
 )
 from video_contrast.perturbations.contrast.propose_objects import propose_objects
 from video_contrast.perturbations.contrast.propose_verbs import propose_verbs
@@ -86,6 +87,7 @@ def propose(
     quality: str | float = "balanced",
     seed: int = 0,
     generator: CaptionGenerator | None = None,
+    judge: Judge | None = None,
     cache: str | os.PathLike[str] | None = None,
 ) -> ProposedContrasts:
     """Every contrast of each clip that is probably natural and surely false.
@@ -100,6 +102,7 @@ def propose(
         quality: the least probability that a reader finds a contrast natural and surely false: "high", "balanced",
             "all" (`judge.QUALITIES`), or a number.
         generator: what proposes, such as `make_generator("t5", {})`; None: the lexicon.
+        judge: of that kind; None: the shipped one.
     """
     if kind not in _KINDS:
         raise unknown_name("kind of contrast", kind, list(_KINDS))
@@ -111,11 +114,12 @@ def propose(
     evidence = shipped_evidence() if counts is shipped_counts() else Evidence(counts)
     proposed = ProposedContrasts({}, {}, Counter(), kind=kind, quality=quality, seed=seed)
     name = GENERATOR if generator is None else generator.name
+    judge = judge or load_judge(kind)
     for first in range(0, len(captioned), _PART):
         readings = _read(captioned[first : first + _PART], cache)
         replacements = None if generator is None else _replacements(readings, generator, proposed)
         for clip in readings:
-            _propose(clip, evidence, least, proposed, replacements, name=name)
+            _propose(clip, evidence, judge, least, proposed, replacements, name=name)
     proposed.record = {
         "generator": name,
         "kind": kind,
@@ -126,6 +130,8 @@ def propose(
         "counts": list(counts.sources),
         "counted_videos": counts.videos,
     }
+    if judge.votes:
+        proposed.record |= {"votes_of_judge": judge.votes, "good_votes_of_judge": judge.good_votes}
     return proposed
 
 
@@ -201,6 +207,7 @@ def _replacements(
 def _propose(
     clip: ClipReading,
     evidence: Evidence,
+    judge: Judge,
     least: float,
     proposed: ProposedContrasts,
     replacements: Replacements | None,
@@ -212,8 +219,7 @@ def _propose(
     reasons = [(reason, "") for reason in unfit_of.values()]
     reasons += of_clip.reasons if len(unfit_of) < len(clip.readings) else []
     fit = [item for item in of_clip.proposals if item.index not in unfit_of]
-    judge = load_judge(proposed.kind)
-    judged = [(judge.probability(item.features), item) for item in fit]
+    judged = [(judge.probability(item.features, put_in(proposed.kind, item.other)), item) for item in fit]
     good = [replace(item, probability=p, generator=name) for p, item in judged if p >= least]
     good.sort(key=lambda item: (-item.probability, item.index, item.text))
     proposed.reasons.update(reason for reason, _ in reasons)

@@ -22,7 +22,7 @@ def judged_edits(captions: Sequence[str], edits: Sequence[Edit]) -> list[dict[st
     readings = {sentence.caption: CaptionReading(sentence) for sentence in parse(list(dict.fromkeys(captions)))}
     scores = []
     for caption, edit in zip(captions, edits, strict=True):
-        judged = _proposal(readings[caption], edit, shipped_evidence())
+        judged = given_proposal(readings[caption], edit, shipped_evidence())
         scores.append({} if judged is None else _scores(*judged))
     return scores
 
@@ -33,7 +33,7 @@ def _scores(kind: Kind, proposal: Proposal) -> dict[str, float]:
     return {name: round(number, 4) for name, number in numbers.items()}
 
 
-def _proposal(reading: CaptionReading, edit: Edit, evidence: Evidence) -> tuple[Kind, Proposal] | None:
+def given_proposal(reading: CaptionReading, edit: Edit, evidence: Evidence) -> tuple[Kind, Proposal] | None:
     """An edit as a proposal; None where it is not of one verb or one thing."""
     proposed = ClipProposals(ClipReading("", [reading]))
     for verb in reading.verbs:

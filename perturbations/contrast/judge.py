@@ -16,6 +16,7 @@ from video_contrast.perturbations.english.tables import lines
 QUALITIES = {"high": 0.8, "balanced": 0.65, "all": 0.5}
 QUESTIONS = ("natural", "surely false")
 INTERCEPT = "(intercept)"
+PUTS_IN = "puts in "  # before a word: a feature that only votes of users give weight
 
 
 @dataclass(frozen=True)
@@ -23,11 +24,14 @@ class Judge:
     """Coefficients of one kind of edit: feature -> weights of "natural" and "surely false". Others weigh nothing."""
 
     weights: Mapping[str, tuple[float, float]]
+    votes: int = 0  # of the user, by which it was trained further
+    good_votes: int = 0  # of which say that a contrast is natural and surely false
 
-    def probability(self, features: Mapping[str, float]) -> float:
-        """The probability, 0..1."""
+    def probability(self, features: Mapping[str, float], puts_in: str = "") -> float:
+        """The probability, 0..1; `puts_in`: the verb or thing that the edit puts in (`proposal.put_in`)."""
         natural, false = self._logits(features)
-        return _logistic(natural) * _logistic(false)
+        of_word = self.weights.get(PUTS_IN + puts_in, (0.0, 0.0))
+        return _logistic(natural + of_word[0]) * _logistic(false + of_word[1])
 
     def falsity(self, features: Mapping[str, float]) -> float:
         """The probability that an edit is surely false if it is natural, 0..1."""

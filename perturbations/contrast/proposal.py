@@ -8,7 +8,7 @@ from video_contrast.perturbations.contrast.clip import CaptionReading, ClipReadi
 from video_contrast.perturbations.contrast.edit import Contrast, Edit
 from video_contrast.perturbations.contrast.generators.base import MaskedSpan
 from video_contrast.perturbations.contrast.slots import ThingSlot, VerbSlot
-from video_contrast.perturbations.english.forms import replaced
+from video_contrast.perturbations.english.forms import replaced, verb_word
 
 Kind = Literal["verb", "object"]
 GENERATOR = "lexicon"
@@ -17,6 +17,11 @@ Slot = VerbSlot | ThingSlot
 Features = Mapping[str, float]
 Replacements = Mapping[MaskedSpan, Sequence[str]]  # what a model proposes for each span
 Choice = TypeVar("Choice")
+
+
+def put_in(kind: Kind, other: str) -> str:
+    """The verb, without what belongs to it, or the thing that an edit puts in (`Contrast.other`)."""
+    return verb_word(other) if kind == "verb" else other
 
 
 def masked_span(reading: CaptionReading, slot: Slot) -> MaskedSpan:

@@ -1,0 +1,83 @@
+"""The judge, trained further by votes of the builder of a set.
+
+The weights of the shipped judge are the mean of a Gaussian prior, as narrow as the one that it was trained with; words
+that are put in get weights of their own, which a few votes can move. So with few votes it stays near to what it was.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from video_contrast.perturbations.contrast.clip import CaptionReading
+from video_contrast.perturbations.contrast.edit import Edit
+from video_contrast.perturbations.contrast.generate import shipped_evidence
+from video_contrast.perturbations.contrast.given_edits import given_proposal
+from video_contrast.perturbations.contrast.judge import INTERCEPT, PUTS_IN, Judge, load_judge
+from video_contrast.perturbations.contrast.proposal import Features, Kind, put_in
+from video_contrast.perturbations.english import parse
+
+_SHIPPED = 50.0  # precision of the prior of shipped weights: 1 / `STRENGTH` of benchmarks/judge.py
+_OWN = 1.0  # of the intercept, which says how strict a reader is, and of words that are put in
+
+
+class ContrastVote(NamedTuple):
+    """What a person says of a contrast; both answers None: it is not natural and surely false, whichever it lacks."""
+
+    caption: str
+    edit: Edit
+    natural: bool | None
+    surely_false: bool | None  # if it is natural
+
+
+def trained_judges(votes: Sequence[ContrastVote]) -> dict[Kind, Judge]:
+    """The judge of each kind of contrast on which there are votes, trained further by them.
+
+    Votes on anything but one verb or one thing are left aside.
+    """
+    sentences = parse(list(dict.fromkeys(vote.caption for vote in votes)))
+    readings = {sentence.caption: CaptionReading(sentence) for sentence in sentences}
+    of_kind: dict[Kind, list[tuple[Features, ContrastVote]]] = {}
+    for vote in votes:
+        judged = given_proposal(readings[vote.caption], vote.edit, shipped_evidence())
+        if judged is not None:
+            kind, proposal = judged
+            features = {**proposal.features, INTERCEPT: 1.0, PUTS_IN + put_in(kind, proposal.other): 1.0}
+            of_kind.setdefault(kind, []).append((features, vote))
+    return {kind: _trained(load_judge(kind), rows) for kind, rows in of_kind.items()}
+
+
+def _trained(judge: Judge, rows: Sequence[tuple[Mapping[str, float], ContrastVote]]) -> Judge:
+    from scipy.optimize import minimize
+
+    names = sorted({name for features, _ in rows for name in features})
+    table = np.array([[features.get(name, 0.0) for name in names] for features, _ in rows])
+    before = np.array([judge.weights.get(name, (0.0, 0.0)) for name in names]).T
+    own = [name == INTERCEPT or name.startswith(PUTS_IN) for name in names]
+    precision = np.where(own, _OWN, _SHIPPED)
+    answers = np.array([[_sign(vote.natural), _sign(vote.surely_false)] for _, vote in rows]).T
+    answers[1, answers[0] < 0] = 0  # truth is asked of natural contrasts only
+    neither = ~answers.any(axis=0)
+
+    def loss(flat: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+        """Minus the log-probability of votes and weights, and its gradient."""
+        moved = flat.reshape(before.shape) - before
+        logits = (before + moved) @ table.T
+        yes = 1.0 / (1.0 + np.exp(-logits.clip(-30.0, 30.0)))
+        usable = yes.prod(axis=0).clip(0.0, 1.0 - 1e-9)
+        asked = answers != 0
+        said = np.where(answers > 0, yes, 1.0 - yes).clip(1e-12)
+        value = -np.log(said[asked]).sum() - np.log(1.0 - usable[neither]).sum() + (precision * moved**2).sum() / 2
+        slope = np.where(asked, yes - (answers > 0), neither * usable / (1.0 - usable) * (1.0 - yes))
+        return float(value), (slope @ table + precision * moved).ravel()
+
+    weights = minimize(loss, before.ravel(), jac=True, method="L-BFGS-B").x.reshape(before.shape).round(4)
+    learned = {name: (float(first), float(other)) for name, first, other in zip(names, *weights, strict=True)}
+    good = sum(bool(vote.natural and vote.surely_false) for _, vote in rows)
+    return replace(judge, weights={**judge.weights, **learned}, votes=len(rows), good_votes=good)
+
+
+def _sign(answer: bool | None) -> int:
+    return 0 if answer is None else 1 if answer else -1
