@@ -23,6 +23,7 @@ from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import write_text
 from video_contrast.metrics import Interval, cluster_bootstrap, holm, share_interval, sign_flip
 from video_contrast.metrics.ranks import first_chance
+from video_contrast.reports.certified import certified, contradicted
 from video_contrast.reports.hits import SIGNIFICANT, Hits, caption_hits
 from video_contrast.reports.layout import Cell, Column, Section, Table, with_own_names
 from video_contrast.reports.runs import ConfigRun, SetKey, load_runs
@@ -124,13 +125,18 @@ def leaderboard(
 def check_runs(runs: Sequence[str | Path], *, dataset: str | Path | None = None) -> int:
     """Computes every figure of runs from their stored scores again, and holds these against the set.
 
-    Returns how many runs were checked. `runs`: folders of runs, or folders that hold some. `dataset`: where the set
-    lies, if it was moved. Raises UsageError: no runs; VideoContrastError: something does not match; the message lists
-    all of it.
+    Returns how many runs were checked. Certificates that lie with the runs are held against the golden clips, the run's
+    weights, and the package's own. `runs`: folders of runs, or folders that hold some. `dataset`: where the set lies,
+    if it was moved. Raises UsageError: no runs; VideoContrastError: something does not match; the message lists all of
+    it.
     """
     loaded = load_runs([Path(run) for run in runs], dataset=dataset)
     own = {run.path: run for run in loaded}
-    lines = [f"{path}: {line}" for path, run in own.items() for line in contradictions(run.folder, run.key.dataset)]
+    lines = [
+        f"{path}: {line}"
+        for path, run in own.items()
+        for line in (*contradictions(run.folder, run.key.dataset), *contradicted(run))
+    ]
     if lines:
         rest = [f"and {len(lines) - LISTED} more"] if len(lines) > LISTED else []
         raise VideoContrastError(
@@ -282,8 +288,9 @@ def _overview(
     link_of = {run.model: links[run.path] for run in reversed(runs)}
     models = list(dict.fromkeys([*next(iter(board.values())), *link_of]))
     baselines = {run.model for run in runs if run.is_baseline}
+    notes = {run.model: certificate.words for run in runs if (certificate := certified(run))}
     rows = [
-        [Cell(model, tone="quiet" if model in baselines else "", link=link_of[model])]
+        [Cell(model, tone="quiet" if model in baselines else "", link=link_of[model], note=notes.get(model, ""))]
         + [
             _share(column[model], chances.get(name), note=f"rank {_rank(column[model])}")
             if model in column

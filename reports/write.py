@@ -23,6 +23,7 @@ from video_contrast.reports.sets import audits, similarities
 from video_contrast.reports.settings import settings
 from video_contrast.reports.summary import in_order, summary
 from video_contrast.reports.training import training
+from video_contrast.reports.why_differ.comparison import differences
 from video_contrast.storage.run_notes import self_test_lines
 from video_contrast.version import __version__
 
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 
 _RECORD_LENGTH = 1500  # characters of an entry of the record
 # The order of the page. Each gives a section, which is left out where it has nothing to show.
-SECTIONS = (summary, training, kinds, robustness, controls, behaviour, similarities, audits, settings)
+SECTIONS = (summary, training, kinds, robustness, controls, behaviour, similarities, audits, settings, differences)
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from video_contrast import seeds
 from video_contrast.errors import VideoContrastError
 from video_contrast.files import JsonObject
 from video_contrast.runner.device import device_of, full_float32, load_model
+from video_contrast.runner.doctor.alternatives import try_alternatives
 from video_contrast.runner.doctor.examine import NOTHING_READ, examine
 from video_contrast.runner.doctor.probe import Probe, make_probe
 from video_contrast.runner.doctor.result import ALL, SelfTest, accepted_checks, refuse
@@ -73,11 +74,12 @@ def _key(run: Run) -> str:
     return seeds.digest("self-test", VERSION, run.space, str(sampling), str(marks)).hex()[:32]
 
 
-def diagnose(job: Job) -> tuple[SelfTest, ModelRecord]:
+def diagnose(job: Job, *, alternatives: bool = False) -> tuple[SelfTest, ModelRecord]:
     """Tests the model of a job on items of its set; writes nothing.
 
-    Returns the verdicts, and the facts of the model that a run's record would hold. Raises VideoContrastError: the
-    model cannot be loaded, or cannot score at all, or no clip can be read.
+    Returns the verdicts, and the facts of the model that a run's record would hold. `alternatives`: whether other
+    plausible settings are tried, too. Raises VideoContrastError: the model cannot be loaded, or cannot score at all, or
+    no clip can be read.
     """
     with enough_memory(), full_float32():
         run = loaded_run(job)
@@ -86,6 +88,8 @@ def diagnose(job: Job) -> tuple[SelfTest, ModelRecord]:
             raise VideoContrastError(
                 f"{job.source.name} was not tested: {NOTHING_READ} under {run.video_root} (--video-root)"
             )
+        if alternatives and not test.exempt:
+            test = replace(test, verdicts=(*test.verdicts, *try_alternatives(run)))
         return test, model_facts(job, run.model)
 
 

@@ -122,6 +122,7 @@ def doctor(
     dataset: str | Path = "shapes",
     config: str | Sequence[str] | None = "random_mc",
     *,
+    alternatives: bool = False,
     request: ScoreOptions,
 ) -> SelfTest:
     """Tests a model on a few items of a set before anything is scored; the options are those of `score`.
@@ -130,6 +131,7 @@ def doctor(
         model: Hub id, folder or packaged checkpoint.
         dataset: folder of a set, Hub id, or a builder that needs no data ("shapes").
         config: whose items; all configs where None.
+        alternatives: whether other plausible settings are tried, too: verdicts "setting".
 
     Returns:
         One verdict a check; `of("fail")` are those that would stop a run.
@@ -143,7 +145,7 @@ def doctor(
     configs = [config] if isinstance(config, str) else config
     folder = named_set(str(dataset), configs)
     job = make_job(model, dataset, config, folder=folder, request=request)
-    return diagnose(job)[0]
+    return diagnose(job, alternatives=alternatives)[0]
 
 
 def named_set(name: str, configs: Sequence[str] | None = None) -> Path | None:

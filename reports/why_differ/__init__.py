@@ -5,20 +5,24 @@ aligned.py    what both sides have in common, and the tolerances
 inputs.py     the stages set, frames, pixels, prompt
 outcomes.py   the stages model, scores, reading, joining, figure
 stages.py     all of them in order, and what follows from what
+comparison.py all of it together, as the screen, JSON and the page show it
 shares.py     which share of the difference each stage explains, by exchanging stages
 """
 
 from video_contrast.reports.why_differ.aligned import StageResult
+from video_contrast.reports.why_differ.comparison import Comparison, compared
 from video_contrast.reports.why_differ.evidence import Side, certificate_side, pairs_of
 from video_contrast.reports.why_differ.shares import Share, shares
 from video_contrast.reports.why_differ.stages import compare, failed_stage, first_different
 
 __all__ = [
+    "Comparison",
     "Share",
     "Side",
     "StageResult",
     "certificate_side",
     "compare",
+    "compared",
     "failed_stage",
     "first_different",
     "pairs_of",

@@ -30,8 +30,13 @@ class Share:
     change: float  # of the figure, 0..1 (second less first)
     of: float  # the whole difference
 
+    @property
+    def part(self) -> str:
+        """Which part of the whole difference it is, in percent; "" where the figures are equal."""
+        return f"{100 * self.change / self.of:.0f} %" if abs(self.of) > 1e-12 else ""
+
     def __str__(self) -> str:
-        whole = f" ({100 * self.change / self.of:.0f} % of the difference)" if abs(self.of) > 1e-12 else ""
+        whole = f" ({self.part} of the difference)" if self.part else ""
         return f"{self.stage}: {self.change:+.4f} {self.figure}{whole}"
 
 

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 ITEMS = 8
 CAPTIONS_A_CLIP = 3  # of a pair scorer: the true one and those of the next clips
-TRIED = 3 * ITEMS  # clips that are tried until `ITEMS` of them can be read
 GREY = 127
 
 
@@ -214,17 +213,20 @@ def grey(clip: ClipFrames) -> ClipFrames:
     return replace(clip, frames=np.full_like(clip.frames, GREY))
 
 
-def make_probe(run: Run, *, scored: bool = False) -> Probe:
+def make_probe(run: Run, *, scored: bool = False, items: int = ITEMS) -> Probe:
     """Items of a plan: clips evenly spread over it, each with a caption that no other has; every clip is decoded once.
 
-    Clips that cannot be read are passed over: the run will count them. So are clips that the model does not take, where
-    it has `scored` them.
+    Args:
+        run: whose model, plan and sampling.
+        scored: whether each clip is scored once, and those that the model does not take are passed over. Clips that
+            cannot be read are, too: the run will count them.
+        items: how many at most.
     """
     assert isinstance(run.model, Encoder | PairScorer)
     job = run.job
     probe = Probe(run.model, [], [], half=run.dtype != "float32", batch_size=job.options.batch_size)
     used_files: set[str] = set()  # files of edited clips: two edits of one file may show the same frames
-    for clip, table, place in _candidates(run.plan):
+    for clip, table, place in _candidates(run.plan, items):
         item = table.group.items[place]
         caption = item.texts[item.label]
         if caption in probe.captions or used_files.intersection(clip.paths):
@@ -245,18 +247,18 @@ def make_probe(run: Run, *, scored: bool = False) -> Probe:
         probe.clips.append(frames)
         probe.captions.append(caption)
         used_files.update(clip.paths if clip.segments else ())
-        if len(probe.clips) == ITEMS:
+        if len(probe.clips) == items:
             break
     return probe
 
 
-def _candidates(plan: Plan) -> Iterator[tuple[Clip, PlannedTable, int]]:
-    """Clips of a plan with the place of an item each, evenly spread over it, at most `TRIED`."""
+def _candidates(plan: Plan, items: int) -> Iterator[tuple[Clip, PlannedTable, int]]:
+    """Clips of a plan with the place of an item each, evenly spread over it, at most thrice `items`."""
     first: dict[Clip, tuple[PlannedTable, int]] = {}
     for table in plan.tables:
         for place, item in enumerate(table.group.items):
             first.setdefault(item.clip, (table, place))
     clips = list(first)
-    # First the places of `ITEMS` items, then those between them.
-    places = [int(n) for count in (ITEMS, TRIED) for n in np.linspace(0, len(clips) - 1, min(count, len(clips)))]
+    # First the places of as many items as are needed, then those between them.
+    places = [int(n) for count in (items, 3 * items) for n in np.linspace(0, len(clips) - 1, min(count, len(clips)))]
     yield from ((clips[n], *first[clips[n]]) for n in dict.fromkeys(places))

@@ -37,6 +37,7 @@ CHECKS = {
     "truth": "true captions beat those of other clips",
     "channels": "they do not win by more once red and blue are exchanged",
     "pictures": "the pixels that reach the model are those of its own processor",
+    "setting": "no other setting tells captions apart clearly better (`doctor --alternatives` tries them)",
     "cost": "time, memory and the estimate for the whole run",
 }
 ALL = "all"

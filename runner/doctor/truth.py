@@ -27,7 +27,7 @@ def check_truth(probe: Probe) -> Outcome:
     from video_contrast.metrics import sign_flip
 
     n = len(probe.clips)
-    if not _is_testable(probe.clean):
+    if not is_testable(probe.clean):
         return Outcome("truth", "fact", "not tested: it takes three items with scores")
     gain = _gain(probe, probe.clean)
     p_value = sign_flip(gain)
@@ -47,7 +47,7 @@ def check_channels(probe: Probe) -> Outcome:
 
     clips = [replace(clip, frames=clip.frames[..., ::-1].copy()) for clip in probe.clips]
     scores = probe.own_scores(clips)
-    if not _is_testable(probe.clean) or not _is_testable(scores):
+    if not is_testable(probe.clean) or not is_testable(scores):
         return Outcome("channels", "fact", "not tested: it takes three items with scores")
     exchanged = _gain(probe, scores)
     change = exchanged - _gain(probe, probe.clean)
@@ -62,7 +62,8 @@ def check_channels(probe: Probe) -> Outcome:
     return Outcome("channels", "fact", "true captions fare the same with red and blue exchanged", numbers)
 
 
-def _is_testable(scores: np.ndarray) -> bool:
+def is_testable(scores: np.ndarray) -> bool:
+    """Whether there are three items at least, and all of their scores are numbers."""
     return scores.shape[0] >= 3 and scores.shape[1] >= 2 and bool(np.isfinite(scores).all())
 
 

@@ -11,10 +11,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+import runner_set
 
+import video_contrast
 from video_contrast.cli import main
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import read_json, write_json
+from video_contrast.golden import CERTIFICATES
 from video_contrast.metrics import holm, sign_flip
 from video_contrast.reports.hits import Hits
 from video_contrast.reports.leaderboard import check_runs, kind_hits, leaderboard, standings
@@ -201,3 +204,59 @@ def test_columns_of_one_kind_in_two_configs_have_names_of_their_own(world: Path,
     folder = write_set(BuiltSet("two", {"a_mc": {"test": rows}, "b_mc": {"test": rows[:6]}}), tmp_path / "set")
     fabricate.make_run(tmp_path / "run", folder, ["a_mc", "b_mc"])
     assert set(kind_hits(load_runs([tmp_path / "run"]))) == {"verb lm (a_mc)", "verb lm (b_mc)"}
+
+
+def forged(change: Callable[[Any], None]) -> Any:
+    certificate = read_json(CERTIFICATES / "bag-of-frames.json")
+    change(certificate)
+    return certificate
+
+
+def of_other_frames(certificate: Any) -> None:
+    certificate["traces"][2]["frames"]["sample"][0] += 9
+
+
+def of_other_scores(certificate: Any) -> None:
+    certificate["traces"][0]["video"]["sample"] = [value + 0.1 for value in certificate["traces"][0]["video"]["sample"]]
+
+
+FORGED: dict[str, tuple[Callable[[Any], None], str]] = {
+    "frames": (of_other_frames, "its frames of .* are not those of the golden clip"),
+    "embeddings": (of_other_scores, "it differs from the package's certificate in the scores"),
+    "weights": (lambda c: c["model"].update(weights="0123456789abcdef"), "its weights are not those of the run"),
+    "clips": (lambda c: c["traces"].pop(), "it lacks some of the golden eight"),
+    "revision": (lambda c: c["model"].update(revision="f" * 40), "certificate of another revision"),
+    "cut": (lambda c: c["traces"][0].pop("frames"), "is no whole certificate"),
+}
+
+
+@pytest.fixture(scope="module")
+def scored(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run of a packaged model, for which the package has a certificate."""
+    root = tmp_path_factory.mktemp("certified")
+    runner_set.write(root / "set", n_clips=6)
+    video_contrast.score("bag-of-frames", root / "set", "verb_mc", output=root / "run", progress=False)
+    return root / "run"
+
+
+@pytest.mark.parametrize("name", FORGED)
+def test_a_forged_certificate_is_refused(name: str, scored: Path) -> None:
+    change, says = FORGED[name]
+    path = write_json(scored / "certificate.json", forged(change))
+    with pytest.raises(VideoContrastError, match=says):
+        check_runs([scored])
+    path.unlink()
+
+
+def test_a_certified_model_has_its_revision_in_its_row(
+    scored: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    revision = RunFolder(scored).record["model"]["revision"]
+    line = f"certified: revision {revision[:12]}, float32"
+    assert line in leaderboard([scored], tmp_path / "site").read_text(encoding="utf-8")
+    monkeypatch.setattr("video_contrast.reports.certified.CERTIFICATES", tmp_path)
+    assert line not in leaderboard([scored], tmp_path / "site").read_text(encoding="utf-8")
+    beside = write_json(scored.parent / "certificates" / "mine.json", forged(lambda certificate: None))
+    assert check_runs([scored]) == 1
+    assert line in leaderboard([scored], tmp_path / "site").read_text(encoding="utf-8")
+    beside.unlink()

@@ -1,5 +1,6 @@
 """Pairs of runs that differ in one stage: `why-differ` names it, and its shares add up to the difference."""
 
+import csv
 import json
 import shutil
 from collections.abc import Callable
@@ -216,6 +217,14 @@ def test_screen_json_and_refusals(place: Path, capsys: pytest.CaptureFixture[str
     assert main([*words, "--json"]) == 0
     (report,) = json.loads(capsys.readouterr().out)
     assert report["first"] == "frames" and report["stages"][0]["stage"] == "set"
+    page = place / "page.html"
+    assert main(["report", *words[1:], "--output", str(page), "--assets", str(place / "assets")]) == 0
+    assert "Why the two runs differ" in page.read_text(encoding="utf-8")
+    with (place / "assets" / f"why-differ-{CONFIG}.csv").open(newline="") as file:
+        shown = list(csv.DictReader(file))
+    assert [(line["stage"], line["state"], line["what was compared"]) for line in shown] == [
+        (stage["stage"], stage["state"], stage["says"]) for stage in report["stages"]
+    ]
     assert main([*words, "--config", "gender_mc"]) == 2
     assert main(["why-differ", words[1], str(place / "nothing")]) == 2
     assert "no folder of a run" in capsys.readouterr().err

@@ -18,6 +18,7 @@ def doctor(
     *,
     dataset: Annotated[str, "folder of a set, Hub id, or shapes", Flag(panel=SCORED)] = "shapes",
     config: Annotated[Configs, Flag(panel=SCORED)] = None,
+    alternatives: Annotated[bool, "try other plausible settings, too; says what that costs", Flag(panel=MODEL)] = False,
     request: ScoreOptions,
     as_json: AsJson = False,
 ) -> None:
@@ -28,7 +29,7 @@ def doctor(
     from video_contrast import api
     from video_contrast.runner.doctor.result import accepted_checks
 
-    test = api.doctor(model, dataset, names_in(config) or "random_mc", request=request)
+    test = api.doctor(model, dataset, names_in(config) or "random_mc", alternatives=alternatives, request=request)
     accepted = accepted_checks(request.accept)
     if as_json:
         print_json({"model": model, **test.record(accepted), "input": test.rendered})

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
@@ -25,24 +24,13 @@ def why_differ(
     Stages in order: set, frames, pixels, prompt, model, raw scores, reading of answers, joining, figure. Then the share
     of the difference that each explains, where stages can be exchanged.
     """
-    from video_contrast.reports.why_differ import compare, first_different, pairs_of, shares
+    from video_contrast.reports.why_differ import compared
 
-    reports = []
-    for a, b in pairs_of(first, second, config, metric):
-        results = compare(a, b)
-        cause = first_different(results)
-        report = {
-            "config": a.config or b.config,
-            "first": cause.stage if cause else None,
-            "stages": [asdict(result) for result in results],
-            "shares": [asdict(share) for share in shares(a, b, results)],
-        }
-        reports.append(report)
-        if not as_json:
-            whole = all(result.state == "equal" for result in results)
-            verdict = cause.stage if cause else "equal" if whole else "nothing differs that both sides record"
-            print(f"{report['config'] or 'certificates'}: {verdict}")
-            for line in (*results, *shares(a, b, results)):
-                print(f"  {line}")
+    comparisons = compared(first, second, config, metric)
     if as_json:
-        print_json(reports)
+        print_json([comparison.record() for comparison in comparisons])
+        return
+    for comparison in comparisons:
+        print(f"{comparison.config or 'certificates'}: {comparison.verdict}")
+        for line in (*comparison.stages, *comparison.shares):
+            print(f"  {line}")

@@ -50,25 +50,31 @@ def read_certificate(source: str) -> Json:
     return value
 
 
+def is_of(certificate: Json, record: RunRecord) -> bool:
+    """Whether a certificate is of a run's model: of its revision, kind, options and dtype."""
+    model, other = record["model"], certificate.get("model", {})
+    same = all(other.get(name) == model[name] for name in ("revision", "kind", "kind_version"))
+    options = other.get("options", {})
+    return bool(same and other.get("dtype") == record["dtype"] and options.items() <= model["options"].items())
+
+
 def certified_lines(record: RunRecord) -> list[str]:
     """What is said of a run for whose model, kind, options and dtype a certificate is known; [] without one."""
-    model = record["model"]
-    for path, certificate in _known():
-        other = certificate.get("model", {})
-        same = all(other.get(name) == model[name] for name in ("revision", "kind", "kind_version"))
-        options = other.get("options", {})
-        if same and other.get("dtype") == record["dtype"] and options.items() <= model["options"].items():
+    for path, certificate in certificates_in(CERTIFICATES, _own_folder()):
+        if is_of(certificate, record):
             libraries = certificate["versions"]
             versions = ", ".join(f"{n} {libraries[n]}" for n in ("torch", "transformers") if n in libraries)
-            return [f"certified for this revision: {path.name} ({other['dtype']}, {versions})"]
+            return [f"certified for this revision: {path.name} ({record['dtype']}, {versions})"]
     return []
 
 
-def _known() -> Iterator[tuple[Path, Json]]:
-    """The certificates that are shipped, and those in the user's cache."""
-    for folder in (CERTIFICATES, _own_folder()):
+def certificates_in(*folders: Path) -> Iterator[tuple[Path, Json]]:
+    """The certificates that lie in folders; other JSON files are passed over."""
+    for folder in folders:
         for path in sorted(folder.glob("*.json")) if folder.is_dir() else ():
-            yield path, read_json(path)
+            value = read_json(path)
+            if isinstance(value, dict) and "certificate" in value:
+                yield path, read_certificate(str(path))
 
 
 def _own_folder() -> Path:

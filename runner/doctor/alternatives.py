@@ -1,0 +1,389 @@
+"""Other plausible settings of a model: does one of them tell true captions from false ones clearly better?
+
+`ALTERNATIVES` is the table of what is tried. Each entry yields the settings that apply to a model, and a setting is a
+context in which a probe scores under it. Items are `ITEMS` of the set and the golden eight.
+
+A margin is by how much the true caption of a clip beats the mean of the false ones, in standard deviations of a clip's
+scores under the same setting, so that settings of other scales compare. A setting is "clearly better" where it adds at
+least `CLEARLY` to the margin, the paired test over clips says so after Holm's correction over all that were tried
+(p < `LEVEL`), and true captions beat more than half of the false ones under it (p < `WINS`).
+"""
+
+from __future__ import annotations
+
+import copy
+import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from video_contrast.console import counted, note
+from video_contrast.errors import VideoContrastError
+from video_contrast.golden import CAPTIONS
+from video_contrast.runner.conditions import Visual
+from video_contrast.runner.doctor.probe import Probe, make_probe
+from video_contrast.runner.doctor.result import Outcome
+from video_contrast.runner.doctor.truth import is_testable
+from video_contrast.runner.evidence import network_of
+from video_contrast.runner.kinds.base import Encoder, product, unit_rows
+from video_contrast.runner.kinds.recipes import recipe_of
+from video_contrast.runner.plan import make_plan
+from video_contrast.runner.sets import load_set
+from video_contrast.runner.video_files import root_of
+from video_contrast.runner.views import Sampling, views_of
+from video_contrast.untyped import Processor, Tensor, TorchModel
+
+if TYPE_CHECKING:
+    from video_contrast.runner.process_share import Run
+
+ITEMS = 24  # of the set
+LEVEL, WINS = 0.05, 0.01
+CLEARLY = 0.25
+FRAMES = (8, 12, 16, 32)
+RATES = (1.0, 2.0)
+MOST = 64  # frames of a rate
+TEMPLATES = ("a photo of {}", "a video of {}")
+PREFIXES = {"captions": "query: ", "clips": "passage: "}  # of embedders that saved no prompts
+RESAMPLES = {"bilinear": 2, "bicubic": 3}
+MEANS = {  # name -> mean and standard deviation of the pixels
+    "CLIP": ((0.48145466, 0.4578275, 0.40821073), (0.26862954, 0.26130258, 0.27577711)),
+    "ImageNet": ((0.485, 0.456, 0.406), (0.229, 0.224, 0.225)),
+    "one half": ((0.5, 0.5, 0.5), (0.5, 0.5, 0.5)),
+    "no": ((0.0, 0.0, 0.0), (1.0, 1.0, 1.0)),
+}
+NEEDS = {"norm": ("scoring", "loglik"), "rotations": ("scoring", "letter")}  # option -> the other that it goes with
+
+
+@dataclass(frozen=True)
+class Items:
+    """Items of one set."""
+
+    probe: Probe
+    run: Run
+
+    @property
+    def model(self) -> Any:  # of any kind, with attributes of its own
+        """The model that is tested."""
+        return self.probe.model
+
+    def like(self, **changes: Any) -> Probe:  # fields of a probe
+        """The probe with other fields, and nothing computed yet."""
+        return replace(self.probe, computed={}, **changes)
+
+
+Under = Callable[[Items], AbstractContextManager[Probe]]
+Settings = Iterator[tuple[str, Under]]
+
+
+def try_alternatives(run: Run) -> Iterator[Outcome]:
+    """A verdict "setting" for each alternative that applies; "doubt" where it is clearly better.
+
+    Args:
+        run: with the model loaded.
+
+    Yields:
+        Facts and doubts; a single fact where nothing can be tried.
+    """
+    if network_of(run.model) is None:
+        yield Outcome("setting", "fact", "no other setting tried: each would be asked of a server anew")
+        return
+    both = [Items(make_probe(one, items=ITEMS), one) for one in (run, _golden(run))]
+    both = [own for own in both if is_testable(own.probe.clean)]
+    if not both:
+        yield Outcome("setting", "fact", "no other setting tried: it takes three items with scores")
+        return
+    settings = [named for alternatives in ALTERNATIVES for named in alternatives(both[0])]
+    began = time.perf_counter()
+    usual = _separation(both, lambda items: nullcontext(items.like()))
+    seconds = time.perf_counter() - began
+    assert not isinstance(usual, str)  # it was scored before
+    items = sum(len(own.probe.clips) for own in both)
+    note(f"{len(settings)} other settings on {counted(items, 'clip')}: about {len(settings) * seconds:.0f} s")
+    yield from _verdicts(usual, {name: _separation(both, under) for name, under in settings})
+
+
+def _golden(run: Run) -> Run:
+    """The same model on the golden eight."""
+    golden = load_set(CAPTIONS, None, "test")
+    job = replace(run.job, loaded=golden, video_root=golden.root)
+    return replace(run, job=job, plan=make_plan(golden, job.conditions, None), video_root=root_of(job))
+
+
+@dataclass(frozen=True)
+class Separation:
+    """How well a setting tells captions apart, a number a clip."""
+
+    margin: np.ndarray  # how far the true caption is above the mean of the false ones, in standard deviations
+    wins: np.ndarray  # the share of false captions that it beats
+
+    @classmethod
+    def of(cls, scores: np.ndarray) -> Separation:
+        """Of scores float64[n, k] with the true caption first."""
+        centred = scores - scores.mean(axis=1, keepdims=True)
+        lead = scores[:, 0] - scores[:, 1:].mean(axis=1)
+        return cls(lead / max(float(centred.std()), 1e-12), (scores[:, :1] > scores[:, 1:]).mean(axis=1))
+
+
+def _verdicts(usual: Separation, tried: dict[str, Separation | str]) -> Iterator[Outcome]:
+    from video_contrast.metrics import holm, sign_flip
+
+    before = float(usual.margin.mean())
+    yield Outcome("setting", "fact", f"as it is set: true captions win by {before:.2f} sd", {"margin": before})
+    scored = {name: own for name, own in tried.items() if isinstance(own, Separation)}
+    changes = {name: own.margin - usual.margin for name, own in scored.items()}
+    p_values = dict(zip(changes, holm([sign_flip(change) for change in changes.values()]).tolist(), strict=True))
+    for name, own in tried.items():
+        if isinstance(own, str):
+            yield Outcome("setting", "fact", f"{name}: not scored: {own}")
+            continue
+        margin, p = float(own.margin.mean()), p_values[name]
+        says = f"{name}: {margin:.2f} sd (p = {p:.2g})"
+        better = p < LEVEL and margin - before >= CLEARLY and own.wins.mean() > 0.5 and sign_flip(own.wins - 0.5) < WINS
+        if better:
+            times = f"{margin / before:.1f} times as much, " if before > 0 else ""
+            says = f"{says}: {times}clearly better than as it is set"
+        yield Outcome("setting", "doubt" if better else "fact", says, {"margin": margin, "p_value": p})
+
+
+def _separation(both: list[Items], under: Under) -> Separation | str:
+    """Of the items of both sets; or why the model cannot be scored so."""
+    parts = []
+    try:
+        for items in both:
+            with under(items) as probe:
+                scores = probe.own_scores(probe.clips)
+            if not is_testable(scores):
+                return "some scores are no numbers"
+            parts.append(Separation.of(scores))
+    except (VideoContrastError, ValueError) as error:
+        return str(error)
+    return Separation(*(np.concatenate([getattr(part, name) for part in parts]) for name in ("margin", "wins")))
+
+
+def _captions(change: Callable[[str], str]) -> Under:
+    return lambda items: nullcontext(items.like(captions=[change(caption) for caption in items.probe.captions]))
+
+
+def _model(change: Callable[[Any], Any]) -> Under:
+    """Under a model that is made of the tested one and shares its weights."""
+    return lambda items: nullcontext(items.like(model=change(items.model)))
+
+
+def case(items: Items) -> Settings:
+    """Captions in lower case."""
+    if any(caption != caption.lower() for caption in items.probe.captions):
+        yield "captions in lower case", _captions(str.lower)
+
+
+def templates(items: Items) -> Settings:
+    """Captions inside of a phrase, for encoders without prompts."""
+    if isinstance(items.model, Encoder) and not hasattr(items.model, "prompt_text"):
+        for template in TEMPLATES:
+            yield f'captions as "{template}"', _captions(template.format)
+
+
+def prompts(items: Items) -> Settings:
+    """Prompts of embedders: none, each that the checkpoint saved, and those of captions and clips exchanged."""
+    model = items.model
+    if not hasattr(model, "prompt_text"):
+        return
+    facts = model.facts
+    own = {"captions": str(facts["prompt_text"]), "clips": str(facts["prompt_video"])}
+    saved = {str(prompt) for prompt in (getattr(model.model, "prompts", None) or {}).values()}
+    for what, attribute in (("captions", "prompt_text"), ("clips", "prompt_video")):
+        for prompt in sorted(({"", *saved} if saved else {"", PREFIXES[what]}) - {own[what]}):
+            name = f'prompt of {what} "{prompt}"' if prompt else f"no prompt of {what}"
+            yield name, _model(lambda model, a=attribute, p=prompt: _with(model, **{a: p}))
+    if own["captions"] != own["clips"]:
+        exchanged = {"prompt_text": own["clips"], "prompt_video": own["captions"]}
+        yield "prompts of captions and clips exchanged", _model(lambda model: _with(model, **exchanged))
+
+
+def options(items: Items) -> Settings:
+    """Every other choice of the options of the kind (pooling of frames, scoring, norm ...)."""
+    values = items.run.job.kind_options
+    for option in items.run.job.kind.options:
+        other, needed = NEEDS.get(option.name, (option.name, values[option.name]))
+        if not option.numeric or values[other] != needed:
+            continue
+        for choice in option.choices:
+            if choice != values[option.name]:
+                name = f"--{option.name.replace('_', '-')} {choice}"
+                yield name, _model(lambda model, o=option.name, c=choice: _with(model, **{o: c}))
+
+
+def _with(model: Any, **changes: object) -> Any:
+    """A model with other options of its kind, and the same weights."""
+    if hasattr(model, "chat"):
+        return type(model)(model.model, model.chat.processor, replace(model.options, **changes))
+    changed = copy.copy(model)
+    for name, value in changes.items():
+        attribute = name.removeprefix("itm_")
+        if not hasattr(model, attribute):
+            raise VideoContrastError(f"{type(model).__name__} has no {attribute}")
+        setattr(changed, attribute, value)
+    return changed
+
+
+def lengths(items: Items) -> Settings:
+    """Cosines, where embeddings differ in length."""
+    if isinstance(items.model, Encoder) and items.model.vector_length is None:
+        videos, texts = items.probe.rows
+        norms = np.linalg.norm(np.concatenate([videos, texts]), axis=1) if videos.shape[1] == texts.shape[1] else [0.0]
+        if np.ptp(norms) > 0.01 * np.mean(norms):
+            yield "embeddings of one length", _model(_normalised)
+
+
+def _normalised(model: Any) -> Any:
+    changed = copy.copy(model)
+    changed.join = lambda videos, texts: product(unit_rows(videos), unit_rows(texts))
+    return changed
+
+
+def text_pooling(items: Items) -> Settings:
+    """The token that stands for a caption: in modules of sentence-transformers, or a text tower that takes one."""
+    model = items.model
+    modules = model.model if hasattr(model, "prompt_text") else ()
+    if module := next((part for part in modules if type(part).__name__ == "Pooling"), None):
+        for mode in ("cls", "lasttoken", "mean"):
+            if mode != module.pooling_mode:
+                yield f"pooled: {mode}", _attributes([module], pooling_mode=mode)
+        return
+    tower = getattr(getattr(model, "model", None), "text_model", None)
+    if not isinstance(model, Encoder) or tower is None:
+        return
+    seen: list[bool] = []
+    with _pooled_by(tower, lambda states, pooled, mask: seen.append(_is_token(states, pooled)) or pooled):
+        model.encode_texts(items.probe.captions[:2])
+    if seen and all(seen):
+        for name, pool in POOLED.items():
+            yield f"captions by {name}", lambda items, pool=pool: _hooked(items, tower, pool)
+
+
+Pool = Callable[["Tensor", "Tensor", "Tensor"], "Tensor"]  # states [B, L, D], what is pooled now [B, D], mask [B, L]
+POOLED: dict[str, Pool] = {
+    "their first token": lambda states, pooled, mask: states[:, 0],
+    "their last token": lambda states, pooled, mask: states[range(len(states)), mask.sum(1) - 1],
+    "the mean of their tokens": lambda states, pooled, mask: (states * mask[..., None]).sum(1) / mask.sum(1)[:, None],
+}
+
+
+def _is_token(states: Tensor, pooled: Tensor) -> bool:
+    """Whether what is pooled is the state of one token of each text."""
+    return pooled.shape == states[:, 0].shape and bool((states == pooled[:, None]).all(-1).any(-1).all())
+
+
+@contextmanager
+def _pooled_by(tower: TorchModel, pool: Pool) -> Iterator[None]:
+    def hook(_: TorchModel, inputs: tuple[Any, ...], named: dict[str, Any], output: Any) -> Any:
+        states, pooled = getattr(output, "last_hidden_state", None), getattr(output, "pooler_output", None)
+        if states is None or pooled is None:
+            return output
+        mask = named.get("attention_mask")
+        mask = states.new_ones(states.shape[:2]).long() if mask is None else mask
+        output.pooler_output = pool(states, pooled, mask)
+        return output
+
+    handle = tower.register_forward_hook(hook, with_kwargs=True)
+    try:
+        yield
+    finally:
+        handle.remove()
+
+
+@contextmanager
+def _hooked(items: Items, tower: TorchModel, pool: Pool) -> Iterator[Probe]:
+    with _pooled_by(tower, pool):
+        yield items.like()
+
+
+def frames(items: Items) -> Settings:
+    """Other numbers of frames, other places, a rate, and what the owner looks at."""
+    run, model, now = items.run, items.model, items.run.job.sampling
+    other: dict[str, Sampling] = {}
+    count = now.frames if now.fps is None else None
+    for policy in ("uniform", "linspace"):
+        if policy != now.policy and len(items.probe.clips[0].frames) > 1:
+            other[f"--sampling {policy}"] = replace(now, policy=policy)  # type: ignore[arg-type]
+    if model.frames is None:
+        other |= {f"--frames {n}": replace(now, frames=n, fps=None) for n in FRAMES if n != count}
+        if run.job.kind.family == "pair" or run.job.kind.by_rate:
+            other |= {f"--fps {rate:g}": replace(now, frames=MOST, fps=rate) for rate in RATES if rate != now.fps}
+        recipe = recipe_of(run.job.source, run.job.kind.name)
+        if recipe is not None and recipe.owner is not None:
+            owner = recipe.owner
+            rate = owner.fps, owner.least, owner.multiple
+            other["--frames owner"] = Sampling(owner.frames, owner.policy, now.accept_damaged, *rate)
+    for name, sampling in other.items():
+        if sampling != now:
+            yield name, lambda items, sampling=sampling: nullcontext(_sampled(items, sampling))
+
+
+def _sampled(items: Items, sampling: Sampling) -> Probe:
+    clips = []
+    for clip in items.probe.clips:
+        assert clip.source is not None
+        view = next(views_of(items.run.video_root, clip.source, (Visual(),), sampling, store=items.run.job.frames))
+        clips.append(replace(clip, frames=view.frames, times=view.times))
+    return items.like(clips=clips)
+
+
+def pictures(items: Items) -> Settings:
+    """How frames are resized, cropped and normalised."""
+    parts = image_processors(items.model)
+    if not parts:
+        return
+    first = parts[0]
+    for name, value in RESAMPLES.items():
+        if getattr(first, "do_resize", False) and int(first.resample) != value:
+            yield f"{name} resizing", _attributes(parts, resample=value)
+    crop = dict(getattr(first, "crop_size", None) or {})
+    if getattr(first, "do_center_crop", False) and crop.keys() >= {"height", "width"}:
+        whole = {"do_center_crop": False, "size": type(first.size)(height=crop["height"], width=crop["width"])}
+        yield "whole pictures, not their middle", _attributes(parts, **whole)
+    if getattr(first, "do_normalize", None) is not None:
+        now = (tuple(first.image_mean), tuple(first.image_std)) if first.do_normalize else MEANS["no"]
+        for name, (mean, std) in MEANS.items():
+            if not np.allclose(now, (mean, std), atol=1e-3):
+                fields = {"do_normalize": True, "image_mean": list(mean), "image_std": list(std)}
+                yield f"{name} mean and std", _attributes(parts, **fields)
+
+
+def image_processors(model: Any) -> list[Processor]:
+    """The image and video processors through which a model's frames go."""
+    inside = model.model[0] if hasattr(model, "prompt_text") and hasattr(model.model, "__getitem__") else None
+    owners = [*vars(model).values(), *vars(getattr(model, "chat", model)).values(), getattr(inside, "processor", None)]
+    parts = [getattr(owner, name, None) for owner in owners for name in ("image_processor", "video_processor")]
+    return list({id(part): part for part in (*owners, *parts) if hasattr(part, "image_mean")}.values())
+
+
+def _attributes(owners: list[Any], **values: object) -> Under:
+    """Under other attributes of objects that the model shares."""
+
+    @contextmanager
+    def under(items: Items) -> Iterator[Probe]:
+        before = [(owner, name, getattr(owner, name)) for owner in owners for name in values if hasattr(owner, name)]
+        for owner, name, _ in before:
+            setattr(owner, name, values[name])
+        try:
+            yield items.like()
+        finally:
+            for owner, name, value in before:
+                setattr(owner, name, value)
+
+    return under
+
+
+ALTERNATIVES: tuple[Callable[[Items], Settings], ...] = (
+    case,
+    templates,
+    prompts,
+    options,
+    text_pooling,
+    lengths,
+    frames,
+    pictures,
+)
