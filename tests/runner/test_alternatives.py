@@ -187,7 +187,7 @@ def test_untrained_models_raise_no_alarm_and_are_left_as_they_were(
         np.testing.assert_array_equal(after.margin, seen[0].margin)
 
 
-def test_the_command_says_what_it_costs_and_json_holds_the_separation(
+def test_the_command_says_what_it_costs_and_json_holds_the_margins(
     shapes: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["doctor", PACKAGED, "--dataset", str(shapes), "--alternatives", "--json"]) == 0
