@@ -105,7 +105,7 @@ def make_job(
     accepted_checks(options.accept)
     configs = [config] if isinstance(config, str) else config
     source, kind = _model(str(model), options)
-    kind_options = options_for(kind, options.options)
+    kind_options = options_for(kind, {**_owners_options(kind, source, options), **options.options})
     loaded = load_set(
         dataset,
         configs,
@@ -187,6 +187,15 @@ def _owners_sampling(kind: Kind, source: ModelSource, options: ScoreOptions) -> 
             "--fps RATE"
         )
     return Sampling(_frames(kind, source, None), options.sampling, options.accept_damaged)
+
+
+def _owners_options(kind: Kind, source: ModelSource, options: ScoreOptions) -> dict[str, str]:
+    """The options of a kind that `--frames owner` sets: the size of frames and the prompt, where they are known."""
+    recipe = recipe_of(source, kind.name) if options.frames == "owner" else None
+    if recipe is None or (owner := recipe.owner) is None:
+        return {}
+    known = {"frame_size": owner.side, "letter_prompt": owner.prompt}
+    return {option.name: "owner" for option in kind.options if known.get(option.name)}
 
 
 def _frames(kind: Kind, source: ModelSource, requested: int | None) -> int:

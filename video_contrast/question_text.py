@@ -16,7 +16,7 @@ class Question:
 
     text: str  # the question
     # what a model is asked, word for word as published, with `{question}` and `{options}` (or `{options_dict}`,
-    # as Python writes letters and texts) where they belong, and `{frames}` for their number.
+    # as Python writes letters and texts) where they belong, `{letters}` for "A, B, or C", `{frames}` for their number.
     prompt: str = "{question}\n{options}\nAnswer with the letter of the one that fits."
     option: str = "{letter}. {text}"  # a line of the options, with `{letter}` (or `{number}`) and `{text}`
 
@@ -27,7 +27,9 @@ class Question:
             _filled(self.option, letter=letter, number=str(n), text=text)
             for n, (letter, text) in enumerate(lettered.items(), 1)
         ]
-        options = {"options": "\n".join(lines), "options_dict": str(lettered)}
+        names = list(lettered)
+        letters = ", ".join([*names[:-1], f"or {names[-1]}"]) if len(names) > 2 else " or ".join(names)
+        options = {"options": "\n".join(lines), "options_dict": str(lettered), "letters": letters}
         return _filled(self.prompt, question=self.text, **options)
 
     def of_frames(self, count: int) -> "Question":

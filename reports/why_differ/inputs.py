@@ -24,7 +24,8 @@ from video_contrast.reports.why_differ.aligned import (
 )
 from video_contrast.reports.why_differ.evidence import ItemEvidence, Side
 
-PROMPT = ("scoring", "rotations", "option_seed", "prompt_text", "prompt_video", "thinking")  # options on what is asked
+# Options on what is asked.
+PROMPT = ("scoring", "rotations", "option_seed", "letter_prompt", "prompt_text", "prompt_video", "thinking")
 
 
 def compare_set(a: Side, b: Side) -> StageResult:

@@ -54,7 +54,8 @@ MEANS = {  # name -> mean and standard deviation of the pixels
     "one half": ((0.5, 0.5, 0.5), (0.5, 0.5, 0.5)),
     "no": ((0.0, 0.0, 0.0), (1.0, 1.0, 1.0)),
 }
-NEEDS = {"norm": ("scoring", "loglik"), "rotations": ("scoring", "letter")}  # option -> the other that it goes with
+# Option -> the other that it goes with.
+NEEDS = {"norm": ("scoring", "loglik"), "rotations": ("scoring", "letter"), "letter_prompt": ("scoring", "letter")}
 
 
 @dataclass(frozen=True)
@@ -210,15 +211,20 @@ def options(items: Items) -> Settings:
         if not option.numeric or values[other] != needed:
             continue
         for choice in option.choices:
-            if choice != values[option.name]:
+            if choice != values[option.name] and _is_known(items.model, option.name, choice):
                 name = f"--{option.name.replace('_', '-')} {choice}"
                 yield name, _model(lambda model, o=option.name, c=choice: _with(model, **{o: c}))
+
+
+def _is_known(model: Any, option: str, choice: str) -> bool:
+    """Whether a choice can be tried: not the owner's where that is not known."""
+    return choice != "owner" or bool(model.owner and getattr(model.owner, {"frame_size": "side"}.get(option, "prompt")))
 
 
 def _with(model: Any, **changes: object) -> Any:
     """A model with other options of its kind, and the same weights."""
     if hasattr(model, "chat"):
-        return type(model)(model.model, model.chat.processor, replace(model.options, **changes))
+        return type(model)(model.model, model.chat.processor, replace(model.options, **changes), model.owner)
     changed = copy.copy(model)
     for name, value in changes.items():
         attribute = name.removeprefix("itm_")

@@ -13,6 +13,7 @@ from typing import TypedDict
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.runner.kinds.base import ClipFrames
 from video_contrast.runner.kinds.loading import Tensors, tokenizer_of
+from video_contrast.runner.kinds.recipes import OwnerFrames
 from video_contrast.runner.kinds.video_metadata import metadata_of, takes_rate
 from video_contrast.untyped import Processor, Tokenizer, TorchModel
 
@@ -91,6 +92,7 @@ class ChatPrompts:
         model: the transformers model.
         processor: its processor, with a chat template.
         thinking: tokens that the model may think before it answers; 0 keeps it from thinking.
+        size_of: the owner by whose bounds frames are resized; None: by the processor's.
 
     Attributes:
         takes_video: whether clips go in as videos, and not as several images.
@@ -101,7 +103,10 @@ class ChatPrompts:
         UsageError: the model is to think, and its template knows no thinking.
     """
 
-    def __init__(self, model: TorchModel, processor: Processor, *, thinking: int = 0) -> None:
+    def __init__(
+        self, model: TorchModel, processor: Processor, *, thinking: int = 0, size_of: OwnerFrames | None = None
+    ) -> None:
+        self.size_of = size_of
         self.model = model
         self.processor = processor
         self.tokenizer = tokenizer_of(processor)
@@ -151,7 +156,12 @@ class ChatPrompts:
         # None: the checkpoint leaves it open, and the library does not yet do what qwen-vl-utils does.
         if getattr(videos, "cap_pixels_per_frame", False) is None:
             arguments["cap_pixels_per_frame"] = True
-        if type(videos).__name__ == QWEN_VIDEOS and _limits(videos) == IMAGE_PIXELS:
+        if self.size_of is not None:
+            count = 1 if type(videos).__name__ == QWEN_VIDEOS else len(clip.frames)  # others bound the clip as a whole
+            bounds = (count * pixels for pixels in self.size_of.pixels(len(clip.frames)))
+            arguments["size"] = dict(zip(("shortest_edge", "longest_edge"), bounds, strict=True))
+            arguments["cap_pixels_per_frame"] = False
+        elif type(videos).__name__ == QWEN_VIDEOS and _limits(videos) == IMAGE_PIXELS:
             arguments["size"] = dict(zip(("shortest_edge", "longest_edge"), VIDEO_PIXELS, strict=True))
         if takes_rate(self.processor):
             arguments["fps"] = metadata["fps"]

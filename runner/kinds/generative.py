@@ -21,7 +21,7 @@ import numpy as np
 
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import JsonObject
-from video_contrast.question_text import Question
+from video_contrast.question_text import WHICH_SENTENCE, Question
 from video_contrast.runner.kinds import prompts
 from video_contrast.runner.kinds.base import ClipFrames, LoadOptions, ModelSource, PairScorer, ScoreResult, kind
 from video_contrast.runner.kinds.chat_prompts import ChatPrompts, Prompt, continuations, think
@@ -34,7 +34,7 @@ from video_contrast.runner.kinds.prefix import (
     common_length,
     score_unshared,
 )
-from video_contrast.runner.kinds.recipes import scored_types
+from video_contrast.runner.kinds.recipes import OwnerFrames, recipe_of, scored_types
 from video_contrast.runner.kinds.registry import kind_options
 from video_contrast.runner.kinds.video_metadata import told_times
 from video_contrast.untyped import Processor, Tensor, TorchModel
@@ -52,6 +52,8 @@ class ScoringOptions(prompts.AskOptions):
     norm: Annotated[Literal["sum", "token", "char", "pmi"], "Norm of --scoring loglik."] = "token"
     alpha: Annotated[float, "Weight of the caption's own likelihood in --norm pmi."] = 1.0
     thinking: Annotated[int, "Tokens a thinking model may think before it answers; 0: kept from thinking."] = 0
+    frame_size: Annotated[Literal["processor", "owner"], "Who bounds the size of frames."] = "processor"
+    letter_prompt: Annotated[Literal["plain", "owner"], "Prompt of --scoring letter."] = "plain"
     share_prefix: Annotated[bool, "Run video and prompt once an item and share them over its captions."] = True
 
     def record(self) -> JsonObject:
@@ -67,15 +69,28 @@ class GenerativeScorer(PairScorer):
         counters: what this process's scoring cost so far: items, tokens, passes of the vision tower.
         rendered: the first rendered prompt, for the record.
 
-    Raises VideoContrastError: the processor has no chat template.
+    Raises VideoContrastError: the processor has no chat template; UsageError: an option is "owner", and that of the
+    owner is not known.
     """
 
-    def __init__(self, model: TorchModel, processor: Processor, options: ScoringOptions | None = None) -> None:
+    def __init__(
+        self,
+        model: TorchModel,
+        processor: Processor,
+        options: ScoringOptions | None = None,
+        owner: OwnerFrames | None = None,
+    ) -> None:
         self.model = model
         self.options = options or ScoringOptions()
+        self.owner = owner
+        for name, known in (("frame_size", owner and owner.side), ("letter_prompt", owner and owner.prompt)):
+            if getattr(self.options, name) == "owner" and not known:
+                flag = name.replace("_", "-")
+                raise UsageError(f"--{flag} owner: that of the owners of {type(model).__name__} is not known here")
         if self.options.thinking and self.options.scoring == "loglik":
             raise UsageError("--thinking goes with --scoring yesno or letter: a caption is no answer to think about")
-        self.chat = ChatPrompts(model, processor, thinking=self.options.thinking)
+        size_of = owner if self.options.frame_size == "owner" else None
+        self.chat = ChatPrompts(model, processor, thinking=self.options.thinking, size_of=size_of)
         self.tokenizer = self.chat.tokenizer
         self.sharing = "on" if self.options.share_prefix else "off: asked for"
         self.counters: Counter[str] = Counter()
@@ -133,6 +148,10 @@ class GenerativeScorer(PairScorer):
         }
 
     def _safe(self, question: Question | None, clip: ClipFrames | None) -> Question | None:
+        if self.options.letter_prompt == "owner" and self.owner and self.together:
+            question = question or WHICH_SENTENCE
+            if question.prompt == WHICH_SENTENCE.prompt:  # that of a published set stays
+                question = replace(question, prompt=self.owner.prompt)
         if question is None:
             return None
         return replace(question, text=self.chat.safe(question.text)).of_frames(0 if clip is None else len(clip.frames))
@@ -364,4 +383,6 @@ def load(source: ModelSource, settings: LoadOptions) -> GenerativeScorer:
     # Not the PIL backend of the other kinds: video processors exist for torchvision only.
     processor = load_processor(source, settings, None)
     name = THINKERS.get(source.model_type, "AutoModelForMultimodalLM")
-    return GenerativeScorer(load_model(source, settings, name), processor, ScoringOptions(**settings.options))
+    recipe = recipe_of(source, "generative")
+    options = ScoringOptions(**settings.options)
+    return GenerativeScorer(load_model(source, settings, name), processor, options, recipe and recipe.owner)

@@ -14,7 +14,7 @@ from video_contrast.runner.kinds import all_kinds
 from video_contrast.runner.kinds.base import ModelSource
 from video_contrast.runner.kinds.recipes import all_recipes
 from video_contrast.runner.options import ScoreOptions
-from video_contrast.runner.score_call import _sampling
+from video_contrast.runner.score_call import _owners_options, _sampling
 from video_contrast.runner.views import Sampling
 from video_contrast.storage import RunFolder
 from video_contrast.storage.run_notes import beside_owner
@@ -66,6 +66,11 @@ def test_owner_takes_the_frames_of_the_recipe_and_says_where_they_were_read(fami
     assert owner is not None and owner.source.startswith("https://")
     sampling = _sampling(all_kinds()["generative"], source_of(family), ScoreOptions(frames="owner"))
     assert (sampling.frames, sampling.fps, sampling.policy) == (owner.frames, owner.fps, owner.policy)
+    sized = {"frame_size": "owner"} if family.startswith("Qwen") and "Omni" not in family else {}
+    asked = {"letter_prompt": "owner"} if family.startswith("Qwen3-VL") else {}
+    kind = all_kinds()["generative"]
+    assert _owners_options(kind, source_of(family), ScoreOptions(frames="owner")) == sized | asked
+    assert _owners_options(kind, source_of(family), ScoreOptions(frames=8)) == {}
     with pytest.raises(UsageError, match="leave --fps and --sampling out"):
         _sampling(all_kinds()["generative"], source_of(family), ScoreOptions(frames="owner", fps=1.0))
 

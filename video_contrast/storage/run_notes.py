@@ -109,6 +109,8 @@ def setting_lines(record: RunRecord) -> list[str]:
     for name in _FACTS:
         if facts.get(name) not in (None, ""):
             lines.append(f"{name.replace('_', ' ')}: {_short(str(facts[name]))}")
+    if facts.get("frame_size") == "owner":
+        lines.append("size of frames: the owner's")
     if beside := beside_owner(record):
         lines.append(beside)
     return lines

@@ -2,7 +2,7 @@
 
 families.tsv    families: class names, model types, the test that holds our scores against the card's own lines of code
 lines.tsv       what is done -> how, with the source, and the place in `config.json` that must hold the same value
-owners.tsv      which frames the owners look at: a number, or a rate with its bounds
+owners.tsv      what the owners look at: so many frames, or a rate with its bounds; the size of frames; their prompt
 coverage.tsv    generative types of the library without a recipe: expected to work or not, and why
 
 Types that nobody has classified are an error of the test that walks the library's mapping, so a newer library cannot
@@ -32,7 +32,7 @@ class Line(NamedTuple):
 
 
 class OwnerFrames(NamedTuple):
-    """Which frames of a clip a family's owners look at.
+    """Which frames of a clip a family's owners look at, how large, and what they ask.
 
     >>> OwnerFrames(768, 2.0, 4, 2, "linspace", "").words, OwnerFrames(8, None, 1, 1, "uniform", "").words
     ('2 fps, 4 to 768 frames, linspace', '8 frames, uniform')
@@ -44,6 +44,21 @@ class OwnerFrames(NamedTuple):
     multiple: int  # of a rate: what their number is rounded down to a multiple of
     policy: Policy  # where they lie
     source: str  # where it was read
+    side: int = 0  # of a token, in pixels; 0 where the size of frames is the checkpoint's
+    least_tokens: int = 0  # of a frame; smaller ones are enlarged
+    most_tokens: int = 0  # of a frame
+    clip_tokens: int = 0  # of a clip, where two frames share a token
+    prompt: str = ""  # with `{question}`, `{options}` and `{letters}`; "" where it is not known
+
+    def pixels(self, frames: int) -> tuple[int, int]:
+        """The smallest and the largest number of pixels of each of so many frames.
+
+        >>> [n // 32**2 for n in OwnerFrames(768, 2.0, 4, 2, "linspace", "", 32, 128, 768, 115200).pixels(600)]
+        [128, 384]
+        """
+        least, area = self.least_tokens * self.side**2, self.side**2
+        most = min(self.most_tokens * area, self.clip_tokens * area / frames * 2)
+        return least, max(int(most), int(1.05 * least))
 
     @property
     def words(self) -> str:
@@ -116,6 +131,8 @@ def all_recipes() -> tuple[Recipe, ...]:
             int(row["multiple"] or 1),
             cast(Policy, row["policy"]),
             row["source"],
+            *(int(row[name] or 0) for name in ("side", "least_tokens", "most_tokens", "clip_tokens")),
+            row["prompt"].replace(r"\n", "\n"),
         )
         for row in _table("owners.tsv")
     }

@@ -1,5 +1,6 @@
 """Prompts of generative models: true times, answers where the template puts them, no thinking."""
 
+import math
 from collections.abc import Callable
 from copy import deepcopy
 from typing import Any
@@ -9,9 +10,11 @@ import pytest
 from tiny_parts import CHAT
 
 from video_contrast.errors import UsageError
+from video_contrast.question_text import Question
 from video_contrast.runner.kinds.base import ClipFrames
 from video_contrast.runner.kinds.chat_prompts import ChatPrompts
 from video_contrast.runner.kinds.generative import GenerativeScorer, ScoringOptions
+from video_contrast.runner.kinds.recipes import all_recipes
 
 TIMES = (2.5, 7.0, 12.5, 17.0)
 CLIP = ClipFrames(np.random.default_rng(0).integers(0, 255, (4, 60, 80, 3), dtype=np.uint8), TIMES)
@@ -157,3 +160,58 @@ def test_thinking_is_refused_where_it_means_nothing(copied: Callable[..., tuple[
         GenerativeScorer(*copied("qwen2_5_vl"), ScoringOptions(thinking=3))
     with pytest.raises(UsageError, match="goes with --scoring"):
         GenerativeScorer(*copied("qwen2_5_vl", SWITCHED), ScoringOptions(thinking=3, scoring="loglik"))
+
+
+def owners_size(height: int, width: int, frames: int, side: int) -> tuple[int, int]:
+    """Rows and columns of tokens as fetch_video of qwen-vl-utils has them: 128 to 768 tokens, 115,200 a clip."""
+    least = 128 * side**2
+    most = max(min(768 * side**2, 115_200 * side**2 / frames * 2), int(least * 1.05))
+    rows, columns = (max(side, round(length / side) * side) for length in (height, width))
+    if rows * columns > most:
+        shrink = math.sqrt(height * width / most)
+        rows, columns = (math.floor(length / shrink / side) * side for length in (height, width))
+    elif rows * columns < least:
+        grow = math.sqrt(least / (height * width))
+        rows, columns = (math.ceil(length * grow / side) * side for length in (height, width))
+    return rows // side, columns // side
+
+
+@pytest.mark.parametrize(("name", "family"), [("qwen3_vl", "Qwen3-VL"), ("qwen2_5_vl", "Qwen2.5-VL")])
+def test_the_owners_bounds_of_frames_are_those_of_the_owners_code(
+    name: str, family: str, copied: Callable[..., tuple[Any, Any]]
+) -> None:
+    model, processor = copied(name)
+    if name == "qwen3_vl":  # as the released checkpoints have it
+        processor.video_processor.size = {"shortest_edge": 4096, "longest_edge": 25_165_824}
+    owner = next(recipe.owner for recipe in all_recipes() if recipe.family == family)
+    assert owner is not None
+    chat = ChatPrompts(model, processor, size_of=owner)
+    for height, width, frames in ((240, 320, 2), (240, 320, 8), (720, 1280, 4), (64, 48, 4), (360, 640, 320)):
+        shown = ClipFrames(np.zeros((frames, height, width, 3), np.uint8), tuple(range(frames)))
+        grid = chat.prompt(shown, "what?").inputs["video_grid_thw"][0].tolist()
+        assert tuple(n // 2 for n in grid[1:]) == owners_size(height, width, frames, owner.side), (
+            height,
+            width,
+            frames,
+        )
+    small = ClipFrames(np.zeros((8, 240, 320, 3), np.uint8), tuple(range(8)))
+    tokens = [
+        math.prod(ChatPrompts(model, processor, size_of=size).prompt(small, "?").inputs["video_grid_thw"][0, 1:]) // 4
+        for size in (None, owner)
+    ]
+    assert name != "qwen3_vl" or tokens == [80, 140]
+
+
+def test_the_owners_prompt_asks_for_letters(copied: Callable[..., tuple[Any, Any]]) -> None:
+    model, processor = copied("qwen3_vl")
+    owner = next(recipe.owner for recipe in all_recipes() if recipe.family == "Qwen3-VL")
+    options = ScoringOptions(scoring="letter", letter_prompt="owner")
+    scorer = GenerativeScorer(model, processor, options, owner)
+    shown = scorer.rendered_input(CLIP, ["a dog", "a man", "a cat"])["prompt"]
+    assert "Respond with only the letter (A, B, or C) of the correct option.\nQuestion: Which of these" in shown
+    assert "\nA. a dog\nB. a man\nC. a cat\nThe best answer is:" in shown
+    published = Question("Who runs?", prompt="{question} {options} Letter:")
+    shown = scorer.rendered_input(CLIP, ["a dog", "a man"], question=published)["prompt"]
+    assert "Who runs? A. a dog\nB. a man Letter:" in shown and "best answer" not in shown
+    with pytest.raises(UsageError, match="--letter-prompt owner: that of the owners of"):
+        GenerativeScorer(model, processor, options)
