@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from video_contrast.files import JsonObject
-from video_contrast.reports.layout import Cell, Section, Table, columns, row
+from video_contrast.reports.layout import Cell, Section, Table, Tone, columns, row
 from video_contrast.reports.runs import ConfigRun
 from video_contrast.reports.why_differ.aligned import StageResult
 from video_contrast.reports.why_differ.evidence import Side, pairs_of
@@ -35,7 +35,7 @@ class Comparison:
         """Compares two sides."""
         stages = compare(a, b)
         cause = first_different(stages)
-        return cls(a.config or b.config, cause and cause.stage, stages, shares(a, b, stages))
+        return cls(a.config or b.config, cause.stage if cause else None, stages, shares(a, b, stages))
 
     @property
     def verdict(self) -> str:
@@ -64,8 +64,8 @@ def differences(runs: list[ConfigRun]) -> Section:
         return section
     names = [next(run.model for run in runs if run.path == folder) for folder in folders]
     section.lead = f"From {names[0]} to {names[1]}, stage by stage: what differs by itself, and what follows from it."
-    for comparison in compared(*folders):
-        tones = {"differs": "bad", "equal": "good"}
+    for comparison in compared(folders[0], folders[1]):
+        tones: dict[str, Tone] = {"differs": "bad", "equal": "good"}
         stages = [
             [Cell(result.stage), Cell(result.state, tone=tones.get(result.state, "quiet")), Cell(result.says)]
             for result in comparison.stages

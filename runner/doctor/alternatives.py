@@ -16,6 +16,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -35,6 +36,7 @@ from video_contrast.runner.sets import load_set
 from video_contrast.runner.video_files import root_of
 from video_contrast.runner.views import Sampling, views_of
 from video_contrast.untyped import Processor, Tensor, TorchModel
+from video_contrast.video import Policy
 
 if TYPE_CHECKING:
     from video_contrast.runner.process_share import Run
@@ -42,6 +44,7 @@ if TYPE_CHECKING:
 ITEMS = 24  # of the set
 LEVEL, WINS = 0.05, 0.01
 CLEARLY = 0.25
+POLICIES: tuple[Policy, ...] = ("uniform", "linspace")
 FRAMES = (8, 12, 16, 32)
 RATES = (1.0, 2.0)
 MOST = 64  # frames of a rate
@@ -187,20 +190,19 @@ def templates(items: Items) -> Settings:
 
 
 def prompts(items: Items) -> Settings:
-    """Prompts of embedders: none, each that the checkpoint saved, and those of captions and clips exchanged."""
+    """Prompts of embedders and rerankers: none, each that the checkpoint saved, or exchanged."""
     model = items.model
-    if not hasattr(model, "prompt_text"):
-        return
-    facts = model.facts
-    own = {"captions": str(facts["prompt_text"]), "clips": str(facts["prompt_video"])}
-    saved = {str(prompt) for prompt in (getattr(model.model, "prompts", None) or {}).values()}
-    for what, attribute in (("captions", "prompt_text"), ("clips", "prompt_video")):
-        for prompt in sorted(({"", *saved} if saved else {"", PREFIXES[what]}) - {own[what]}):
-            name = f'prompt of {what} "{prompt}"' if prompt else f"no prompt of {what}"
-            yield name, _model(lambda model, a=attribute, p=prompt: _with(model, **{a: p}))
-    if own["captions"] != own["clips"]:
+    attributes = {"captions": "prompt_text", "clips": "prompt_video"} if hasattr(model, "prompt_text") else {}
+    attributes = attributes or ({"pairs": "prompt"} if hasattr(model, "prompt") else {})
+    saved = {str(prompt) for prompt in (getattr(network_of(model), "prompts", None) or {}).values()}
+    own = {what: str(model.facts.get(name, model.facts["prompt_text"])) for what, name in attributes.items()}
+    for what, name in attributes.items():
+        for prompt in sorted(({"", *saved} if saved else {"", PREFIXES.get(what, "")}) - {own[what]}):
+            says = f'prompt of {what} "{prompt}"' if prompt else f"no prompt of {what}"
+            yield says, _model(partial(_with, **{name: prompt}))
+    if len(set(own.values())) > 1:
         exchanged = {"prompt_text": own["clips"], "prompt_video": own["captions"]}
-        yield "prompts of captions and clips exchanged", _model(lambda model: _with(model, **exchanged))
+        yield "prompts of captions and clips exchanged", _model(partial(_with, **exchanged))
 
 
 def options(items: Items) -> Settings:
@@ -213,7 +215,7 @@ def options(items: Items) -> Settings:
         for choice in option.choices:
             if choice != values[option.name] and _is_known(items.model, option.name, choice):
                 name = f"--{option.name.replace('_', '-')} {choice}"
-                yield name, _model(lambda model, o=option.name, c=choice: _with(model, **{o: c}))
+                yield name, _model(partial(_with, **{option.name: choice}))
 
 
 def _is_known(model: Any, option: str, choice: str) -> bool:
@@ -262,14 +264,19 @@ def text_pooling(items: Items) -> Settings:
     if not isinstance(model, Encoder) or tower is None:
         return
     seen: list[bool] = []
-    with _pooled_by(tower, lambda states, pooled, mask: seen.append(_is_token(states, pooled)) or pooled):
+
+    def watched(states: Tensor, pooled: Tensor, mask: Tensor) -> Tensor:
+        seen.append(_is_token(states, pooled))
+        return pooled
+
+    with _pooled_by(tower, watched):
         model.encode_texts(items.probe.captions[:2])
     if seen and all(seen):
         for name, pool in POOLED.items():
-            yield f"captions by {name}", lambda items, pool=pool: _hooked(items, tower, pool)
+            yield f"captions by {name}", partial(_pooled_otherwise, tower=tower, pool=pool)
 
 
-Pool = Callable[["Tensor", "Tensor", "Tensor"], "Tensor"]  # states [B, L, D], what is pooled now [B, D], mask [B, L]
+Pool = Callable[[Tensor, Tensor, Tensor], Tensor]  # states [B, L, D], what is pooled now [B, D], mask [B, L]
 POOLED: dict[str, Pool] = {
     "their first token": lambda states, pooled, mask: states[:, 0],
     "their last token": lambda states, pooled, mask: states[range(len(states)), mask.sum(1) - 1],
@@ -301,7 +308,7 @@ def _pooled_by(tower: TorchModel, pool: Pool) -> Iterator[None]:
 
 
 @contextmanager
-def _hooked(items: Items, tower: TorchModel, pool: Pool) -> Iterator[Probe]:
+def _pooled_otherwise(items: Items, *, tower: TorchModel, pool: Pool) -> Iterator[Probe]:
     with _pooled_by(tower, pool):
         yield items.like()
 
@@ -311,9 +318,8 @@ def frames(items: Items) -> Settings:
     run, model, now = items.run, items.model, items.run.job.sampling
     other: dict[str, Sampling] = {}
     count = now.frames if now.fps is None else None
-    for policy in ("uniform", "linspace"):
-        if policy != now.policy and len(items.probe.clips[0].frames) > 1:
-            other[f"--sampling {policy}"] = replace(now, policy=policy)  # type: ignore[arg-type]
+    if len(items.probe.clips[0].frames) > 1:
+        other |= {f"--sampling {policy}": replace(now, policy=policy) for policy in POLICIES}
     if model.frames is None:
         other |= {f"--frames {n}": replace(now, frames=n, fps=None) for n in FRAMES if n != count}
         if run.job.kind.family == "pair" or run.job.kind.by_rate:
@@ -321,20 +327,20 @@ def frames(items: Items) -> Settings:
         recipe = recipe_of(run.job.source, run.job.kind.name)
         if recipe is not None and recipe.owner is not None:
             owner = recipe.owner
-            rate = owner.fps, owner.least, owner.multiple
-            other["--frames owner"] = Sampling(owner.frames, owner.policy, now.accept_damaged, *rate)
+            bounds = owner.fps, owner.least, owner.multiple
+            other["--frames owner"] = Sampling(owner.frames, owner.policy, now.accept_damaged, *bounds)
     for name, sampling in other.items():
         if sampling != now:
-            yield name, lambda items, sampling=sampling: nullcontext(_sampled(items, sampling))
+            yield name, partial(_sampled, sampling=sampling)
 
 
-def _sampled(items: Items, sampling: Sampling) -> Probe:
+def _sampled(items: Items, *, sampling: Sampling) -> AbstractContextManager[Probe]:
     clips = []
     for clip in items.probe.clips:
         assert clip.source is not None
         view = next(views_of(items.run.video_root, clip.source, (Visual(),), sampling, store=items.run.job.frames))
         clips.append(replace(clip, frames=view.frames, times=view.times))
-    return items.like(clips=clips)
+    return nullcontext(items.like(clips=clips))
 
 
 def pictures(items: Items) -> Settings:
@@ -362,7 +368,7 @@ def image_processors(model: Any) -> list[Processor]:
     """The image and video processors through which a model's frames go."""
     inside = model.model[0] if hasattr(model, "prompt_text") and hasattr(model.model, "__getitem__") else None
     owners = [*vars(model).values(), *vars(getattr(model, "chat", model)).values(), getattr(inside, "processor", None)]
-    parts = [getattr(owner, name, None) for owner in owners for name in ("image_processor", "video_processor")]
+    parts = [getattr(owner, name, None) for owner in owners for name in ("video_processor", "image_processor")]
     return list({id(part): part for part in (*owners, *parts) if hasattr(part, "image_mean")}.values())
 
 

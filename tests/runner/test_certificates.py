@@ -136,7 +136,8 @@ print(json.dumps([certificate.certify(folder, dtype=dtype) for folder in folders
 @pytest.fixture(scope="module")
 def families(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     root = tmp_path_factory.mktemp("families")
-    return [*(str(make(root / name)) for name, make in FAMILIES.items()), "temporal"]
+    kept = ("CLIPModel", "XCLIPModel", "ColPaliForRetrieval", "gemma3")
+    return [*(str(FAMILIES[name](root / name)) for name in kept), "temporal"]
 
 
 @pytest.fixture(scope="module")
@@ -156,7 +157,6 @@ def test_certificates_hold_on_other_kinds_of_processors(machine: str, families: 
     names = [f"{Path(folder).name}, {dtype}" for folder in families for dtype in DTYPES]
     for name, own, other in zip(names, here, json.loads(done.stdout), strict=True):
         results = compare(certificate_side(json.loads(json.dumps(own)), "here"), certificate_side(other, machine))
-        print(name, *(result.numbers for result in results if result.stage in ("pixels", "scores")))
         assert failed_stage(results) is None, f"{name}: {failed_stage(results)}"
 
 
