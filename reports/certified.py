@@ -46,16 +46,9 @@ def certified(run: ConfigRun) -> Certified | None:
 
 
 def contradicted(run: ConfigRun) -> Iterator[str]:
-    """What speaks against the certificates that lie in a run's folder or beside it.
+    """What speaks against the certificates that lie in a run's folder or beside it, a line each.
 
-    Args:
-        run: one config of it is enough.
-
-    Yields:
-        A line a contradiction.
-
-    Raises:
-        VideoContrastError: a certificate is damaged.
+    Raises VideoContrastError: a certificate is damaged.
     """
     shipped = [certificate for _, certificate in certificates_in(CERTIFICATES) if is_of(certificate, run.record)]
     for path, certificate in certificates_in(run.path):

@@ -10,19 +10,16 @@ shares.py     which share of the difference each stage explains, by exchanging s
 """
 
 from video_contrast.reports.why_differ.aligned import StageResult
-from video_contrast.reports.why_differ.comparison import Comparison, compared
 from video_contrast.reports.why_differ.evidence import Side, certificate_side, pairs_of
 from video_contrast.reports.why_differ.shares import Share, shares
 from video_contrast.reports.why_differ.stages import compare, failed_stage, first_different
 
 __all__ = [
-    "Comparison",
     "Share",
     "Side",
     "StageResult",
     "certificate_side",
     "compare",
-    "compared",
     "failed_stage",
     "first_different",
     "pairs_of",

@@ -15,23 +15,16 @@ from video_contrast.reports.why_differ.stages import compare, first_different
 
 
 @dataclass(frozen=True)
-class Comparison:
-    """Two sides compared for one config.
+class StageComparison:
+    """Two sides compared for one config."""
 
-    Attributes:
-        config: its name; "" of two certificates.
-        first: the stage that differs first by itself; None where none does.
-        stages: all of them, in order.
-        shares: of the difference that each stage explains.
-    """
-
-    config: str
-    first: str | None
-    stages: list[StageResult]
-    shares: list[Share]
+    config: str  # its name; "" of two certificates
+    first: str | None  # the stage that differs first by itself; None where none does
+    stages: list[StageResult]  # all of them, in order
+    shares: list[Share]  # of the difference that each stage explains
 
     @classmethod
-    def of(cls, a: Side, b: Side) -> Comparison:
+    def of(cls, a: Side, b: Side) -> StageComparison:
         """Compares two sides."""
         stages = compare(a, b)
         cause = first_different(stages)
@@ -50,9 +43,9 @@ class Comparison:
 
 def compared(
     first: str | Path, second: str | Path, config: str | None = None, metric: str | None = None
-) -> list[Comparison]:
+) -> list[StageComparison]:
     """Two runs, logs or certificates compared, config by config; arguments and errors as of `pairs_of`."""
-    return [Comparison.of(a, b) for a, b in pairs_of(first, second, config, metric)]
+    return [StageComparison.of(a, b) for a, b in pairs_of(first, second, config, metric)]
 
 
 def differences(runs: list[ConfigRun]) -> Section:

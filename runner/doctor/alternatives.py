@@ -62,8 +62,8 @@ NEEDS = {"norm": ("scoring", "loglik"), "rotations": ("scoring", "letter"), "let
 
 
 @dataclass(frozen=True)
-class Items:
-    """Items of one set."""
+class ProbedSet:
+    """Items of one set, and the run that they are of."""
 
     probe: Probe
     run: Run
@@ -78,23 +78,16 @@ class Items:
         return replace(self.probe, computed={}, **changes)
 
 
-Under = Callable[[Items], AbstractContextManager[Probe]]
+Under = Callable[[ProbedSet], AbstractContextManager[Probe]]
 Settings = Iterator[tuple[str, Under]]
 
 
 def try_alternatives(run: Run) -> Iterator[Outcome]:
-    """A verdict "setting" for each alternative that applies; "doubt" where it is clearly better.
-
-    Args:
-        run: with the model loaded.
-
-    Yields:
-        Facts and doubts; a single fact where nothing can be tried.
-    """
+    """A verdict "setting" for each alternative that applies: a doubt where it is clearly better, else a fact."""
     if network_of(run.model) is None:
         yield Outcome("setting", "fact", "no other setting tried: each would be asked of a server anew")
         return
-    both = [Items(make_probe(one, items=ITEMS), one) for one in (run, _golden(run))]
+    both = [ProbedSet(make_probe(one, items=ITEMS), one) for one in (run, _golden(run))]
     both = [own for own in both if is_testable(own.probe.clean)]
     if not both:
         yield Outcome("setting", "fact", "no other setting tried: it takes three items with scores")
@@ -152,7 +145,7 @@ def _verdicts(usual: Separation, tried: dict[str, Separation | str]) -> Iterator
         yield Outcome("setting", "doubt" if better else "fact", says, {"margin": margin, "p_value": p})
 
 
-def _separation(both: list[Items], under: Under) -> Separation | str:
+def _separation(both: list[ProbedSet], under: Under) -> Separation | str:
     """Of the items of both sets; or why the model cannot be scored so."""
     parts = []
     try:
@@ -176,20 +169,20 @@ def _model(change: Callable[[Any], Any]) -> Under:
     return lambda items: nullcontext(items.like(model=change(items.model)))
 
 
-def case(items: Items) -> Settings:
+def case(items: ProbedSet) -> Settings:
     """Captions in lower case."""
     if any(caption != caption.lower() for caption in items.probe.captions):
         yield "captions in lower case", _captions(str.lower)
 
 
-def templates(items: Items) -> Settings:
+def templates(items: ProbedSet) -> Settings:
     """Captions inside of a phrase, for encoders without prompts."""
     if isinstance(items.model, Encoder) and not hasattr(items.model, "prompt_text"):
         for template in TEMPLATES:
             yield f'captions as "{template}"', _captions(template.format)
 
 
-def prompts(items: Items) -> Settings:
+def prompts(items: ProbedSet) -> Settings:
     """Prompts of embedders and rerankers: none, each that the checkpoint saved, or exchanged."""
     model = items.model
     attributes = {"captions": "prompt_text", "clips": "prompt_video"} if hasattr(model, "prompt_text") else {}
@@ -205,7 +198,7 @@ def prompts(items: Items) -> Settings:
         yield "prompts of captions and clips exchanged", _model(partial(_with, **exchanged))
 
 
-def options(items: Items) -> Settings:
+def options(items: ProbedSet) -> Settings:
     """Every other choice of the options of the kind (pooling of frames, scoring, norm ...)."""
     values = items.run.job.kind_options
     for option in items.run.job.kind.options:
@@ -236,7 +229,7 @@ def _with(model: Any, **changes: object) -> Any:
     return changed
 
 
-def lengths(items: Items) -> Settings:
+def lengths(items: ProbedSet) -> Settings:
     """Cosines, where embeddings differ in length."""
     if isinstance(items.model, Encoder) and items.model.vector_length is None:
         videos, texts = items.probe.rows
@@ -251,7 +244,7 @@ def _normalised(model: Any) -> Any:
     return changed
 
 
-def text_pooling(items: Items) -> Settings:
+def text_pooling(items: ProbedSet) -> Settings:
     """The token that stands for a caption: in modules of sentence-transformers, or a text tower that takes one."""
     model = items.model
     modules = model.model if hasattr(model, "prompt_text") else ()
@@ -308,12 +301,12 @@ def _pooled_by(tower: TorchModel, pool: Pool) -> Iterator[None]:
 
 
 @contextmanager
-def _pooled_otherwise(items: Items, *, tower: TorchModel, pool: Pool) -> Iterator[Probe]:
+def _pooled_otherwise(items: ProbedSet, *, tower: TorchModel, pool: Pool) -> Iterator[Probe]:
     with _pooled_by(tower, pool):
         yield items.like()
 
 
-def frames(items: Items) -> Settings:
+def frames(items: ProbedSet) -> Settings:
     """Other numbers of frames, other places, a rate, and what the owner looks at."""
     run, model, now = items.run, items.model, items.run.job.sampling
     other: dict[str, Sampling] = {}
@@ -334,7 +327,7 @@ def frames(items: Items) -> Settings:
             yield name, partial(_sampled, sampling=sampling)
 
 
-def _sampled(items: Items, *, sampling: Sampling) -> AbstractContextManager[Probe]:
+def _sampled(items: ProbedSet, *, sampling: Sampling) -> AbstractContextManager[Probe]:
     clips = []
     for clip in items.probe.clips:
         assert clip.source is not None
@@ -343,7 +336,7 @@ def _sampled(items: Items, *, sampling: Sampling) -> AbstractContextManager[Prob
     return nullcontext(items.like(clips=clips))
 
 
-def pictures(items: Items) -> Settings:
+def pictures(items: ProbedSet) -> Settings:
     """How frames are resized, cropped and normalised."""
     parts = image_processors(items.model)
     if not parts:
@@ -376,7 +369,7 @@ def _attributes(owners: list[Any], **values: object) -> Under:
     """Under other attributes of objects that the model shares."""
 
     @contextmanager
-    def under(items: Items) -> Iterator[Probe]:
+    def under(items: ProbedSet) -> Iterator[Probe]:
         before = [(owner, name, getattr(owner, name)) for owner in owners for name in values if hasattr(owner, name)]
         for owner, name, _ in before:
             setattr(owner, name, values[name])
@@ -389,7 +382,7 @@ def _attributes(owners: list[Any], **values: object) -> Under:
     return under
 
 
-ALTERNATIVES: tuple[Callable[[Items], Settings], ...] = (
+ALTERNATIVES: tuple[Callable[[ProbedSet], Settings], ...] = (
     case,
     templates,
     prompts,

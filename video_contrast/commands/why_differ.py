@@ -24,7 +24,7 @@ def why_differ(
     Stages in order: set, frames, pixels, prompt, model, raw scores, reading of answers, joining, figure. Then the share
     of the difference that each explains, where stages can be exchanged.
     """
-    from video_contrast.reports.why_differ import compared
+    from video_contrast.reports.why_differ.comparison import compared
 
     comparisons = compared(first, second, config, metric)
     if as_json:
