@@ -166,7 +166,7 @@ def _of_run(run: RunFolder, config: str) -> Side:
             **_digests(digests.get(name, {})),
         )
     network = evidence.get("network", {})
-    whole: JsonObject = {**record["model"], **network, "dtype": record["dtype"], "device": record["device"]}
+    whole: JsonObject = {**record["model"], **network, "dtype": record["dtype"], "device": record.get("device", "")}
     prompts = {name: "\n".join(texts) for name, texts in record["set"].get("prompts", {}).items() if name == config}
     shown = record.get("input", {}).get("prompt")
     return Side(
