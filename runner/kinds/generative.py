@@ -385,4 +385,4 @@ def load(source: ModelSource, settings: LoadOptions) -> GenerativeScorer:
     name = THINKERS.get(source.model_type, "AutoModelForMultimodalLM")
     recipe = recipe_of(source, "generative")
     options = ScoringOptions(**settings.options)
-    return GenerativeScorer(load_model(source, settings, name), processor, options, recipe and recipe.owner)
+    return GenerativeScorer(load_model(source, settings, name), processor, options, recipe.owner if recipe else None)

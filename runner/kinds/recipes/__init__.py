@@ -131,8 +131,11 @@ def all_recipes() -> tuple[Recipe, ...]:
             int(row["multiple"] or 1),
             cast(Policy, row["policy"]),
             row["source"],
-            *(int(row[name] or 0) for name in ("side", "least_tokens", "most_tokens", "clip_tokens")),
-            row["prompt"].replace(r"\n", "\n"),
+            side=int(row["side"] or 0),
+            least_tokens=int(row["least_tokens"] or 0),
+            most_tokens=int(row["most_tokens"] or 0),
+            clip_tokens=int(row["clip_tokens"] or 0),
+            prompt=row["prompt"].replace(r"\n", "\n"),
         )
         for row in _table("owners.tsv")
     }
