@@ -1,0 +1,165 @@
+"""One text for each place of a distractor, so that over the whole set the texts do not tell which candidate is true.
+
+Every run of one to three words, and of three letters, shall be put in about as often as the true candidates have it.
+A set that is even to the last item tells, too (what a model saw in false candidates it then knows to be in the true
+ones of the rest), so that each place draws by itself, with probabilities that are even together.
+
+`won_blind` says which items are to be changed: naive Bayes over the same runs. Neither is a model of the audit, whose
+figures thus come from models that chose nothing.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from video_contrast.audit.blind_audit import AuditedItem
+from video_contrast.audit.blind_models import FOLDS, folds_of
+from video_contrast.rows import EditRecord
+from video_contrast.seeds import Streams
+
+STEPS = 200
+_RATE = 0.5
+_NONE = 1e-6  # weight of leaving an item out, against that of its texts
+_SLACK = 1.2  # unevenness that stays, in standard deviations of a set whose candidates are alike
+_LEAST = 4  # changes of a run before it is evened: rarer ones teach nothing
+_WORD = re.compile(r"[\w']+")
+_SIGNS = ("words", "characters", "question")  # evened without slack: each item has them
+Changes = dict[str, int]  # run -> how much oftener it stands in the distractor than in the true candidate
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """A text that may stand in a place.
+
+    Attributes:
+        text: the distractor.
+        weight: odds that it is a good one, above 0.
+        kind: of the negative.
+        edit: how it was made from the true candidate, where it was.
+    """
+
+    text: str
+    weight: float
+    kind: str
+    edit: EditRecord | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """The place of one distractor.
+
+    Attributes:
+        name: names its random stream.
+        true: the true candidate of its item.
+        question: which the candidates answer, "" for captions.
+        size: audited candidates of its item.
+        options: what may stand there; several, or one.
+        fixed: it holds its only option whatever that tells; others may be left out.
+    """
+
+    name: str
+    true: str
+    question: str
+    size: int
+    options: tuple[Option, ...]
+    fixed: bool = False
+
+
+def changes(true: str, text: str, question: str = "") -> Changes:
+    """What stands oftener (above 0) or less often in a distractor than in the true candidate.
+
+    >>> sorted(name for name, n in changes("a man runs", "a man sits").items() if n > 0 and name[0] == "1")
+    ['1 sits']
+    """
+    counts = _runs(text)
+    counts.subtract(_runs(true))
+    signs = (
+        len(text.split()) - len(true.split()),
+        len(text) - len(true),
+        _overlap(text, question) - _overlap(true, question),
+    )
+    of_form = {name: int(np.sign(value)) for name, value in zip(_SIGNS, signs, strict=True)}
+    return {name: n for name, n in (*counts.items(), *of_form.items()) if n}
+
+
+def won_blind(items: Sequence[AuditedItem], seed: int = 0) -> list[bool]:
+    """Of each item, whether cross-fitted naive Bayes takes its true candidate for the most probable one."""
+    fold = folds_of([item.cluster for item in items], FOLDS, seed)
+    of_items = [[changes(item.texts[0], text, item.question) for text in item.texts[1:]] for item in items]
+    won = [False] * len(items)
+    for held_out in np.unique(fold):
+        false, true = Counter[str](), Counter[str]()
+        for of_item, number in zip(of_items, fold, strict=True):
+            for change in of_item if number != held_out else ():
+                for name, n in change.items():
+                    (false if n > 0 else true)[name] += abs(n)
+        for at in np.flatnonzero(fold == held_out):
+            won[at] = all(
+                sum(n * np.log((true[name] + 1) / (false[name] + 1)) for name, n in change.items()) < 0
+                for change in of_items[at]
+            )
+    return won
+
+
+def choose(places: Sequence[Place], seed: int = 0) -> list[Option | None]:
+    """The option of each place; None where each of its options would tell."""
+    probability = np.split(_even(places), np.cumsum([len(place.options) for place in places])[:-1])
+    streams = Streams()
+    drawn: list[Option | None] = []
+    for place, of_place in zip(places, probability, strict=True):
+        if place.fixed:
+            drawn.append(place.options[0])
+            continue
+        at = int(np.searchsorted(np.cumsum(of_place), streams.at(seed, "even-choice", place.name).random()))
+        drawn.append(place.options[at] if at < len(of_place) else None)
+    return drawn
+
+
+def _even(places: Sequence[Place]) -> NDArray[np.float64]:
+    """The probability of each option of each place, one after the other.
+
+    Dual ascent: a run that is put in too often makes its options less likely, step by step.
+    """
+    options = [(at, option) for at, place in enumerate(places) for option in place.options]
+    owner = np.array([at for at, _ in options])
+    of_options = [changes(places[at].true, option.text, places[at].question) for at, option in options]
+    frequency = Counter(name for change in of_options for name in change)
+    number = {name: at for at, name in enumerate(sorted(name for name, n in frequency.items() if n >= _LEAST))}
+    cells = [
+        (row, number[name], n) for row, change in enumerate(of_options) for name, n in change.items() if name in number
+    ]
+    weight = np.array([option.weight for _, option in options])
+    none = np.array([0.0 if place.fixed else _NONE for place in places])
+    if not cells:
+        return np.asarray(weight / (np.bincount(owner, weight, len(places)) + none)[owner])
+    rows, columns, signs = (np.array(column) for column in zip(*cells, strict=True))
+    # The n distractors of an item are compared with one true candidate: their changes are alike.
+    slack = np.full(len(number), _SLACK * float(np.sqrt(np.mean([place.size for place in places]) / 2)))
+    slack[[number[name] for name in _SIGNS if name in number]] = 0.0
+    price = np.zeros(len(number))
+    probability = np.empty(len(owner))
+    for _ in range(STEPS):
+        priced = weight * np.exp(-np.bincount(rows, price[columns] * signs, len(owner)).clip(-25.0, 25.0))
+        probability = priced / (np.bincount(owner, priced, len(places)) + none)[owner]
+        moved = probability[rows] * signs
+        net = np.bincount(columns, moved, len(number))
+        size = np.bincount(columns, np.abs(moved), len(number))
+        price += _RATE * np.sign(net) * np.maximum(np.abs(net) - slack * np.sqrt(size), 0.0) / (size + 1.0)
+    return np.round(probability, 9)
+
+
+def _runs(text: str) -> Counter[str]:
+    """Runs of one to three words, and of three letters of a word (4), each named by its kind."""
+    words = ["<", *text.lower().split(), ">"]
+    runs = Counter(f"{n} {' '.join(words[at : at + n])}" for n in (1, 2, 3) for at in range(len(words) - n + 1))
+    runs.update(f"4 {f' {word} '[at : at + 3]}" for word in words[1:-1] for at in range(len(word)))
+    return runs
+
+
+def _overlap(text: str, question: str) -> float:
+    words, of_question = (set(_WORD.findall(part.lower())) for part in (text, question))
+    return len(words & of_question) / max(1, len(words | of_question))

@@ -1,0 +1,199 @@
+"""New distractors for items: edits of their true captions, or answers that are true of other items."""
+
+import json
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from video_contrast.audit.even_choice import Option
+from video_contrast.audit.near_duplicates import plain
+from video_contrast.perturbations.contrast.generate import load_counts, propose
+from video_contrast.perturbations.contrast.generators.base import CaptionGenerator
+from video_contrast.perturbations.contrast.kinds import RULES
+from video_contrast.perturbations.contrast.kinds.choice import proposals
+from video_contrast.perturbations.contrast.lexicon import load_lexicon
+from video_contrast.perturbations.contrast.unfit_caption import unfit
+from video_contrast.perturbations.english import parse
+from video_contrast.perturbations.english.caption_store import user_store
+from video_contrast.rows import MultipleChoiceRow
+from video_contrast.seeds import stream
+
+ANSWER = "answer"  # kind of a distractor that answers another item's question
+_KEPT = 24  # options of an item, the best first
+_RULE_ODDS = 3.0  # of the kinds by rules, which the judge does not rate: about those of its mean
+_PART = 2000  # items that are compared with each other
+_SCALINGS = 30
+_NEAR, _HEAD, _TYPE = 1.0, 0.02, 0.0005  # weight of an answer of the same form, of the same beginning, of the type
+_WORD = re.compile(r"[\w']+")
+_NUMBERS = frozenset("zero one two three four five six seven eight nine ten".split())
+_OPENINGS = {
+    "article": frozenset("a an the his her their its another some".split()),
+    "preposition": frozenset("in on at by with from near behind under beside for because so".split()),
+    "yes or no": frozenset("yes no".split()),
+    "number": _NUMBERS,
+    "to": frozenset(["to"]),
+}
+_PLAIN_WORDS = frozenset(
+    "a an the of to in on at is are was were be been for and or with his her their its it he she they by from up out do "
+    "does did what why how where who when which man men woman women boy boys girl girls lady baby person people child "
+    "children kid kids after before while video".split()
+)
+Options = dict[int, list[Option]]  # row -> its options, the best first
+
+
+def caption_options(
+    rows: Mapping[int, MultipleChoiceRow],
+    others: Mapping[int, Sequence[str]],
+    *,
+    quality: str | float = "all",
+    generator: CaptionGenerator | None = None,
+) -> Options:
+    """Edits of true captions that no other caption of the clip speaks for.
+
+    Args:
+        rows: number -> row, of captions.
+        others: number -> other true captions of its clip.
+        quality: least probability of edits of verbs and things, as of `generate.propose`.
+        generator: what proposes verbs; None: the lexicon.
+
+    Raises:
+        NotEnglish: the captions are of another language.
+    """
+    true = {at: row["candidates"][row["label"]] for at, row in rows.items()}
+    options: dict[int, list[Option]] = defaultdict(list)
+    clips = [(str(at), [text], others.get(at, ())) for at, text in true.items()]
+    for kind in ("verb", "object"):
+        proposer = generator if kind == "verb" else None
+        proposed = propose(
+            clips, load_counts(), kind=kind, quality=quality, generator=proposer, cache=user_store()
+        ).proposals  # fmt: skip
+        name = "object" if kind == "object" else "verb_lexical" if generator is None else "verb_model"
+        for clip, of_clip in proposed.items():
+            for proposal in of_clip:
+                probability = min(max(proposal.probability, 0.01), 0.99)
+                edit = proposal.edit().row()
+                options[int(clip)].append(Option(proposal.text, probability / (1 - probability), name, edit))
+    texts = list(dict.fromkeys((*true.values(), *(text for of_row in others.values() for text in of_row))))
+    sentences = dict(zip(texts, parse(texts, cache=user_store()), strict=True))
+    for at, text in true.items():
+        siblings = [sentences[other] for other in others.get(at, ())]
+        for kind in RULES if not unfit(text) else ():
+            for proposal in proposals(kind, [sentences[text]], load_lexicon(), siblings):
+                edit = proposal.contrast.as_edit("rules").row()
+                options[at].append(Option(proposal.contrast.text, _RULE_ODDS, kind, edit))
+    return {at: _unlike(of_row, rows[at])[:_KEPT] for at, of_row in options.items()}
+
+
+def _unlike(options: Sequence[Option], row: MultipleChoiceRow) -> list[Option]:
+    """Options that say what no candidate of the row says, each once, the best first."""
+    said = {plain(text) for text in row["candidates"]}
+    best: list[Option] = []
+    for option in sorted(options, key=lambda option: (-option.weight, option.text)):
+        if plain(option.text) not in said:
+            said.add(plain(option.text))
+            best.append(option)
+    return best
+
+
+def answer_options(
+    rows: Mapping[int, MultipleChoiceRow], everything: Sequence[MultipleChoiceRow], *, seed: int = 0
+) -> Options:
+    """True answers of other items, of a question of the same type and of the same form where there are enough.
+
+    Each answer is drawn about as often as it is true: weights of items for each other are symmetric, and scaled until
+    each item gives as much as it takes. Answers to questions about the same video, and those that share most of
+    their words with the true one or with what is true of the video, are left out.
+
+    Args:
+        rows: number -> row, to which options are given.
+        everything: all rows of the set, by number.
+        seed: of the draws.
+    """
+    true = [row["candidates"][row["label"]] for row in everything]
+    meaning = [_meaning(text) for text in true]
+    of_video: dict[str, list[frozenset[str]]] = defaultdict(list)
+    for row, words in zip(everything, meaning, strict=True):
+        of_video[row["cluster"]].append(words)
+    options: Options = {}
+    for part in _of_a_type(everything, seed):
+        weights = _weights([everything[at] for at in part], [true[at] for at in part])
+        for at, weight in zip(part, weights, strict=True):
+            if at not in rows:
+                continue
+            row = rows[at]
+            noise = stream(seed, "repair-answers", row["id"], at).gumbel(size=len(part))
+            with np.errstate(divide="ignore"):
+                order = np.argsort(-(np.log(weight) + noise), kind="stable")
+            said = {plain(text) for text in row["candidates"]}
+            taken: list[Option] = []
+            for n in order[: int((weight > 0).sum())]:
+                other = part[n]
+                if plain(true[other]) in said or any(_alike(meaning[other], known) for known in of_video[row["cluster"]]):
+                    continue
+                said.add(plain(true[other]))
+                taken.append(Option(true[other], 1.0, ANSWER))
+                if len(taken) == _KEPT:
+                    break
+            options[at] = taken
+    return options
+
+
+def _of_a_type(rows: Sequence[MultipleChoiceRow], seed: int) -> Iterator[list[int]]:
+    """Numbers of the rows whose questions are of one type: the set's own, else the first word of the question."""
+    types: dict[str, list[int]] = defaultdict(list)
+    for at, row in enumerate(rows):
+        question = (row.get("question") or "").lower().split()
+        types[str(json.loads(row["meta"] or "{}").get("task") or " ".join(question[:1]))].append(at)
+    for name, numbers in sorted(types.items()):
+        parts = -(-len(numbers) // _PART)
+        dealt = stream(seed, "repair-parts", name).permutation(len(numbers)) % parts
+        yield from ([numbers[n] for n in np.flatnonzero(dealt == part)] for part in range(parts))
+
+
+def _weights(rows: Sequence[MultipleChoiceRow], answers: Sequence[str]) -> NDArray[np.float64]:
+    """float64[n, n], symmetric, rows of about equal sums: how well the answer of one item suits the question of another.
+
+    Answers of one form are exchangeable, so that the true one does not stand in the middle of its distractors.
+    """
+    heads, lengths = (np.array(column) for column in zip(*map(_form, answers), strict=True))
+    questions = [_meaning(row.get("question") or "") for row in rows]
+    frequency = Counter(word for words in questions for word in words)
+    number = {word: at for at, word in enumerate(sorted(frequency))}
+    vectors = np.zeros((len(rows), max(1, len(number))))
+    for vector, words in zip(vectors, questions, strict=True):
+        for word in words:
+            vector[number[word]] = np.log(1 + len(rows) / frequency[word])
+    vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9)
+    same_head = heads[:, None] == heads[None]
+    same_form = same_head & (lengths[:, None] == lengths[None])
+    weights = np.where(same_form, _NEAR, np.where(same_head, _HEAD, _TYPE)) * (0.05 + vectors @ vectors.T)
+    clusters = np.array([row["cluster"] for row in rows])
+    weights[clusters[:, None] == clusters[None]] = 0.0
+    scale = np.ones(len(rows))
+    for _ in range(_SCALINGS):
+        scale /= np.sqrt(np.maximum(scale * (weights @ scale), 1e-12))
+    return np.round(scale[:, None] * weights * scale[None], 12)
+
+
+def _form(answer: str) -> tuple[str, int]:
+    """How an answer begins, and its length: 1, 2, 3, 4 to 5 words (4), or more (6)."""
+    words = _WORD.findall(answer.lower()) or [""]
+    opening = next((name for name, of_name in _OPENINGS.items() if words[0] in of_name), "")
+    if words[0].isdigit():
+        opening = "number"
+    length = len(words)
+    return opening or ("-ing" if words[0].endswith("ing") else "word"), length if length < 4 else 4 if length < 6 else 6
+
+
+def _meaning(text: str) -> frozenset[str]:
+    """The stems of the words that say something."""
+    words = [word for word in _WORD.findall(text.lower()) if word not in _PLAIN_WORDS]
+    return frozenset(re.sub(r"(?<=\w{3})(ing|ed|es|s|e)$", "", word) for word in words)
+
+
+def _alike(first: frozenset[str], second: frozenset[str]) -> bool:
+    """Whether two answers share half of the words of the shorter one, so that both may be true."""
+    return 2 * len(first & second) >= max(1, min(len(first), len(second)))

@@ -1,0 +1,231 @@
+"""Repair of a multiple-choice set: items that are won blind get new distractors; video, question and key stay.
+
+An item is repaired where a blind model that reports nothing (`even_choice.won_blind`) wins it, or where a distractor is
+faulty: it says what the true candidate, another one, or another true caption of the clip says. All other items stay as
+they are. The new distractors are chosen over the whole set. An item for which there is none keeps its own, unless its
+own is faulty or would tell in the repaired set: then it is left out, as copies of items and items with two keys are.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from video_contrast.audit.blind_audit import audited_items
+from video_contrast.audit.blind_models import audited_negatives, too_few
+from video_contrast.audit.even_choice import Option, Place, choose, won_blind
+from video_contrast.audit.near_duplicates import plain
+from video_contrast.audit.new_distractors import answer_options, caption_options
+from video_contrast.errors import UsageError
+from video_contrast.perturbations.contrast.generators.base import CaptionGenerator
+from video_contrast.rows import MultipleChoiceRow
+
+Reason = Literal["won blind", "repeats", "same as true", "key wrong"]
+
+
+@dataclass(frozen=True)
+class Change:
+    """A distractor that is replaced, or an item that is left out.
+
+    Attributes:
+        id: of the row.
+        place: of the distractor among the candidates; None where the item is left out.
+        old: the distractor.
+        new: what stands there instead; None where the item is left out.
+        reason: why.
+        kind: of the new distractor.
+    """
+
+    id: str
+    reason: Reason
+    place: int | None = None
+    old: str | None = None
+    new: str | None = None
+    kind: str | None = None
+
+
+@dataclass
+class Repair:
+    """A repaired split.
+
+    Attributes:
+        rows: those that stay, in their order.
+        changes: in the order of the rows.
+        counts: what was done, by name.
+    """
+
+    rows: list[MultipleChoiceRow] = field(default_factory=list)
+    changes: list[Change] = field(default_factory=list)
+    counts: dict[str, int] = field(default_factory=dict)
+
+
+def repair(
+    rows: Sequence[MultipleChoiceRow],
+    *,
+    quality: str | float = "all",
+    generator: CaptionGenerator | None = None,
+    seed: int = 0,
+) -> Repair:
+    """Repairs a split.
+
+    Args:
+        rows: of a multiple-choice set; the same rows give the same repair.
+        quality: least probability that a reader finds an edit of a caption natural and surely false.
+        generator: what proposes verbs; None: the lexicon.
+        seed: of all random draws.
+
+    Raises:
+        UsageError: pairs, or too few items to cross-validate a blind model.
+        NotEnglish: the candidates are of another language.
+    """
+    if any(row.get("group") for row in rows):
+        raise UsageError("pairs cannot be repaired: the candidates of a group are true of one of its clips each")
+    left_out = copies(rows)
+    kept = [at for at in range(len(rows)) if at not in left_out]
+    items = audited_items([rows[at] for at in kept])
+    if too_few([item.cluster for item in items]):
+        raise UsageError(f"{len(items)} items are too few to tell which are won blind: at least 20 of 5 videos are needed")
+    won = dict(zip(kept, won_blind(items, seed), strict=True))
+    others = _other_captions(rows)
+    faults = {at: _faults(rows[at], others.get(at, ())) for at in kept}
+    to_mend = {at: rows[at] for at in kept if won[at] or faults[at]}
+    options = _options(to_mend, rows, others, quality=quality, generator=generator, seed=seed)
+    places: list[Place] = []
+    for at in kept:
+        places += _places(at, rows[at], won[at], faults[at], options.get(at, []))
+    chosen: dict[int, list[Option | None]] = defaultdict(list)
+    for place, option in zip(places, choose(places, seed), strict=True):
+        chosen[int(place.name.split()[0])].append(option)
+    result, counts = Repair(), Counter(items=len(rows), won_blind=sum(won.values()))
+    for at, row in enumerate(rows):
+        drawn = chosen[at]
+        if at in left_out or None in drawn:
+            reason = left_out.get(at) or next(iter(faults[at].values()), "won blind")
+            result.changes.append(Change(row["id"], reason))
+            counts[f"left_out_{reason}"] += 1
+            continue
+        new, changed = _with(row, [option for option in drawn if option is not None], faults[at])
+        result.rows.append(new)
+        result.changes += changed
+        counts["repaired"] += bool(changed)
+        counts["won_blind_and_kept"] += won[at] and not changed
+        counts.update(f"new_{change.kind}" for change in changed)
+    result.counts = {name.replace(" ", "_"): n for name, n in {**counts, "kept": len(result.rows)}.items()}
+    return result
+
+
+def copies(rows: Sequence[MultipleChoiceRow]) -> dict[int, Reason]:
+    """Rows that stand in the set before, and all of those that have different keys: number -> reason."""
+    first: dict[tuple[object, ...], list[int]] = defaultdict(list)
+    for at, row in enumerate(rows):
+        first[*_clip(row), plain(row.get("question") or ""), *sorted(map(plain, row["candidates"]))].append(at)
+    reasons: dict[int, Reason] = {}
+    for same in first.values():
+        keys = {plain(rows[at]["candidates"][rows[at]["label"]]) for at in same}
+        reasons |= {at: "key wrong" for at in same} if len(keys) > 1 else {at: "repeats" for at in same[1:]}
+    return reasons
+
+
+def _clip(row: MultipleChoiceRow) -> tuple[object, ...]:
+    return row["video_path"], row["start"], row["end"], str(row.get("segments") or "")
+
+
+def _other_captions(rows: Sequence[MultipleChoiceRow]) -> dict[int, list[str]]:
+    """Number of a row -> what else its set calls true of the clip; answers to questions are no captions."""
+    of_clip: dict[object, dict[str, None]] = defaultdict(dict)
+    for row in rows:
+        if not row.get("question"):
+            of_clip[_clip(row)][row["candidates"][row["label"]]] = None
+    return {
+        at: [text for text in of_clip[_clip(row)] if text != row["candidates"][row["label"]]]
+        for at, row in enumerate(rows)
+    }
+
+
+def _faults(row: MultipleChoiceRow, other_captions: Sequence[str]) -> dict[int, Reason]:
+    """Place of a distractor that must be replaced -> why."""
+    true = {plain(text) for text in (row["candidates"][row["label"]], *other_captions)}
+    said: set[str] = set()
+    faults: dict[int, Reason] = {}
+    for place, text in enumerate(row["candidates"]):
+        if place == row["label"]:
+            continue
+        if plain(text) in true:
+            faults[place] = "same as true"
+        elif plain(text) in said:
+            faults[place] = "repeats"
+        said.add(plain(text))
+    return faults
+
+
+def _options(
+    to_mend: Mapping[int, MultipleChoiceRow],
+    rows: Sequence[MultipleChoiceRow],
+    others: Mapping[int, Sequence[str]],
+    *,
+    quality: str | float,
+    generator: CaptionGenerator | None,
+    seed: int,
+) -> dict[int, list[Option]]:
+    """Number of a row -> what may stand in place of its distractors.
+
+    Captions whose distractors are contrasts are edited. Questions, and captions among those of other clips, take what is
+    true of other items: one edit among unlike texts would show which two belong together.
+    """
+    edited = {at for at, row in to_mend.items() if not row.get("question") and _has_contrasts(row)}
+    options: dict[int, list[Option]] = {}
+    if edited:
+        captions = {at: to_mend[at] for at in edited}
+        options |= caption_options(captions, others, quality=quality, generator=generator)
+    rest = {at: row for at, row in to_mend.items() if at not in edited}
+    return options | (answer_options(rest, rows, seed=seed) if rest else {})
+
+
+def _has_contrasts(row: MultipleChoiceRow) -> bool:
+    """Whether the audited distractors were made from the true caption: most of their words are its own."""
+    true = set(row["candidates"][row["label"]].lower().split())
+    negatives = [set(row["candidates"][n].lower().split()) for n in audited_negatives(row["label"], row["kinds"])]
+    return all(2 * len(true & words) >= min(len(true), len(words)) for words in negatives)
+
+
+def _places(
+    at: int, row: MultipleChoiceRow, won: bool, faults: Mapping[int, Reason], options: Sequence[Option]
+) -> list[Place]:
+    """The distractors of a row: the audited ones, and the faulty ones among the others."""
+    audited = audited_negatives(row["label"], row["kinds"])
+    numbers = sorted({*audited, *faults})
+    open_places = [n for n in numbers if n in faults or (won and n in audited)]
+    places = []
+    for n in numbers:
+        own = Option(row["candidates"][n], 1.0, row["kinds"][n], row["edits"][n])
+        new = tuple(options[open_places.index(n) :: len(open_places)]) if n in open_places else ()
+        places.append(
+            Place(
+                f"{at} {row['id']} {n}",
+                row["candidates"][row["label"]],
+                row.get("question") or "",
+                1 + len(audited),
+                new or (() if n in faults else (own,)),
+                fixed=n not in open_places,
+            )
+        )
+    return places
+
+
+def _with(
+    row: MultipleChoiceRow, options: Sequence[Option], faults: Mapping[int, Reason]
+) -> tuple[MultipleChoiceRow, list[Change]]:
+    """The row with its new distractors, and what has changed."""
+    numbers = sorted({*audited_negatives(row["label"], row["kinds"]), *faults})
+    candidates, kinds, edits = list(row["candidates"]), list(row["kinds"]), list(row["edits"])
+    changed = []
+    for n, option in zip(numbers, options, strict=True):
+        if option.text != candidates[n]:
+            reason = faults.get(n, "won blind")
+            changed.append(Change(row["id"], reason, n, candidates[n], option.text, option.kind))
+            candidates[n], kinds[n], edits[n] = option.text, option.kind, option.edit
+    if not changed:
+        return row, []
+    new = row.copy()
+    new["candidates"], new["kinds"], new["edits"] = candidates, kinds, edits
+    return new, changed
