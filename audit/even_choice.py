@@ -27,46 +27,31 @@ _NONE = 1e-6  # weight of leaving an item out, against that of its texts
 _SLACK = 1.2  # unevenness that stays, in standard deviations of a set whose candidates are alike
 _LEAST = 4  # changes of a run before it is evened: rarer ones teach nothing
 _WORD = re.compile(r"[\w']+")
-_SIGNS = ("words", "characters", "question")  # evened without slack: each item has them
+_FORM = ("words", "characters", "question")  # evened without slack: each item has them
 Changes = dict[str, int]  # run -> how much oftener it stands in the distractor than in the true candidate
 
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """A text that may stand in a place.
+    """A text that may stand in a place."""
 
-    Attributes:
-        text: the distractor.
-        weight: odds that it is a good one, above 0.
-        kind: of the negative.
-        edit: how it was made from the true candidate, where it was.
-    """
-
-    text: str
-    weight: float
-    kind: str
-    edit: EditRecord | None = None
+    text: str  # the distractor
+    weight: float  # odds that it is a good one, above 0
+    kind: str  # of the negative
+    edit: EditRecord | None = None  # how it was made from the true candidate, where it was
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """The place of one distractor.
+    """The place of one distractor."""
 
-    Attributes:
-        name: names its random stream.
-        true: the true candidate of its item.
-        question: which the candidates answer, "" for captions.
-        size: audited candidates of its item.
-        options: what may stand there; several, or one.
-        fixed: it holds its only option whatever that tells; others may be left out.
-    """
-
-    name: str
-    true: str
-    question: str
-    size: int
-    options: tuple[Option, ...]
-    fixed: bool = False
+    item: int  # number of its row
+    name: str  # names its random stream
+    true: str  # the true candidate of its item
+    question: str  # which the candidates answer, "" for captions
+    size: int  # audited candidates of its item
+    options: tuple[Option, ...]  # what may stand there
+    fixed: bool = False  # it holds its only option, whatever that tells; of others an item may be left out
 
 
 def changes(true: str, text: str, question: str = "") -> Changes:
@@ -80,9 +65,9 @@ def changes(true: str, text: str, question: str = "") -> Changes:
     signs = (
         len(text.split()) - len(true.split()),
         len(text) - len(true),
-        _overlap(text, question) - _overlap(true, question),
     )
-    of_form = {name: int(np.sign(value)) for name, value in zip(_SIGNS, signs, strict=True)}
+    of_form = {name: int(np.sign(value)) for name, value in zip(_FORM, signs, strict=False)}
+    of_form["question"] = round(20 * (_overlap(text, question) - _overlap(true, question)))
     return {name: n for name, n in (*counts.items(), *of_form.items()) if n}
 
 
@@ -137,9 +122,9 @@ def _even(places: Sequence[Place]) -> NDArray[np.float64]:
     if not cells:
         return np.asarray(weight / (np.bincount(owner, weight, len(places)) + none)[owner])
     rows, columns, signs = (np.array(column) for column in zip(*cells, strict=True))
-    # The n distractors of an item are compared with one true candidate: their changes are alike.
-    slack = np.full(len(number), _SLACK * float(np.sqrt(np.mean([place.size for place in places]) / 2)))
-    slack[[number[name] for name in _SIGNS if name in number]] = 0.0
+    # The distractors of an item are compared with one true candidate: their changes add up.
+    slack = np.full(len(number), _SLACK * float(np.mean([place.size for place in places])) / 2)
+    slack[[number[name] for name in _FORM if name in number]] = 0.0
     price = np.zeros(len(number))
     probability = np.empty(len(owner))
     for _ in range(STEPS):

@@ -26,21 +26,22 @@ _KEPT = 24  # options of an item, the best first
 _RULE_ODDS = 3.0  # of the kinds by rules, which the judge does not rate: about those of its mean
 _PART = 2000  # items that are compared with each other
 _SCALINGS = 30
-_NEAR, _HEAD, _TYPE = 1.0, 0.02, 0.0005  # weight of an answer of the same form, of the same beginning, of the type
+_NEAR, _HEAD, _TYPE = 1.0, 0.1, 0.02  # weight of an answer of the same form, of the same beginning, of the type
 _WORD = re.compile(r"[\w']+")
-_NUMBERS = frozenset("zero one two three four five six seven eight nine ten".split())
 _OPENINGS = {
-    "article": frozenset("a an the his her their its another some".split()),
-    "preposition": frozenset("in on at by with from near behind under beside for because so".split()),
-    "yes or no": frozenset("yes no".split()),
-    "number": _NUMBERS,
-    "to": frozenset(["to"]),
+    "article": "a an the his her their its another some",
+    "preposition": "in on at by with from near behind under beside for because so",
+    "yes or no": "yes no",
+    "number": "zero one two three four five six seven eight nine ten",
+    "to": "to",
 }
-_PLAIN_WORDS = frozenset(
-    "a an the of to in on at is are was were be been for and or with his her their its it he she they by from up out do "
-    "does did what why how where who when which man men woman women boy boys girl girls lady baby person people child "
-    "children kid kids after before while video".split()
+_OPENING = {word: name for name, words in _OPENINGS.items() for word in words.split()}
+_SAY_LITTLE = (
+    "a an the of to in on at is are was were be been for and or with his her their its it he she they by from up out "
+    "do does did what why how where who when which man men woman women boy boys girl girls lady baby person people "
+    "child children kid kids after before while video"
 )
+_PLAIN_WORDS = frozenset(_SAY_LITTLE.split())
 Options = dict[int, list[Option]]  # row -> its options, the best first
 
 
@@ -131,7 +132,9 @@ def answer_options(
             taken: list[Option] = []
             for n in order[: int((weight > 0).sum())]:
                 other = part[n]
-                if plain(true[other]) in said or any(_alike(meaning[other], known) for known in of_video[row["cluster"]]):
+                if plain(true[other]) in said or any(
+                    _alike(meaning[other], known) for known in of_video[row["cluster"]]
+                ):
                     continue
                 said.add(plain(true[other]))
                 taken.append(Option(true[other], 1.0, ANSWER))
@@ -154,7 +157,7 @@ def _of_a_type(rows: Sequence[MultipleChoiceRow], seed: int) -> Iterator[list[in
 
 
 def _weights(rows: Sequence[MultipleChoiceRow], answers: Sequence[str]) -> NDArray[np.float64]:
-    """float64[n, n], symmetric, rows of about equal sums: how well the answer of one item suits the question of another.
+    """How well the answer of one item suits the question of another: float64[n, n], symmetric, rows of equal sums.
 
     Answers of one form are exchangeable, so that the true one does not stand in the middle of its distractors.
     """
@@ -169,7 +172,7 @@ def _weights(rows: Sequence[MultipleChoiceRow], answers: Sequence[str]) -> NDArr
     vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9)
     same_head = heads[:, None] == heads[None]
     same_form = same_head & (lengths[:, None] == lengths[None])
-    weights = np.where(same_form, _NEAR, np.where(same_head, _HEAD, _TYPE)) * (0.05 + vectors @ vectors.T)
+    weights = np.where(same_form, _NEAR, np.where(same_head, _HEAD, _TYPE)) * (vectors @ vectors.T) ** 2
     clusters = np.array([row["cluster"] for row in rows])
     weights[clusters[:, None] == clusters[None]] = 0.0
     scale = np.ones(len(rows))
@@ -181,11 +184,9 @@ def _weights(rows: Sequence[MultipleChoiceRow], answers: Sequence[str]) -> NDArr
 def _form(answer: str) -> tuple[str, int]:
     """How an answer begins, and its length: 1, 2, 3, 4 to 5 words (4), or more (6)."""
     words = _WORD.findall(answer.lower()) or [""]
-    opening = next((name for name, of_name in _OPENINGS.items() if words[0] in of_name), "")
-    if words[0].isdigit():
-        opening = "number"
-    length = len(words)
-    return opening or ("-ing" if words[0].endswith("ing") else "word"), length if length < 4 else 4 if length < 6 else 6
+    first, length = words[0], len(words)
+    opening = "number" if first.isdigit() else _OPENING.get(first, "-ing" if first.endswith("ing") else "word")
+    return opening, length if length < 4 else 4 if length < 6 else 6
 
 
 def _meaning(text: str) -> frozenset[str]:

@@ -25,38 +25,23 @@ Reason = Literal["won blind", "repeats", "same as true", "key wrong"]
 
 @dataclass(frozen=True)
 class Change:
-    """A distractor that is replaced, or an item that is left out.
+    """A distractor that is replaced, or an item that is left out."""
 
-    Attributes:
-        id: of the row.
-        place: of the distractor among the candidates; None where the item is left out.
-        old: the distractor.
-        new: what stands there instead; None where the item is left out.
-        reason: why.
-        kind: of the new distractor.
-    """
-
-    id: str
+    row: int  # number among the rows of the split
     reason: Reason
-    place: int | None = None
-    old: str | None = None
-    new: str | None = None
-    kind: str | None = None
+    place: int | None = None  # of the distractor among the candidates; None where the item is left out
+    old: str | None = None  # the distractor; None where the item is left out
+    new: str | None = None  # what stands there instead; None where the item is left out
+    kind: str | None = None  # of the new distractor
 
 
 @dataclass
 class Repair:
-    """A repaired split.
+    """A repaired split."""
 
-    Attributes:
-        rows: those that stay, in their order.
-        changes: in the order of the rows.
-        counts: what was done, by name.
-    """
-
-    rows: list[MultipleChoiceRow] = field(default_factory=list)
-    changes: list[Change] = field(default_factory=list)
-    counts: dict[str, int] = field(default_factory=dict)
+    rows: list[MultipleChoiceRow] = field(default_factory=list)  # those that stay, in their order
+    changes: list[Change] = field(default_factory=list)  # in the order of the rows
+    counts: dict[str, int] = field(default_factory=dict)  # what was done, by name
 
 
 def repair(
@@ -84,7 +69,7 @@ def repair(
     kept = [at for at in range(len(rows)) if at not in left_out]
     items = audited_items([rows[at] for at in kept])
     if too_few([item.cluster for item in items]):
-        raise UsageError(f"{len(items)} items are too few to tell which are won blind: at least 20 of 5 videos are needed")
+        raise UsageError(f"{len(items)} items are too few to tell which are won blind: 20 of 5 videos are needed")
     won = dict(zip(kept, won_blind(items, seed), strict=True))
     others = _other_captions(rows)
     faults = {at: _faults(rows[at], others.get(at, ())) for at in kept}
@@ -95,16 +80,16 @@ def repair(
         places += _places(at, rows[at], won[at], faults[at], options.get(at, []))
     chosen: dict[int, list[Option | None]] = defaultdict(list)
     for place, option in zip(places, choose(places, seed), strict=True):
-        chosen[int(place.name.split()[0])].append(option)
+        chosen[place.item].append(option)
     result, counts = Repair(), Counter(items=len(rows), won_blind=sum(won.values()))
     for at, row in enumerate(rows):
         drawn = chosen[at]
         if at in left_out or None in drawn:
             reason = left_out.get(at) or next(iter(faults[at].values()), "won blind")
-            result.changes.append(Change(row["id"], reason))
+            result.changes.append(Change(at, reason))
             counts[f"left_out_{reason}"] += 1
             continue
-        new, changed = _with(row, [option for option in drawn if option is not None], faults[at])
+        new, changed = _with(at, row, [option for option in drawn if option is not None], faults[at])
         result.rows.append(new)
         result.changes += changed
         counts["repaired"] += bool(changed)
@@ -169,8 +154,8 @@ def _options(
 ) -> dict[int, list[Option]]:
     """Number of a row -> what may stand in place of its distractors.
 
-    Captions whose distractors are contrasts are edited. Questions, and captions among those of other clips, take what is
-    true of other items: one edit among unlike texts would show which two belong together.
+    Captions whose distractors are contrasts are edited. Questions, and captions among those of other clips, take what
+    is true of other items: one edit among unlike texts would show which two belong together.
     """
     edited = {at for at, row in to_mend.items() if not row.get("question") and _has_contrasts(row)}
     options: dict[int, list[Option]] = {}
@@ -201,7 +186,8 @@ def _places(
         new = tuple(options[open_places.index(n) :: len(open_places)]) if n in open_places else ()
         places.append(
             Place(
-                f"{at} {row['id']} {n}",
+                at,
+                f"{row['id']} {n}",
                 row["candidates"][row["label"]],
                 row.get("question") or "",
                 1 + len(audited),
@@ -213,7 +199,7 @@ def _places(
 
 
 def _with(
-    row: MultipleChoiceRow, options: Sequence[Option], faults: Mapping[int, Reason]
+    at: int, row: MultipleChoiceRow, options: Sequence[Option], faults: Mapping[int, Reason]
 ) -> tuple[MultipleChoiceRow, list[Change]]:
     """The row with its new distractors, and what has changed."""
     numbers = sorted({*audited_negatives(row["label"], row["kinds"]), *faults})
@@ -222,7 +208,7 @@ def _with(
     for n, option in zip(numbers, options, strict=True):
         if option.text != candidates[n]:
             reason = faults.get(n, "won blind")
-            changed.append(Change(row["id"], reason, n, candidates[n], option.text, option.kind))
+            changed.append(Change(at, reason, n, candidates[n], option.text, option.kind))
             candidates[n], kinds[n], edits[n] = option.text, option.kind, option.edit
     if not changed:
         return row, []

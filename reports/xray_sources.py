@@ -30,6 +30,7 @@ class XraySource:
     left_out: dict[str, list[str]] = field(default_factory=dict)  # reason -> places of rows that are no item
     folder: SetFolder | None = None  # where the set lies, if it is one of ours with a record; its config is `config`
     config: str = ""
+    table: PlainTable | None = None  # that it was read from, where it was one
 
 
 def open_sources(
@@ -111,9 +112,8 @@ def _folder(path: Path, configs: Sequence[str] | None, columns: TableColumns | N
 def _file(path: Path, columns: TableColumns | None, strict: bool) -> XraySource:
     log = _inspect_rows(path)
     if log is not None:
-        return _source(
-            path.stem, plain_table(log, str(path), columns=columns, strict=strict), ["the samples of the log"]
-        )
+        table = plain_table(log, str(path), columns=columns, strict=strict)
+        return replace(_source(path.stem, table, ["the samples of the log"]), table=None)
     text = columns or TableColumns()
     file = read_table_file(path, encoding=text.encoding, delimiter=text.delimiter)
     if {"doc_id", "filtered_resps"} <= next(iter(file.rows.values())).keys():
@@ -126,7 +126,7 @@ def _file(path: Path, columns: TableColumns | None, strict: bool) -> XraySource:
 
 def _source(name: str, table: PlainTable, notes: Sequence[str]) -> XraySource:
     own = [] if table.has_videos else [f"{NO_VIDEO}: --video or --cluster names it"]
-    return XraySource(name, table.splits, [*notes, *table.guesses, *own], table.left_out)
+    return XraySource(name, table.splits, [*notes, *table.guesses, *own], table.left_out, table=table)
 
 
 def _inspect_rows(path: Path) -> list[TableRow] | None:

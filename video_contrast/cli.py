@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 # Heading of the help -> modules of `video_contrast.commands`, each named by its command.
 COMMANDS = {
     "First": ("demo", "list"),
-    "Sets": ("build", "check", "audit", "xray", "analyse", "annotate", "perturb", "export", "push"),
+    "Sets": ("build", "check", "audit", "xray", "repair", "analyse", "annotate", "perturb", "export", "push"),
     "Scores": (
         "doctor", "certify", "score", "watch", "compare", "why_differ", "table", "report", "leaderboard", "reproduce",
         "metrics",

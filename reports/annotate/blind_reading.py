@@ -6,6 +6,7 @@ knows no source, and `pairs.jsonl`, which says where each pair comes from and st
 
 import json
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from importlib.resources import files
@@ -98,7 +99,20 @@ def write_reading(
     """
     if len({source.name for source in sources}) < len(sources):
         raise UsageError("two sources have the same name: give each its own (NAME=FOLDER/CONFIG)")
-    pairs = _mixed(sources, split, seed)
+    return write_pairs(_mixed(sources, split, seed), output, seed=seed, again=again)
+
+
+def write_pairs(pairs: Sequence[Pair], output: str | Path, *, seed: int = 0, again: int = 0) -> ReadingSize:
+    """Shuffles pairs, and writes the page and the key.
+
+    Raises UsageError: another reading is in the folder.
+
+    Args:
+        pairs: in an order that says nothing of their sources.
+        output: as for `write_reading`.
+        seed: of the order.
+        again: as for `write_reading`.
+    """
     order = stream("sibling-pairs", seed).permutation(len(pairs))
     pairs = [pairs[n] for n in order]
     root = Path(output)
@@ -113,7 +127,10 @@ def write_reading(
     root.mkdir(parents=True, exist_ok=True)
     write_text(root / KEY, key)
     write_text(root / PAGE, page(pairs, again=min(again, len(pairs))))
-    return {"pairs": len(pairs), "sources": {s.name: sum(s.name in p.sources for p in pairs) for s in sources}}
+    return {
+        "pairs": len(pairs),
+        "sources": dict(sorted(Counter(name for pair in pairs for name in pair.sources).items())),
+    }
 
 
 def page(pairs: Sequence[Pair], *, again: int = 0) -> str:

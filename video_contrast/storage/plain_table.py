@@ -34,6 +34,9 @@ class PlainTable:
     left_out: dict[str, list[str]] = field(default_factory=dict)  # reason -> places of rows that are no item
     has_kinds: bool = False  # whether the table says of each candidate what kind it is
     has_videos: bool = True  # whether a column says of which source video a row is
+    columns: tuple[str, ...] = ()  # that hold the candidates
+    numbers: dict[str, list[int]] = field(default_factory=dict)  # split -> the number of each of its rows in the file
+    faulty: dict[int, str] = field(default_factory=dict)  # number of a row that is left out -> reason
 
     @property
     def rows(self) -> list[MultipleChoiceRow]:
@@ -58,7 +61,7 @@ def plain_table(rows: Rows, where: str, *, columns: TableColumns | None = None, 
     numbers = list(rows) if isinstance(rows, Mapping) else range(len(rows))
     rows = list(rows.values()) if isinstance(rows, Mapping) else rows
     roles = column_roles(rows, where, columns)
-    table = PlainTable(guesses=roles.guesses, has_videos=bool(roles.cluster or roles.video))
+    table = PlainTable(guesses=roles.guesses, has_videos=bool(roles.cluster or roles.video), columns=roles.texts)
     table.has_kinds = all(isinstance(row.get("kinds"), list | tuple) for row in rows)
     candidates = all_candidates(rows, roles)
     labels = true_places(rows, candidates, roles, where)
@@ -79,10 +82,12 @@ def plain_table(rows: Rows, where: str, *, columns: TableColumns | None = None, 
             reason, what = fault.args
             if strict:
                 raise VideoContrastError(f"{where}: {place} (id {item!r}): {what}") from fault
+            table.faulty[number] = reason
             table.left_out.setdefault(reason, []).append(f"{place} (id {item!r}): {what}")
             continue
         seen[split, item] = place
         table.splits.setdefault(split, []).append(complete)
+        table.numbers.setdefault(split, []).append(number)
     if not table.splits:
         reasons = "; ".join(f"{len(of)} with {reason}, first {of[0]}" for reason, of in table.left_out.items())
         raise VideoContrastError(f"{where}: no item is left of {len(rows)} rows: {reasons}")

@@ -1,0 +1,184 @@
+"""A repaired set on disk, with its errata, its X-ray before and after, and a page on which people read a sample.
+
+OUTPUT/repaired     the rows, as `load_dataset(OUTPUT)` reads them
+OUTPUT/errata.json  what differs from the authors' own file; OUTPUT/authors/ that file with the errata applied
+OUTPUT/xray         the X-ray before and after, one page
+OUTPUT/reading      old and new distractors, shuffled, for readers
+"""
+
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from video_contrast.audit.records import XrayRecord
+from video_contrast.audit.repair import Change, Repair, repair
+from video_contrast.audit.xray import certificate, xray
+from video_contrast.errors import UsageError, VideoContrastError
+from video_contrast.files import sha256, write_bytes
+from video_contrast.hub_cards import write_card
+from video_contrast.perturbations.contrast.generators.base import CaptionGenerator
+from video_contrast.reports.annotate.blind_reading import Pair, write_pairs
+from video_contrast.reports.annotate.blind_reading_result import merge, results
+from video_contrast.reports.xray import write_xray
+from video_contrast.reports.xray_sources import XraySource, open_sources
+from video_contrast.rows import MultipleChoiceRow
+from video_contrast.seeds import stream
+from video_contrast.storage import SetDraft
+from video_contrast.storage.errata import CORRECTED, Errata, Erratum, corrected, write_errata
+from video_contrast.storage.table_columns import TableColumns
+
+CONFIG = "repaired"
+_REASONS = {"identical candidates": "repeats", "a repeated id": "repeats"}  # faults of rows that are no items
+_NEGATIVES = (
+    "The authors' own, but in items that are won blind, repeat a candidate, or say the same as the true one: there "
+    "distractors of this package, chosen over the whole set; see errata.json."
+)
+
+
+def write_repair(
+    source: XraySource,
+    path: Path,
+    output: Path,
+    *,
+    columns: TableColumns,
+    quality: str | float = "all",
+    generator: CaptionGenerator | None = None,
+    sample: int = 60,
+    votes: Sequence[Path] = (),
+    seed: int = 0,
+) -> dict[str, XrayRecord]:
+    """Repairs a set and writes all of it; returns the X-rays before and after.
+
+    Raises:
+        UsageError: pairs, too few items, or no `Errata` where votes are given.
+        VideoContrastError: the file with the errata applied reads otherwise than the repaired rows.
+
+    Args:
+        source: what `open_sources` read.
+        path: where it read it.
+        output: the set's folder.
+        columns: as the source was read with.
+        quality, generator, seed: as of `repair`.
+        sample: old, and new, distractors that readers see; fewer where fewer were replaced.
+        votes: files of readers of that page; without any the card says "not read".
+    """
+    repairs = {
+        split: repair(rows, quality=quality, generator=generator, seed=seed) for split, rows in source.splits.items()
+    }
+    kept = {split: of_split.rows for split, of_split in repairs.items() if of_split.rows}
+    if not kept:
+        raise UsageError(f"{source.name}: no item stays")
+    split = "test" if "test" in kept else next(iter(kept))
+    records = {
+        f"{source.name} before": xray(source.splits, split=split, seed=seed),
+        f"{source.name} after": xray(kept, split=split, seed=seed),
+    }
+    for name, record in records.items():
+        record["source"] = {"read": str(path), "guesses": source.guesses if name.endswith("before") else [],
+                            "left_out": source.left_out}  # fmt: skip
+    errata = _errata(source, repairs, path, columns)
+    authors = _authors(errata, path, columns, kept)
+    pairs = [pair for name, of_split in repairs.items() for pair in _pairs(source.splits[name], of_split.changes)]
+    draft = SetDraft(output, "repair")
+    after = records[f"{source.name} after"]
+    draft.add(CONFIG, kept, {
+        "negatives": _NEGATIVES,
+        "repaired_from": source.name,
+        "counts": {name: of_split.counts for name, of_split in repairs.items()},
+        "audit": {**after["blind"]["audit"], "split": split, "certificate": certificate(after)},
+    })  # fmt: skip
+    drawn = _drawn(pairs, sample, seed)
+    reading = output / "reading"
+    if drawn:
+        write_pairs(drawn, reading, seed=seed)
+    draft.record["facts"] = {
+        "summary": f"{source.name} with new distractors where a model won without the video.",
+        "seed": seed,
+        "options": {"quality": quality, "generator": generator.name if generator else "lexicon"},
+        "checks": {"new distractors read by people": _read(reading, votes)},
+    }
+    write_card(draft.save())
+    write_errata(errata, output / "errata.json")
+    if authors is not None:
+        write_bytes(output / "authors" / errata.file, authors)
+    write_xray(records, output / "xray")
+    return records
+
+
+def _errata(source: XraySource, repairs: Mapping[str, Repair], path: Path, columns: TableColumns) -> Errata:
+    """What differs from the authors' file; where the set is no file, rows are counted in each split."""
+    entries = []
+    for split, of_split in repairs.items():
+        numbers = source.table.numbers[split] if source.table else range(len(source.splits[split]))
+        for change in of_split.changes:
+            old = source.splits[split][change.row]
+            entries.append(Erratum(numbers[change.row], old["id"], change.reason, change.old, change.new, change.kind))
+    if source.table is not None:
+        entries += [Erratum(n, "", _REASONS.get(why, why)) for n, why in source.table.faulty.items()]
+        entries.sort(key=lambda erratum: erratum.row)
+    file = path.name if source.table is not None and path.is_file() else ""
+    return Errata(
+        file,
+        sha256(path) if file else "",
+        source.table.columns if source.table is not None else ("candidates",),
+        tuple(entries),
+        columns.encoding,
+        columns.delimiter,
+    )
+
+
+def _authors(
+    errata: Errata, path: Path, columns: TableColumns, kept: Mapping[str, Sequence[MultipleChoiceRow]]
+) -> bytes | None:
+    """The authors' file with the errata applied, read again to see that it says the same; None for other formats."""
+    if not errata.file or path.suffix.lower() not in CORRECTED:
+        return None
+    content = corrected(errata, path)
+    with tempfile.TemporaryDirectory() as folder:
+        [read] = open_sources(str(write_bytes(Path(folder) / path.name, content)), columns=columns, strict=True)
+    for split, rows in kept.items():
+        both = zip(rows, read.splits.get(split, ()), strict=True)
+        for row, again in both:
+            texts, label = again["candidates"], again["label"]
+            if set(texts) != set(row["candidates"]) or texts[label] != row["candidates"][row["label"]]:
+                raise VideoContrastError(
+                    f"{path}: with its new distractors, item {row['id']} would be read with the key {texts[label]!r}, "
+                    f"not {row['candidates'][row['label']]!r}; say how labels are to be read: --label-is"
+                )
+    return content
+
+
+def _pairs(rows: Sequence[MultipleChoiceRow], changes: Sequence[Change]) -> list[tuple[Pair, Pair]]:
+    """The old and the new pair of every distractor that was replaced."""
+    pairs = []
+    for change in changes:
+        if change.old is not None and change.new is not None:
+            row = rows[change.row]
+            before = f"{row['question']} " if row.get("question") else ""
+            true = before + row["candidates"][row["label"]]
+            old, new = (Pair(true, before + text, row["video_id"]) for text in (change.old, change.new))
+            old.sources, new.sources = ["old"], ["new"]
+            pairs.append((old, new))
+    return pairs
+
+
+def _drawn(pairs: Sequence[tuple[Pair, Pair]], sample: int, seed: int) -> list[Pair]:
+    """As many old and new ones, of different items where there are enough, so that no reader compares them."""
+    order = stream(seed, "repair-sample").permutation(len(pairs))
+    half = min(sample, len(pairs) // 2)
+    drawn = [pairs[n][0] for n in order[:half]] + [pairs[n][1] for n in order[half : 2 * half]]
+    unique = {(pair.original, pair.edited): pair for pair in drawn}
+    return [unique[texts] for texts in sorted(unique)]
+
+
+def _read(reading: Path, votes: Sequence[Path]) -> str:
+    """What readers say of the sample, for the card."""
+    if not votes:
+        return "not read"
+    sources = results(merge(reading, votes)[0])["sources"]
+    shares = {name: next(reversed(by_reader.values())) for name, by_reader in sources.items()}
+    return "; ".join(
+        f"{name}: {100 * of_source['natural and surely false']['share']:.0f} % natural and surely false of "
+        f"{of_source['pairs']}"
+        for name, of_source in shares.items()
+    )

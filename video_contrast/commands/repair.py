@@ -1,0 +1,73 @@
+"""`video-contrast repair WHAT --output SET`: new distractors where a set is won without its videos."""
+
+from pathlib import Path
+from typing import Annotated
+
+from video_contrast.builders.assembly.word_contrasts import EditOptions, Generator
+from video_contrast.commands.command import command, names_in
+from video_contrast.console import AsJson, is_quiet, print_json, say
+from video_contrast.options import Seed
+from video_contrast.reports.xray_sources import Against
+from video_contrast.storage.table_columns import TableColumns
+
+
+@command("repair", "video-contrast repair sets/shapes --config verb_mc --output repaired")
+def repair(
+    what: Annotated[str, "folder of a set, table (json, jsonl, csv, tsv, parquet, xlsx), or id of the Hub"],
+    *,
+    columns: TableColumns,
+    output: Annotated[Path, "folder of the repaired set with all that belongs to it; or the file of --apply"],
+    apply: Annotated[Path | None, "errata.json of a repair: write the authors' file WHAT with them applied"] = None,
+    config: Annotated[str | None, "config of a folder or data set that has several"] = None,
+    against: Annotated[Against, "negatives that count; auto: the contrasts, where there are any"] = "auto",
+    generator: Annotated[Generator, "what proposes verbs in captions"] = "lexicon",
+    options: EditOptions = EditOptions(quality="all"),  # noqa: B008  frozen
+    sample: Annotated[int, "old, and new, distractors on the page for readers"] = 60,
+    votes: Annotated[list[Path] | None, "files of readers of that page: their figures go into the card"] = None,
+    seed: Seed = 0,
+    as_json: AsJson = False,
+) -> None:
+    """Give items that are won without the video new distractors; video, question and key stay.
+
+    Writes the set, errata against the authors' file, the X-ray before and after, and a page for readers.
+    """
+    from video_contrast.builders.assembly.word_contrasts import WordProposals
+    from video_contrast.errors import UsageError
+    from video_contrast.files import write_bytes
+    from video_contrast.reports.repair import write_repair
+    from video_contrast.reports.xray_sources import open_sources
+    from video_contrast.reports.xray_text import side_by_side
+    from video_contrast.storage.errata import corrected, read_errata
+
+    path = Path(what).expanduser()
+    if apply is not None:
+        errata = read_errata(apply)
+        content = corrected(errata, path)
+        if output.exists() and (not output.is_file() or output.samefile(path)):
+            raise UsageError(f"--output {output} must be a new file")
+        write_bytes(output, content)
+        say(f"{output}: {path.name} with {len(errata.errata):,} errata applied")
+        return
+    if sample < 0:
+        raise UsageError(f"--sample {sample} must not be below 0")
+    sources = open_sources(what, names_in([config] if config else None), columns=columns, against=against)
+    if len(sources) > 1:
+        names = ", ".join(source.config or source.name for source in sources)
+        raise UsageError(f"{what} has several configs: name one by --config ({names})")
+    proposals = WordProposals(generator=generator, options=options)
+    records = write_repair(
+        sources[0],
+        path,
+        output,
+        columns=columns,
+        quality=options.quality,
+        generator=proposals.model,
+        sample=sample,
+        votes=votes or (),
+        seed=seed,
+    )
+    if as_json:
+        print_json(records)
+    elif not is_quiet():
+        print(side_by_side(records))
+    say(f"{output}: the repaired set; errata.json, xray/index.html, reading/page.html")

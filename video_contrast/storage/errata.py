@@ -1,0 +1,245 @@
+"""Errata of a set against its authors' own file: which distractors are replaced, which rows are left out, and why.
+
+`corrected` applies them: cells that the errata do not name keep their bytes in text files.
+"""
+
+from __future__ import annotations
+
+import ast
+import codecs
+import csv
+import io
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from video_contrast.errors import UsageError, VideoContrastError
+from video_contrast.files import Json, read_json, write_text
+from video_contrast.storage.table_candidates import as_text
+from video_contrast.storage.table_columns import TableRow
+from video_contrast.storage.table_file import DELIMITERS, ENCODING, read_table_file
+
+CORRECTED = (".csv", ".tsv", ".json", ".jsonl", ".ndjson")  # suffixes of files that can be corrected
+_LETTER = re.compile(r"\s*\(?[A-Za-z][).:]\s*(?=\S)")
+_SERIAL = ("[", "{", "(")
+Cells = Mapping[int, Callable[[TableRow], TableRow] | None]  # row -> its correction; None leaves the row out
+
+
+@dataclass(frozen=True)
+class Erratum:
+    """A distractor that is replaced, or a row that is left out."""
+
+    row: int  # its line in a text file, else its number from 0
+    id: str  # of the item
+    reason: str  # "won blind", "repeats", "same as true", "key wrong", or what makes the row no item
+    old: str | None = None  # the distractor; None where the row is left out
+    new: str | None = None  # what stands there instead; None where the row is left out
+    kind: str | None = None  # of the new distractor
+
+
+@dataclass(frozen=True)
+class Errata:
+    """The errata of a set."""
+
+    file: str  # the authors' file; "" where the set is none
+    sha256: str  # of its content; "" likewise
+    columns: tuple[str, ...]  # that hold candidates
+    errata: tuple[Erratum, ...]  # in the order of the rows
+    encoding: str = ENCODING
+    delimiter: str | None = None
+
+
+def write_errata(errata: Errata, path: Path) -> Path:
+    """Writes errata as JSON, one a line."""
+    head = {name: value for name, value in asdict(errata).items() if name != "errata"}
+    lines = [
+        json.dumps({k: v for k, v in asdict(e).items() if v is not None}, ensure_ascii=False) for e in errata.errata
+    ]
+    text = json.dumps(head, ensure_ascii=False)[:-1] + ', "errata": [\n' + ",\n".join(lines) + "\n]}\n"
+    return write_text(path, text)
+
+
+def read_errata(path: Path) -> Errata:
+    """Reads what `write_errata` wrote.
+
+    Raises:
+        UsageError: no such file.
+        VideoContrastError: it holds no errata.
+    """
+    if not path.is_file():
+        raise UsageError(f"no such file: {path}")
+    value: Any = read_json(path)
+    try:
+        entries = tuple(Erratum(**entry) for entry in value["errata"])
+        head = {name: part for name, part in value.items() if name not in ("errata", "columns")}
+        return Errata(columns=tuple(value["columns"]), errata=entries, **head)
+    except (KeyError, TypeError) as error:
+        raise VideoContrastError(f"{path}: holds no errata of `video-contrast repair`: {error}") from error
+
+
+def corrected(errata: Errata, path: Path) -> bytes:
+    """The content of the authors' file with the errata applied.
+
+    Raises:
+        UsageError: no such file, or a format that cannot be corrected.
+        VideoContrastError: the errata are of another file, or do not fit a row; the message names it.
+    """
+    if path.suffix.lower() not in CORRECTED:
+        raise UsageError(f"{path}: only {', '.join(CORRECTED)} can be corrected; save the table as one of them")
+    rows = read_table_file(path, encoding=errata.encoding, delimiter=errata.delimiter).rows
+    content = path.read_bytes()
+    if errata.sha256 and sha256(content).hexdigest() != errata.sha256:
+        raise VideoContrastError(f"{path}: is not the file that the errata are of ({errata.file}): its content differs")
+    by_row: dict[int, list[Erratum]] = {}
+    for erratum in errata.errata:
+        if erratum.row not in rows:
+            raise VideoContrastError(f"{path}: has no row {erratum.row}, which the errata name")
+        by_row.setdefault(erratum.row, []).append(erratum)
+    changes: dict[int, Callable[[TableRow], TableRow] | None] = {
+        number: None if any(e.new is None for e in of_row) else _correction(of_row, errata.columns, path)
+        for number, of_row in by_row.items()
+    }
+    if content[:2] in (b"\xff\xfe", b"\xfe\xff") and errata.encoding == ENCODING:
+        raise UsageError(f"{path}: is UTF-16; save it as UTF-8 and repair that file")
+    mark = codecs.BOM_UTF8 if content.startswith(codecs.BOM_UTF8) else b""
+    encoding = errata.encoding.removesuffix("-sig")
+    text = content[len(mark) :].decode(encoding)
+    if path.suffix.lower() == ".json" and not _is_lines(text):
+        result = _json(text, changes)
+    elif path.suffix.lower() in (".csv", ".tsv"):
+        delimiter = "\t" if path.suffix.lower() == ".tsv" and not errata.delimiter else errata.delimiter
+        result = "".join(_delimited(text, delimiter, changes))
+    else:
+        result = "".join(_lines(text, changes))
+    return mark + result.encode(encoding)
+
+
+def _correction(of_row: Sequence[Erratum], columns: Sequence[str], path: Path) -> Callable[[TableRow], TableRow]:
+    def correct(row: TableRow) -> TableRow:
+        new = dict(row)
+        for erratum in of_row:
+            hits = 0
+            for column in columns:
+                new[column], n = _exchanged(new.get(column), str(erratum.old), str(erratum.new))
+                hits += n
+            if hits != 1:
+                raise VideoContrastError(
+                    f"{path}: row {erratum.row} (id {erratum.id!r}) holds {erratum.old!r} {hits} times, not once"
+                )
+        return new
+
+    return correct
+
+
+def _exchanged(value: Json, old: str, new: str) -> tuple[Json, int]:
+    """A value with a candidate exchanged, and how often it stood there."""
+    if isinstance(value, list | tuple):
+        parts = [_exchanged(part, old, new) for part in value]
+        return type(value)(part for part, _ in parts), sum(n for _, n in parts)
+    if isinstance(value, Mapping):
+        entries = {name: _exchanged(part, old, new) for name, part in value.items()}
+        return {name: part for name, (part, _) in entries.items()}, sum(n for _, n in entries.values())
+    if value is None or isinstance(value, bool):
+        return value, 0
+    if as_text(value) == old:
+        return new, 1
+    if isinstance(value, str) and value.lstrip().startswith(_SERIAL):
+        for parse, write in ((json.loads, _dumped), (ast.literal_eval, repr)):
+            try:
+                part, n = _exchanged(parse(value), old, new)
+            except (ValueError, SyntaxError):
+                continue
+            return (write(part) if n else value), n
+    if isinstance(value, str) and (letter := _LETTER.match(value)) and value[letter.end() :] == old:
+        return letter.group() + new, 1
+    return value, 0
+
+
+def _dumped(value: Json) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _is_lines(text: str) -> bool:
+    """Whether a JSON file holds a row a line."""
+    try:
+        json.loads(text)
+    except ValueError:
+        return True
+    return False
+
+
+def _lines(text: str, changes: Cells) -> Iterator[str]:
+    for number, line in enumerate(text.split("\n"), 1):
+        end = "\n" if number <= text.count("\n") else ""
+        correct = changes.get(number, _same)
+        if correct is None:
+            continue
+        yield (line if correct is _same else _like(correct(json.loads(line)), line)) + end
+
+
+def _same(row: TableRow) -> TableRow:
+    return row
+
+
+def _like(row: Json, text: str) -> str:
+    """A row as JSON in the manner of a text."""
+    separators = (", ", ": ") if '": ' in text else (",", ":")
+    return json.dumps(row, ensure_ascii=text.isascii(), separators=separators)
+
+
+def _json(text: str, changes: Cells) -> str:
+    """A JSON file with its rows corrected, indented as before."""
+
+    def rows_of(rows: Sequence[TableRow]) -> list[TableRow]:
+        return [correct(row) for at, row in enumerate(rows) if (correct := changes.get(at, _same)) is not None]
+
+    value: Any = json.loads(text)
+    if isinstance(value, list):
+        result: Any = rows_of(value)
+    else:
+        tables = [name for name, part in value.items() if isinstance(part, list) and part and isinstance(part[0], dict)]
+        if len(tables) == 1:
+            result = {**value, tables[0]: rows_of(value[tables[0]])}
+        else:  # an object of rows by their ids
+            numbered = enumerate(value.items())
+            result = {
+                name: correct(row) for at, (name, row) in numbered if (correct := changes.get(at, _same)) is not None
+            }
+    match = re.match(r"[\[{]\r?\n([ \t]+)", text)
+    end = "\n" if text.endswith("\n") else ""
+    if match is None:
+        return _like(result, text) + end
+    return json.dumps(result, ensure_ascii=text.isascii(), indent=match.group(1)) + end
+
+
+def _delimited(text: str, delimiter: str | None, changes: Cells) -> Iterator[str]:
+    """The records of a delimited file; only those that change are written anew."""
+    delimiter = delimiter or max(DELIMITERS, key=text.partition("\n")[0].count)
+    quoted = delimiter != "\t" or '\t"' in text  # as `read_table_file` reads it
+    lines = list(io.StringIO(text, newline="" if quoted else "\n"))
+    reader = csv.reader(lines, delimiter=delimiter, quoting=csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE)
+    names: list[str] | None = None
+    first = 0
+    for cells in reader:
+        record, first = "".join(lines[first : reader.line_num]), reader.line_num
+        correct = changes.get(reader.line_num, _same) if names is not None and cells else _same
+        if names is None and cells:
+            names = [cell.strip() for cell in cells]
+        if correct is None:
+            continue
+        if correct is _same or names is None:
+            yield record
+            continue
+        end = record[len(record.rstrip("\r\n")) :]
+        new = list(correct(dict(zip(names, cells, strict=True))).values())
+        yield (_record(new, delimiter) if quoted else delimiter.join(map(str, new))) + end
+
+
+def _record(cells: Sequence[object], delimiter: str) -> str:
+    sink = io.StringIO()
+    csv.writer(sink, delimiter=delimiter, lineterminator="").writerow(cells)
+    return sink.getvalue()
