@@ -32,7 +32,7 @@ Changes = dict[str, int]  # run -> how much oftener it stands in the distractor 
 
 
 @dataclass(frozen=True, slots=True)
-class Option:
+class NewDistractor:
     """A text that may stand in a place."""
 
     text: str  # the distractor
@@ -42,7 +42,7 @@ class Option:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class DistractorPlace:
     """The place of one distractor."""
 
     item: int  # number of its row
@@ -50,7 +50,7 @@ class Place:
     true: str  # the true candidate of its item
     question: str  # which the candidates answer, "" for captions
     size: int  # audited candidates of its item
-    options: tuple[Option, ...]  # what may stand there
+    options: tuple[NewDistractor, ...]  # what may stand there
     fixed: bool = False  # it holds its only option, whatever that tells; of others an item may be left out
 
 
@@ -90,11 +90,11 @@ def won_blind(items: Sequence[AuditedItem], seed: int = 0) -> list[bool]:
     return won
 
 
-def choose(places: Sequence[Place], seed: int = 0) -> list[Option | None]:
+def choose(places: Sequence[DistractorPlace], seed: int = 0) -> list[NewDistractor | None]:
     """The option of each place; None where each of its options would tell."""
     probability = np.split(_even(places), np.cumsum([len(place.options) for place in places])[:-1])
     streams = Streams()
-    drawn: list[Option | None] = []
+    drawn: list[NewDistractor | None] = []
     for place, of_place in zip(places, probability, strict=True):
         if place.fixed:
             drawn.append(place.options[0])
@@ -104,37 +104,43 @@ def choose(places: Sequence[Place], seed: int = 0) -> list[Option | None]:
     return drawn
 
 
-def _even(places: Sequence[Place]) -> NDArray[np.float64]:
+def _even(places: Sequence[DistractorPlace]) -> NDArray[np.float64]:
     """The probability of each option of each place, one after the other.
 
     Dual ascent: a run that is put in too often makes its options less likely, step by step.
     """
-    options = [(at, option) for at, place in enumerate(places) for option in place.options]
-    owner = np.array([at for at, _ in options])
-    of_options = [changes(places[at].true, option.text, places[at].question) for at, option in options]
-    frequency = Counter(name for change in of_options for name in change)
-    number = {name: at for at, name in enumerate(sorted(name for name, n in frequency.items() if n >= _LEAST))}
-    cells = [
-        (row, number[name], n) for row, change in enumerate(of_options) for name, n in change.items() if name in number
-    ]
-    weight = np.array([option.weight for _, option in options])
+    owner = np.array([at for at, place in enumerate(places) for _ in place.options])
+    weight = np.array([option.weight for place in places for option in place.options])
     none = np.array([0.0 if place.fixed else _NONE for place in places])
-    if not cells:
-        return np.asarray(weight / (np.bincount(owner, weight, len(places)) + none)[owner])
-    rows, columns, signs = (np.array(column) for column in zip(*cells, strict=True))
+    names, rows, columns, signs = _cells(places)
     # The distractors of an item are compared with one true candidate: their changes add up.
-    slack = np.full(len(number), _SLACK * float(np.mean([place.size for place in places])) / 2)
-    slack[[number[name] for name in _FORM if name in number]] = 0.0
-    price = np.zeros(len(number))
+    slack = np.full(len(names), _SLACK * float(np.mean([place.size for place in places])) / 2)
+    slack[[name in _FORM for name in names]] = 0.0
+    price = np.zeros(len(names))
     probability = np.empty(len(owner))
     for _ in range(STEPS):
         priced = weight * np.exp(-np.bincount(rows, price[columns] * signs, len(owner)).clip(-25.0, 25.0))
         probability = priced / (np.bincount(owner, priced, len(places)) + none)[owner]
         moved = probability[rows] * signs
-        net = np.bincount(columns, moved, len(number))
-        size = np.bincount(columns, np.abs(moved), len(number))
+        net = np.bincount(columns, moved, len(names))
+        size = np.bincount(columns, np.abs(moved), len(names))
         price += _RATE * np.sign(net) * np.maximum(np.abs(net) - slack * np.sqrt(size), 0.0) / (size + 1.0)
     return np.round(probability, 9)
+
+
+def _cells(
+    places: Sequence[DistractorPlace],
+) -> tuple[list[str], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """The runs that are evened; of each change of one by an option: number of the option, of the run, and how often."""
+    of_options = [changes(place.true, option.text, place.question) for place in places for option in place.options]
+    frequency = Counter(name for change in of_options for name in change)
+    names = sorted(name for name, n in frequency.items() if n >= _LEAST)
+    number = {name: at for at, name in enumerate(names)}
+    cells = [
+        (row, number[name], n) for row, change in enumerate(of_options) for name, n in change.items() if name in number
+    ]
+    rows, columns, signs = np.array(cells, np.int64).reshape(-1, 3).T
+    return names, rows, columns, signs
 
 
 def _runs(text: str) -> Counter[str]:

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from video_contrast.audit.even_choice import Option
-from video_contrast.audit.near_duplicates import plain
+from video_contrast.audit.even_choice import NewDistractor
+from video_contrast.audit.item_checks import plain
 from video_contrast.perturbations.contrast.generate import load_counts, propose
 from video_contrast.perturbations.contrast.generators.base import CaptionGenerator
 from video_contrast.perturbations.contrast.kinds import RULES
@@ -42,7 +42,7 @@ _SAY_LITTLE = (
     "child children kid kids after before while video"
 )
 _PLAIN_WORDS = frozenset(_SAY_LITTLE.split())
-Options = dict[int, list[Option]]  # row -> its options, the best first
+Options = dict[int, list[NewDistractor]]  # row -> its options, the best first
 
 
 def caption_options(
@@ -64,7 +64,7 @@ def caption_options(
         NotEnglish: the captions are of another language.
     """
     true = {at: row["candidates"][row["label"]] for at, row in rows.items()}
-    options: dict[int, list[Option]] = defaultdict(list)
+    options: dict[int, list[NewDistractor]] = defaultdict(list)
     clips = [(str(at), [text], others.get(at, ())) for at, text in true.items()]
     for kind in ("verb", "object"):
         proposer = generator if kind == "verb" else None
@@ -76,7 +76,7 @@ def caption_options(
             for proposal in of_clip:
                 probability = min(max(proposal.probability, 0.01), 0.99)
                 edit = proposal.edit().row()
-                options[int(clip)].append(Option(proposal.text, probability / (1 - probability), name, edit))
+                options[int(clip)].append(NewDistractor(proposal.text, probability / (1 - probability), name, edit))
     texts = list(dict.fromkeys((*true.values(), *(text for of_row in others.values() for text in of_row))))
     sentences = dict(zip(texts, parse(texts, cache=user_store()), strict=True))
     for at, text in true.items():
@@ -84,14 +84,14 @@ def caption_options(
         for kind in RULES if not unfit(text) else ():
             for proposal in proposals(kind, [sentences[text]], load_lexicon(), siblings):
                 edit = proposal.contrast.as_edit("rules").row()
-                options[at].append(Option(proposal.contrast.text, _RULE_ODDS, kind, edit))
+                options[at].append(NewDistractor(proposal.contrast.text, _RULE_ODDS, kind, edit))
     return {at: _unlike(of_row, rows[at])[:_KEPT] for at, of_row in options.items()}
 
 
-def _unlike(options: Sequence[Option], row: MultipleChoiceRow) -> list[Option]:
+def _unlike(options: Sequence[NewDistractor], row: MultipleChoiceRow) -> list[NewDistractor]:
     """Options that say what no candidate of the row says, each once, the best first."""
     said = {plain(text) for text in row["candidates"]}
-    best: list[Option] = []
+    best: list[NewDistractor] = []
     for option in sorted(options, key=lambda option: (-option.weight, option.text)):
         if plain(option.text) not in said:
             said.add(plain(option.text))
@@ -129,7 +129,7 @@ def answer_options(
             with np.errstate(divide="ignore"):
                 order = np.argsort(-(np.log(weight) + noise), kind="stable")
             said = {plain(text) for text in row["candidates"]}
-            taken: list[Option] = []
+            taken: list[NewDistractor] = []
             for n in order[: int((weight > 0).sum())]:
                 other = part[n]
                 if plain(true[other]) in said or any(
@@ -137,7 +137,7 @@ def answer_options(
                 ):
                     continue
                 said.add(plain(true[other]))
-                taken.append(Option(true[other], 1.0, ANSWER))
+                taken.append(NewDistractor(true[other], 1.0, ANSWER))
                 if len(taken) == _KEPT:
                     break
             options[at] = taken

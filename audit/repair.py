@@ -13,8 +13,8 @@ from typing import Literal
 
 from video_contrast.audit.blind_audit import audited_items
 from video_contrast.audit.blind_models import audited_negatives, too_few
-from video_contrast.audit.even_choice import Option, Place, choose, won_blind
-from video_contrast.audit.near_duplicates import plain
+from video_contrast.audit.even_choice import DistractorPlace, NewDistractor, choose, won_blind
+from video_contrast.audit.item_checks import plain
 from video_contrast.audit.new_distractors import answer_options, caption_options
 from video_contrast.errors import UsageError
 from video_contrast.perturbations.contrast.generators.base import CaptionGenerator
@@ -70,32 +70,44 @@ def repair(
     items = audited_items([rows[at] for at in kept])
     if too_few([item.cluster for item in items]):
         raise UsageError(f"{len(items)} items are too few to tell which are won blind: 20 of 5 videos are needed")
-    won = dict(zip(kept, won_blind(items, seed), strict=True))
+    won = {at for at, is_won in zip(kept, won_blind(items, seed), strict=True) if is_won}
     others = _other_captions(rows)
     faults = {at: _faults(rows[at], others.get(at, ())) for at in kept}
-    to_mend = {at: rows[at] for at in kept if won[at] or faults[at]}
+    to_mend = {at: rows[at] for at in kept if at in won or faults[at]}
     options = _options(to_mend, rows, others, quality=quality, generator=generator, seed=seed)
-    places: list[Place] = []
-    for at in kept:
-        places += _places(at, rows[at], won[at], faults[at], options.get(at, []))
-    chosen: dict[int, list[Option | None]] = defaultdict(list)
+    places = [
+        place for at in kept for place in _places(at, rows[at], at in won, faults[at], options.get(at, []))
+    ]  # fmt: skip
+    drawn: dict[int, list[NewDistractor | None]] = defaultdict(list)
     for place, option in zip(places, choose(places, seed), strict=True):
-        chosen[place.item].append(option)
-    result, counts = Repair(), Counter(items=len(rows), won_blind=sum(won.values()))
+        drawn[place.item].append(option)
+    reasons = left_out | {
+        at: next(iter(faults[at].values()), "won blind") for at, of_item in drawn.items() if None in of_item
+    }
+    return _mended(rows, won, faults, drawn, reasons)
+
+
+def _mended(
+    rows: Sequence[MultipleChoiceRow],
+    won: set[int],
+    faults: Mapping[int, Mapping[int, Reason]],
+    drawn: Mapping[int, Sequence[NewDistractor | None]],
+    left_out: Mapping[int, Reason],
+) -> Repair:
+    """The rows with what was drawn for them, without those that are left out."""
+    result, counts = Repair(), Counter({"items": len(rows), "won blind": len(won)})
     for at, row in enumerate(rows):
-        drawn = chosen[at]
-        if at in left_out or None in drawn:
-            reason = left_out.get(at) or next(iter(faults[at].values()), "won blind")
-            result.changes.append(Change(at, reason))
-            counts[f"left_out_{reason}"] += 1
+        if at in left_out:
+            result.changes.append(Change(at, left_out[at]))
+            counts[f"left out: {left_out[at]}"] += 1
             continue
-        new, changed = _with(at, row, [option for option in drawn if option is not None], faults[at])
+        new, changed = _with(at, row, [option for option in drawn[at] if option is not None], faults[at])
         result.rows.append(new)
         result.changes += changed
         counts["repaired"] += bool(changed)
-        counts["won_blind_and_kept"] += won[at] and not changed
-        counts.update(f"new_{change.kind}" for change in changed)
-    result.counts = {name.replace(" ", "_"): n for name, n in {**counts, "kept": len(result.rows)}.items()}
+        counts["won blind and kept"] += at in won and not changed
+        counts.update(f"new: {change.kind}" for change in changed)
+    result.counts = {**counts, "kept": len(result.rows)}
     return result
 
 
@@ -128,7 +140,7 @@ def _other_captions(rows: Sequence[MultipleChoiceRow]) -> dict[int, list[str]]:
 
 
 def _faults(row: MultipleChoiceRow, other_captions: Sequence[str]) -> dict[int, Reason]:
-    """Place of a distractor that must be replaced -> why."""
+    """DistractorPlace of a distractor that must be replaced -> why."""
     true = {plain(text) for text in (row["candidates"][row["label"]], *other_captions)}
     said: set[str] = set()
     faults: dict[int, Reason] = {}
@@ -151,14 +163,14 @@ def _options(
     quality: str | float,
     generator: CaptionGenerator | None,
     seed: int,
-) -> dict[int, list[Option]]:
+) -> dict[int, list[NewDistractor]]:
     """Number of a row -> what may stand in place of its distractors.
 
     Captions whose distractors are contrasts are edited. Questions, and captions among those of other clips, take what
     is true of other items: one edit among unlike texts would show which two belong together.
     """
     edited = {at for at, row in to_mend.items() if not row.get("question") and _has_contrasts(row)}
-    options: dict[int, list[Option]] = {}
+    options: dict[int, list[NewDistractor]] = {}
     if edited:
         captions = {at: to_mend[at] for at in edited}
         options |= caption_options(captions, others, quality=quality, generator=generator)
@@ -174,18 +186,18 @@ def _has_contrasts(row: MultipleChoiceRow) -> bool:
 
 
 def _places(
-    at: int, row: MultipleChoiceRow, won: bool, faults: Mapping[int, Reason], options: Sequence[Option]
-) -> list[Place]:
+    at: int, row: MultipleChoiceRow, won: bool, faults: Mapping[int, Reason], options: Sequence[NewDistractor]
+) -> list[DistractorPlace]:
     """The distractors of a row: the audited ones, and the faulty ones among the others."""
     audited = audited_negatives(row["label"], row["kinds"])
     numbers = sorted({*audited, *faults})
     open_places = [n for n in numbers if n in faults or (won and n in audited)]
     places = []
     for n in numbers:
-        own = Option(row["candidates"][n], 1.0, row["kinds"][n], row["edits"][n])
+        own = NewDistractor(row["candidates"][n], 1.0, row["kinds"][n], row["edits"][n])
         new = tuple(options[open_places.index(n) :: len(open_places)]) if n in open_places else ()
         places.append(
-            Place(
+            DistractorPlace(
                 at,
                 f"{row['id']} {n}",
                 row["candidates"][row["label"]],
@@ -199,7 +211,7 @@ def _places(
 
 
 def _with(
-    at: int, row: MultipleChoiceRow, options: Sequence[Option], faults: Mapping[int, Reason]
+    at: int, row: MultipleChoiceRow, options: Sequence[NewDistractor], faults: Mapping[int, Reason]
 ) -> tuple[MultipleChoiceRow, list[Change]]:
     """The row with its new distractors, and what has changed."""
     numbers = sorted({*audited_negatives(row["label"], row["kinds"]), *faults})
