@@ -122,7 +122,7 @@ class Trial(Generic[Choice]):
         """Tries the lexicon's choices, until `most` have passed."""
         for choice in choices:
             self._try(choice)
-            if len(self.choices) == most:
+            if most is not None and len(self.choices) >= most:
                 break
 
     def read(self, choice_of: Callable[[str], Choice | None], most: int | None = None) -> None:

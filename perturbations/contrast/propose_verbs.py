@@ -13,13 +13,13 @@ from video_contrast.perturbations.contrast.features import (
 )
 from video_contrast.perturbations.contrast.lexicon import Swap
 from video_contrast.perturbations.contrast.proposal import ClipProposals, Features, Proposal, Replacements, Trial
-from video_contrast.perturbations.contrast.slots import LIGHT, PLACES, Frame, VerbChoice, VerbKey, VerbSlot
+from video_contrast.perturbations.contrast.slots import LIGHT, PLACES, Frame, VerbChoice, VerbKey, VerbSlot, with_object
 from video_contrast.perturbations.english.forms import inflect, lemma, verb_tags
 from video_contrast.perturbations.english.lexicon import words_of
 from video_contrast.seeds import Streams
 
-KEPT = 24  # proposals a verb that are judged
-_WRITTEN = 14  # of which are written swaps
+KEPT = 30  # proposals a verb that are judged
+_WRITTEN = 22  # of which are written swaps
 _READ = 40  # other units a verb that are looked at
 _LEAST = 5  # videos that a unit of the counts needs, if the lexicon does not have it
 # Prepositions behind which anything may have been done.
@@ -37,7 +37,7 @@ def propose_verbs(clip: ClipReading, evidence: Evidence, replacements: Replaceme
     for index, reading in enumerate(clip.readings):
         if not reading.verbs:
             proposed.leave_out("no verb")
-        for slot in reading.verbs:
+        for slot in _replaceable(reading, whole=replacements is None):
             if slot.rejection_reason not in (None, "light verb"):
                 proposed.leave_out(str(slot.rejection_reason), index, slot)
                 continue
@@ -47,6 +47,15 @@ def propose_verbs(clip: ClipReading, evidence: Evidence, replacements: Replaceme
             for choice in choices:
                 add_verb(proposed, index, slot, choice, shared, evidence)
     return proposed
+
+
+def _replaceable(reading: CaptionReading, *, whole: bool) -> Iterator[VerbSlot]:
+    """The verbs of a caption, and those with their objects, which written swaps replace together."""
+    for slot in reading.verbs:
+        yield slot
+        together = with_object(reading.sentence, slot) if whole else None
+        if together is not None and together.rejection_reason is None:
+            yield together
 
 
 def _eligible(
@@ -64,6 +73,8 @@ def _eligible(
     if proposed.replacements is None:
         written = _written(slot, reading, evidence)
         trial.take(written, most=_WRITTEN)
+        if slot.frame == "o":
+            return trial.choices
         if slot.rejection_reason is None:
             words = {choice.words for choice in written if choice.tail is None}
             likely = _likely(slot, reading, evidence)
@@ -151,7 +162,7 @@ def _swaps_of_one_place(evidence: Evidence, key: VerbKey, joined: frozenset[str]
     swaps = _listed(evidence, key.unit, key.frame, key, joined)
     choices: list[VerbChoice] = []
     for swap in swaps:
-        if key.frame == "i" or swap.keeps:
+        if key.frame in "io" or swap.keeps:
             choices.append(VerbChoice(swap.unit, "i", keeps if swap.keeps else "", swap))
         else:
             choices += [choice._replace(swap=swap) for choice in _with_object([swap.unit], key, evidence)]
@@ -300,6 +311,9 @@ def _clash(reading: CaptionReading, slot: VerbSlot, choice: VerbChoice, evidence
     """What in the rest of the caption speaks against a unit; None if nothing does."""
     if slot.order and choice.frame == "p" and choice.swap is None:
         return "not done in a step"
+    of_noun = slot.noun_place is None or reading.sentence.words[slot.noun_place].is_noun
+    if choice.frame == "t" and choice.unit.startswith(f"{choice.verb} ") and not of_noun:
+        return "particle before a pronoun"
     for tail in slot.tails:
         if tail == choice.tail:
             continue
@@ -330,6 +344,8 @@ def add_verb(
     known = evidence.kept(verb_choice_features, slot.key, choice if choice.tail is None else choice._replace(tail=None))
     features = {**shared, **known, **verb_caption_features(reading, slot, choice, new, evidence)}
     unit, other, end = slot.unit, choice.words, slot.end
+    if slot.frame == "o":
+        unit = f"{unit} {slot.noun}".strip()
     if choice.tail is not None and choice.swap is not None:
         end = reading.sentence.words[choice.tail.place].end
         between = reading.caption[slot.end : reading.sentence.words[choice.tail.place].start]

@@ -1,6 +1,6 @@
 """What can be replaced in a caption: its verbs, each with particle and preposition, and its things."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal, NamedTuple
 
@@ -9,7 +9,8 @@ from video_contrast.perturbations.english import Sentence
 from video_contrast.perturbations.english.forms import inflect, inflect_name, verb_word
 from video_contrast.perturbations.english.lexicon import has_class, words_of
 
-Frame = Literal["i", "t", "p"]  # no object, a direct object, the object of the unit's preposition
+# No object, a direct object, the object of the unit's preposition; "o": verb and object are replaced together.
+Frame = Literal["i", "t", "p", "o"]
 
 # Verbs that take their meaning from what follows.
 LIGHT = words_of("light_verb")
@@ -63,7 +64,7 @@ class VerbSlot:
     place: int  # of the verb among the caption's words
     unit: str  # verb, particle and preposition in dictionary form: "talk about"
     verb: str  # its lemma
-    frame: Frame  # "i", "t" or "p"
+    frame: Frame  # "i", "t" or "p"; "o" of `with_object`
     noun: str  # key of the object, or of the preposition's object (`Sentence.noun_key`); "" without one
     noun_place: int | None  # its place; None without one
     subject: str  # lemma of who does it, "person" for people, "" where the caption does not tell
@@ -175,6 +176,26 @@ def _verb_slot(sentence: Sentence, place: int) -> VerbSlot:
         rejection_reason=_verb_rejection(sentence, place, last, order=order),
         subject_place=subject,
     )
+
+
+def with_object(sentence: Sentence, slot: VerbSlot) -> VerbSlot | None:
+    """A verb and its object as one: "plays the guitar"; None where the object holds a clause, and in steps of recipes.
+
+    >>> from video_contrast.perturbations.english import parse_one
+    >>> sentence = parse_one("a man plays the guitar on a stage")
+    >>> slot = with_object(sentence, verb_slots(sentence)[0])
+    >>> (slot.frame, sentence.caption[slot.start : slot.end])
+    ('o', 'plays the guitar')
+    """
+    at = slot.noun_place
+    if slot.frame == "i" or slot.passive or slot.order or at is None or at < slot.place:
+        return None
+    phrase = sentence.subtree(at)
+    if any(sentence.words[n].is_verb for n in phrase):
+        return None
+    reason = None if slot.rejection_reason == "light verb" else slot.rejection_reason
+    tails = tuple(tail for tail in slot.tails if tail.place not in phrase)
+    return replace(slot, frame="o", end=sentence.words[phrase[-1]].end, rejection_reason=reason, tails=tails)
 
 
 def _particle(sentence: Sentence, place: int) -> str:

@@ -81,9 +81,12 @@ def inflect(lemma: str, tag: str) -> str:
 
     A lemma that has no such form comes back as it is.
 
-    >>> inflect("run", "VBG"), inflect("pick up", "VBZ"), inflect("deep fry", "VBG"), inflect("woman", "NNS")
-    ('running', 'picks up', 'deep frying', 'women')
+    >>> inflect("run", "VBG"), inflect("pick up", "VBZ"), inflect("gift-wrap", "VBG"), inflect("woman", "NNS")
+    ('running', 'picks up', 'gift-wrapping', 'women')
     """
+    lead, hyphen, last = lemma.partition("-")
+    if hyphen and tag.startswith("V") and " " not in lead and last:
+        return f"{lead}-{inflect(last, tag)}"
     head, space, rest = lemma.partition(" ")
     if space and verb_word(lemma) != head:
         return f"{head} {inflect(rest, tag)}"

@@ -216,6 +216,20 @@ def test_items_that_texts_alone_would_tell_are_left_out() -> None:
     assert set(choose(proposed)) == set(chosen) and proposed.missing == dict.fromkeys(left_out, LEFT_OUT)
 
 
+def test_written_swaps_replace_a_verb_with_its_object_but_not_in_steps() -> None:
+    caption = "a man is playing the guitar on a stage"
+    whole = {item.other: item for item in proposals_of([caption]).proposals["0"] if item.old == "playing the guitar"}
+    assert whole["talk"].text == "a man is talking on a stage" and whole["talk"].unit == "play guitar"
+    assert whole["ride a horse"].new == "riding a horse"
+    steps = proposals_of(["fry the chicken in a pan"]).proposals["0"]
+    assert steps and not any("chicken" in item.old and " _ " not in item.unit for item in steps)
+
+
+def test_a_particle_does_not_stand_before_a_pronoun() -> None:
+    texts = {item.text for item in proposals_of(["two men fight each other"]).proposals["0"]}
+    assert texts and not any(f" {particle} each other" in text for text in texts for particle in ("up", "away", "out"))
+
+
 def test_written_swaps_change_verb_and_preposition_around_the_object_and_open_light_verbs() -> None:
     poured, made = (proposals_of([text]).proposals["0"] for text in ("add the carrots to a pan", "a man takes a pan"))
     two_places = [item for item in poured if " _ " in item.other]

@@ -178,10 +178,10 @@ SWAP = re.compile(r"(~?|~?!)[a-z-]+( [a-z-]+){0,5}|[a-z-]+( [a-z-]+)? _ [a-z]+( 
 
 def test_swaps_are_distinct_units_for_a_frame() -> None:
     table = rows(LEXICON / "swaps.tsv", *SWAPS)
-    keys = [tuple(row[:4]) for row in table]
+    keys = [(unit, *row[1:4]) for row in table for unit in row[0].split("|")]
     assert len(set(keys)) == len(keys)
     assert {(row[1], row[2]) for row in table} <= {
-        (frame, subject) for frame in ("i", "t", "p", "t+p") for subject in ("person", "animal", "thing")
+        (frame, subject) for frame in ("i", "t", "p", "o", "t+p") for subject in ("person", "animal", "thing")
     }
     for unit, frame, _, objects, replacements in table:
         listed = replacements.split(", ")
@@ -189,7 +189,7 @@ def test_swaps_are_distinct_units_for_a_frame() -> None:
         assert (objects == "-") == (frame == "i") and unit not in listed, unit
         assert {" _ " in text for text in listed} == {frame == "t+p"} and (" _ " in unit) == (frame == "t+p"), unit
         assert frame == "p" or not any(text.startswith("~") for text in listed), unit
-        assert frame in ("i", "p") or not any("!" in text for text in listed), unit
+        assert frame in ("i", "p", "o") or not any("!" in text for text in listed), unit
 
 
 def test_swaps_of_a_noun_come_before_those_of_its_class_and_near_units_share_theirs() -> None:
@@ -198,7 +198,9 @@ def test_swaps_of_a_noun_come_before_those_of_its_class_and_near_units_share_the
     assert guitar and drum and not any(swap.carried for swap in guitar)
     poured = lexicon.swaps("add _ to", "t+p", "man", "carrot")
     assert poured and all(swap.preposition for swap in poured)
-    own = {row[0] for row in rows(LEXICON / "swaps.tsv", *SWAPS) if row[1:3] == ["i", "person"]}
+    own = {
+        unit for row in rows(LEXICON / "swaps.tsv", *SWAPS) if row[1:3] == ["i", "person"] for unit in row[0].split("|")
+    }
     near = {unit for unit in lexicon.units for swap in lexicon.swaps(unit, "i") if swap.carried}
     assert near and not near & own
     assert lexicon.swaps("no such unit", "i") == ()

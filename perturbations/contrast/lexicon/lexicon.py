@@ -151,7 +151,8 @@ class Lexicon:
         """What is written to take a unit's place, best first; for a unit without a row, that of its near synonyms.
 
         Args:
-            unit, frame: in dictionary form; of frame "t+p" with the preposition behind the object: "pour _ into".
+            unit, frame: in dictionary form; of frame "t+p" with the preposition behind the object: "pour _ into";
+                frame "o" is of what replaces a verb with its object.
             subject: who does it, a class ("person") or a noun ("dog").
             noun: the object; "" without one.
         """

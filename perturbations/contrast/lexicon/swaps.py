@@ -20,14 +20,15 @@ class Swap(NamedTuple):
 
 
 class SwapTable:
-    """The rows of `swaps.tsv`: unit, frame, subject, objects, replacements."""
+    """The rows of `swaps.tsv`: units, frame, subject, objects, replacements."""
 
     def __init__(self, rows: Iterable[Sequence[str]], units: Iterable[str]) -> None:
         known = frozenset(units)
         self._rows: dict[tuple[str, str, str], list[tuple[frozenset[str], tuple[Swap, ...]]]] = defaultdict(list)
-        for unit, frame, subject, objects, replacements in rows:
+        for units, frame, subject, objects, replacements in rows:
             listed = tuple(_swap(text, known) for text in replacements.split(", "))
-            self._rows[unit, frame, subject].append((frozenset(objects.split(",")), listed))
+            for unit in units.split("|"):
+                self._rows[unit, frame, subject].append((frozenset(objects.split(",")), listed))
 
     def find(
         self, unit: str, frame: str, subject: str, nouns: frozenset[str], classes: frozenset[str]
@@ -36,7 +37,7 @@ class SwapTable:
 
         Args:
             unit: as it stands in the caption; of frame "t+p" with its preposition: "pour _ into".
-            frame: "i", "t", "p" or "t+p".
+            frame: "i", "t", "p", "o" or "t+p".
             subject: "person", "animal" or "thing".
             nouns, classes: names of the object, and its classes with those above them; both empty without one.
         """
