@@ -18,8 +18,8 @@ from video_contrast.perturbations.english.forms import inflect, lemma, verb_tags
 from video_contrast.perturbations.english.lexicon import words_of
 from video_contrast.seeds import Streams
 
-KEPT = 30  # proposals a verb that are judged
-_WRITTEN = 22  # of which are written swaps
+KEPT = 24  # proposals a verb that are judged
+_WRITTEN = 18  # of which are written swaps
 _READ = 40  # other units a verb that are looked at
 _LEAST = 5  # videos that a unit of the counts needs, if the lexicon does not have it
 # Prepositions behind which anything may have been done.
@@ -309,7 +309,7 @@ def _said_elsewhere(
 
 def _clash(reading: CaptionReading, slot: VerbSlot, choice: VerbChoice, evidence: Evidence) -> str | None:
     """What in the rest of the caption speaks against a unit; None if nothing does."""
-    if slot.order and choice.frame == "p" and choice.swap is None:
+    if slot.order and not _in_a_step(choice, evidence):
         return "not done in a step"
     of_noun = slot.noun_place is None or reading.sentence.words[slot.noun_place].is_noun
     if choice.frame == "t" and choice.unit.startswith(f"{choice.verb} ") and not of_noun:
@@ -320,6 +320,8 @@ def _clash(reading: CaptionReading, slot: VerbSlot, choice: VerbChoice, evidence
         if slot.order and choice.swap is not None and choice.frame != "i":
             return "does not go with what follows"
         if tail.preposition in _ANYWHERE:
+            if choice.swap is not None and choice.frame == "i" and _of_kitchen(tail.noun, evidence):
+                return "does not go with what follows"
             continue
         own_object = choice.swap is not None and choice.swap.phrase
         if own_object or not evidence.counts.get("tail", choice.verb, tail.preposition):
@@ -330,6 +332,19 @@ def _clash(reading: CaptionReading, slot: VerbSlot, choice: VerbChoice, evidence
             if clash and not evidence.excludes(other.unit, slot.unit):
                 return "clashes with another verb of the caption"
     return None
+
+
+def _in_a_step(choice: VerbChoice, evidence: Evidence) -> bool:
+    """Whether a unit may stand in a step of a recipe: a written one without an object of the caption's cooks."""
+    if choice.swap is None:
+        return choice.frame != "p"
+    return choice.frame != "i" or any("cook" in action.scenes for action in evidence.lexicon.actions(choice.unit))
+
+
+def _of_kitchen(noun: str, evidence: Evidence) -> bool:
+    """Whether a noun is food, or what food is in, where few other things are done."""
+    categories = evidence.categories(noun)
+    return any(evidence.lexicon.is_a(category, parent) for category in categories for parent in ("food", "kitchen"))
 
 
 def add_verb(
