@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import TypeVar
 
@@ -37,22 +38,33 @@ class ClipReader:
     perturb_on: str | None = None  # the torch device of perturbations that have a kernel there; None: numpy
 
     def read(
-        self, views: Mapping[Clip, Sequence[Visual]], prepare: Callable[[ClipFrames], T], *, ahead: int, depth: int
+        self,
+        clips: Iterable[Clip],
+        visuals_of: Callable[[Clip], Sequence[Visual]],
+        prepare: Callable[[ClipFrames], T],
+        *,
+        ahead: int,
+        depth: int,
     ) -> Iterator[tuple[Clip, Iterator[tuple[View, T]]]]:
         """Yields each clip with an iterator over its views and what `prepare` made of their frames.
 
         Args:
-            views: clip -> the treatments to show; in the order in which the clips are handed over.
+            clips: in the order in which they are handed over; asked for one by one, as their turn to be decoded comes.
+            visuals_of: the treatments to show of a clip, called in a decoding thread.
             prepare: called in a decoding thread, once for views that show the same frames.
             ahead: clips begun and not yet handed over, besides one a thread.
         """
 
         def work(clip: Clip) -> Iterator[tuple[View, T]]:
+            visuals = visuals_of(clip)
+            if not visuals:
+                return
             counter = Counter()
+            digest = ""
             previous: np.ndarray | None = None
             try:
                 shown = views_of(
-                    self.root, clip, views[clip], self.sampling, counter=counter,
+                    self.root, clip, visuals, self.sampling, counter=counter,
                     store=self.frames, perturb_on=self.perturb_on,
                 )  # fmt: skip
                 for view in shown:
@@ -60,14 +72,17 @@ class ClipReader:
                         ready = prepare(ClipFrames(view.frames, view.times, clip, view.seconds))
                     previous = view.frames
                     if view.visual.name is None:
-                        self.counts.frames_seen[clip] = frames_digest(view.frames)
+                        digest = frames_digest(view.frames)
                     yield view, ready
             finally:
-                self.counts.decode.add(counter)
+                self.counts.read(clip, counter, len(visuals), digest)
 
-        clips = [clip for clip in views if views[clip]]
-        workers = self.affordable_workers(clips[0], views[clips[0]]) if clips else 0
-        for clip, results in feed(clips, work, workers=workers, ahead=workers + ahead, depth=depth):
+        rest = iter(clips)
+        first = next(rest, None)
+        if first is None:
+            return
+        workers = self.affordable_workers(first, visuals_of(first))
+        for clip, results in feed(chain([first], rest), work, workers=workers, ahead=workers + ahead, depth=depth):
             yield clip, self._until_broken(results, clip)
 
     def _until_broken(self, results: Iterator[T], clip: Clip) -> Iterator[T]:
@@ -84,6 +99,8 @@ class ClipReader:
 
     def affordable_workers(self, clip: Clip, visuals: Sequence[Visual]) -> int:
         """How many threads hold no more than `FRAMES_HELD` bytes of frames, if all clips are like this one."""
+        if not visuals:
+            return self.workers
         try:
             held = held_bytes(self.root, clip, visuals, self.sampling)
         except VideoContrastError:  # it is recorded when its turn comes

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -37,6 +38,7 @@ class Store:
         self.multi_vector = multi_vector
         self.folder = Path(root) / space
         self.folder.mkdir(parents=True, exist_ok=True)
+        self._lock = threading.RLock()
         self._where: dict[str, tuple[str, int]] = {}
         self._read: set[str] = set()  # shards whose header was read
         self._checked: set[str] = set()  # shards whose digest was found right
@@ -58,7 +60,8 @@ class Store:
 
     def __contains__(self, key: str) -> bool:
         """Whether a row is there and its shard is what was written."""
-        return key in self._where and self._is_sound(self._where[key][0])
+        with self._lock:  # decoding threads ask, too
+            return key in self._where and self._is_sound(self._where[key][0])
 
     def _is_sound(self, name: str) -> bool:
         """Whether a shard has its digest; one that has not is set aside, and none of its rows is there any more."""

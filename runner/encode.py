@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,7 +17,7 @@ from video_contrast.runner.kinds.base import ClipFrames, Encoder, Prepared
 from video_contrast.runner.kinds.late_interaction import stacked
 from video_contrast.runner.memory import Batcher
 from video_contrast.runner.plan import Plan
-from video_contrast.runner.run_counts import Progress, RunCounts
+from video_contrast.runner.run_counts import Done, RunCounts
 from video_contrast.runner.views import blank
 from video_contrast.video import Clip
 
@@ -35,19 +36,13 @@ class Encoding:
     batch_size: int  # views at a time; four times as many texts
     counts: RunCounts  # what this process did
 
-    def missing_texts(self) -> list[tuple[str, ...]]:
-        """The runs of texts of which one is not in the store."""
+    def text_runs(self) -> list[tuple[str, ...]]:
+        """The texts of the plan in the units that are dealt out and stored."""
         texts = self.plan.texts
-        runs = [texts[begin : begin + TEXTS_A_CHUNK] for begin in range(0, len(texts), TEXTS_A_CHUNK)]
-        return [run for run in runs if any(Keys.text(text) not in self.store for text in run)]
-
-    def missing_chunks(self) -> list[tuple[Clip, ...]]:
-        """The chunks of which a view is not in the store."""
-        chunks = self.plan.chunks(self.batch_size)
-        return [chunk for chunk in chunks if any(self.missing_views(clip) for clip in chunk)]
+        return [texts[begin : begin + TEXTS_A_CHUNK] for begin in range(0, len(texts), TEXTS_A_CHUNK)]
 
     def missing_views(self, clip: Clip) -> tuple[Visual, ...]:
-        """The views of a clip that are not in the store."""
+        """The views of a clip that are not in the store; the clip's files are looked at for it."""
         return tuple(visual for visual in self.plan.seen(clip) if self.keys.video(clip, visual) not in self.store)
 
     @property
@@ -59,15 +54,22 @@ class Encoding:
     def _blind_key(self) -> str:
         return self.keys.video(next(iter(self.plan.views)), BLIND)
 
-    def encode_texts(self, runs: Sequence[Sequence[str]], progress: Progress) -> None:
-        """Encodes what runs of texts lack; each run becomes one shard."""
+    def encode_texts(self, runs: Iterable[tuple[int, Sequence[str]]], done: Done) -> None:
+        """Encodes what runs of texts lack; each run becomes one shard.
+
+        Args:
+            runs: numbers and texts.
+            done: told of each number.
+        """
         batcher = Batcher(4 * self.batch_size, self.counts)
-        for run in runs:
+        for number, run in runs:
             texts = [text for text in run if Keys.text(text) not in self.store]
-            rows = _finite(batcher(self.model.encode_texts, texts), [repr(text) for text in texts])
-            self.counts.text_encodings += len(texts)
-            self.store.put([Keys.text(text) for text in texts], rows)
-            progress(len(texts))
+            self.counts.planned["text_encodings"] += len(texts)
+            if texts:
+                rows = _finite(batcher(self.model.encode_texts, texts), [repr(text) for text in texts])
+                self.counts.text_encodings += len(texts)
+                self.store.put([Keys.text(text) for text in texts], rows)
+            done(number)
 
     def encode_blank(self) -> None:
         """Encodes what an encoder sees when it is to see nothing: grey frames, once, so that all clips tie exactly."""
@@ -75,28 +77,40 @@ class Encoding:
         times = tuple(float(n) for n in range(len(frames)))
         rows = self.model.encode_prepared([self.model.prepare(ClipFrames(frames, times))])
         self.counts.visual_encodings += 1
+        self.counts.planned["visual_encodings"] += 1
         self.store.put([self._blind_key], _finite(rows, ["blank frames"]), np.full((1, len(frames)), -1))
 
-    def encode_videos(self, chunks: Sequence[Sequence[Clip]], reader: ClipReader, progress: Progress) -> None:
+    def encode_videos(self, chunks: Iterable[tuple[int, Sequence[Clip]]], reader: ClipReader, done: Done) -> None:
         """Encodes the missing views of chunks of clips; each chunk becomes one shard.
 
-        A clip that cannot be decoded is recorded in the counts with its reason, and the others go on. `chunks`: clips,
-        in the units that are stored.
+        A clip that cannot be decoded is recorded in the counts with its reason, and the others go on.
+
+        Args:
+            chunks: numbers and clips, asked for as their turn to be decoded comes.
+            reader: decodes the clips.
+            done: told of each number.
         """
         batcher = Batcher(self.batch_size, self.counts)
-        missing = {clip: self.missing_views(clip) for chunk in chunks for clip in chunk}
-        most = max(map(len, missing.values()), default=1)
+        begun: deque[tuple[int, Sequence[Clip]]] = deque()
+
+        def clips() -> Iterator[Clip]:
+            for chunk in chunks:
+                begun.append(chunk)
+                yield from chunk[1]
+
+        most = max(map(len, self.plan.views.values()), default=1)
         depth = max(2, min(self.batch_size, most))
-        source = reader.read(missing, self.model.prepare, ahead=-(-2 * self.batch_size // max(1, most)), depth=depth)
-        for chunk in chunks:
+        ahead = -(-2 * self.batch_size // max(1, most))
+        source = reader.read(clips(), self.missing_views, self.model.prepare, ahead=ahead, depth=depth)
+        for _, views in source:
+            number, chunk = begun.popleft()
             names: list[str] = []
             numbers: list[np.ndarray] = []
             prepared: list[Prepared] = []
             rows: list[np.ndarray] = []
             for clip in chunk:
-                if not missing[clip]:
-                    continue
-                _, views = next(source)
+                if clip is not chunk[0]:
+                    _, views = next(source)
                 for view, ready in views:
                     names.append(self.keys.video(clip, view.visual))
                     numbers.append(view.numbers)
@@ -104,12 +118,12 @@ class Encoding:
                     if len(prepared) >= batcher.size:
                         rows.append(batcher(self.model.encode_prepared, prepared))
                         prepared = []
-                progress(len(missing[clip]))
             if prepared:
                 rows.append(batcher(self.model.encode_prepared, prepared))
             if names:
                 self.counts.visual_encodings += len(names)
                 self.store.put(names, _finite(stacked(rows), names), numbers)
+            done(number)
 
 
 def _finite(rows: np.ndarray, names: Sequence[str]) -> np.ndarray:

@@ -189,6 +189,6 @@ def run_evidence(run: Run) -> JsonObject:
     return {
         "version": VERSION,
         "network": network_facts(run.model) if local else {},
-        "items": item_digests(run.model, run.plan, run.counts),
+        "items": item_digests(run.model, run.plan, run.total),
         "traces": run.self_test.traces if run.self_test else [],
     }

@@ -87,10 +87,10 @@ def _kept_whole(tables: Sequence[PlannedTable], gigabytes: float) -> set[tuple[s
 
 def _nothing_scored(run: Run, group: Group, missing: dict[str, str]) -> VideoContrastError:
     """Why no item of a group has scores."""
-    clip = next((item.clip for item in group.items if item.clip in run.counts.broken), group.items[0].clip)
-    if clip in run.counts.unseen:
+    clip = next((item.clip for item in group.items if item.clip in run.total.broken), group.items[0].clip)
+    if clip in run.total.unseen:
         return VideoContrastError(
-            f"no edited clip of the config {group.config} is shown whole: {run.counts.broken[clip]}"
+            f"no edited clip of the config {group.config} is shown whole: {run.total.broken[clip]}"
         )
     return VideoContrastError(
         f"no video of the config {group.config} could be read under {run.video_root} (--video-root); the "
@@ -100,7 +100,7 @@ def _nothing_scored(run: Run, group: Group, missing: dict[str, str]) -> VideoCon
 
 def _record(run: Run, scorer: TableScorer, missing: dict[str, str], *, seconds: float) -> RunRecord:
     """The content of `run.json`."""
-    job, plan, counts = run.job, run.plan, run.counts
+    job, plan, counts = run.job, run.plan, run.total
     entry: RunRecord = {
         "version": __version__,
         "request": job.request,
@@ -130,10 +130,10 @@ def _record(run: Run, scorer: TableScorer, missing: dict[str, str], *, seconds: 
             "frames_converted": counts.decode.converted,
             "visual_encodings": counts.visual_encodings,
             **({"frame_encodings": counts.frame_encodings} if counts.frame_encodings else {}),
-            "visual_encodings_planned": run.planned["visual_encodings"],
-            "visual_encodings_in_all": plan.n_views if run.videos else 0,
+            "visual_encodings_planned": run.total.planned["visual_encodings"],
+            "visual_encodings_in_all": plan.n_views if run.total.videos else 0,
             "text_encodings": counts.text_encodings,
-            "text_encodings_planned": run.planned["text_encodings"],
+            "text_encodings_planned": run.total.planned["text_encodings"],
             "text_encodings_in_all": len(plan.texts),
             "batches": counts.batches,
         },
@@ -203,8 +203,8 @@ def _model_counts(run: Run) -> JsonObject:
 
 def _missing(run: Run, scorer: TableScorer) -> dict[str, str]:
     """Video path (the name of an edited clip) -> why, of the clips without scores."""
-    reasons = {clip.name: why for clip, why in run.counts.broken.items()}
-    reasons |= {path: f"{path}: {entry['error']}" for path, entry in run.videos.items() if "error" in entry}
+    reasons = {clip.name: why for clip, why in run.total.broken.items()}
+    reasons |= {path: f"{path}: {entry['error']}" for path, entry in run.total.videos.items() if "error" in entry}
     other = {True: WITH_ITS_GROUP, False: "could not be read"}  # by whether the clip is edited
     return {clip.name: reasons.get(clip.name, other[bool(clip.segments)]) for clip in scorer.missing}
 
@@ -214,6 +214,6 @@ def _unseen_configs(run: Run, scorer: TableScorer) -> dict[str, str]:
     reasons = {}
     for group in dict.fromkeys(table.group for table in run.plan.tables):
         clips = {item.clip for item in group.items}
-        if clips <= scorer.missing and (unseen := sorted(clips & run.counts.unseen, key=lambda clip: clip.name)):
-            reasons[group.config] = run.counts.broken[unseen[0]]
+        if clips <= scorer.missing and (unseen := sorted(clips & run.total.unseen, key=lambda clip: clip.name)):
+            reasons[group.config] = run.total.broken[unseen[0]]
     return reasons

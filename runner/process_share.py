@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import chain
 from pathlib import Path
 
 from video_contrast import seeds
@@ -23,13 +25,13 @@ from video_contrast.runner.kinds.base import Encoder, PairScorer, TextScorer
 from video_contrast.runner.plan import Plan
 from video_contrast.runner.processes import Processes
 from video_contrast.runner.run_counts import RunCounts
-from video_contrast.runner.score_pairs import Pairing, PairResults, ScoreRequest, score_pairs
+from video_contrast.runner.score_pairs import Pairing, PairResults, score_pairs
 from video_contrast.runner.shared_frames import encode_frames, frames_by_themselves, pool_views, shared_frames
 from video_contrast.runner.table_scores import TableScorer, encoder_tables, pair_tables, text_tables
-from video_contrast.runner.video_files import NOT_FOUND, absent, hashed
+from video_contrast.runner.video_files import NOT_FOUND, VideoFiles, absent
+from video_contrast.runner.work_queue import WorkQueue
 from video_contrast.storage import RunFolder
 from video_contrast.storage.run_records import VideoFile
-from video_contrast.video import Clip
 
 
 @dataclass
@@ -44,10 +46,9 @@ class Run:
     dtype: str
     video_root: Path  # the folder of the videos
     perturb_on: str | None = None  # the torch device of perturbations that have a kernel there; None: numpy
-    counts: RunCounts = field(default_factory=RunCounts)
-    videos: dict[str, VideoFile] = field(default_factory=dict)  # as in `videos.json`; {} where none is decoded
+    counts: RunCounts = field(default_factory=RunCounts)  # of this process, since its last chunk
+    total: RunCounts = field(default_factory=RunCounts)  # of all processes; in the first one, once all is done
     model_counts: dict[str, int] = field(default_factory=dict)  # summed over all results, whoever computed them
-    planned: Counter[str] = field(default_factory=Counter)  # how many views and texts were missing when the run began
     began: float = field(default_factory=time.time)
     self_test: SelfTest | None = None  # of the model, before anything was scored; None where it was left out
 
@@ -62,19 +63,35 @@ class Run:
             *(f"{name} {version}" for name, version in run_directory.numeric_versions().items()),
         ).hex()[:32]  # fmt: skip
 
-    def encode_or_score(self) -> TableScorer:
-        """Encodes or scores what is missing; returns what makes the tables' scores."""
+    @cached_property
+    def files(self) -> VideoFiles:
+        """The video files, which are read as they are needed."""
+        shared = self.job.frames.videos if self.job.frames else {}
+        return VideoFiles(self.video_root, {**shared, **RunFolder(self.job.output).known_videos}, self._looked_at)
+
+    def encode_or_score(self) -> TableScorer | None:
+        """Encodes or scores what is missing.
+
+        Returns what makes the tables' scores; None in other processes than the first.
+        """
+        scorer = self._scorer()
+        if scorer is not None:
+            self.total.add(self.counts.taken())
+            if self.job.frames:
+                self.job.frames.videos.update(self.total.videos)
+            if self.total.videos:
+                RunFolder(self.job.output).write_videos(self.total.videos)
+        return scorer
+
+    def _scorer(self) -> TableScorer | None:
         if isinstance(self.model, TextScorer):
             self._leave_out_or_remark_absent(self.model)
             return text_tables(self.model, self.plan, frozenset(self.counts.broken))
-        names = dict.fromkeys(path for clip in self.plan.views for path in clip.paths)
-        root, shared = self.video_root, self.job.frames.videos if self.job.frames else {}
-        self.videos = self.processes.from_first(lambda: hashed(names, root, RunFolder(self.job.output), shared))
-        contents = {path: entry.get("sha256", "") for path, entry in self.videos.items()}
-        keys = Keys(contents, self.job.sampling, on_device=self.perturb_on is not None)
+        keys = Keys(self.files, self.job.sampling, on_device=self.perturb_on is not None)
         reader = ClipReader(
-            root, self.job.sampling, self._workers(), self.counts, frames=self.job.frames, perturb_on=self.perturb_on
-        )
+            self.video_root, self.job.sampling, self._workers(), self.counts, frames=self.job.frames,
+            perturb_on=self.perturb_on,
+        )  # fmt: skip
         if isinstance(self.model, Encoder):
             return self._encode(self.model, keys, reader)
         return self._pairs(self.model, keys, reader)
@@ -88,27 +105,24 @@ class Run:
         for path in gone:
             self.counts.decode.remark(self.video_root / path, [NOT_FOUND])
 
-    def _encode(self, model: Encoder, keys: Keys, reader: ClipReader) -> TableScorer:
+    def _encode(self, model: Encoder, keys: Keys, reader: ClipReader) -> TableScorer | None:
         store = Store(self.job.store, self.space, multi_vector=model.vector_length is not None)
         encoding = Encoding(model, self.plan, keys, store, batch_size=self.job.options.batch_size, counts=self.counts)
         self._share_frames(model, encoding, reader)
-        # The first process says what is missing: another may already see what a third one has just written.
-        texts, chunks, blind = self.processes.from_first(
-            lambda: (encoding.missing_texts(), encoding.missing_chunks(), encoding.blind_missing)
-        )
-        self.planned["text_encodings"] = len({text for run in texts for text in run if Keys.text(text) not in store})
-        views = [len(encoding.missing_views(clip)) for chunk in chunks for clip in chunk]
-        self.planned["visual_encodings"] = sum(views) + blind
-        mine = self.processes.share(texts)
-        with self.bar("texts", sum(map(len, mine)), "text") as progress:
-            encoding.encode_texts(mine, progress)
-        if self.processes.first and blind:
-            encoding.encode_blank()
-        my_chunks = self.processes.share(chunks)
-        total = sum(len(self.plan.seen(clip)) for chunk in my_chunks for clip in chunk)
-        with self.bar("videos", total, "view") as progress:
-            encoding.encode_videos(my_chunks, reader, progress)
-        self._meet()
+        runs, chunks = encoding.text_runs(), self.plan.chunks(encoding.batch_size)
+        with self._dealt("texts", len(runs), sum(map(len, runs)), "text") as (shares, done):
+            for numbers in shares:
+                encoding.encode_texts(((number, runs[number]) for number in numbers), done)
+        with self._dealt("blind", int(self.plan.blind), 0, "view") as (shares, done):
+            for number in chain.from_iterable(shares):
+                if encoding.blind_missing:
+                    encoding.encode_blank()
+                done(number)
+        with self._dealt("videos", len(chunks), self.plan.n_views - self.plan.blind, "view") as (shares, done):
+            for numbers in shares:
+                encoding.encode_videos(((number, chunks[number]) for number in numbers), reader, done)
+        if not self.processes.first:
+            return None
         store.refresh()
         return encoder_tables(encoding)
 
@@ -117,35 +131,30 @@ class Run:
         if not any(clip.segments for clip in self.plan.views) or not frames_by_themselves(model):
             return
         shared = self.processes.from_first(lambda: shared_frames(encoding, reader))
-        shards = self.processes.from_first(lambda: shared.shards(encoding))
-        mine = self.processes.share(shards)
-        with self.bar("frames", sum(map(len, mine)), "frame") as progress:
-            encode_frames(shared, mine, encoding, reader, progress=progress)
-        self.processes.wait()
+        shards = shared.shards()
+        with self._dealt("frames", len(shards), sum(map(len, shards)), "frame") as (shares, done):
+            for numbers in shares:
+                encode_frames(shared, ((number, shards[number]) for number in numbers), encoding, reader, done)
         encoding.store.refresh()
-        if self.processes.first:
-            pool_views(shared.views, encoding)
-        self.processes.wait()
+        with self._dealt("pooling", 1, 0, "view") as (shares, done):
+            for number in chain.from_iterable(shares):
+                pool_views(shared.views, encoding)
+                done(number)
         encoding.store.refresh()
 
-    def _pairs(self, model: PairScorer, keys: Keys, reader: ClipReader) -> TableScorer:
+    def _pairs(self, model: PairScorer, keys: Keys, reader: ClipReader) -> TableScorer | None:
         pairing = Pairing(self.plan, keys, model.together)
         requests = pairing.requests()
         scored = PairResults(RunFolder(self.job.output).answers(self.space), self.processes.rank)
 
-        def unscored() -> dict[Clip, list[ScoreRequest]]:
-            todo = {clip: [request for request in requests[clip] if request.key not in scored] for clip in requests}
-            return {clip: missing for clip, missing in todo.items() if missing}
-
-        todo = self.processes.from_first(unscored)
-        self.planned["visual_encodings"] = sum(
-            len({request.visual for request in missing}) for missing in todo.values()
-        )
-        mine = self.processes.share(list(todo))
-        with self.bar("videos", len(mine), "clip") as progress:
-            score_pairs(model, {clip: todo[clip] for clip in mine}, scored, reader, progress=progress)
+        clips = list(requests)
+        with self._dealt("videos", len(clips), len(clips), "clip") as (shares, done):
+            for numbers in shares:
+                chunks = ((number, clips[number]) for number in numbers)
+                score_pairs(model, chunks, requests, scored, reader, done=done)
         scored.close()
-        self._meet()
+        if not self.processes.first:
+            return None
         scored.refresh()
         total: Counter[str] = Counter()
         for key in {request.key for of_clip in requests.values() for request in of_clip if request.key in scored}:
@@ -159,12 +168,40 @@ class Run:
         local = int(os.environ.get("LOCAL_WORLD_SIZE", 1))
         return max(1, min(16, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 4) // local)
 
-    def _meet(self) -> None:
-        """Waits for the other processes and adds up the counts."""
-        counts = RunCounts()
-        for other in self.processes.gather(self.counts):
-            counts.add(other)
-        self.counts = counts
+    @contextmanager
+    def _dealt(
+        self, stage: str, size: int, total: int, unit: str
+    ) -> Iterator[tuple[Iterable[Iterator[int]], Callable[[int], None]]]:
+        """Yields the numbers of this process's chunks, share by share, and what is told of each that is done.
+
+        Args:
+            stage: its name.
+            size: how many chunks it has.
+            total: how many units they hold.
+            unit: name of one.
+        """
+        queue = WorkQueue(self.processes, stage, size)
+        with self.bar(stage, total, unit) as progress:
+            shown = 0
+
+            def done(number: int) -> None:
+                nonlocal shown
+                counts = self.counts.taken()
+                RunFolder(self.job.output).note_videos(self.processes.rank, counts.videos)
+                queue.done(number, counts)
+                if self.processes.first and total:
+                    now = total * queue.n_done // size
+                    progress(now - shown)
+                    shown = now
+
+            yield queue, done
+        if self.processes.first:
+            for counts in queue.counts():
+                self.total.add(counts)
+            self.files.entries.update(self.total.videos)
+
+    def _looked_at(self, path: str, entry: VideoFile) -> None:
+        self.counts.look_at(path, entry)
 
     @contextmanager
     def bar(self, what: str, total: int, unit: str) -> Iterator[Callable[[int], None]]:

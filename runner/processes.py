@@ -1,15 +1,20 @@
-"""The processes of a run: which of them this is, and what they tell each other.
+"""The processes of a run: which of them this is, and what they tell each other through the store of their launcher.
 
 They meet within minutes or not at all. Afterwards one may wait long for the others (the first one joins and measures
-alone), and notices at once when another is gone, since its connection breaks.
+alone). Every process has a pulse in the store; one whose pulse has stopped, by the clock of whoever looks, has ended.
 """
 
 from __future__ import annotations
 
 import datetime
 import os
-from collections.abc import Callable, Iterator, Sequence
+import pickle
+import threading
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cache
+from itertools import count
 from typing import Any, TypeVar
 
 from video_contrast.errors import VideoContrastError
@@ -17,7 +22,10 @@ from video_contrast.launcher import ENDED, THEN, on_cpu
 
 T = TypeVar("T")
 MEETING = datetime.timedelta(minutes=10)
-WAITING = datetime.timedelta(days=1)
+PULSE, STOPPED = 2.0, 30.0  # seconds between two beats, and without one
+LAST_WORDS = 5.0  # seconds
+PART = 4 << 20  # bytes of a value; the store takes 8 MB
+_RUNS = count()  # of this process; all processes of a launcher carry out the same
 
 
 class Processes:
@@ -40,47 +48,45 @@ class Processes:
         import torch
         from accelerate import PartialState
 
-        self._group: Any = None  # a group of torch.distributed
+        self._store: Any = None
         if int(os.environ.get("WORLD_SIZE", 1)) <= 1:
             self._state = PartialState()
         else:
             cpu = device == "cpu" or on_cpu()
             with _one_sentence(f"the {os.environ['WORLD_SIZE']} processes of the run did not meet within {MEETING}"):
                 self._state = PartialState(cpu=cpu, timeout=MEETING)
-                # Python objects go over the CPU, where a broken connection is noticed at once.
-                self._group = torch.distributed.new_group(backend="gloo", timeout=WAITING)
+                self._store = _launcher_store(int(self._state.process_index), os.getpid())
             if step != MEETING:  # torch has no public way to meet within one time and then to work with another
                 torch.distributed.distributed_c10d._set_pg_timeout(step)
         self.rank = int(self._state.process_index)
         self.count = int(self._state.num_processes)
         self.device = str(self._state.device)
+        self._prefix = f"run{next(_RUNS)}" if self._store else ""
+        self._exchanges = count()
+        self._beats: dict[int, tuple[int, float]] = {}  # of other processes: the last one seen, and when
 
     @property
     def first(self) -> bool:
         """Whether this is the process that plans, joins and writes."""
         return self.rank == 0
 
-    def share(self, work: Sequence[T]) -> list[T]:
-        """This process's part of `work`."""
-        with self._state.split_between_processes(list(work)) as mine:
-            return list(mine)
-
     def from_first(self, make: Callable[[], T]) -> T:
         """`make()` of the first process, for all; its error is everyone's, so that none waits for ever."""
-        box: list[Any] = [None, None]  # the value, and the error
-        if self.first:
+        if self.count == 1:
+            return make()
+        key = f"first{next(self._exchanges)}"
+        if not self.first:
+            value, error = self._awaited(key, of=0)
+        else:
+            value = error = None
             try:
-                box[0] = make()
-            except VideoContrastError as error:
-                box[1] = error
-        if self.count > 1:
-            import torch.distributed
-
-            with _one_sentence(ENDED):
-                torch.distributed.broadcast_object_list(box, src=0, group=self._group)
-        if box[1] is not None:
-            raise box[1]
-        return box[0]  # type: ignore[no-any-return]
+                value = make()
+            except VideoContrastError as raised:
+                error = raised
+            self.put(key, (value, error))
+        if error is not None:
+            raise error
+        return value  # type: ignore[no-any-return]
 
     def after_first(self, make: Callable[[], T]) -> T:
         """`make()` of the first process, then of the others, who find stored what it made.
@@ -93,19 +99,114 @@ class Processes:
         return made[0] if made else make()
 
     def gather(self, value: T) -> list[T]:
-        """The values of all processes, in their order."""
+        """The values of all processes, in their order.
+
+        Raises:
+            VideoContrastError: one of them ended.
+        """
         if self.count == 1:
             return [value]
-        import torch.distributed
-
-        values: list[Any] = [None] * self.count  # which torch.distributed, untyped, fills
-        with _one_sentence(ENDED):
-            torch.distributed.all_gather_object(values, value, group=self._group)
-        return values
+        key = f"all{next(self._exchanges)}"
+        self.put(f"{key}/{self.rank}", value)
+        return [self._awaited(f"{key}/{rank}", of=rank) for rank in range(self.count)]
 
     def wait(self) -> None:
         """Returns when all processes have come here."""
         self.gather(None)
+
+    def put(self, key: str, value: object) -> None:
+        """Tells all processes a value."""
+        whole = pickle.dumps(value)
+        parts = [whole[begin : begin + PART] for begin in range(0, len(whole), PART)]
+        with _one_sentence(ENDED):
+            for number, part in enumerate(parts):
+                self._store.set(f"{self._prefix}/{key}/{number}", part)
+            self._store.set(f"{self._prefix}/{key}", str(len(parts)))
+
+    def get(self, key: str) -> Any:
+        """The value that a process has put under a key; it must be there."""
+        with _one_sentence(ENDED):
+            parts = range(int(self._store.get(f"{self._prefix}/{key}")))
+            return pickle.loads(b"".join(self._store.get(f"{self._prefix}/{key}/{number}") for number in parts))
+
+    def has(self, key: str) -> bool:
+        """Whether a process has put a value under a key."""
+        with _one_sentence(ENDED):
+            return bool(self._store.check([f"{self._prefix}/{key}"]))
+
+    def add(self, key: str, number: int) -> int:
+        """Adds to a counter that all processes share, which begins at 0; returns what it is now."""
+        with _one_sentence(ENDED):
+            return int(self._store.add(f"{self._prefix}/{key}", number))
+
+    def part(self) -> None:
+        """Ends what the processes do together: the first one, which may hold the store, stays until the others know."""
+        if self.count == 1:
+            return
+        if not self.first:
+            self.put(f"parted{self.rank}", None)
+            return
+        others = set(range(1, self.count))
+        while others := {rank for rank in others if not self.has(f"parted{rank}") and not self.has_ended(rank)}:
+            time.sleep(0.05)
+
+    def leave(self) -> None:
+        """Tells the others that this process ends; the first one, which may hold the store, lets them read why."""
+        if self.count == 1:
+            return
+        try:
+            self.put(f"left{self.rank}", None)
+            until = time.monotonic() + LAST_WORDS
+            while self.first and time.monotonic() < until:
+                if all(self.has(f"left{rank}") for rank in range(1, self.count)):
+                    return
+                time.sleep(0.05)
+        except VideoContrastError:  # the store has ended before: then the others know
+            return
+
+    def has_ended(self, rank: int) -> bool:
+        """Whether a process has said that it ends, or has no pulse any more."""
+        if rank == self.rank:
+            return False
+        with _one_sentence(ENDED):
+            beat, now = int(self._store.add(f"pulse{rank}", 0)), time.monotonic()
+        if rank not in self._beats or self._beats[rank][0] != beat:
+            self._beats[rank] = beat, now
+        return now - self._beats[rank][1] > STOPPED or self.has(f"left{rank}")
+
+    def _awaited(self, key: str, of: int) -> Any:
+        """The value under a key, once its process has put it there."""
+        pause = 0.002
+        while not self.has(key):
+            if self.has_ended(of) and not self.has(key):
+                raise VideoContrastError(f"{ENDED}: {THEN}")
+            time.sleep(pause)
+            pause = min(2 * pause, 0.5)
+        return self.get(key)
+
+
+@cache
+def _launcher_store(rank: int, pid: int) -> Any:
+    """The store of the launcher (or of the first process, where there is none), in which this process has a pulse."""
+    from torch.distributed import PrefixStore, TCPStore
+
+    place = os.environ["MASTER_ADDR"], int(os.environ["MASTER_PORT"])
+    attempt = "/".join(os.environ.get(f"TORCHELASTIC_{name}", "") for name in ("RUN_ID", "RESTART_COUNT"))
+
+    def connected() -> Any:
+        store = TCPStore(*place, is_master=False, wait_for_workers=False, timeout=MEETING)
+        return PrefixStore(f"video-contrast/{attempt}", store)
+
+    def beat(store: Any) -> None:
+        while True:
+            try:
+                store.add(f"pulse{rank}", 1)
+            except RuntimeError:  # the store has ended, and so will this process
+                return
+            time.sleep(PULSE)
+
+    threading.Thread(target=beat, args=(connected(),), daemon=True).start()
+    return connected()
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from __future__ import annotations
 import queue
 import threading
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import islice
@@ -28,12 +28,12 @@ class _End:
 
 
 def feed(
-    jobs: Sequence[J], work: Callable[[J], Iterator[T]], *, workers: int, ahead: int, depth: int
+    jobs: Iterable[J], work: Callable[[J], Iterator[T]], *, workers: int, ahead: int, depth: int
 ) -> Iterator[tuple[J, Iterator[T]]]:
     """Yields each job with an iterator over `work(job)`, which raises what the work raised.
 
     Args:
-        jobs: in the order in which they are wanted.
+        jobs: in the order in which they are wanted; asked for as they are begun.
         work: called in a worker thread, or where the iterator is consumed if `workers` is 0.
         ahead: jobs begun and not yet handed over.
     """

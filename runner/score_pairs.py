@@ -9,11 +9,11 @@ from __future__ import annotations
 import math
 import os
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
 from pathlib import Path
 from typing import IO
 
@@ -27,7 +27,7 @@ from video_contrast.runner.keys import Keys
 from video_contrast.runner.kinds.base import ClipFrames, Encoder, PairScorer, ScoreResult
 from video_contrast.runner.memory import halved, unless_out_of_memory
 from video_contrast.runner.plan import Plan, PlannedTable
-from video_contrast.runner.run_counts import Progress, RunCounts
+from video_contrast.runner.run_counts import Done, RunCounts
 from video_contrast.sealed_files import sealed_line, sealed_records
 from video_contrast.video import Clip
 
@@ -36,12 +36,17 @@ from video_contrast.video import Clip
 class ScoreRequest:
     """One call of the scorer: a view of a clip and the texts shown with it."""
 
-    key: str  # names the result
+    keys: Keys = field(repr=False, compare=False)  # name results; that of a clip is known once its files are read
     clip: Clip  # whose view it is
     visual: Visual  # which view
     texts: tuple[str, ...]  # an item's candidates, a displaced distractor, or all captions of a retrieval set
     position: int  # the number of the item in its set
     question: Question | None = None  # what the texts answer, for a model that is asked it
+
+    @cached_property
+    def key(self) -> str:
+        """Names the result."""
+        return self.keys.request(self.clip, self.visual, self.texts, self.position, question=self.question)
 
 
 @dataclass(frozen=True)
@@ -54,12 +59,12 @@ class Pairing:
 
     def requests(self) -> dict[Clip, list[ScoreRequest]]:
         """The requests of every clip, equal ones once."""
-        requests: dict[Clip, dict[str, ScoreRequest]] = {clip: {} for clip in self.plan.views}
+        requests: dict[Clip, dict[ScoreRequest, None]] = {clip: {} for clip in self.plan.views}
         for table in self.plan.tables:
             for request, replaced in self.of_table(table):
                 for needed in filter(None, (replaced, request)):
-                    requests[needed.clip].setdefault(needed.key, needed)
-        return {clip: list(of_clip.values()) for clip, of_clip in requests.items()}
+                    requests[needed.clip].setdefault(needed)
+        return {clip: list(of_clip) for clip, of_clip in requests.items()}
 
     def of_table(self, table: PlannedTable) -> Iterator[tuple[ScoreRequest, ScoreRequest | None]]:
         """The request of every item, and that of the distractor that its contrast displaced, alone (None without)."""
@@ -71,8 +76,7 @@ class Pairing:
             def request(
                 texts: tuple[str, ...], position: int, clip: Clip = item.clip, question: Question | None = question
             ) -> ScoreRequest:
-                key = self.keys.request(clip, visual, texts, position, question=question)
-                return ScoreRequest(key, clip, visual, texts=texts, position=position, question=question)
+                return ScoreRequest(self.keys, clip, visual, texts=texts, position=position, question=question)
 
             displaced = None if self.together else table.displaced(item)
             yield request(gallery or texts, position), None if displaced is None else request((displaced,), 0)
@@ -167,20 +171,33 @@ class Prefilter:
 
 def score_pairs(
     model: PairScorer,
-    todo: Mapping[Clip, Sequence[ScoreRequest]],
+    chunks: Iterable[tuple[int, Clip]],
+    requests: Mapping[Clip, Sequence[ScoreRequest]],
     results: PairResults,
     reader: ClipReader,
     *,
-    progress: Progress,
+    done: Done,
 ) -> None:
     """Scores requests; a clip that cannot be decoded is recorded and the others go on.
 
     Args:
         model: the scorer.
-        todo: those of this process's clips that have no result yet.
+        chunks: numbers and clips, asked for as their turn to be decoded comes.
+        requests: of every clip; those that have a result are left out.
+        results: is given them.
         reader: reads the clips; its counts say what was done.
+        done: told of each number, once the results are kept.
     """
-    views = {clip: tuple(dict.fromkeys(request.visual for request in todo[clip])) for clip in todo}
+    begun: deque[tuple[int, Clip]] = deque()
+
+    def clips() -> Iterator[Clip]:
+        for chunk in chunks:
+            begun.append(chunk)
+            yield chunk[1]
+
+    def visuals_of(clip: Clip) -> tuple[Visual, ...]:
+        return tuple(dict.fromkeys(request.visual for request in requests[clip] if request.key not in results))
+
     prefilter = Prefilter(model) if model.coarse is not None and model.prefilter else None
     counts = reader.counts
 
@@ -196,13 +213,17 @@ def score_pairs(
         counts.text_encodings += len(request.texts)
 
     with _at_once(model.parallel, keep) as submit:
-        for clip, shown in reader.read(views, lambda frames: frames, ahead=1, depth=2):
+        for clip, shown in reader.read(clips(), visuals_of, lambda frames: frames, ahead=1, depth=2):
             for view, frames in shown:
                 counts.visual_encodings += 1
-                for request in (request for request in todo[clip] if request.visual == view.visual):
-                    seen = None if view.visual.name == "blind" else frames
-                    submit(request, view.numbers, partial(_score, model, prefilter, seen, request, counts=counts))
-            progress(1)
+                for request in requests[clip]:
+                    if request.visual == view.visual and request.key not in results:
+                        seen = None if view.visual.name == "blind" else frames
+                        submit(request, view.numbers, partial(_score, model, prefilter, seen, request, counts=counts))
+            while begun and all(request.key in results for request in requests[begun[0][1]]):
+                done(begun.popleft()[0])
+    for number, _ in begun:
+        done(number)
 
 
 Submit = Callable[[ScoreRequest, np.ndarray, Callable[[], ScoreResult]], None]

@@ -8,7 +8,7 @@ its source clip, whatever it is joined with: only where a model is given one arr
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
@@ -23,7 +23,7 @@ from video_contrast.runner.frame_store import decoded
 from video_contrast.runner.kinds.base import ClipFrames, Encoder, Prepared
 from video_contrast.runner.memory import Batcher
 from video_contrast.runner.read_ahead import feed
-from video_contrast.runner.run_counts import Progress
+from video_contrast.runner.run_counts import Done
 from video_contrast.runner.views import shown_numbers
 from video_contrast.video import Clip, Counter, EditedFootage, Picture, UnseenEdit, footage_of, mirrored_picture
 
@@ -58,15 +58,14 @@ class SharedFrames:
     views: tuple[SharedView, ...]  # of edited clips that are not in the store
     places: Mapping[str, SharedFrame]  # key of a frame -> where it is found
 
-    def shards(self, encoding: Encoding) -> list[tuple[str, ...]]:
-        """The frames that are not in the store, by file and in its order, in the units that are dealt out and stored.
+    def shards(self) -> list[tuple[str, ...]]:
+        """The frames of the views, by file and in its order, in the units that are dealt out and stored.
 
         Frames of one file that are decoded in one go stay together.
         """
-        missing = [key for key in self.places if key not in encoding.store]
-        missing.sort(key=lambda key: (self.places[key].source.sort_key, self.places[key].number, key))
+        ordered = sorted(self.places, key=lambda key: (self.places[key].source.sort_key, self.places[key].number, key))
         shards: list[list[str]] = [[]]
-        for _, of_file in groupby(missing, lambda key: self.places[key].source):
+        for _, of_file in groupby(ordered, lambda key: self.places[key].source):
             keys = list(of_file)
             for first in range(0, len(keys), FRAMES_AT_ONCE):
                 if len(shards[-1]) >= FRAMES_A_SHARD:
@@ -134,13 +133,26 @@ def _made_for_clip(clip: Clip, picture: Picture) -> bool:
 
 
 def encode_frames(
-    shared: SharedFrames, shards: Sequence[Sequence[str]], encoding: Encoding, reader: ClipReader, progress: Progress
+    shared: SharedFrames,
+    shards: Iterable[tuple[int, Sequence[str]]],
+    encoding: Encoding,
+    reader: ClipReader,
+    done: Done,
 ) -> None:
-    """Encodes shards of frames, each of them once. `shards`: keys of frames, in the units that are stored."""
+    """Encodes what shards of frames lack, each frame once.
+
+    Args:
+        shared: where each frame is found.
+        shards: numbers and keys of frames, in the units that are stored.
+        encoding: the model and the store.
+        reader: says where the videos are.
+        done: told of each number.
+    """
     batcher = Batcher(encoding.batch_size, encoding.counts)
 
-    def work(shard: Sequence[str]) -> Iterator[tuple[str, Prepared]]:
-        for source, keys in _decoded_together(shared, shard):
+    def work(shard: tuple[int, Sequence[str]]) -> Iterator[tuple[str, Prepared]]:
+        missing = [key for key in shard[1] if key not in encoding.store]
+        for source, keys in _decoded_together(shared, missing):
             frames = [shared.places[key] for key in keys]
             try:
                 footage = footage_of(reader.root, source)
@@ -148,7 +160,7 @@ def encode_frames(
                 numbers = [frame.number for frame in frames]
                 counter = Counter()
                 pictures = decoded(source, footage, numbers, reader.frames, counter=counter, accept_damaged=accept)
-                reader.counts.decode.add(counter)
+                reader.counts.read(source, counter, 0, "")
                 for key, frame, picture in zip(keys, frames, pictures, strict=True):
                     shown = mirrored_picture(picture) if frame.mirrored else picture
                     yield key, encoding.model.prepare(ClipFrames(shown[None], (0.0,), frame.clip))
@@ -156,13 +168,14 @@ def encode_frames(
                 # Clips that lack a frame are looked at by themselves, later.
                 reader.counts.broken[source] = str(error)
 
-    for shard, prepared in feed(shards, work, workers=reader.workers, ahead=reader.workers, depth=encoding.batch_size):
+    read = feed(shards, work, workers=reader.workers, ahead=reader.workers, depth=encoding.batch_size)
+    for (number, _), prepared in read:
         pairs = list(prepared)
         if pairs:
             rows = batcher(encoding.model.encode_prepared, [ready for _, ready in pairs])
             encoding.counts.frame_encodings += len(pairs)
             encoding.store.put([key for key, _ in pairs], rows, np.zeros((len(pairs), 1), np.int64))
-        progress(len(shard))
+        done(number)
 
 
 def _decoded_together(shared: SharedFrames, shard: Sequence[str]) -> Iterator[tuple[Clip, list[str]]]:

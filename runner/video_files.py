@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+import re
+import threading
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -10,7 +12,6 @@ from video_contrast import files
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.hub import commit
 from video_contrast.runner.job import Job
-from video_contrast.storage import RunFolder
 from video_contrast.storage.run_records import VideoFile
 from video_contrast.video import Clip
 from video_contrast.video.container import regular
@@ -74,43 +75,65 @@ def absent(clips: Iterable[Clip], root: Path | None) -> dict[str, str]:
     return reasons
 
 
-def hashed(names: Collection[str], root: Path, folder: RunFolder, shared: dict[str, VideoFile]) -> dict[str, VideoFile]:
-    """Digest, size and time of change of the files, also kept in `videos.json`.
+class VideoFiles(Mapping[str, str]):
+    """Video path -> sha256 of the file, "" where it cannot be read; each file is read when it is first asked for.
 
-    Returns what `contents` returns.
+    The threads that decode ask, so a file is in the system's cache when it is decoded, and nothing waits for all files.
 
     Args:
-        root: the folder that they are relative to.
-        folder: of the run; files that are unchanged since the last attempt are not read again.
-        shared: what other runs of the same call know of the files; is added to.
-    """
-    former = folder.videos
-    videos = contents(names, root, {**shared, **former})
-    shared.update(videos)
-    folder.write_videos({**former, **videos})
-    return videos
-
-
-def contents(names: Collection[str], root: Path, former: Mapping[str, VideoFile]) -> dict[str, VideoFile]:
-    """Digest, size and time of change of files.
-
-    Returns video path -> what is known of the file; `error` where it cannot be read or its path leads out of `root`.
-    `root`: the folder that they are relative to. `former`: what was known of them; files of the same size and time of
-    change are not read again.
+        root: the folder that the paths are relative to.
+        known: what was known of files; those of the same size and time of change are not read again.
+        looked_at: is given what is known of every file that was asked for.
     """
 
-    def entry(name: str) -> VideoFile:
-        file = root / name
+    def __init__(
+        self, root: Path, known: Mapping[str, VideoFile], looked_at: Callable[[str, VideoFile], None] | None = None
+    ) -> None:
+        self.root = root
+        self.entries: dict[str, VideoFile] = {}
+        self._known = known
+        self._looked_at = looked_at
+        self._locks: dict[str, threading.Lock] = {}
+
+    def __getitem__(self, path: str) -> str:
+        with self._locks.setdefault(path, threading.Lock()):
+            if path not in self.entries:
+                self.entries[path] = self._entry(path)
+                if self._looked_at is not None:
+                    self._looked_at(path, self.entries[path])
+        return self.entries[path].get("sha256", "")
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.entries)
+
+    def __len__(self) -> int:
+        return len(self.entries)
+
+    def _entry(self, path: str) -> VideoFile:
+        """Digest, size and time of change; `error` where the file cannot be read or its path leads out of the root."""
+        file = self.root / path
         try:
-            stat = regular(files.resolve_under(root, name))
-            known = former.get(name, {})
+            stat = regular(files.resolve_under(self.root, path))
+            known = self._known.get(path, {})
             if known.get("size") == stat.st_size and known.get("changed") == stat.st_mtime_ns:
                 return known
-            return {"sha256": files.sha256(file), "size": stat.st_size, "changed": stat.st_mtime_ns}
+            return {"sha256": _digest(file), "size": stat.st_size, "changed": stat.st_mtime_ns}
         except VideoContrastError as error:
             return {"error": str(error).removeprefix(f"{file}: ")}
         except OSError as error:
             return {"error": error.strerror or str(error)}
 
+
+def _digest(file: Path) -> str:
+    """The sha256 of a file; that of a large one of the Hub is the name of its blob in the cache."""
+    blob = file.resolve()
+    of_hub = blob.parent.name == "blobs" and re.fullmatch(r"[0-9a-f]{64}", blob.name)
+    return blob.name if of_hub else files.sha256(file)
+
+
+def contents(names: Collection[str], root: Path, former: Mapping[str, VideoFile]) -> dict[str, VideoFile]:
+    """Video path -> digest, size and time of change of the file; `root` and `former` as of `VideoFiles`."""
+    videos = VideoFiles(root, former)
     with ThreadPoolExecutor(4) as pool:
-        return dict(zip(names, pool.map(entry, names), strict=True))
+        list(pool.map(videos.__getitem__, names))
+    return {name: videos.entries[name] for name in names}

@@ -1,4 +1,4 @@
-"""When a process of several ends, the others say so in one sentence, and soon."""
+"""When a process of several ends, the others do its work; without the first one they say so in one sentence."""
 
 import datetime
 import os
@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import runner_set
 import tiny_models
-from processes import left_alone
+from processes import launch, left_alone
 
 from video_contrast.errors import VideoContrastError
 
@@ -24,19 +24,21 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place
 
 
-def one_is_killed(place: Path) -> None:
+def one_is_killed(place: Path, rank: str, name: str) -> None:
     from accelerate import PartialState
 
-    from video_contrast.runner import processes, score
+    from video_contrast.runner import processes, score, work_queue
 
     PartialState._reset_state()  # a forked process inherits the parent's, which is of one process
-    if os.environ["RANK"] == "1":
-        # after the others have been met, before its share is done
-        processes.Processes.share = lambda self, work: os.kill(os.getpid(), signal.SIGKILL)  # type: ignore[method-assign,assignment,return-value]
+    processes.PULSE, work_queue.STOPPED, processes.STOPPED = 0.1, 2.0, 2.0
+    if os.environ["RANK"] == rank:
+        # with a chunk that is dealt to it and not done
+        work_queue.WorkQueue.done = lambda self, *rest: os.kill(os.getpid(), signal.SIGKILL)  # type: ignore[method-assign,assignment]
     try:
-        score(str(place / "model"), place / "set", output=place / "killed", store=place / "store", progress=False)
+        score(str(place / "model"), place / "set", output=place / name, store=place / f"store-{name}",
+              batch_size=2, accept="all", progress=False)  # fmt: skip
     except VideoContrastError as error:
-        (place / "said").write_text(str(error))
+        (place / f"said-{name}").write_text(str(error))
 
 
 def one_never_comes(place: Path) -> None:
@@ -55,11 +57,22 @@ def one_never_comes(place: Path) -> None:
         (place / "waited").write_text(str(error))
 
 
-def test_a_killed_process_ends_the_others_with_one_sentence(place: Path) -> None:
-    left_alone(2, one_is_killed, place)
-    said = (place / "said").read_text()
+def test_the_chunks_of_a_killed_process_are_taken_by_the_others(place: Path) -> None:
+    launch(1, one_is_killed, place, "", "alone")
+    codes = left_alone(2, one_is_killed, place, "1", "killed")
+    assert codes == [0, -signal.SIGKILL]
+    for file in ("metrics.json", "scores.parquet", "retrieval/retrieval/clean.npy"):
+        assert (place / "killed" / file).read_bytes() == (place / "alone" / file).read_bytes()
+
+
+def test_without_the_first_process_the_others_end_with_one_sentence_and_the_command_goes_on(place: Path) -> None:
+    codes = left_alone(2, one_is_killed, place, "0", "first")
+    assert codes == [-signal.SIGKILL, 0]
+    said = (place / "said-first").read_text()
     assert said.startswith("another process of the run ended before its work was done")
-    assert "\n" not in said and "gloo" not in said
+    assert "\n" not in said and "store" not in said
+    launch(2, one_is_killed, place, "", "first")
+    assert (place / "first" / "metrics.json").read_bytes() == (place / "alone" / "metrics.json").read_bytes()
 
 
 def test_a_process_that_does_not_come_is_waited_for_for_minutes_only(place: Path) -> None:

@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING, TypeVar, cast
 
 from video_contrast.errors import UsageError, VideoContrastError, unknown_name
 from video_contrast.files import Json, JsonObject, atomic_path, read_json, write_json, write_text
+from video_contrast.sealed_files import sealed_line, sealed_records
 from video_contrast.storage.run_records import (
     BestMatches,
     Identity,
@@ -46,6 +47,7 @@ METRICS = "metrics.json"
 SCORES = "scores.parquet"
 FINISHED = (RECORD, METRICS, SCORES)
 VIDEOS = "videos.json"
+NOTED = "videos"  # a file a process: what goes into VIDEOS once the run is whole
 IDENTITY = "identity.json"
 SELF_TEST = "self_test.json"
 EVIDENCE = "evidence.json"
@@ -273,11 +275,28 @@ class RunFolder:
         write_json(self.path / RECORD, plain(record))
 
     def write_videos(self, videos: Mapping[str, VideoFile]) -> None:
-        """Writes `videos.json`. Where a video was replaced, the record goes first: its numbers no longer hold."""
+        """Adds to `videos.json`. Where a video was replaced, the record goes first: its numbers no longer hold."""
         former = self.videos
         if any(former.get(path, file).get("sha256") != file.get("sha256") for path, file in videos.items()):
             self.begin()
-        write_json(self.path / VIDEOS, videos)
+        write_json(self.path / VIDEOS, {**former, **videos})
+        shutil.rmtree(self.path / NOTED, ignore_errors=True)
+
+    def note_videos(self, process: int, videos: Mapping[str, VideoFile]) -> None:
+        """Notes what a process found video files to hold, so that a run that was killed need not read them again."""
+        if videos:
+            (self.path / NOTED).mkdir(exist_ok=True)
+            with open(self.path / NOTED / f"{process}.jsonl", "a", encoding="utf-8") as handle:
+                handle.write(sealed_line({"videos": dict(videos)}))
+
+    @property
+    def known_videos(self) -> dict[str, VideoFile]:
+        """`videos`, and what killed runs noted."""
+        known = self.videos
+        for path in sorted((self.path / NOTED).glob("*.jsonl")):
+            for record in sealed_records(path):
+                known |= record["videos"]
+        return known
 
     def write_results(self, name: str, eval_results: str, model_index: str, card: str) -> list[Path]:
         """Writes the results in the Hub's formats; returns the files, that of `.eval_results` first.
@@ -311,9 +330,11 @@ class RunFolder:
         answers = self.path / ANSWERS
         if set(self.foreign_files()) - {IDENTITY, ANSWERS} or any(path.is_file() for path in answers.rglob("*")):
             return
-        any_digest = any("sha256" in video for video in self.videos.values())
+        any_digest = any("sha256" in video for video in self.known_videos.values())
         for name in (IDENTITY, LOCK) if any_digest else (IDENTITY, LOCK, VIDEOS):
             (self.path / name).unlink(missing_ok=True)
+        if not any_digest:
+            shutil.rmtree(self.path / NOTED, ignore_errors=True)
         if answers.is_dir():
             shutil.rmtree(answers)
 
@@ -329,7 +350,7 @@ class RunFolder:
 
     def foreign_files(self) -> list[str]:
         """Names of files that a run that has not begun cannot have left."""
-        return [p.name for p in self.path.iterdir() if p.name not in (LOCK, "store", TEXTS, VIDEOS)]
+        return [p.name for p in self.path.iterdir() if p.name not in (LOCK, "store", TEXTS, VIDEOS, NOTED)]
 
     @property
     def lock(self) -> Path:
