@@ -4,7 +4,7 @@ A shard is written once and never changed: `<space>/<digest of its keys>.safeten
 videos `numbers` int64[n, T] (the frames that were looked at), and in its header the keys, which are the index, and a
 digest of all of it. So a killed run leaves whole shards and nothing else, any number of processes may write at the same
 time, and another run or another set that asks for the same thing finds it. A shard that is not what was written is
-named and set aside, and its rows are made anew.
+named and set aside, and its rows are made anew. Many small shards are merged into large ones at the end of a run.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import json
 import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -22,6 +23,9 @@ from video_contrast.errors import VideoContrastError
 from video_contrast.files import atomic_path
 from video_contrast.sealed_files import set_aside
 
+LARGE = 1 << 26  # bytes of a shard that others were merged into
+FEW = 64  # small shards that are left as they are
+_DTYPES = {"F32": "<f4", "I64": "<i8"}
 NO_FRAME = -2  # in the place of a frame, of clips with fewer of them; -1 is a frame that no file holds
 
 
@@ -40,28 +44,33 @@ class Store:
         self.folder.mkdir(parents=True, exist_ok=True)
         self._lock = threading.RLock()
         self._where: dict[str, tuple[str, int]] = {}
-        self._read: set[str] = set()  # shards whose header was read
+        self._tensors: dict[str, dict[str, Tensor]] = {}  # of the shards whose header was read
         self._checked: set[str] = set()  # shards whose digest was found right
         self.refresh()
 
     def refresh(self) -> None:
         """Reads the headers of shards that appeared since."""
         for path in sorted(self.folder.glob("[!.]*.safetensors")):
-            if path.name in self._read:
+            if path.name in self._tensors:
                 continue
-            self._read.add(path.name)
             try:
-                keys = _keys(path)
+                keys, tensors = _header(path)
+            except FileNotFoundError:  # another process set it aside, or merged it with others
+                continue
             except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
                 set_aside(path, f"a damaged shard of the store ({error})")
                 continue
+            self._tensors[path.name] = tensors
             for row, key in enumerate(keys):
                 self._where.setdefault(key, (path.name, row))
 
     def __contains__(self, key: str) -> bool:
         """Whether a row is there and its shard is what was written."""
         with self._lock:  # decoding threads ask, too
-            return key in self._where and self._is_sound(self._where[key][0])
+            while key in self._where:
+                if self._is_sound(self._where[key][0]):
+                    return True
+            return False
 
     def _is_sound(self, name: str) -> bool:
         """Whether a shard has its digest; one that has not is set aside, and none of its rows is there any more."""
@@ -74,17 +83,23 @@ class Store:
                 names, metadata = shard.keys(), shard.metadata()
                 tensors = {tensor: shard.get_tensor(tensor) for tensor in names}
             sound = metadata["digest"] == _digest(metadata["keys"], tensors)
-        except FileNotFoundError:  # another process set it aside
-            sound = False
+        except FileNotFoundError:
+            self._forget(name)
+            return False
         except (SafetensorError, KeyError, TypeError, ValueError):
             sound = False
         if sound:
             self._checked.add(name)
             return True
         set_aside(self.folder / name, "a damaged shard of the store")
-        self._where = {key: place for key, place in self._where.items() if place[0] != name}
-        self._read.discard(name)
+        self._forget(name)
         return False
+
+    def _forget(self, name: str) -> None:
+        """Reads all headers again, since a shard is gone: its rows were merged with others, or are there no more."""
+        self._where, self._tensors = {}, {}
+        self._checked.discard(name)
+        self.refresh()
 
     def __len__(self) -> int:
         return len(self._where)
@@ -109,7 +124,7 @@ class Store:
         listed = json.dumps(list(keys))
         with atomic_path(self.folder / name) as temporary:
             save_file(tensors, temporary, metadata={"keys": listed, "digest": _digest(listed, tensors)})
-        self._read.add(name)
+        self._tensors[name] = _header(self.folder / name)[1]
         self._checked.add(name)
         for row, key in enumerate(keys):
             self._where.setdefault(key, (name, row))
@@ -122,47 +137,98 @@ class Store:
         """The frames behind videos' rows."""
         return [tuple(int(n) for n in row if n != NO_FRAME) for row in self._gather(keys, "numbers", NO_FRAME)]
 
+    def merge(self, keys: Sequence[str]) -> None:
+        """Puts the rows of many small shards into few large ones, in the order of `keys`.
+
+        Others that use the store meanwhile find each row in one or the other. Shards with rows of other keys stay.
+        """
+        with self._lock:
+            rows_of: dict[str, int] = {}
+            for key in keys:
+                if key in self._where:
+                    rows_of[self._where[key][0]] = rows_of.get(self._where[key][0], 0) + 1
+            tensors = self._tensors
+            small = {name for name, n in rows_of.items() if n == tensors[name]["rows"].shape[0]}
+            small = {name for name in small if tensors[name]["rows"].size < LARGE // 2}
+            if len(small) <= FEW:
+                return
+            alike: dict[tuple[tuple[str, int], ...], list[str]] = {}
+            for key in dict.fromkeys(keys):
+                if key in self._where and self._where[key][0] in small and key in self:
+                    widths = {tensor: held.shape[1] for tensor, held in tensors[self._where[key][0]].items()}
+                    alike.setdefault(tuple(sorted(widths.items())), []).append(key)
+            for widths, members in alike.items():
+                step = max(1, LARGE // (4 * sum(width for _, width in widths)))
+                for begin in range(0, len(members), step):
+                    part = members[begin : begin + step]
+                    numbers = self._gather(part, "numbers", NO_FRAME) if "numbers" in dict(widths) else None
+                    rows = self.get(part)
+                    for key in part:
+                        del self._where[key]
+                    self.put(part, rows, numbers)
+            for name in small:
+                (self.folder / name).unlink(missing_ok=True)
+                self._tensors.pop(name, None)
+
     def _gather(self, keys: Sequence[str], tensor: str, fill: int | None) -> np.ndarray:
         """Rows of shards; shorter ones end in `fill`, and are refused where it is None."""
-        from safetensors import safe_open
-
-        by_file: dict[str, list[tuple[int, int]]] = {}
-        for position, key in enumerate(keys):
-            if key not in self:
-                raise VideoContrastError(f"a row of the store {self.folder} was lost while it was used; run again")
-            name, row = self._where[key]
-            by_file.setdefault(name, []).append((position, row))
-        out: np.ndarray | None = None
-        for name, pairs in by_file.items():
-            with safe_open(self.folder / name, framework="numpy") as shard:
-                values = shard.get_tensor(tensor)
-            if out is None:
-                out = np.full((len(keys), values.shape[1]), fill or 0, values.dtype)
-            width = values.shape[1]
-            if width != out.shape[1] and fill is None:
-                raise VideoContrastError(
-                    f"the store {self.folder} holds rows of {width} and {out.shape[1]} numbers; remove it"
-                )
-            if width > out.shape[1]:
-                out = np.pad(out, ((0, 0), (0, width - out.shape[1])), constant_values=fill or 0)
-            positions, rows = np.array(pairs).T
-            out[positions, :width] = values[rows]
-        if out is None:
+        while True:
+            by_file: dict[str, list[tuple[int, int]]] = {}
+            for position, key in enumerate(keys):
+                if key not in self:
+                    raise VideoContrastError(f"a row of the store {self.folder} was lost while it was used; run again")
+                name, row = self._where[key]
+                by_file.setdefault(name, []).append((position, row))
+            try:
+                shards = [
+                    (self._tensors[name][tensor].read(self.folder / name), of_file) for name, of_file in by_file.items()
+                ]
+                break
+            except FileNotFoundError as error:
+                self._forget(Path(error.filename).name)
+        if not shards:
             return np.empty((0, 0), np.float32)
+        widths = sorted({values.shape[1] for values, _ in shards})
+        if len(widths) > 1 and fill is None:
+            raise VideoContrastError(
+                f"the store {self.folder} holds rows of {widths[0]} and {widths[-1]} numbers; remove it"
+            )
+        out = np.full((len(keys), widths[-1]), fill or 0, shards[0][0].dtype)
+        for values, pairs in shards:
+            positions, rows = np.array(pairs).T
+            out[positions, : values.shape[1]] = values[rows]
         return out
 
 
-def _keys(path: Path) -> list[str]:
-    """The keys in a shard's header (8 bytes of length, then JSON), without the library's start-up cost."""
+class Tensor(NamedTuple):
+    """Where a shard holds a tensor."""
+
+    dtype: str
+    shape: tuple[int, ...]
+    offset: int  # bytes from the beginning of the file
+    size: int  # bytes
+
+    def read(self, path: Path) -> np.ndarray:
+        """The tensor, memory-mapped: of a large shard only the rows that are used are read."""
+        return np.memmap(path, self.dtype, "r", self.offset, self.shape)
+
+
+def _header(path: Path) -> tuple[list[str], dict[str, Tensor]]:
+    """The keys and the tensors of a shard, from its header: 8 bytes of length, then JSON."""
     try:
         with open(path, "rb") as handle:
             length = int.from_bytes(handle.read(8), "little")
             header = json.loads(handle.read(min(length, path.stat().st_size)))
-    except FileNotFoundError:  # another process set it aside
-        return []
+    except FileNotFoundError:
+        raise
     except OSError as error:
         raise VideoContrastError(f"{path} cannot be read ({error.strerror or error})") from error
-    return list(json.loads(header["__metadata__"]["keys"]))
+    keys = list(json.loads(header.pop("__metadata__")["keys"]))
+    tensors = {}
+    for name, entry in header.items():
+        begin, end = entry["data_offsets"]
+        tensors[name] = Tensor(_DTYPES[entry["dtype"]], tuple(entry["shape"]), 8 + length + begin, end - begin)
+    return keys, tensors
 
 
 def _digest(keys: str, tensors: Mapping[str, np.ndarray]) -> str:

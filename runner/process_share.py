@@ -124,6 +124,8 @@ class Run:
         if not self.processes.first:
             return None
         store.refresh()
+        views = (keys.video(clip, visual) for clip, visuals in self.plan.views.items() for visual in visuals)
+        store.merge([*views, *map(Keys.text, self.plan.texts)])
         return encoder_tables(encoding)
 
     def _share_frames(self, model: Encoder, encoding: Encoding, reader: ClipReader) -> None:

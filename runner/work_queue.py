@@ -44,10 +44,10 @@ class WorkQueue:
         yield self._dealt()
         self._waiting_since = time.monotonic()
         pause = 0.005
-        while self.n_done < self.size:
-            left = self._left_behind()
-            yield iter(left)
-            if not left:
+        while (left := self._left_behind()) or len(self._done) < self.size:
+            if left:
+                yield iter(left)
+            else:
                 time.sleep(pause)
                 pause = min(2 * pause, 0.5)
 
@@ -56,14 +56,15 @@ class WorkQueue:
         if self.processes.count == 1:
             self._counts.append(counts)
             return
-        if self.processes.add(f"{self.name}/times{number}", 1) == 1:
-            self.processes.put(f"{self.name}/counts{number}", counts)
-            self.processes.add(f"{self.name}/done", 1)
+        self.processes.put(f"{self.name}/counts{number}", counts)
+        self.processes.add(f"{self.name}/done", 1)
 
     @property
     def n_done(self) -> int:
-        """How many chunks are done."""
-        return len(self._counts) if self.processes.count == 1 else self.processes.add(f"{self.name}/done", 0)
+        """How many chunks are done, for a progress bar."""
+        if self.processes.count == 1:
+            return len(self._counts)
+        return min(self.size, self.processes.add(f"{self.name}/done", 0))
 
     def counts(self) -> Iterator[RunCounts]:
         """What was counted in all chunks, which must be done."""

@@ -4,6 +4,7 @@ import datetime
 import os
 import signal
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -31,6 +32,13 @@ def one_is_killed(place: Path, rank: str, name: str) -> None:
 
     PartialState._reset_state()  # a forked process inherits the parent's, which is of one process
     processes.PULSE, work_queue.STOPPED, processes.STOPPED = 0.1, 2.0, 2.0
+    deal = work_queue.WorkQueue._dealt
+
+    def dealt(self: work_queue.WorkQueue) -> Iterator[int]:
+        time.sleep(2 if rank and os.environ["RANK"] != rank else 0)  # so that the other one is dealt some
+        yield from deal(self)
+
+    work_queue.WorkQueue._dealt = dealt  # type: ignore[method-assign]
     if os.environ["RANK"] == rank:
         # with a chunk that is dealt to it and not done
         work_queue.WorkQueue.done = lambda self, *rest: os.kill(os.getpid(), signal.SIGKILL)  # type: ignore[method-assign,assignment]
