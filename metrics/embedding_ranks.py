@@ -52,8 +52,8 @@ def embedding_ranks(
             clips = left.on_grid(slice(first_video, first_video + _VIDEOS))
             block = product[: len(clips), : len(texts)]
             np.matmul(clips.astype(np.float32), single.T, out=block)
-            rows, columns = np.arange(len(clips)) + first_video, np.arange(len(texts)) + first_caption
-            tally.add(block, rows, columns, _Nearly(clips, texts))
+            numbers = np.arange(len(clips)) + first_video, np.arange(len(texts)) + first_caption
+            tally.add(block, *numbers, _Nearly(clips, texts))
     return tally.ranks()
 
 

@@ -192,17 +192,13 @@ def _retrieval_items(run: ConfigRun) -> tuple[list[ShownItem], list[list[float] 
         own = np.flatnonzero(caption_to_video == number)
         if matrix.best is None:
             similar = np.asarray(matrix.values[number], np.float64)
-            order = np.argsort(-similar, kind="stable")
-            ranked, own_values = zip(order.tolist(), similar[order].tolist(), strict=True), similar[own]
+            columns = np.argsort(-similar, kind="stable")
+            values, own_values = similar[columns], similar[own]
         else:
-            best = matrix.best
-            ranked, own_values = (
-                zip(best.columns[number].tolist(), best.values[number].tolist(), strict=True),
-                best.own[own],
-            )
-        rivals = list(
-            islice(((column, value) for column, value in ranked if caption_to_video[column] != number), _RIVALS)
-        )
+            columns, own_values = matrix.best.columns[number], np.asarray(matrix.best.own[own], np.float64)
+            values = np.asarray(matrix.best.values[number], np.float64)
+        ranked = zip(columns.tolist(), values.tolist(), strict=True)
+        rivals = list(islice((pair for pair in ranked if caption_to_video[pair[0]] != number), _RIVALS))
         if not len(own) or not rivals:
             continue
         picked = [int(own[own_values.argmax()]), *(column for column, _ in rivals)]

@@ -155,8 +155,8 @@ class Store:
             alike: dict[tuple[tuple[str, int], ...], list[str]] = {}
             for key in dict.fromkeys(keys):
                 if key in self._where and self._where[key][0] in small and key in self:
-                    widths = {tensor: held.shape[1] for tensor, held in tensors[self._where[key][0]].items()}
-                    alike.setdefault(tuple(sorted(widths.items())), []).append(key)
+                    held = tensors[self._where[key][0]].items()
+                    alike.setdefault(tuple(sorted((name, tensor.shape[1]) for name, tensor in held)), []).append(key)
             for widths, members in alike.items():
                 step = max(1, LARGE // (4 * sum(width for _, width in widths)))
                 for begin in range(0, len(members), step):

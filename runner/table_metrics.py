@@ -358,8 +358,9 @@ def ranks_of(matrix: SimilarityMatrix) -> BothWays:
     relevant = np.asarray(matrix.relevant, np.int64)
     if matrix.best is None:
         return matrix_ranks(matrix.values, relevant)
-    captions = Ranks(*matrix.best.captions, np.ones(len(relevant), np.int64))
-    return BothWays(captions, Ranks(*matrix.best.clips), np.unique(relevant))
+    (greater, equal), (greater_captions, equal_captions, same) = matrix.best.captions, matrix.best.clips
+    captions = Ranks(greater, equal, np.ones(len(relevant), np.int64))
+    return BothWays(captions, Ranks(greater_captions, equal_captions, same), np.unique(relevant))
 
 
 def summary(scored: Mapping[tuple[str, str], tuple[PlannedTable, Numbers]]) -> RunMetrics:
