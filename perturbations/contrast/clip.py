@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 
 from video_contrast.perturbations.contrast.caption_counts import CaptionCounts, words_of
+from video_contrast.perturbations.contrast.evidence import Gap
 from video_contrast.perturbations.contrast.slots import ThingSlot, VerbSlot, thing_slots, verb_slots
 from video_contrast.perturbations.english import Sentence
 from video_contrast.perturbations.english.tables import lines
@@ -39,6 +40,7 @@ class CaptionReading:
         self.sentence = sentence
         self.caption = sentence.caption
         self._counted: list[str] | None = None
+        self.gaps: dict[int, Gap] = {}  # by the place of what is replaced, where they are known
 
     @cached_property
     def verbs(self) -> list[VerbSlot]:

@@ -4,7 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from functools import cached_property, lru_cache
 from math import log
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -20,6 +20,14 @@ _COMMON = 8  # videos that name a noun which the lexicon's class alone proposes
 # Classes of what is not counted in pieces.
 _STUFF = ("grain", "sauce", "dry_ingredient", "herb", "meat", "dairy", "drink", "mixture", "material", "weather",
           "water", "hair", "sport", "terrain")  # fmt: skip
+
+
+class Gap(NamedTuple):
+    """Where words of a caption are replaced."""
+
+    before: tuple[str, str]  # "<": the beginning
+    after: tuple[str, str]  # ">": the end
+    usual: float  # mean log-probability of what stands there
 
 
 class Evidence:
@@ -278,21 +286,22 @@ class Evidence:
 
     # Runs of words
 
-    def run_change(self, words: Sequence[str], first: int, size: int, new: Sequence[str]) -> float:
-        """How much usual a caption becomes around some words that are replaced: mean log-probability, new less old."""
+    def gap(self, words: Sequence[str], first: int, size: int) -> Gap:
+        """The surroundings of `size` words of a caption that will be replaced; `first`: the number of the first."""
         before, after = ["<", "<", *words[:first]][-2:], [*words[first + size :], ">", ">"][:2]
-        old = words[first : first + size]
-        return self._mean((*before, *new, *after)) - self._mean((*before, *old, *after))
+        usual = self._mean((*before, *words[first : first + size], *after))
+        return Gap((before[0], before[1]), (after[0], after[1]), usual)
 
-    def attested(self, words: Sequence[str], first: int, size: int, new: Sequence[str]) -> tuple[float, float]:
-        """How much of the runs at both ends of new words was counted: 1 for all three words, .5 for two, 0 for none.
+    def run_change(self, gap: Gap, new: Sequence[str]) -> float:
+        """How much usual a caption becomes with new words in a gap: mean log-probability, new less old."""
+        return self._mean((*gap.before, *new, *gap.after)) - gap.usual
 
-        `words, first, size, new`: as of `run_change`.
-        """
-        before, after = ["<", "<", *words[:first]][-2:], [*words[first + size :], ">", ">"][:2]
+    def attested(self, gap: Gap, new: Sequence[str]) -> tuple[float, float]:
+        """How much of the runs at both ends of new words was counted: 1 for all three words, .5 for two, 0 for none."""
         three, two = self.counts.tables["words3"], self.counts.tables["words2"]
-        left = float("\t".join([*before, new[0]]) in three) or 0.5 * (f"{before[1]}\t{new[0]}" in two)
-        right = float("\t".join([new[-1], *after]) in three) or 0.5 * (f"{new[-1]}\t{after[0]}" in two)
+        (farther, before), (after, behind) = gap.before, gap.after
+        left = float(f"{farther}\t{before}\t{new[0]}" in three) or 0.5 * (f"{before}\t{new[0]}" in two)
+        right = float(f"{new[-1]}\t{after}\t{behind}" in three) or 0.5 * (f"{new[-1]}\t{after}" in two)
         return left, right
 
     def _find_mean(self, texts: tuple[str, ...]) -> float:

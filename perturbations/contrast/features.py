@@ -169,11 +169,14 @@ def _company(reading: CaptionReading, slot: VerbSlot, choice: VerbChoice, eviden
 
 def _runs(reading: CaptionReading, slot: VerbSlot | ThingSlot, new: str, evidence: Evidence) -> dict[str, float]:
     """How usual the words around a replacement become."""
-    size = len(reading.caption[slot.start : slot.end].split())
-    first = reading.word_number(slot.place) - (size - 1 if isinstance(slot, ThingSlot) else 0)
+    gap = reading.gaps.get(slot.start)
+    if gap is None:
+        size = len(reading.caption[slot.start : slot.end].split())
+        first = reading.word_number(slot.place) - (size - 1 if isinstance(slot, ThingSlot) else 0)
+        gap = reading.gaps[slot.start] = evidence.gap(reading.words, first, size)
     shown = new.lower().split()
-    left, right = evidence.attested(reading.words, first, size, shown)
-    change = evidence.run_change(reading.words, first, size, shown)
+    left, right = evidence.attested(gap, shown)
+    change = evidence.run_change(gap, shown)
     return {"run change": max(-1.5, min(1.5, change)), "left run": left, "right run": right}
 
 

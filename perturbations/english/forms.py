@@ -96,10 +96,15 @@ def inflect(lemma: str, tag: str) -> str:
         return lemma
     if head in _PAST and tag in ("VBD", "VBN"):
         return _PAST[head] + space + rest
-    forms = _lemminflect().getInflection(head, tag)
+    return _inflected(head, tag) + space + rest
+
+
+@lru_cache(_CACHED_WORDS)
+def _inflected(word: str, tag: str) -> str:
+    forms = _lemminflect().getInflection(word, tag)
     if not forms and tag == "VBN":  # regular verbs share the form, and the table lists it once
-        forms = _lemminflect().getInflection(head, "VBD")
-    return (forms[0] if forms else head) + space + rest
+        forms = _lemminflect().getInflection(word, "VBD")
+    return str(forms[0]) if forms else word
 
 
 def inflect_name(name: str, tag: str) -> str:
