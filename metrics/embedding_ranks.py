@@ -41,8 +41,8 @@ def embedding_ranks(
     left, right = _Embeddings(videos, "video", normalise), _Embeddings(captions, "caption", normalise)
     own = np.empty(len(captions))
     for start in range(0, len(captions), _ROWS):
-        rows = slice(start, start + _ROWS)
-        own[rows] = _products(left.on_grid(caption_to_video[rows]), right.on_grid(rows))
+        part = slice(start, start + _ROWS)
+        own[part] = _products(left.on_grid(caption_to_video[part]), right.on_grid(part))
     tally = Tally(own, caption_to_video, len(videos))
     product = np.empty((min(_VIDEOS, len(videos)), min(_CAPTIONS, len(captions))), np.float32)
     for first_caption in range(0, len(captions), _CAPTIONS):

@@ -16,7 +16,7 @@ from video_contrast.hub_cards.spaces import gradio_version
 from video_contrast.reports.annotate import PageItems
 from video_contrast.reports.annotate.showing import AHEAD, ClipsAhead, shown_folder
 from video_contrast.reports.annotate.tasks import Desk, Task
-from video_contrast.reports.annotate.votes import UNCLEAR
+from video_contrast.reports.annotate.votes import UNCLEAR, PageTask
 from video_contrast.reports.annotate.writing import BAD, GOOD, RULES
 from video_contrast.storage import open_set
 from video_contrast.version import __version__
@@ -245,7 +245,7 @@ def write_space(
     folder: str | Path,
     output: str | Path,
     *,
-    task: Task,
+    task: PageTask,
     people: int = 1,
     items: PageItems,
 ) -> Path:

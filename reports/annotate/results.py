@@ -9,7 +9,7 @@ from video_contrast.console import counted
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import copy_file, resolve_under
 from video_contrast.hub_cards import write_card
-from video_contrast.reports.annotate.votes import UNCLEAR, Task, Vote, Votes
+from video_contrast.reports.annotate.votes import UNCLEAR, PageTask, Vote, Votes
 from video_contrast.reports.annotate.writing import written_rows
 from video_contrast.rows import MultipleChoiceRow, Row
 from video_contrast.storage import SetDraft, SetFolder, open_set
@@ -115,7 +115,7 @@ class WritingFigures(TypedDict):
 
 
 def result_of(
-    folder: str | Path, votes: str | Path, *, config: str, split: str, task: Task
+    folder: str | Path, votes: str | Path, *, config: str, split: str, task: PageTask
 ) -> JudgedFigures | WritingFigures:
     """Returns the figures of a file of answers.
 
@@ -137,7 +137,7 @@ def result_of(
 
 
 def export_set(
-    folder: str | Path, votes: str | Path, output: str | Path, *, config: str, split: str = "test", task: Task
+    folder: str | Path, votes: str | Path, output: str | Path, *, config: str, split: str = "test", task: PageTask
 ) -> Path:
     """Writes a set from the answers: of the writing page `verb_human_mc`, of the judging page the items that people
     got right, under the config's own name. Clips that lie in the set's folder are copied.
@@ -180,7 +180,7 @@ def record_in_card(folder: str | Path, config: str, figures: JudgedFigures) -> N
     write_card(draft.save())
 
 
-def _votes(path: str | Path, task: Task) -> Votes:
+def _votes(path: str | Path, task: PageTask) -> Votes:
     if not Path(path).is_file():
         raise UsageError(f"--votes {path}: no such file")
     return Votes(path, task)

@@ -10,7 +10,7 @@ from typing import BinaryIO, Literal
 
 from video_contrast.errors import VideoContrastError
 
-Task = Literal["judge", "write"]
+PageTask = Literal["judge", "write"]
 UNCLEAR = "not clear"
 
 
@@ -18,7 +18,7 @@ UNCLEAR = "not clear"
 class Vote:
     """One answer of one person to one item."""
 
-    task: Task  # which page it comes from
+    task: PageTask  # which page it comes from
     item: str  # id of the row
     annotator: str  # name of the person
     # judge: number of the chosen candidate, or "not clear"; write: the new sentence. A returned answer repeats
@@ -42,7 +42,7 @@ class Votes:
         VideoContrastError: a line in the middle of the file is broken (the last one may be: a killed server).
     """
 
-    def __init__(self, path: str | Path, task: Task) -> None:
+    def __init__(self, path: str | Path, task: PageTask) -> None:
         self.path = Path(path)
         self.path.parent.mkdir(parents=True, exist_ok=True)
         self.task = task
