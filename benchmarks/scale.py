@@ -5,6 +5,7 @@
 Each measurement is a process of its own: CPU seconds of it and its children, and the memory that it held at most.
 """
 
+import heapq
 import resource
 import subprocess
 import sys
@@ -31,7 +32,62 @@ def retrieval(n: int, folder: Path) -> Iterator[None]:
     metrics.retrieval_from_embeddings(videos, captions, np.arange(n), ks=[1, 10])
 
 
-STEPS: dict[str, tuple[Step, int]] = {"retrieval": (retrieval, 10_000)}  # name -> the step, and N
+def choice(n: int, folder: Path) -> Iterator[None]:
+    """A set of n items of multiple choice, scored by a baseline: read, checked, scored, measured and written."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    from video_contrast.builders.registry import BuiltSet
+    from video_contrast.builders.writing import write_set
+    from video_contrast.rows import Row, multiple_choice_row
+    from video_contrast.runner import score
+
+    rows: list[Row] = [
+        multiple_choice_row(
+            id=f"item{k}", video_id=f"v{k}", video_path=f"{k}.mp4", label=k % 5,
+            candidates=[f"a person does thing {j} of video {k}" for j in range(5)],
+            kinds=["true" if j == k % 5 else "random" for j in range(5)],
+        )
+        for k in range(1000)
+    ]  # fmt: skip
+    write_set(BuiltSet("captions", {"random_mc": {"test": rows}}, {"summary": "benchmark"}), folder / "set")
+    (file,) = (folder / "set").rglob("*.parquet")
+    part = pq.read_table(file)
+    numbers = {"id": "item", "video_id": "v", "cluster": "v"}
+    with pq.ParquetWriter(file, part.schema) as writer:
+        for first in range(0, n, 1000):
+            for name, prefix in numbers.items():
+                values = pa.array([f"{prefix}{first + k}" for k in range(1000)], part.schema.field(name).type)
+                part = part.set_column(part.schema.get_field_index(name), part.schema.field(name), values)
+            writer.write_table(part)
+    yield
+    score("constant", folder / "set", "random_mc", output=folder / "run", progress=False)
+
+
+def simulated(processes: int = 64, chunks: int = 31_250) -> None:
+    """Prints how busy processes are where chunks of 32 clips are dealt from a queue, and in fixed shares.
+
+    Clips take times of a heavy tail, a long film after another as in the order of files; one process is four times
+    slower than the others, or none.
+    """
+    rng = np.random.default_rng(0)
+    films = rng.pareto(1.5, chunks // 20 + 1).repeat(20)[:chunks]
+    seconds = (1 + rng.lognormal(0, 1.5, (chunks, 32))).sum(1) * (1 + films)
+    print(f"| {processes} processes, {32 * chunks:,} clips | busy, of a queue | of fixed shares |\n|---|---|---|")
+    for name, slowest in (("equally fast", 1.0), ("one four times slower", 4.0)):
+        slow = np.ones(processes)
+        slow[-1] = slowest
+        free = [(0.0, process) for process in range(processes)]
+        for chunk in seconds:
+            when, process = heapq.heappop(free)
+            heapq.heappush(free, (when + chunk * slow[process], process))
+        dealt = np.array([when for when, _ in free])
+        shares = np.array([part.sum() for part in np.array_split(seconds, processes)]) * slow
+        print(f"| {name} | {dealt.mean() / dealt.max():.1%} | {shares.mean() / shares.max():.1%} |")
+
+
+# name -> the step, and N
+STEPS: dict[str, tuple[Step, int]] = {"retrieval": (retrieval, 10_000), "choice": (choice, 50_000)}
 
 
 def child(name: str, n: int) -> None:
@@ -74,6 +130,7 @@ def main() -> None:
         spent, held = columns[0], columns[2]
         cells = [f"{' '.join(f'{x:.3g}' for x in of)} | {log2(of[2] / of[0]) / 2:.2f}" for of in (spent, held)]
         print(f"| {name} | {n:,} | {' | '.join(cells)} |", flush=True)
+    simulated()
 
 
 if __name__ == "__main__":
