@@ -14,7 +14,8 @@ from video_contrast.builders.shapes.scene_clip import scene_of
 from video_contrast.builders.shapes.shapes import CONFIGS
 from video_contrast.checkpoints import NAMES
 
-COLUMNS = [name for name in CONFIGS if name != "retrieval"]
+# `reversal_pairs` has the items of `antonym_mc`.
+COLUMNS = [name for name in CONFIGS if name not in ("retrieval", "reversal_pairs")]
 
 
 def main() -> None:
@@ -33,7 +34,7 @@ def main() -> None:
         for name in arguments.models:
             path = video_contrast.checkpoint_path(name) if name in NAMES else name
             result = video_contrast.score(path, root, output=Path(folder) / "runs" / Path(name).name, progress=False)
-            metrics = {config: result[config]["conditions"]["clean"] for config in CONFIGS}
+            metrics = {config: result[config]["conditions"]["clean"] for config in ("retrieval", *COLUMNS)}
             cells = [f"{metrics['retrieval'][f'{way}_R@1']:.3f}" for way in ("t2v", "v2t")]
             for config in COLUMNS:
                 figures = metrics[config]

@@ -127,15 +127,16 @@ side=None, setting=None)
         raise ValueError(f"not a caption of the shapes world (its object does not fit its verb): {caption!r}")
     other = match["object"] or match["landmark"]
     return Claim(
-        _figure(match["subject"]),
+        read_figure(match["subject"]),
         action,
-        other=_figure(other) if other else None,
+        other=read_figure(other) if other else None,
         side=_SIDE_OF[match["place"]] if match["place"] else None,
         setting=_SETTING_OF[match["setting"]] if match["setting"] else None,
     )
 
 
-def _figure(words: str) -> Figure:
+def read_figure(words: str) -> Figure:
+    """The figure that a noun phrase of this world names."""
     named = _FIGURE_OF_NAME.get(words)
     if named:
         return named

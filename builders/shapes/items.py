@@ -1,48 +1,65 @@
-"""Rows of the shapes sets: a gallery for retrieval, and items whose candidates are checked against the scene."""
+"""Rows of the shapes sets: a gallery for retrieval, and groups of clips that share their candidates.
+
+A group has as many captions as clips. Each caption is true of one of its clips and false of the others, and all clips
+have these captions as their candidates: whatever reads captions alone is right for one clip of a group. So a group is
+one cluster. (Those of `counterfactual_mc` share the actions that their candidates name.)
+"""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations, count, cycle, pairwise, product, zip_longest
+from typing import NamedTuple
 
 from numpy.random import Generator
 
+from video_contrast.builders.assembly.difference import difference
 from video_contrast.builders.shapes import contrasts
-from video_contrast.builders.shapes.captions import claim, write
-from video_contrast.builders.shapes.contrasts import TrueCaption
+from video_contrast.builders.shapes.captions import Claim, claim, read, write
 from video_contrast.builders.shapes.scene_clip import SceneClip
 from video_contrast.builders.shapes.truth import verdict
-from video_contrast.builders.shapes.world import REVERSE, VERSION
+from video_contrast.builders.shapes.world import ANTONYMS, REVERSE, TEMPLATES, TRANSITIVE, VERSION, held_out, scenes
 from video_contrast.errors import VideoContrastError
-from video_contrast.perturbations.contrast import Edit
-from video_contrast.rows import MultipleChoiceRow, RetrievalRow, multiple_choice_row, retrieval_row
+from video_contrast.rows import EditRecord, MultipleChoiceRow, RetrievalRow, multiple_choice_row, retrieval_row
 from video_contrast.seeds import stream
 
-CANDIDATES = 5
-Candidate = tuple[str, str, Edit | None]  # caption, kind, and the edit that made it
 ClipRows = Iterator[tuple[SceneClip, MultipleChoiceRow]]
-# A true caption and a random stream -> its contrasts; none where the scene allows none.
-Contrast = Callable[[TrueCaption, Generator], list[Edit]]
+# What a true caption claims and a random stream -> what contrasts of it claim.
+Contrast = Callable[[Claim, Generator], Iterable[Claim]]
+
+
+class TrueCaption(NamedTuple):
+    """A clip and a caption that is true of it."""
+
+    clip: SceneClip
+    text: str
 
 
 @dataclass(frozen=True)
 class ContrastKind:
     """How the items of a config are made."""
 
-    kind: str  # of its negatives
-    contrast: Contrast | None  # makes them; None for random captions only
-    random: bool = True  # whether random captions stand beside them, up to `CANDIDATES`
+    kind: str  # of its contrasts
+    contrast: Contrast = lambda claimed, rng: ()  # makes them
+    clips: int = 2  # that are contrasts of one another; the other candidates are random
+    group: int = 6  # clips that share their candidates
+    templates: Sequence[int] = range(len(TEMPLATES))  # of the scenes that have such contrasts
     names: bool = False  # whether people are called by their names
+    generator: str = "shapes-grammar"
 
 
+_PEOPLE = (0, 1, 2, 3)
 CONTRASTS = {
-    "random_mc": ContrastKind("random", None),
+    "random_mc": ContrastKind("random", clips=1, group=5),
+    "antonym_mc": ContrastKind("antonym"),
+    "reversal_pairs": ContrastKind("antonym"),
     "verb_mc": ContrastKind("verb_lexical", contrasts.verb),
-    "gender_mc": ContrastKind("gender", contrasts.gender),
-    "person_id_mc": ContrastKind("person_id", contrasts.person_id, names=True),
+    "gender_mc": ContrastKind("gender", contrasts.gender, templates=_PEOPLE, generator="table6"),
+    "person_id_mc": ContrastKind("person_id", contrasts.person_id, templates=_PEOPLE, names=True, generator="cast"),
     "entity_mc": ContrastKind("entity", contrasts.entity),
     "object_mc": ContrastKind("object", contrasts.object),
-    "role_mc": ContrastKind("role", contrasts.role),
-    "counterfactual_mc": ContrastKind("counterfactual", contrasts.counterfactuals, random=False),
+    "role_mc": ContrastKind("role", contrasts.role, templates=(4,)),
+    "counterfactual_mc": ContrastKind("counterfactual", clips=6),
 }
 
 
@@ -51,6 +68,13 @@ def gallery_row(clip: SceneClip, **meta: str) -> RetrievalRow:
     claimed = claim(clip.scene)
     captions = [write(claimed), write(claimed, names=True, phrase=1)]
     return retrieval_row(id=clip.id, captions=captions, meta=clip.meta() | meta, **clip.columns())
+
+
+def test_clips(seed: int, templates: Sequence[int] = range(len(TEMPLATES))) -> Iterator[SceneClip]:
+    """Yields the test clips of a set without end; those of some templates of scenes alone, where they are given."""
+    for number in count():
+        if number % len(TEMPLATES) in templates:
+            yield SceneClip(next(scenes(seed, "test", 1, first=number)), seed, "test", number)
 
 
 def unambiguous(pool: Sequence[SceneClip], counts: Counter[str]) -> Iterator[SceneClip]:
@@ -70,7 +94,7 @@ def unambiguous(pool: Sequence[SceneClip], counts: Counter[str]) -> Iterator[Sce
 def antonym_items(
     pool: Sequence[SceneClip], seed: int, items: int, counts: Counter[str], *, config: str = "antonym_mc"
 ) -> ClipRows:
-    """Each clip and its reversal with the same two candidates; the pairs of antonyms take turns.
+    """Each clip and its reversal with the same two candidates; the actions take turns.
 
     Args:
         pool: clips to choose from.
@@ -79,105 +103,145 @@ def antonym_items(
         counts: raised by the clips whose action has no antonym.
         config: `antonym_mc`, or `reversal_pairs`, where clip and reversal are a group.
     """
-    by_action: dict[str, list[SceneClip]] = {action: [] for action in REVERSE}
-    for clip in pool:
-        if clip.scene.action in REVERSE:
-            by_action[clip.scene.action].append(clip)
-        else:
-            counts["action has no antonym"] += 1
-    rounds = max(map(len, by_action.values()))
-    in_turn = [clips[n] for n in range(rounds) for clips in by_action.values() if n < len(clips)]
+    by_action = {action: [clip for clip in pool if clip.scene.action == action] for action in REVERSE}
+    counts["action has no antonym"] += len(pool) - sum(map(len, by_action.values()))
+    in_turn = [clip for clips in zip_longest(*by_action.values()) for clip in clips if clip]
     for clip in in_turn[: items // 2]:
         rng = stream("shapes", VERSION, seed, "antonym_mc", clip.id)
         phrase = int(rng.integers(2))
-        flip = bool(rng.integers(2))
-        # The candidates stand in the same order for both, so the label tells which way the clip runs.
-        for shown, label in ((clip, int(flip)), (clip.reversed(), int(not flip))):
-            claimed = claim(shown.scene)
-            edit = contrasts.antonym(TrueCaption(shown.scene, claimed, phrase))
-            candidates: list[Candidate] = [(edit.text, "antonym", edit)]
-            candidates.insert(label, (write(claimed, phrase=phrase), "true", None))
-            yield shown, _row(config, shown, candidates, group=clip.id if config == "reversal_pairs" else None)
+        order = (1, 0) if rng.integers(2) else (0, 1)
+        both = (clip, clip.reversed())
+        texts = [write(claim(shown.scene), phrase=phrase) for shown in both]
+        for shown in both:
+            group = clip.id if config == "reversal_pairs" else None
+            yield shown, _row(config, shown, texts, order, cluster=clip.cluster, group=group)
 
 
-def contrast_items(config: str, pool: Sequence[SceneClip], seed: int, counts: Counter[str]) -> ClipRows:
-    """One item a clip where the clip allows the contrast of a config; others are counted.
+def counterfactual_items(seed: int) -> ClipRows:
+    """Yields items without end: three clips and their reversals, whose candidates name these six actions.
+
+    The figures are those of the clip. Actions come as pairs of antonyms, since a candidate without its antonym would be
+    the less likely one.
+    """
+    pairs = [pair for pair in ANTONYMS if pair[0] not in TRANSITIVE]
+    # What grows from nothing also appears.
+    threes = [three for three in combinations(pairs, 3) if not {"grows", "appears"} <= {first for first, _ in three}]
+    waiting: dict[str, list[SceneClip]] = {first: [] for first, _ in pairs}
+    in_turn = cycle(threes)
+    three = next(in_turn)
+    for clip in test_clips(seed):
+        for first, second in pairs:
+            if clip.scene.action in (first, second):
+                waiting[first].append(clip)
+        while all(waiting[first] for first, _ in three):
+            clips = [waiting[first].pop(0) for first, _ in three]
+            rng = stream("shapes", VERSION, seed, "counterfactual_mc", clips[0].id)
+            order, phrase = [int(n) for n in rng.permutation(6)], int(rng.integers(2))
+            for forwards in clips:
+                claims = [replace(claim(forwards.scene), action=action) for pair in three for action in pair]
+                texts = [write(claimed, phrase=phrase) for claimed in claims]
+                for shown in (forwards, forwards.reversed()):
+                    yield shown, _row("counterfactual_mc", shown, texts, order, cluster=clips[0].cluster)
+            three = next(in_turn)
+
+
+def contrast_items(config: str, seed: int, counts: Counter[str]) -> ClipRows:
+    """Yields the items of a config without end, group by group.
 
     Args:
-        config: one of `CONTRASTS`.
-        pool: clips in order; random captions are drawn from all of them.
+        config: one of `CONTRASTS` that has contrasts, or `random_mc`.
         seed: of the set.
         counts: raised by the clips that do not allow the contrast.
-
-    Raises:
-        VideoContrastError: the pool has too few clips for the random captions.
     """
     how = CONTRASTS[config]
-    for clip in pool:
-        rng = stream("shapes", VERSION, seed, config, clip.id)
-        # The random captions do not depend on the config, nor does the way the action is phrased.
-        shared = stream("shapes", VERSION, seed, "random options", clip.id)
-        phrase = int(shared.integers(2))
-        claimed = claim(clip.scene)
-        true = write(claimed, names=how.names, phrase=phrase)
-        edits = how.contrast(TrueCaption(clip.scene, claimed, phrase), rng) if how.contrast else []
-        if how.contrast and not edits:
-            counts["no such contrast"] += 1
-            continue
-        negatives: list[Candidate] = [(edit.text, how.kind, edit) for edit in edits]
-        replaced = None
-        if how.random:
-            distractors = _distractors(
-                clip, pool, rng=shared, names=how.names, truths={true, *(edit.text for edit in edits)}
-            )
-            replaced = distractors.pop(0) if edits else None
-            negatives += [(text, "random", None) for text in distractors]
-        label = int(rng.integers(len(negatives) + 1))
-        candidates = [negatives[int(n)] for n in rng.permutation(len(negatives))]
-        candidates.insert(label, (true, "true", None))
-        yield clip, _row(config, clip, candidates, replaced)
+    for group, following in pairwise(_groups(how, seed, counts)):
+        order = stream("shapes", VERSION, seed, config, group[0].clip.id).permutation(len(group))
+        # A random caption, which the contrast displaced.
+        false = [text for _, text in following if how.clips > 1 and _false_of(group, text)]
+        for clip, _ in group:
+            texts, displaced = [text for _, text in group], false[0] if false else None
+            yield clip, _row(config, clip, texts, order, cluster=group[0].clip.cluster, displaced=displaced)
 
 
-def _distractors(
-    clip: SceneClip, pool: Sequence[SceneClip], rng: Generator, names: bool, truths: set[str]
-) -> list[str]:
-    """Four captions of other clips that are false of this one."""
-    distractors: list[str] = []
-    for number in rng.permutation(len(pool)):
-        other = pool[int(number)]
-        text = write(claim(other.scene), names=names, phrase=int(rng.integers(2)))
-        unusable = other is clip or text in truths or text in distractors
-        if not unusable and verdict(clip.scene, text) == "false":
-            distractors.append(text)
-        if len(distractors) == CANDIDATES - 1:
-            return distractors
-    raise VideoContrastError(f"shapes: too few clips for {CANDIDATES - 1} random captions; raise --items")
+def _groups(how: ContrastKind, seed: int, counts: Counter[str]) -> Iterator[list[TrueCaption]]:
+    """Groups of true captions, each of them false of the other clips; clips that fit nowhere are counted."""
+    group: list[TrueCaption] = []
+    for clip in test_clips(seed, how.templates):
+        contrasting = _contrasting(how, clip)
+        if len(contrasting) < how.clips:
+            counts["no such contrast among the scenes that training never shows"] += 1
+        elif not _distinct([*group, *contrasting]):
+            counts["caption may be true of another clip of its group"] += 1
+        else:
+            group += contrasting
+        if len(group) == how.group:
+            yield group
+            group = []
+
+
+def _contrasting(how: ContrastKind, clip: SceneClip) -> list[TrueCaption]:
+    """The clip, and a clip that shows what a contrast of its caption claims, if training shows none of these."""
+    rng = stream("shapes", VERSION, clip.seed, how.kind, clip.id)
+    # The way the action is phrased does not depend on the config.
+    phrase = int(stream("shapes", VERSION, clip.seed, "random options", clip.id).integers(2))
+    claimed = claim(clip.scene)
+    own = TrueCaption(clip, write(claimed, names=how.names, phrase=phrase))
+    for other in how.contrast(claimed, rng):
+        shown = TrueCaption(clip.showing(other, f"-{how.kind}"), write(other, names=how.names, phrase=phrase))
+        if held_out(shown.clip.scene) and _distinct([own, shown]):
+            return [own, shown]
+    return [own]
+
+
+def _distinct(captions: Sequence[TrueCaption]) -> bool:
+    """Whether each caption is true of its clip and false of all others."""
+    return all(
+        verdict(clip.scene, other.text) == ("true" if other.clip is clip else "false")
+        for (clip, _), other in product(captions, repeat=2)
+    )
+
+
+def _false_of(captions: Sequence[TrueCaption], text: str) -> bool:
+    return all(verdict(clip.scene, text) == "false" for clip, _ in captions)
 
 
 def _row(
     config: str,
     clip: SceneClip,
-    candidates: Sequence[Candidate],
-    replaced: str | None = None,
+    texts: Sequence[str],
+    order: Iterable[int],
     *,
+    cluster: str,
+    displaced: str | None = None,
     group: str | None = None,
 ) -> MultipleChoiceRow:
-    """The row with its candidates, each of them checked against the scene."""
-    for text, kind, _ in candidates:
-        truth = verdict(clip.scene, text)
-        if truth != ("true" if kind == "true" else "false"):
-            raise VideoContrastError(
-                f"shapes, {config}, clip {clip.id}: candidate {text!r} ({kind}) is {truth} of the clip"
-            )
-    kinds = [kind for _, kind, _ in candidates]
+    """The row of a clip whose candidates are the texts in this order; each of them is checked against the scene.
+
+    Raises:
+        VideoContrastError: not just one of the texts is true, or another is not surely false.
+    """
+    how = CONTRASTS[config]
+    verdicts = [verdict(clip.scene, text) for text in texts]
+    if sorted(verdicts) != ["false"] * (len(texts) - 1) + ["true"]:
+        raise VideoContrastError(f"shapes, {config}: of clip {clip.id}, {texts} are {verdicts}")
+    own = verdicts.index("true")
+    candidates, kinds = [], []
+    edits: list[EditRecord | None] = []
+    for n in map(int, order):
+        candidates.append(texts[n])
+        contrast = n != own and n // how.clips == own // how.clips
+        kinds.append("true" if n == own else how.kind if contrast else "random")
+        antonym = REVERSE.get(clip.scene.action) == read(texts[n]).action
+        edit = replace(difference(texts[own], texts[n], generator=how.generator), antonym=antonym)
+        edits.append(edit.row() if contrast else None)
     return multiple_choice_row(
         id=f"{config}-{clip.id}",
-        candidates=[text for text, _, _ in candidates],
+        candidates=candidates,
         label=kinds.index("true"),
         kinds=kinds,
-        edits=[edit.row() if edit else None for _, _, edit in candidates],
-        replaced=replaced,
-        cluster=clip.cluster,
+        edits=edits,
+        replaced=displaced,
+        cluster=cluster,
         meta=clip.meta(),
         group=group,
         **clip.columns(),

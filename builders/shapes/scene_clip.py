@@ -1,11 +1,13 @@
 """A clip of the shapes world: a scene with its place in the set, drawn when its file is written."""
 
+import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from video_contrast.builders.assembly.captioned_clip import ClipSpan
-from video_contrast.builders.shapes.world import REVERSE, Scene, scenes
+from video_contrast.builders.shapes.captions import Claim
+from video_contrast.builders.shapes.world import REVERSE, TRANSITIVE, Scene, scenes
 from video_contrast.errors import VideoContrastError
 
 
@@ -17,26 +19,36 @@ class SceneClip:
     seed: int  # of the set
     split: str  # "train", "validation" or "test"
     number: int  # of the scene in its split
-    backwards: bool = False  # whether the scene is another one's reversal
+    variant: str = ""  # "r" of a scene played backwards, "-gender-1" of one with another figure ...
 
     @property
     def id(self) -> str:
-        """The clip's name: its split, seed and number; "r" marks a scene played backwards."""
-        return self.cluster + "r" * self.backwards
+        """The clip's name: its split, seed, number and variant."""
+        return self.cluster + self.variant
 
     @property
     def cluster(self) -> str:
-        """What the clip shares with its reversal."""
+        """What the clip shares with its variants."""
         return f"{self.split}-{self.seed}-{self.number:04d}"
 
     @property
     def path(self) -> str:
         """Where the clip lies in the set's folder."""
-        return f"clips/{self.split}-{self.seed}/{self.number:04d}{'r' * self.backwards}.mp4"
+        return f"clips/{self.split}-{self.seed}/{self.number:04d}{self.variant}.mp4"
 
     def reversed(self) -> "SceneClip":
         """The clip played backwards."""
-        return SceneClip(self.scene.reversed(), self.seed, self.split, self.number, backwards=True)
+        return replace(self, scene=self.scene.reversed(), variant="r")
+
+    def showing(self, claimed: Claim, variant: str) -> "SceneClip":
+        """The clip with who, what and whom as a caption claims them; place, setting and jitter stay."""
+        side = self.scene.side
+        if claimed.action in ("lifts", "lowers"):
+            side = "above"
+        elif claimed.action in TRANSITIVE and side == "above":
+            side = "left" if self.scene.jitter[0] < 0.5 else "right"
+        scene = replace(self.scene, subject=claimed.subject, action=claimed.action, other=claimed.other, side=side)
+        return replace(self, scene=scene, variant=variant)
 
     def columns(self) -> ClipSpan:
         """Returns the columns of a row that name its clip."""
@@ -71,13 +83,14 @@ def training_clips(seed: int, split: str, count: int, *, reversals: bool) -> Ite
 
 
 def scene_of(clip_id: str) -> Scene:
-    """The scene of a clip of any shapes set, found again from its id alone ("test-0-0042", "test-0-0042r").
+    """The scene of a retrieval or antonym clip of any shapes set, by its id alone ("test-0-0042", "test-0-0042r").
 
     Raises:
-        VideoContrastError: the id is not of a shapes set.
+        VideoContrastError: the id is not of such a clip.
     """
-    split, seed, number = ([*clip_id.split("-"), "", ""])[:3]
-    if not (seed.isdigit() and number.rstrip("r").isdigit()):
-        raise VideoContrastError(f"{clip_id!r} is not the id of a clip of the shapes world")
-    scene = next(scenes(int(seed), split, 1, first=int(number.rstrip("r"))))
-    return scene.reversed() if number.endswith("r") else scene
+    match = re.fullmatch(r"(\w+)-(\d+)-(\d+)(r?)", clip_id)
+    if match is None:
+        raise VideoContrastError(f"{clip_id!r} is not the id of a clip of the shapes world, or of its reversal")
+    split, seed, number, backwards = match.groups()
+    scene = next(scenes(int(seed), split, 1, first=int(number)))
+    return scene.reversed() if backwards else scene

@@ -7,9 +7,16 @@ from itertools import islice
 from typing import Annotated
 
 from video_contrast.builders.registry import BuiltSet, builder
-from video_contrast.builders.shapes.items import antonym_items, contrast_items, gallery_row, unambiguous
+from video_contrast.builders.shapes.items import (
+    antonym_items,
+    contrast_items,
+    counterfactual_items,
+    gallery_row,
+    test_clips,
+    unambiguous,
+)
 from video_contrast.builders.shapes.scene_clip import SceneClip, training_clips
-from video_contrast.builders.shapes.world import TRANSITIVE, VERSION, scenes
+from video_contrast.builders.shapes.world import TRANSITIVE, VERSION
 from video_contrast.errors import UsageError
 from video_contrast.options import as_record
 from video_contrast.rows import Row
@@ -17,14 +24,14 @@ from video_contrast.storage.set_records import Facts
 
 NEGATIVES = {
     "retrieval": "the captions of the other clips; none is true of a clip but its own",
-    "random_mc": "captions of four other clips",
+    "random_mc": "captions of four other clips, which have the same candidates",
     "antonym_mc": "the action's antonym; each clip stands beside its reversal",
-    "verb_mc": "another action with the same objects, and three random captions",
-    "gender_mc": "the gendered noun swapped (paper's Table 6), and three random captions",
-    "person_id_mc": "another name of the same gender, and three random captions",
-    "entity_mc": "another figure of the same colour, and three random captions",
-    "object_mc": "another object or landmark, and three random captions",
-    "role_mc": "who acts and who is acted upon swapped, and three random captions",
+    "verb_mc": "another action, not the antonym, with the same objects, and two more captions with theirs",
+    "gender_mc": "the gendered noun swapped (paper's Table 6), and two more captions with theirs",
+    "person_id_mc": "another name of the same gender, and two more captions with theirs",
+    "entity_mc": "another figure of the same colour, and two more captions with theirs",
+    "object_mc": "another object or landmark, and two more captions with theirs",
+    "role_mc": "who acts and who is acted upon swapped, and two more captions with theirs",
     "counterfactual_mc": "five other actions of the same figures, as three pairs of antonyms",
     "reversal_pairs": "each clip and its reversal are a group, and so are their captions",
 }
@@ -57,14 +64,10 @@ def shapes(
 ) -> BuiltSet:
     """Short clips of shapes and people in motion, made on the spot, with captions whose truth is known."""
     count = max(2 * options.gallery, 2 * options.items + 80)
-    # Every eighth scene has two shapes that could swap their roles; the other configs look at the first `count` alone.
-    drawn = 8 * options.items + 80 if "role_mc" in configs else count
-    scenes_of = enumerate(scenes(seed, "test", max(count, drawn)))
-    clips = [SceneClip(scene, seed, "test", number) for number, scene in scenes_of]
+    pool = [*islice(test_clips(seed), count)]
     built = BuiltSet("shapes", {}, _facts(seed, options))
     used: dict[str, SceneClip] = {}
     for config in configs:
-        pool = clips if config == "role_mc" else clips[:count]
         splits, counts = _config(config, pool, seed, options)
         built.tables[config] = {split: [row for _, row in rows] for split, rows in splits.items()}
         built.facts["configs"][config] = {"negatives": NEGATIVES[config], "counts": dict(sorted(counts.items()))}
@@ -87,8 +90,10 @@ def _config(
                 splits[split] = [(clip, gallery_row(clip, cluster=clip.cluster)) for clip in clips]
     elif config in ("antonym_mc", "reversal_pairs"):
         splits["test"] = [*antonym_items(pool, seed, options.items, counts, config=config)]
+    elif config == "counterfactual_mc":
+        splits["test"] = [*islice(counterfactual_items(seed), options.items)]
     else:
-        splits["test"] = [*islice(contrast_items(config, pool, seed, counts), options.items)]
+        splits["test"] = [*islice(contrast_items(config, seed, counts), options.items)]
     counts["built"] = len(splits["test"])
     return splits, counts
 

@@ -112,10 +112,13 @@ def held_out(scene: Scene) -> bool:
     A scene, its mirror image and both of them played backwards are held out together, so that mirroring or reversing
     a training clip never makes a test scene.
     """
-    family = [scene, scene.mirrored()]
-    if scene.action in REVERSE:
-        family += [member.reversed() for member in family]
-    return digest("shapes", "held out", *min(member.key() for member in family))[0] < 26
+    kind, colour, action, *rest, side = scene.key()
+    family = [
+        (kind, colour, seen, *rest, where)
+        for played in (action, REVERSE.get(action, action))
+        for seen, where in ((played, side), (MIRROR_ACTION.get(played, played), MIRROR_SIDE.get(side, "")))
+    ]
+    return digest("shapes", "held out", *min(family))[0] < 26
 
 
 def scenes(seed: int, split: str, count: int, *, first: int = 0) -> Iterator[Scene]:
@@ -136,7 +139,7 @@ def scenes(seed: int, split: str, count: int, *, first: int = 0) -> Iterator[Sce
 
 
 # template -> (who acts, whether transitive, who else is there)
-_TEMPLATES = (
+TEMPLATES = (
     ("person", False, None),
     ("person", False, "thing"),
     ("person", True, "thing"),
@@ -150,7 +153,7 @@ _TEMPLATES = (
 
 def draw(rng: Generator, template: int) -> Scene:
     """A random scene of a template (0..7, counted round)."""
-    who, transitive, with_whom = _TEMPLATES[template % len(_TEMPLATES)]
+    who, transitive, with_whom = TEMPLATES[template % len(TEMPLATES)]
     kind = PEOPLE[int(rng.choice(4, p=(0.35, 0.35, 0.15, 0.15)))] if who == "person" else _pick(rng, SHAPES)
     subject = Figure(kind, _pick(rng, COLOURS))
     action = _pick(rng, TRANSITIVE if transitive else INTRANSITIVE)

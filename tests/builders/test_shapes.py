@@ -14,14 +14,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import video_contrast
+from video_contrast.audit.blind_audit import audited_items, blind_results, wins
 from video_contrast.builders.shapes.captions import Claim, claim, read, write
 from video_contrast.builders.shapes.contrasts import negatives
 from video_contrast.builders.shapes.render import COLOURS, render
 from video_contrast.builders.shapes.scene_clip import SceneClip
+from video_contrast.builders.shapes.scene_clip import scene_of as scene_of_id
 from video_contrast.builders.shapes.shapes import CONFIGS
 from video_contrast.builders.shapes.truth import verdict
 from video_contrast.builders.shapes.world import ACTIONS, REVERSE, TRANSITIVE, Figure, Scene, held_out, scenes
-from video_contrast.errors import UsageError
+from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.seeds import stream
 from video_contrast.video import read_video
 
@@ -46,9 +48,11 @@ def rows(built: Path, config: str) -> list[dict]:
 
 
 def scene_of(row: dict) -> Scene:
-    """The scene behind a row, found again from its id alone."""
-    _, _, number = row["video_id"].split("-")
+    """The scene behind a row: of its number, played backwards ("r"), or with who does what as its caption says."""
+    _, _, number, *variant = row["video_id"].split("-")
     scene = next(scenes(0, "test", 1, first=int(number.rstrip("r"))))
+    if variant:
+        return SceneClip(scene, 0, "test", int(number)).showing(read(row["candidates"][row["label"]]), "").scene
     return scene.reversed() if number.endswith("r") else scene
 
 
@@ -195,7 +199,54 @@ def test_every_option_of_every_set_is_checked(built: Path, config: str) -> None:
                 assert true[edit["start"] : edit["start"] + len(edit["old"])] == edit["old"]
         if config not in ("random_mc", "antonym_mc", "reversal_pairs", "counterfactual_mc"):
             assert verdict(scene, row["replaced"]) == "false"
-            assert Counter(row["kinds"])["random"] == 3
+            assert Counter(row["kinds"])["random"] == 4
+
+
+@pytest.mark.parametrize("config", [name for name in CONFIGS if name != "retrieval"])
+def test_what_reads_captions_alone_is_right_for_one_clip_of_each_group(built: Path, config: str) -> None:
+    """Whichever candidate (of counterfactuals: action) or place it prefers, that is true of one clip of the group."""
+    groups: dict[str, list[dict]] = {}
+    for row in rows(built, config):
+        groups.setdefault(row["cluster"], []).append(row)
+    complete = [group for group in groups.values() if len(group) == len(group[0]["candidates"])]
+    assert len(complete) >= len(groups) - 1 >= 5  # the last one may be cut off by --items
+    for group in complete:
+        assert sorted(row["label"] for row in group) == list(range(len(group)))
+        if config == "counterfactual_mc":
+            assert len({tuple(read(text).action for text in row["candidates"]) for row in group}) == 1
+            continue
+        assert len({tuple(row["candidates"]) for row in group}) == 1
+        by_label = {row["label"]: row for row in group}
+        for row in group:
+            contrasts = [place for place, kind in enumerate(row["kinds"]) if kind not in ("true", "random")]
+            assert len(contrasts) == (0 if config == "random_mc" else 1)
+            assert all(by_label[place]["kinds"][row["label"]] == row["kinds"][place] for place in contrasts)
+
+
+def test_blind_models_are_at_chance_on_every_config(built: Path) -> None:
+    for config in CONFIGS[1:]:
+        found = rows(built, config)
+        size = len(found[0]["candidates"])
+        whole = found[: len(found) // size * size]  # groups
+        for result in blind_results(audited_items(whole)):
+            chance = 1 / len(audited_items(whole)[0].texts)
+            assert wins(result.scores).mean() == pytest.approx(chance, abs=0.1 * (config == "counterfactual_mc")), (
+                config,
+                result.key,
+            )
+
+
+@pytest.mark.parametrize("config", ["verb_mc", "gender_mc", "role_mc"])
+def test_clips_that_show_contrasts_are_drawn_and_held_out_of_training(built: Path, config: str) -> None:
+    variants = [row for row in rows(built, config) if "-" in row["video_id"].removeprefix("test-0-")]
+    assert len(variants) >= 19
+    assert all(held_out(scene_of(row)) for row in variants)
+    assert np.array_equal(read_video(built / variants[0]["video_path"]).frames, render(scene_of(variants[0])))
+
+
+def test_the_id_of_a_clip_that_shows_a_contrast_names_no_scene() -> None:
+    with pytest.raises(VideoContrastError, match="not the id of a clip of the shapes world"):
+        scene_of_id("test-0-0042-gender-1")
 
 
 def test_gallery_captions_are_true_of_one_clip_only(built: Path) -> None:
