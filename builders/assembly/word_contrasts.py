@@ -202,7 +202,7 @@ class WordContrasts(WordProposals):
             return
         if chosen:
             note(
-                f"{self.kind}: mean probability {self.record['mean_probability']:.2f}, "
+                f"{self.target}: mean probability {self.record['mean_probability']:.2f}, "
                 f"{self.record['effective_edits']} "
                 f"effective edits in {chosen} items, the ten commonest are {self.record['ten_commonest_edits']:.0%}, "
                 f"{self.record['effective_replaced']} effective {self.target}s replaced, "

@@ -13,6 +13,7 @@ from numpy.random import Generator
 
 from video_contrast.perturbations.contrast.edit import Edit, replace_spans
 from video_contrast.perturbations.contrast.gender_fit import ALIKE, Person, alike, another, counterparts, misfit
+from video_contrast.perturbations.contrast.unfit_caption import unfit
 from video_contrast.perturbations.english import Sentence, parse, parse_one
 from video_contrast.perturbations.english.forms import inflect, like_case
 from video_contrast.perturbations.english.gender import PRONOUNS, TITLES, Gender, names_person, pronoun
@@ -66,6 +67,8 @@ def _swap(sentence: Sentence, rng: Generator, extended: bool) -> Edit | str:
     choices, reason = _choices(caption, persons, extended)
     if not choices:
         return reason
+    if unfit(caption) == "not English":
+        return "not_english"
     noun, options = choices[int(rng.integers(len(choices)))] if len(choices) > 1 else choices[0]
     new = options[int(rng.integers(len(options)))] if len(options) > 1 else options[0]
     changes = [(noun.start, noun.end, like_case(new, caption[noun.start : noun.end]))]
@@ -92,8 +95,9 @@ def contrasts(
 ) -> tuple[list[Edit | None], Counter[str]]:
     """`swap` for many captions, each with the stream of its id, and how many came out how.
 
-    Returns one edit or None a caption, and counts: "edited", "no_gender_noun", and the reasons of `gender_fit` why the
-    nouns that there are cannot be swapped. `ids`: one a caption; with the seed it names the caption's random stream.
+    Returns one edit or None a caption, and counts: "edited", "no_gender_noun", "not_english", and the reasons of
+    `gender_fit` why the nouns that there are cannot be swapped. `ids`: one a caption; with the seed it names the
+    caption's random stream.
     """
     streams, edits = Streams(), []
     for sentence, identifier in zip(parse(captions), ids, strict=True):

@@ -67,7 +67,9 @@ def _line(row: MultipleChoiceRow, video: str) -> dict[str, object]:
     return {
         "id": row["id"],
         "video": video,
-        "prompt": question.prompt_for(candidates),
+        "question": question.text,
+        "prompt": question.prompt,
+        "option": question.option,
         "target": candidates[row["label"]] if yes_no else LETTERS[row["label"]],
         "candidates": candidates,
         "label": row["label"],

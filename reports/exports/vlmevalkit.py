@@ -18,7 +18,7 @@ from video_contrast.video import Clip
 
 CLASS = "video_contrast_sets.py"
 Line = dict[str, str | int]  # column -> cell
-_FIRST = ("index", "id", "video", "question", "prompt", "candidates")
+_FIRST = ("index", "id", "video", "question", "prompt", "option", "candidates")
 
 
 def vlmevalkit(
@@ -26,9 +26,10 @@ def vlmevalkit(
 ) -> list[Path]:
     """Writes `OUTPUT/<set>_<config>_<split>.tsv`, a file a multiple-choice config and split, and the class.
 
-    Columns: `index`, `id`, `video` (the path without its ending), `question`, `prompt` (what a model is asked),
-    `candidates` (a list), `A` to the last candidate, `answer` (a letter, or yes or no), `kinds`. Text that a
-    spreadsheet would run as a formula has an apostrophe before it, which the class takes away.
+    Columns: `index`, `id`, `video` (the path without its ending), `question`, `prompt` and `option` (how its release
+    asks it, with places for question, options and number of frames), `candidates` (a list), `A` to the last candidate,
+    `answer` (a letter, or yes or no), `kinds`. Text that a spreadsheet would run as a formula has an apostrophe before
+    it, which the class takes away.
 
     Args:
         folder: a built set.
@@ -67,8 +68,9 @@ def _line(number: int, row: MultipleChoiceRow, video: str) -> Line:
         "id": row["id"],
         "video": video.removesuffix(".mp4"),
         "question": question.text,
-        "prompt": question.prompt_for(candidates),
-        "candidates": repr(texts),
+        "prompt": question.prompt,
+        "option": question.option,
+        "candidates": repr(candidates),
         **dict(zip(LETTERS, texts, strict=False)),
         "answer": candidates[row["label"]] if question.is_yes_no(candidates) else LETTERS[row["label"]],
         "kinds": ",".join(row["kinds"]),

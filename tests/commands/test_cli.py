@@ -25,7 +25,10 @@ def test_version(capsys: pytest.CaptureFixture[str]) -> None:
         (["scoer"], 'Unknown command "scoer". Did you mean "score"?'),
         (["score", "--modle", "temporal"], "Did you mean --model"),
         (["score", "--model", "temporal", "--dataset", "shapes", "--frames", "x"], "Invalid value for --frames"),
-        (["score", "--model", "temporal", "--frames", "1.5"], "Invalid value for --frames: '1.5' is no whole number."),
+        (
+            ["score", "--model", "temporal", "--frames", "1.5"],
+            "Invalid value for --frames: '1.5' is neither a whole number nor 'owner'.",
+        ),
         (["check"], "check needs DATASET (folder of the set, or a table)."),
         (["analyse", "rarity", "set"], "analyse rarity needs --run (folder that `video-contrast score` wrote)."),
         (["teach", "--demo"], "teach needs --output (folder of the run; the same call resumes it)."),

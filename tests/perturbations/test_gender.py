@@ -46,6 +46,12 @@ def test_a_verb_is_no_person(caption):
     assert gender.contrasts([caption], ["1"], extended=True)[0] == [None]
 
 
+def test_captions_of_other_languages_are_counted_and_left():
+    captions = ["a girl plays", "il y a une girl qui joue dans le jardin", "zwei man spielen im garten fussball"]
+    edits, counts = gender.contrasts(captions, ["1", "2", "3"])
+    assert [bool(edit) for edit in edits] == [True, False, False] and counts == {"edited": 1, "not_english": 2}
+
+
 def test_a_host_is_a_person_where_it_is_a_noun():
     assert one("gender_swap", "a host talks to two hosts") == "a hostess talks to two hostesses"
 

@@ -19,6 +19,7 @@ from video_contrast.builders.registry import BuiltSet
 from video_contrast.builders.writing import write_set
 from video_contrast.cli import main
 from video_contrast.errors import UsageError
+from video_contrast.question_text import Question
 from video_contrast.reports.exports import lmms_eval, vlmevalkit
 from video_contrast.rows import multiple_choice_row
 from video_contrast.storage import open_set
@@ -208,7 +209,7 @@ def questions(tmp_path_factory: pytest.TempPathFactory) -> Path:
     write_video(folder / "clips/a.mp4", fabricate.clip(0, frames=16), 8)
     shared = {"video_id": "a", "video_path": "clips/a.mp4", "kinds": ["true", "order"], "label": 0}
     lettered = multiple_choice_row(
-        id="0", candidates=["to play", "to rest"], question="Why does he run?", start=0.5, end=1.0,
+        id="0", candidates=["to play {frames}", "to rest"], question="Why does he run?", start=0.5, end=1.0,
         meta={"prompt": PROMPT, "option": "({letter}) {text}"}, **shared,
     )  # fmt: skip
     yes = multiple_choice_row(
@@ -217,7 +218,7 @@ def questions(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return set_of(folder, "asked", {"why_mc": [lettered, yes]})
 
 
-ASKED = "Look at 8 frames. Why does he run?\nOptions:\n(A) to play\n(B) to rest\nAnswer with one letter."
+ASKED = "Look at 8 frames. Why does he run?\nOptions:\n(A) to play {frames}\n(B) to rest\nAnswer with one letter."
 
 
 def test_lmms_eval_asks_the_question_with_the_prompt_of_its_release(questions: Path, tmp_path: Path) -> None:
@@ -234,8 +235,9 @@ def test_vlmevalkit_asks_the_question_with_the_prompt_of_its_release(questions: 
     files = vlmevalkit(questions, tmp_path, write_videos=True)
     with open(files[0], encoding="utf-8", newline="") as handle:
         first, second = csv.DictReader(handle, delimiter="\t")
-    assert first["question"] == "Why does he run?" and first["prompt"].replace("{frames}", "8") == ASKED
-    assert second["question"] == "Does he run?" and second["prompt"] == "Does he run? Yes or no?"
+    asked = Question(*(first[name] for name in ("question", "prompt", "option"))).of_frames(8)
+    assert asked.prompt_for(ast.literal_eval(first["candidates"])) == ASKED
+    assert second["question"] == "Does he run?" and second["prompt"] == "{question} Yes or no?"
     assert (first["answer"], second["answer"]) == ("A", "Yes")
 
 
@@ -308,7 +310,7 @@ def test_the_class_for_vlmevalkit_asks_and_scores(
     lines = pd.read_csv(files[0], sep="\t")
     video, text = data.build_prompt(lines.iloc[0], video_llm=True)
     assert text["value"] == ASKED and len(read_video(video["value"]).frames) == 4
-    lines["prediction"] = ["(A) to play", "It does not."]
+    lines["prediction"] = ["(A) to play {frames}", "It does not."]
     lines.to_csv(tmp_path / "answers.tsv", sep="\t", index=False)
     result = data.evaluate(str(tmp_path / "answers.tsv"))
     assert result == {"accuracy": 50.0, "chose true": 50.0, "chose unparseable": 50.0}

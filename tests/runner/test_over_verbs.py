@@ -60,4 +60,7 @@ def test_a_table_shows_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     root = fabricate.make_set(tmp_path / "set", 20, configs=["verb_mc"], captions=["a woman sings", "a man runs"])
     run = fabricate.make_run(tmp_path / "run", root)
     assert main(["table", str(run)]) == 0
-    assert "averaged over verbs" in capsys.readouterr().out
+    printed = capsys.readouterr().out
+    assert "averaged over verbs" in printed
+    assert main(["table", str(run), f"{run}/"]) == 0  # a run that is named twice is told of once
+    assert capsys.readouterr().out == printed

@@ -188,7 +188,11 @@ def _whole(_kind: type[int], tokens: Sequence[cyclopts.Token]) -> int:
 
 def _whole_or_word(words: Sequence[str], _kind: type, tokens: Sequence[cyclopts.Token]) -> int | str:
     """A whole number, or one of some words."""
-    return tokens[0].value if tokens[0].value in words else _whole(int, tokens)
+    value = tokens[0].value
+    try:
+        return value if value in words else int(value)
+    except ValueError as error:
+        raise ValueError(f"{value!r} is neither a whole number nor {' or '.join(map(repr, words))}.") from error
 
 
 def _parameter(option: Option, panels: Sequence[str]) -> inspect.Parameter:

@@ -26,7 +26,8 @@ def table(
     from video_contrast.reports.table_formats import FORMATS
     from video_contrast.storage import RunFolder
 
-    own = [run for path in runs if not is_foreign(path) for run in RunFolder.find(path) or [RunFolder.open(path)]]
+    found = [run for path in runs if not is_foreign(path) for run in RunFolder.find(path) or [RunFolder.open(path)]]
+    own = list({run.path.resolve(): run for run in found}.values())
     metrics = terminal.metrics_of(own)
     logs = [log for run in runs if is_foreign(run) for log in read_logs(run, metric)]
     foreign = log_metrics(logs)
