@@ -398,6 +398,8 @@ def _thing_rejection(sentence: Sentence, place: int, key: str, *, known: bool, d
         return "form not known"
     if before not in ([], [place - 1]):
         return "long compound"
+    if any(other.is_noun and other.lemma == word.lemma for n, other in enumerate(words) if n != place):
+        return "named twice"
     shown = " ".join(words[n].text for n in (*before, place))
     if shown != inflect_name(key, word.tag):
         return "form not known"

@@ -235,3 +235,9 @@ def test_written_swaps_change_verb_and_preposition_around_the_object_and_open_li
     two_places = [item for item in poured if " _ " in item.other]
     assert two_places and all(item.old == "add the carrots to" and "the carrots" in item.new for item in two_places)
     assert made and all(item.features["written swap"] for item in made)
+
+
+def test_a_thing_that_is_named_twice_stays() -> None:
+    assert [slot.rejection_reason for slot in thing_slots(parse_one("a snake eats another snake"))] == [
+        "named twice"
+    ] * 2
