@@ -40,7 +40,7 @@ class CaptionReading:
         self.sentence = sentence
         self.caption = sentence.caption
         self._counted: list[str] | None = None
-        self.gaps: dict[int, Gap] = {}  # by the place of what is replaced, where they are known
+        self.gaps: dict[tuple[int, int], Gap] = {}  # by the characters that are replaced, where they are known
 
     @cached_property
     def verbs(self) -> list[VerbSlot]:

@@ -169,11 +169,12 @@ def _company(reading: CaptionReading, slot: VerbSlot, choice: VerbChoice, eviden
 
 def _runs(reading: CaptionReading, slot: VerbSlot | ThingSlot, new: str, evidence: Evidence) -> dict[str, float]:
     """How usual the words around a replacement become."""
-    gap = reading.gaps.get(slot.start)
+    span = slot.start, slot.end
+    gap = reading.gaps.get(span)
     if gap is None:
         size = len(reading.caption[slot.start : slot.end].split())
         first = reading.word_number(slot.place) - (size - 1 if isinstance(slot, ThingSlot) else 0)
-        gap = reading.gaps[slot.start] = evidence.gap(reading.words, first, size)
+        gap = reading.gaps[span] = evidence.gap(reading.words, first, size)
     shown = new.lower().split()
     left, right = evidence.attested(gap, shown)
     change = evidence.run_change(gap, shown)

@@ -10,7 +10,14 @@ from hypothesis import strategies as st
 
 from video_contrast.errors import UsageError
 from video_contrast.perturbations.contrast.caption_counts import CaptionCounts, count, decoded
-from video_contrast.perturbations.contrast.generate import LEFT_OUT, choose, load_counts, merged, propose
+from video_contrast.perturbations.contrast.generate import (
+    LEFT_OUT,
+    choose,
+    load_counts,
+    merged,
+    propose,
+    shipped_evidence,
+)
 from video_contrast.perturbations.contrast.judge import QUALITIES, load_judge, threshold
 from video_contrast.perturbations.contrast.proposal import Proposal
 from video_contrast.perturbations.contrast.select import select, variety
@@ -111,6 +118,19 @@ def test_a_proposal_depends_on_its_clip_alone_and_parts_make_the_whole() -> None
     again = merged(parts, kind="verb", quality=0.0)
     assert again.proposals == whole.proposals and again.missing == whole.missing and again.reasons == whole.reasons
     assert choose(again) == choose(whole)
+
+
+@pytest.mark.parametrize("kind", ["verb", "object"])
+def test_what_is_usual_is_read_around_the_words_that_are_replaced(kind) -> None:
+    evidence = shipped_evidence()
+    for listed in proposals_of(CAPTIONS, kind).proposals.values():
+        for item in listed:
+            first, old = len(item.caption[: item.start].split()), item.old.split()
+            gap = evidence.gap(item.caption.split(), first, len(old))
+            if old[0] in ("a", "an") or " _ " in item.other:
+                continue  # an article that changes with it, or words in two places
+            change = evidence.run_change(gap, item.new.lower().split())
+            assert item.features["run change"] == pytest.approx(max(-1.5, min(1.5, change)))
 
 
 def test_quality_is_the_least_probability() -> None:
