@@ -52,10 +52,12 @@ def read_certificate(source: str) -> Json:
 
 def is_of(certificate: Json, record: RunRecord) -> bool:
     """Whether a certificate is of a run's model: of its revision, kind, options and dtype."""
-    model, other = record["model"], certificate.get("model", {})
+    model, other = record["model"], certificate.get("model")
+    if not isinstance(other, dict) or not isinstance(other.get("options"), dict):  # of a certificate by anyone
+        return False
     same = all(other.get(name) == model[name] for name in ("revision", "kind", "kind_version"))
-    options = other.get("options", {})
-    return bool(same and other.get("dtype") == record["dtype"] and options.items() <= model["options"].items())
+    chosen = all(model["options"].get(name) == value for name, value in other["options"].items())
+    return same and chosen and other.get("dtype") == record["dtype"]
 
 
 def certified_lines(record: RunRecord) -> list[str]:
@@ -69,12 +71,12 @@ def certified_lines(record: RunRecord) -> list[str]:
 
 
 def certificates_in(*folders: Path) -> Iterator[tuple[Path, Json]]:
-    """The certificates that lie in folders; other JSON files are passed over."""
+    """The certificates that lie in folders; other JSON files, and certificates of another version, are passed over."""
     for folder in folders:
         for path in sorted(folder.glob("*.json")) if folder.is_dir() else ():
             value = read_json(path)
-            if isinstance(value, dict) and "certificate" in value:
-                yield path, read_certificate(str(path))
+            if isinstance(value, dict) and value.get("certificate") == VERSION:
+                yield path, value
 
 
 def _own_folder() -> Path:
