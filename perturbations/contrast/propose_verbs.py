@@ -13,7 +13,16 @@ from video_contrast.perturbations.contrast.features import (
 )
 from video_contrast.perturbations.contrast.lexicon import Swap
 from video_contrast.perturbations.contrast.proposal import ClipProposals, Features, Proposal, Replacements, Trial
-from video_contrast.perturbations.contrast.slots import LIGHT, PLACES, Frame, VerbChoice, VerbKey, VerbSlot, with_object
+from video_contrast.perturbations.contrast.slots import (
+    LIGHT,
+    PLACES,
+    Frame,
+    Tail,
+    VerbChoice,
+    VerbKey,
+    VerbSlot,
+    with_object,
+)
 from video_contrast.perturbations.english.forms import inflect, lemma, verb_tags
 from video_contrast.perturbations.english.lexicon import words_of
 from video_contrast.seeds import Streams
@@ -314,24 +323,25 @@ def _clash(reading: CaptionReading, slot: VerbSlot, choice: VerbChoice, evidence
     of_noun = slot.noun_place is None or reading.sentence.words[slot.noun_place].is_noun
     if choice.frame == "t" and choice.unit.startswith(f"{choice.verb} ") and not of_noun:
         return "particle before a pronoun"
-    for tail in slot.tails:
-        if tail == choice.tail:
-            continue
-        if slot.order and choice.swap is not None and choice.frame != "i":
-            return "does not go with what follows"
-        if tail.preposition in _ANYWHERE:
-            if choice.swap is not None and choice.frame == "i" and _of_kitchen(tail.noun, evidence):
-                return "does not go with what follows"
-            continue
-        own_object = choice.swap is not None and choice.swap.phrase
-        if own_object or not evidence.counts.get("tail", choice.verb, tail.preposition):
-            return "does not go with what follows"
+    if any(tail != choice.tail and not _goes_before(tail, slot, choice, evidence) for tail in slot.tails):
+        return "does not go with what follows"
     for other in reading.verbs:
         if other.place != slot.place and other.subject == slot.subject:
             clash = evidence.excludes(other.unit, choice.unit)
             if clash and not evidence.excludes(other.unit, slot.unit):
                 return "clashes with another verb of the caption"
     return None
+
+
+def _goes_before(tail: Tail, slot: VerbSlot, choice: VerbChoice, evidence: Evidence) -> bool:
+    """Whether a unit may stand before a preposition and its noun, which stay."""
+    written = choice.swap is not None
+    if slot.order and written and choice.frame != "i":
+        return False
+    if tail.preposition in _ANYWHERE:
+        return not written or choice.frame != "i" or not _of_kitchen(tail.noun, evidence)
+    own_object = choice.swap is not None and choice.swap.phrase
+    return not own_object and bool(evidence.counts.get("tail", choice.verb, tail.preposition))
 
 
 def _in_a_step(choice: VerbChoice, evidence: Evidence) -> bool:

@@ -378,7 +378,8 @@ def _thing_slot(
         tag=word.tag,
         start=start,
         end=word.end,
-        rejection_reason=_thing_rejection(sentence, place, key, known=bool(known), does=place in by_subject),
+        rejection_reason=_thing_rejection(sentence, place, key, known=bool(known), does=place in by_subject)
+        or ("named twice" if sum(other.is_noun and other.lemma == word.lemma for other in words) > 1 else None),
     )
 
 
@@ -398,8 +399,6 @@ def _thing_rejection(sentence: Sentence, place: int, key: str, *, known: bool, d
         return "form not known"
     if before not in ([], [place - 1]):
         return "long compound"
-    if any(other.is_noun and other.lemma == word.lemma for n, other in enumerate(words) if n != place):
-        return "named twice"
     shown = " ".join(words[n].text for n in (*before, place))
     if shown != inflect_name(key, word.tag):
         return "form not known"
