@@ -10,17 +10,20 @@ from numpy.typing import NDArray
 
 from video_contrast.audit.even_choice import NewDistractor
 from video_contrast.audit.item_checks import plain
-from video_contrast.perturbations.contrast.generate import load_counts, propose
+from video_contrast.perturbations.contrast.generate import ClipCaptions, load_counts, propose
 from video_contrast.perturbations.contrast.generators.base import CaptionGenerator
 from video_contrast.perturbations.contrast.kinds import RULES
 from video_contrast.perturbations.contrast.kinds.choice import proposals
 from video_contrast.perturbations.contrast.lexicon import load_lexicon
+from video_contrast.perturbations.contrast.proposal import Kind
 from video_contrast.perturbations.contrast.unfit_caption import unfit
 from video_contrast.perturbations.english import parse
 from video_contrast.perturbations.english.caption_store import user_store
 from video_contrast.rows import MultipleChoiceRow
 from video_contrast.seeds import stream
 
+JUDGED: tuple[Kind, ...] = ("verb", "object")
+KINDS = (*JUDGED, *RULES)  # of edits of captions
 ANSWER = "answer"  # kind of a distractor that answers another item's question
 _KEPT = 24  # options of an item, the best first
 _RULE_ODDS = 3.0  # of the kinds by rules, which the judge does not rate: about those of its mean
@@ -49,30 +52,31 @@ def caption_options(
     rows: Mapping[int, MultipleChoiceRow],
     others: Mapping[int, Sequence[str]],
     *,
+    kinds: Sequence[str] = KINDS,
     quality: str | float = "all",
     generator: CaptionGenerator | None = None,
 ) -> Options:
     """Edits of true captions that no other caption of the clip speaks for.
 
+    Raises NotEnglish: the captions are of another language.
+
     Args:
         rows: number -> row, of captions.
         others: number -> other true captions of its clip.
+        kinds: of edits, of `KINDS`.
         quality: least probability of edits of verbs and things, as of `generate.propose`.
         generator: what proposes verbs; None: the lexicon.
-
-    Raises:
-        NotEnglish: the captions are of another language.
     """
     true = {at: row["candidates"][row["label"]] for at, row in rows.items()}
     options: dict[int, list[NewDistractor]] = defaultdict(list)
-    clips = [(str(at), [text], others.get(at, ())) for at, text in true.items()]
-    for kind in ("verb", "object"):
+    clips = [ClipCaptions(str(at), [text], others.get(at, ())) for at, text in true.items()]
+    for kind in JUDGED:
+        if kind not in kinds:
+            continue
         proposer = generator if kind == "verb" else None
-        proposed = propose(
-            clips, load_counts(), kind=kind, quality=quality, generator=proposer, cache=user_store()
-        ).proposals  # fmt: skip
+        proposed = propose(clips, load_counts(), kind=kind, quality=quality, generator=proposer, cache=user_store())
         name = "object" if kind == "object" else "verb_lexical" if generator is None else "verb_model"
-        for clip, of_clip in proposed.items():
+        for clip, of_clip in proposed.proposals.items():
             for proposal in of_clip:
                 probability = min(max(proposal.probability, 0.01), 0.99)
                 edit = proposal.edit().row()
@@ -81,10 +85,11 @@ def caption_options(
     sentences = dict(zip(texts, parse(texts, cache=user_store()), strict=True))
     for at, text in true.items():
         siblings = [sentences[other] for other in others.get(at, ())]
-        for kind in RULES if not unfit(text) else ():
-            for proposal in proposals(kind, [sentences[text]], load_lexicon(), siblings):
-                edit = proposal.contrast.as_edit("rules").row()
-                options[at].append(NewDistractor(proposal.contrast.text, _RULE_ODDS, kind, edit))
+        for rule in RULES if not unfit(text) else ():
+            by_rule = proposals(rule, [sentences[text]], load_lexicon(), siblings) if rule in kinds else []
+            for contrast in (proposed_edit.contrast for proposed_edit in by_rule):
+                edit = contrast.as_edit("rules").row()
+                options[at].append(NewDistractor(contrast.text, _RULE_ODDS, rule, edit))
     return {at: _unlike(of_row, rows[at])[:_KEPT] for at, of_row in options.items()}
 
 

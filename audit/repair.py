@@ -1,9 +1,10 @@
 """Repair of a multiple-choice set: items that are won blind get new distractors; video, question and key stay.
 
-An item is repaired where a blind model that reports nothing (`even_choice.won_blind`) wins it, or where a distractor is
-faulty: it says what the true candidate, another one, or another true caption of the clip says. All other items stay as
-they are. The new distractors are chosen over the whole set. An item for which there is none keeps its own, unless its
-own is faulty or would tell in the repaired set: then it is left out, as copies of items and items with two keys are.
+An item is repaired where a blind model that reports nothing (`even_choice.won_blind`) wins it, if that model wins more
+of the set than chance would, or where a distractor is faulty: it says what the true candidate, another one, or another
+true caption of the clip says. All other items stay as they are. The new distractors are chosen over the whole set. An
+item for which there is none keeps its own, unless its own is faulty or would tell in the repaired set: then it is left
+out, as copies of items and items with two keys are.
 """
 
 from collections import Counter, defaultdict
@@ -11,12 +12,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from video_contrast.audit.blind_audit import audited_items
+import numpy as np
+
+from video_contrast.audit.blind_audit import accuracy_facts, audited_items
 from video_contrast.audit.blind_models import audited_negatives, too_few
 from video_contrast.audit.even_choice import DistractorPlace, NewDistractor, choose, won_blind
 from video_contrast.audit.item_checks import plain
-from video_contrast.audit.new_distractors import answer_options, caption_options
-from video_contrast.errors import UsageError
+from video_contrast.audit.new_distractors import KINDS, answer_options, caption_options
+from video_contrast.errors import UsageError, unknown_name
 from video_contrast.perturbations.contrast.generators.base import CaptionGenerator
 from video_contrast.rows import MultipleChoiceRow
 
@@ -47,6 +50,7 @@ class Repair:
 def repair(
     rows: Sequence[MultipleChoiceRow],
     *,
+    kinds: Sequence[str] = KINDS,
     quality: str | float = "all",
     generator: CaptionGenerator | None = None,
     seed: int = 0,
@@ -55,6 +59,7 @@ def repair(
 
     Args:
         rows: of a multiple-choice set; the same rows give the same repair.
+        kinds: of edits of captions, of `KINDS`.
         quality: least probability that a reader finds an edit of a caption natural and surely false.
         generator: what proposes verbs; None: the lexicon.
         seed: of all random draws.
@@ -63,6 +68,9 @@ def repair(
         UsageError: pairs, or too few items to cross-validate a blind model.
         NotEnglish: the candidates are of another language.
     """
+    for kind in kinds:
+        if kind not in KINDS:
+            raise unknown_name("kind of edit", kind, KINDS)
     if any(row.get("group") for row in rows):
         raise UsageError("pairs cannot be repaired: the candidates of a group are true of one of its clips each")
     left_out = copies(rows)
@@ -70,11 +78,15 @@ def repair(
     items = audited_items([rows[at] for at in kept])
     if too_few([item.cluster for item in items]):
         raise UsageError(f"{len(items)} items are too few to tell which are won blind: 20 of 5 videos are needed")
-    won = {at for at, is_won in zip(kept, won_blind(items, seed), strict=True) if is_won}
+    wins = won_blind(items, seed)
+    facts = accuracy_facts(np.array(wins, np.float64), [item.cluster for item in items])
+    chance = float(np.mean([1 / len(item.texts) for item in items]))
+    is_solvable = facts["low"] is not None and facts["low"] > chance  # else what is won is won by chance
+    won = {at for at, is_won in zip(kept, wins, strict=True) if is_won and is_solvable}
     others = _other_captions(rows)
     faults = {at: _faults(rows[at], others.get(at, ())) for at in kept}
     to_mend = {at: rows[at] for at in kept if at in won or faults[at]}
-    options = _options(to_mend, rows, others, quality=quality, generator=generator, seed=seed)
+    options = _options(to_mend, rows, others, kinds=kinds, quality=quality, generator=generator, seed=seed)
     places = [
         place for at in kept for place in _places(at, rows[at], at in won, faults[at], options.get(at, []))
     ]  # fmt: skip
@@ -160,6 +172,7 @@ def _options(
     rows: Sequence[MultipleChoiceRow],
     others: Mapping[int, Sequence[str]],
     *,
+    kinds: Sequence[str],
     quality: str | float,
     generator: CaptionGenerator | None,
     seed: int,
@@ -173,7 +186,7 @@ def _options(
     options: dict[int, list[NewDistractor]] = {}
     if edited:
         captions = {at: to_mend[at] for at in edited}
-        options |= caption_options(captions, others, quality=quality, generator=generator)
+        options |= caption_options(captions, others, kinds=kinds, quality=quality, generator=generator)
     rest = {at: row for at, row in to_mend.items() if at not in edited}
     return options | (answer_options(rest, rows, seed=seed) if rest else {})
 

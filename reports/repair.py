@@ -10,6 +10,7 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from video_contrast.audit.new_distractors import KINDS
 from video_contrast.audit.records import XrayRecord
 from video_contrast.audit.repair import Change, Repair, repair
 from video_contrast.audit.xray import certificate, xray
@@ -41,6 +42,7 @@ def write_repair(
     output: Path,
     *,
     columns: TableColumns,
+    kinds: Sequence[str] = KINDS,
     quality: str | float = "all",
     generator: CaptionGenerator | None = None,
     sample: int = 60,
@@ -58,12 +60,13 @@ def write_repair(
         path: where it read it.
         output: the set's folder.
         columns: as the source was read with.
-        quality, generator, seed: as of `repair`.
+        kinds, quality, generator, seed: as of `repair`.
         sample: old, and new, distractors that readers see; fewer where fewer were replaced.
         votes: files of readers of that page; without any the card says "not read".
     """
     repairs = {
-        split: repair(rows, quality=quality, generator=generator, seed=seed) for split, rows in source.splits.items()
+        split: repair(rows, kinds=kinds, quality=quality, generator=generator, seed=seed)
+        for split, rows in source.splits.items()
     }
     kept = {split: of_split.rows for split, of_split in repairs.items() if of_split.rows}
     if not kept:
@@ -94,7 +97,7 @@ def write_repair(
     draft.record["facts"] = {
         "summary": f"{source.name} with new distractors where a model won without the video.",
         "seed": seed,
-        "options": {"quality": quality, "generator": generator.name if generator else "lexicon"},
+        "options": {"kinds": list(kinds), "quality": quality, "generator": generator.name if generator else "lexicon"},
         "checks": {"new distractors read by people": _read(reading, votes)},
     }
     write_card(draft.save())

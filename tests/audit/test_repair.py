@@ -80,6 +80,16 @@ def test_questions_take_answers_that_are_true_elsewhere():
     assert {change.kind for change in result.changes if change.new} == {"answer"}
 
 
+def test_a_set_that_is_not_won_blind_stays_as_it_is():
+    rows = questions()
+    rng = np.random.default_rng(5)
+    for row in rows:
+        label = int(rng.integers(3))
+        row["label"], row["kinds"] = label, ["true" if n == label else "distractor" for n in range(3)]
+    result = repair(rows)
+    assert result.rows == rows and not result.changes
+
+
 def test_the_same_rows_give_the_same_repair_and_another_seed_another_one():
     rows = questions()
     assert repair(rows) == repair(rows) and repair(rows, seed=1) != repair(rows)

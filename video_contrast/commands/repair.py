@@ -20,6 +20,9 @@ def repair(
     apply: Annotated[Path | None, "errata.json of a repair: write the authors' file WHAT with them applied"] = None,
     config: Annotated[str | None, "config of a folder or data set that has several"] = None,
     against: Annotated[Against, "negatives that count; auto: the contrasts, where there are any"] = "auto",
+    kinds: Annotated[
+        list[str] | None, "kinds of edits of captions (verb, object, count, attribute, place ...); default: all"
+    ] = None,
     generator: Annotated[Generator, "what proposes verbs in captions"] = "lexicon",
     options: EditOptions = EditOptions(quality="all"),  # noqa: B008  frozen
     sample: Annotated[int, "old, and new, distractors on the page for readers"] = 60,
@@ -31,6 +34,7 @@ def repair(
 
     Writes the set, errata against the authors' file, the X-ray before and after, and a page for readers.
     """
+    from video_contrast.audit.new_distractors import KINDS
     from video_contrast.builders.assembly.word_contrasts import WordProposals
     from video_contrast.errors import UsageError
     from video_contrast.files import write_bytes
@@ -60,6 +64,7 @@ def repair(
         path,
         output,
         columns=columns,
+        kinds=names_in(kinds) or KINDS,
         quality=options.quality,
         generator=proposals.model,
         sample=sample,
