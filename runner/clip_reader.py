@@ -11,6 +11,7 @@ from typing import TypeVar
 import numpy as np
 
 from video_contrast.errors import VideoContrastError
+from video_contrast.remote import FULL
 from video_contrast.runner.conditions import Visual
 from video_contrast.runner.digests import frames_digest
 from video_contrast.runner.frame_store import FrameStore
@@ -93,6 +94,8 @@ class ClipReader:
         try:
             yield from results
         except _BROKEN as error:
+            if isinstance(error, OSError) and error.errno in FULL:
+                raise
             self.counts.broken[clip] = str(error)
             if isinstance(error, UnseenEdit):
                 self.counts.unseen.add(clip)

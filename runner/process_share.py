@@ -14,6 +14,7 @@ from pathlib import Path
 
 from video_contrast import seeds
 from video_contrast.console import is_quiet
+from video_contrast.remote import address_of
 from video_contrast.runner import run_directory
 from video_contrast.runner.clip_reader import ClipReader
 from video_contrast.runner.doctor.result import SelfTest
@@ -98,7 +99,9 @@ class Run:
 
     def _leave_out_or_remark_absent(self, model: TextScorer) -> None:
         """Clips without their files are left out, or recorded among the remarks where the model opens none."""
-        gone = self.processes.from_first(lambda: absent(self.plan.views, self.job.video_root))
+        root = self.job.video_root
+        here = None if root is None or address_of(root) else root
+        gone = self.processes.from_first(lambda: absent(self.plan.views, here))
         if model.needs_clips:
             self.counts.broken |= {clip: gone[path] for clip in self.plan.views for path in clip.paths if path in gone}
             return

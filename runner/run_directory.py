@@ -16,6 +16,7 @@ from pathlib import Path
 from video_contrast.console import counted, note
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import JsonObject, sha256
+from video_contrast.remote import address_of
 from video_contrast.runner.job import Job
 from video_contrast.runner.sets import LoadedSet
 from video_contrast.storage import RunFolder
@@ -51,6 +52,7 @@ def is_of(run: RunFolder, request: JsonObject, files: Mapping[str, list[int]]) -
 def finished(job: Job) -> bool:
     """Whether the folder of a job holds its run, of the same rows and videos; says so of videos that are gone."""
     run, root = RunFolder(job.output), job.video_root
+    root = None if root is None or address_of(root) else root
     if not is_of(run, job.request, job.source.files):
         return False
     if run.record["set"]["fingerprints"] != job.loaded.fingerprints or (

@@ -10,7 +10,8 @@ from pathlib import Path
 
 from video_contrast import files
 from video_contrast.errors import UsageError, VideoContrastError
-from video_contrast.hub import commit
+from video_contrast.hub import commit, explained
+from video_contrast.remote import FULL, SHARD, address_of, local_root
 from video_contrast.runner.job import Job
 from video_contrast.storage.run_records import VideoFile
 from video_contrast.video import Clip
@@ -30,15 +31,19 @@ def root_of(job: Job) -> Path:
         if fetched is None:
             raise UsageError(f"--dataset {job.loaded.name} comes without videos; give their folder with --video-root")
         return fetched
+    address = address_of(job.video_root)
+    if address is not None:
+        return local_root(address)
     if not job.video_root.is_dir():
         raise UsageError(f"--video-root {job.video_root}: no such folder")
-    return job.video_root
+    in_shards = any(SHARD in item.clip.video_path for group in job.loaded.groups for item in group.items)
+    return local_root(job.video_root.resolve().as_uri()) if in_shards else job.video_root
 
 
 def from_hub(repository: str, names: Collection[str]) -> Path | None:
-    """Fetches the videos that a data set of the Hub holds, or finds them in its cache where it cannot be reached.
+    """The folder of the videos that a data set of the Hub holds; each is fetched when it is first asked for.
 
-    Returns the folder that the paths are relative to; None where the repository holds none of them.
+    Where the Hub cannot be reached, they are those of its cache. None where the repository holds none of `names`.
     """
     from huggingface_hub import HfApi, hf_hub_download
     from huggingface_hub.errors import EntryNotFoundError
@@ -58,8 +63,17 @@ def from_hub(repository: str, names: Collection[str]) -> Path | None:
             return None
         return Path(file).parents[name.count("/")]
 
-    with ThreadPoolExecutor(8) as pool:
-        return next((folder for folder in list(pool.map(fetch, present)) if folder is not None), None)
+    root = next(filter(None, map(fetch, present)), None)
+    if root is not None:
+        rest = set(present)
+
+        def fetch_once(name: str) -> None:
+            if name in rest and not (root / name).exists():
+                with explained(repository, "--dataset", repo_type="dataset"):
+                    fetch(name)
+
+        files.FETCHED[root] = fetch_once
+    return root
 
 
 def absent(clips: Iterable[Clip], root: Path | None) -> dict[str, str]:
@@ -121,6 +135,8 @@ class VideoFiles(Mapping[str, str]):
         except VideoContrastError as error:
             return {"error": str(error).removeprefix(f"{file}: ")}
         except OSError as error:
+            if error.errno in FULL:
+                raise
             return {"error": error.strerror or str(error)}
 
 

@@ -8,7 +8,7 @@ import re
 import shutil
 import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -126,6 +126,10 @@ def is_safe_relative(path: str) -> bool:
     return ".." not in PurePosixPath(path).parts
 
 
+# Folder of the cache -> what puts a file that lies elsewhere there, given its path below the folder.
+FETCHED: dict[Path, Callable[[str], None]] = {}
+
+
 def resolve_under(root: str | os.PathLike[str], relative: str) -> Path:
     """Returns `root / relative`, where `relative` comes out of a data set and `root` is a folder that the user names.
 
@@ -136,6 +140,9 @@ def resolve_under(root: str | os.PathLike[str], relative: str) -> Path:
     """
     if not is_safe_relative(relative):
         raise VideoContrastError(f"the path {relative!r} must be relative, with '/' and without '..'")
+    fetch = FETCHED.get(Path(root))
+    if fetch is not None:
+        fetch(relative)
     return Path(root) / relative
 
 
