@@ -30,7 +30,7 @@ _SIGNS = 6.0
 _FEW = 20  # items by which signs are smoothed: few items cannot be even
 _FAMILIES = 4  # runs of one, two, three words, and of three letters
 _FIRST_WEIGHT = 0.1  # of evenness, of each family
-_CHANCE = 1.1  # unevenness of a set, 1.0 if each run fell on caption and contrast by a fair coin
+_CHANCE = 1.05  # unevenness of a set, 1.0 if each run fell on caption and contrast by a fair coin
 _SMOOTHED = 2.0  # times by which the unevenness of a run is smoothed: what stands there once teaches nothing
 _FEW_RUNS = 30.0  # by which that of a set is smoothed
 
