@@ -32,7 +32,7 @@ SHARED_FILES = {
     "published_questions": (
         "tempcompass", "ssv2", "tvbench", "tomato", "nextqa", "videohallucer", "temporalbench", "negbench",
     ),
-    "published_pairs": ("vinoground", "rtime", "minimal_video_pairs"),
+    "published_pairs": ("vinoground", "rtime", "minimal_video_pairs", "timeblind", "camerabench", "intphys2"),
     "perturbed": ("perturbed", "msrvtt_p", "youcook2_p"),
 }  # fmt: skip
 # In this order they are listed.
@@ -63,6 +63,9 @@ MODULES = (
     "videohallucer",
     "temporalbench",
     "negbench",
+    "timeblind",
+    "camerabench",
+    "intphys2",
     "msrvtt_p",
     "youcook2_p",
     "perturbed",

@@ -1,6 +1,7 @@
 """Builders of published sets of pairs: two clips with two captions, or with one question."""
 
 import ast
+import re
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
@@ -8,7 +9,15 @@ from typing import Annotated
 
 from video_contrast.builders.registry import BuiltSet
 from video_contrast.builders.sources.published import Items, PublishedOptions, PublishedSet, published_builder
-from video_contrast.builders.sources.published_fields import Choice, Entry, file_name, flipped, lettered
+from video_contrast.builders.sources.published_fields import (
+    YES_NO,
+    Choice,
+    Entry,
+    file_name,
+    flipped,
+    lettered,
+    present,
+)
 
 VINOGROUND_LAST_LINE = "Please only output one English character."  # as the authors' scripts add to each question
 VINOGROUND_CONFIGS = ("pairs", "pairs_shuffled", "text_released_mc", "text_shuffled_mc")
@@ -139,3 +148,112 @@ def _with_candidates(row: Entry) -> Entry:
         return replace(row, fields={**row.fields, "candidates": ast.literal_eval(row.text("candidates"))})
     except (ValueError, SyntaxError) as error:
         raise row.error(f"'candidates' is no list: {row.get('candidates')!r}") from error
+
+
+# TimeBlind's prompts, as its authors' scripts ask.
+TIMEBLIND_YES_OR_NO = "{question} Please output Yes or No."
+TIMEBLIND_A_OR_B = "{question} {options} Please output A or B."
+_TIMEBLIND_OPTIONS = re.compile(r"(.+?)\s*Option A: (.+?)\s*Option B: (.+)", re.S)
+
+
+@published_builder("timeblind", configs=("pairs",), needs="its data.jsonl")
+def timeblind(
+    configs: list[str],
+    *,
+    table: Annotated[Path, "data.jsonl of the download"],
+    options: PublishedOptions,
+) -> BuiltSet:
+    """TimeBlind: two clips and two questions an instance, as groups of one question and both clips."""
+    published = PublishedSet("timeblind", options)
+    for row in published.rows(table):
+        index = row.number("index")
+        if index is None:
+            raise row.error(f"no field 'index'; it has {', '.join(row.fields)}")
+        # As the authors' scorer: rows 4n to 4n+3 are both clips under the first question, then under the second.
+        instance, (asked, clip) = int(index) // 4, divmod(int(index) % 4, 2)
+        published.items("pairs").answers(
+            row,
+            str(int(index)),
+            row.video("videos/{file}", file=file_name(row.text("video_path")), cluster=str(instance)),
+            _timeblind_choice(row, label=int(asked != clip)),
+            kind=row.text("type"),
+            group=f"{instance}-{asked}",
+        )
+    return published.built()
+
+
+def _timeblind_choice(row: Entry, label: int) -> Choice:
+    """The question with yes and no, or with the two options that it ends with.
+
+    Raises VideoContrastError: neither form, or an answer other than the one of the row's place in its instance.
+    """
+    text, form, answer = row.text("question"), row.text("type"), row.text("answer").strip()
+    options = _TIMEBLIND_OPTIONS.fullmatch(text)
+    if form == "yes_no":
+        choice, answers = Choice(text, YES_NO, label, TIMEBLIND_YES_OR_NO), YES_NO
+    elif form == "multiple_choice" and options:
+        texts, answers = [options[2], options[3]], ("a", "b")
+        choice = Choice(options[1], texts, label, TIMEBLIND_A_OR_B, option="Option {letter}: {text}")
+    else:
+        raise row.error(f"of type {form!r}; must be yes_no, or multiple_choice with options A and B: {text!r}")
+    if answer.lower() != answers[label]:
+        raise row.error(f"the answer {answer!r} is not that of its place in its instance, {answers[label]!r}")
+    return choice
+
+
+@published_builder("camerabench", configs=("pairs", "questions"), needs="camerabench/data of its evaluation code")
+def camerabench(
+    configs: list[str],
+    *,
+    folder: Annotated[Path, "the folder `vqa_and_retrieval` in it, with SKILL/TASK.jsonl"],
+    options: PublishedOptions,
+) -> BuiltSet:
+    """CameraBench: two clips with two descriptions of the camera; and with two questions, a group each."""
+    published = PublishedSet("camerabench", options)
+    files = sorted(folder.glob("*/*.jsonl")) or [present(folder / "complex_description/all.jsonl", published.release)]
+    for path in files:
+        skill = path.parent.name
+        for row in published.rows(path):
+            pair = f"{skill}-{path.stem}-{row.key}"
+            for clip, shown in enumerate(("pos", "neg")):
+                video = row.video("{file}", file=file_name(row.text(f"{shown}_video")), cluster=pair)
+                if "pairs" in configs:
+                    choice = Choice("", [row.text("pos_text"), row.text("neg_text")], clip)
+                    published.items("pairs").answers(row, f"{pair}-{clip}", video, choice, kind=skill, group=pair)
+                for asked in ("pos", "neg") if "questions" in configs else ():
+                    group, label = f"{pair}-{asked}", int(asked != shown)
+                    choice = Choice(row.text(f"{asked}_question"), YES_NO, label, published.release.prompt)
+                    published.items("questions").answers(row, f"{group}-{clip}", video, choice, kind=skill, group=group)
+    return published.built()
+
+
+INTPHYS2_QUESTION = "Given how objects behave on earth, is the behaviour of the objects plausible?"
+INTPHYS2_TYPES = {
+    f"{number}_{side}": (number, label) for number in "12" for label, side in enumerate(("Possible", "Impossible"))
+}
+
+
+@published_builder("intphys2", configs=("pairs",), needs="its folder `Main`")
+def intphys2(
+    configs: list[str],
+    *,
+    folder: Annotated[Path, "the download, with Main/metadata.csv"],
+    options: PublishedOptions,
+) -> BuiltSet:
+    """IntPhys 2: a possible and an impossible clip of a scene, and whether it is plausible; kinds: principles."""
+    published = PublishedSet("intphys2", options)
+    for row in published.rows(folder / "Main/metadata.csv"):
+        scene, kind = row.text("SceneIndex"), row.text("type")
+        if kind not in INTPHYS2_TYPES:
+            raise row.error(f"the type {kind!r} is none of {', '.join(INTPHYS2_TYPES)}")
+        number, label = INTPHYS2_TYPES[kind]
+        published.items("pairs").answers(
+            row,
+            row.text("name"),
+            row.video("Main/{file_name}", cluster=scene),
+            Choice(INTPHYS2_QUESTION, YES_NO, label, published.release.prompt),
+            kind=row.text("condition"),
+            group=f"{scene}-{number}",
+            meta={"difficulty": row.get("Difficulty"), "camera": row.get("Camera")},
+        )
+    return published.built()

@@ -429,6 +429,76 @@ def test_temporalbench(tmp_path: Path) -> None:
     assert scored["short_mc"]["conditions"]["clean"]["right_in_all_of_clip"] == sum(right.values()) / 3
 
 
+def timeblind(root: Path, **changes: Any) -> dict[str, Any]:
+    rows = []
+    for asked, question in enumerate(("Does he sit before he eats?", "Does he eat before he sits?")):
+        options = (
+            f"What is first? Option A: {('Sitting.', 'Eating.')[asked]} Option B: {('Eating.', 'Sitting.')[asked]}"
+        )
+        for clip in (0, 1):
+            key = int(asked != clip)
+            common = {"answer": ("Yes", "No")[key], "type": "yes_no"}
+            rows.append(
+                {
+                    "index": 2 * asked + clip,
+                    "video_path": f"TimeBlind/videos/vid_00000_{clip}.mp4",
+                    "question": question,
+                    **common,
+                }
+            )
+            rows.append({"index": 4 + 2 * asked + clip, "video_path": f"TimeBlind/videos/mcq_vid_00000_{clip}.mp4",
+                         "question": options, "answer": "AB"[key], "type": "multiple_choice"})  # fmt: skip
+    return {"table": as_lines(root / "data.jsonl", [row | changes for row in sorted(rows, key=lambda r: r["index"])])}
+
+
+def test_timeblind_asks_the_same_question_of_both_clips_of_a_group(tmp_path: Path) -> None:
+    rows = build("timeblind", tmp_path, **timeblind(tmp_path / "in"))["pairs", "test"]
+    assert [(row["group"], true(row)) for row in rows] == [
+        ("0-0", "yes"), ("0-0", "no"), ("0-1", "no"), ("0-1", "yes"),
+        ("1-0", "Sitting."), ("1-0", "Eating."), ("1-1", "Sitting."), ("1-1", "Eating."),
+    ]  # fmt: skip
+    assert rows[1]["video_path"] == "videos/vid_00000_1.mp4" and {row["cluster"] for row in rows} == {"0", "1"}
+    assert asked(rows[0]) == "Does he sit before he eats? Please output Yes or No."
+    assert asked(rows[4]) == "What is first? Option A: Sitting.\nOption B: Eating. Please output A or B."
+    clean = video_contrast.score("constant", tmp_path / "timeblind", "pairs", progress=False)["pairs"]["conditions"]
+    assert clean["clean"]["text_score"] == 0.25 and clean["clean"]["clips"] == 4
+
+
+def test_camerabench_as_pairs_of_captions_and_as_questions(tmp_path: Path) -> None:
+    texts = {"pos_text": "Does it pan left?", "neg_text": "Does it pan right?"}
+    as_lines(tmp_path / "in/motion_direction/pan_left_vs_pan_right.jsonl", [
+        {"skill": "rotation_direction", "task": "pan_left_vs_pan_right", "pos_video": "a.0.1.mp4",
+         "neg_video": "/data3/videos/b.0.2.mp4", **texts, "pos_question": texts["pos_text"],
+         "neg_question": texts["neg_text"]},
+    ])  # fmt: skip
+    rows = build("camerabench", tmp_path, folder=tmp_path / "in")
+    assert [(row["video_path"], true(row)) for row in rows["pairs", "test"]] == [
+        ("a.0.1.mp4", "Does it pan left?"), ("b.0.2.mp4", "Does it pan right?"),
+    ]  # fmt: skip
+    questions = rows["questions", "test"]
+    answers = sorted((row["video_path"], row["question"], true(row)) for row in questions)
+    assert [answer for *_, answer in answers] == ["yes", "no", "no", "yes"]
+    assert asked(questions[0]) == "Does it pan left? Please only answer Yes or No."
+    assert len({row["group"] for row in questions}) == 2 and "motion_direction" in questions[0]["kinds"]
+
+
+def intphys2(root: Path, **changes: Any) -> dict[str, Any]:
+    kinds = ("1_Possible", "1_Impossible", "2_Impossible", "2_Possible")
+    as_csv(root / "Main/metadata.csv", [
+        {"SceneIndex": 0, "name": f"n{n}", "file_name": f"Videos/n{n}.mp4", "game_name": "Jump", "env": "BasicLevel_0",
+         "condition": "solidity", "type": kind, "occluder": "None", "Difficulty": "Easy", "Camera": "Fixed"} | changes
+        for n, kind in enumerate(kinds)
+    ])  # fmt: skip
+    return {"folder": root}
+
+
+def test_intphys2_pairs_a_possible_with_an_impossible_clip(tmp_path: Path) -> None:
+    rows = build("intphys2", tmp_path, **intphys2(tmp_path / "in"))["pairs", "test"]
+    assert [(row["group"], true(row)) for row in rows] == [("0-1", "yes"), ("0-1", "no"), ("0-2", "no"), ("0-2", "yes")]
+    assert rows[0]["video_path"] == "Main/Videos/n0.mp4" and "solidity" in rows[0]["kinds"]
+    assert "is the behaviour of the objects plausible? Your answer should be based on" in asked(rows[0])
+
+
 def test_negbench(tmp_path: Path) -> None:
     table = as_csv(tmp_path / "n.csv", [
         {"image_path": "data/MSRVTT/video3.mp4", "caption_0": "a dog, no cat", "caption_1": "a cat",
@@ -491,6 +561,11 @@ def _latin(root: Path) -> dict[str, Any]:
         ("vilma", lambda root: _bad_vilma(root, end_time=5.0), "key 'k1': the clip ends at 5 s, not after"),
         ("vilma", lambda root: _bad_vilma(root, youtube_id="../../x"), "'coin/../../x.mp4' must be a path relative"),
         ("vilma", lambda root: _bad_vilma(root, foils="descends"), "key 'k1': 'foils' must be a list of texts"),
+        ("timeblind", lambda root: timeblind(root, answer="Maybe"),
+         "data.jsonl, line 1: the answer 'Maybe' is not that of its place in its instance, 'yes'"),
+        ("timeblind", lambda root: timeblind(root, type="open"), "line 1: of type 'open'; must be yes_no, or"),
+        ("camerabench", lambda root: {"folder": root}, "fetch CameraBench by `git clone https://github.com/linzhiqiu"),
+        ("intphys2", lambda root: intphys2(root, type="3_Possible"), "the type '3_Possible' is none of 1_Possible,"),
         ("actionbench", lambda root: {"annotations": as_lines(root / "a.jsonl", [
             {"label": "a", "label_action_antonym_clip_text": "b", "id": 1}] * 2)},
          "a.jsonl, line 2: the id '1' repeats; it stands at a.jsonl, line 1 already"),
