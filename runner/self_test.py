@@ -26,7 +26,7 @@ from video_contrast.runner.video_files import root_of
 from video_contrast.storage import RunFolder
 from video_contrast.storage.run_records import ModelRecord
 
-VERSION = "5"  # of the checks: raise it when they change, so that folders are tested anew
+VERSION = "6"  # of the checks: raise it when they change, so that folders are tested anew
 
 
 def self_test(run: Run) -> SelfTest | None:

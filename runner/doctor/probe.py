@@ -141,7 +141,17 @@ class Probe:
         if isinstance(self.model, Encoder):
             matrix = self.scores(clips, self.captions)
             return np.stack([matrix[n, self.shown(n)] for n in range(len(clips))])
-        return np.stack([self.scores([clip], self.captions_of(n), position=n)[0] for n, clip in enumerate(clips)])
+        return np.concatenate([self._own_row(clip, n) for n, clip in enumerate(clips)])
+
+    def _own_row(self, clip: ClipFrames, n: int) -> np.ndarray:
+        """The scores of clip `n`, or of what it became, with `captions_of(n)`: float64[1, k].
+
+        Where all candidates are asked about at once, the true one stands in each place in turn: a model that prefers
+        the first option would else seem to know the true one.
+        """
+        captions = self.captions_of(n)
+        turn = n % len(captions) if self.together else 0
+        return np.roll(self.scores([clip], captions[turn:] + captions[:turn], position=n), turn, axis=1)
 
     @cached_property
     def spread(self) -> float:
@@ -172,7 +182,7 @@ class Probe:
 
     def reaction(self, changed: ClipFrames, n: int = 0) -> float:
         """By how much the scores of clip `n` change when the model is given `changed` in its place."""
-        return difference(self.scores([changed], self.captions_of(n), position=n), self.clean[n : n + 1])
+        return difference(self._own_row(changed, n), self.clean[n : n + 1])
 
     @property
     def _size(self) -> float:

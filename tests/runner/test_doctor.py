@@ -208,6 +208,25 @@ class Reader(PairScorer):
         return ScoreResult(np.sin(shown + np.array(read)))
 
 
+class FirstOption(PairScorer):
+    """Prefers the option that stands first, whatever is shown."""
+
+    together = True
+
+    def score(self, clip: ClipFrames | None, captions: Sequence[str], *, position: int = 0) -> ScoreResult:
+        assert clip is not None
+        return ScoreResult(-np.arange(len(captions)) + 1e-3 * clip.frames.mean() * np.array([len(c) for c in captions]))
+
+
+def test_a_model_that_prefers_the_first_option_does_not_seem_to_know_the_true_one(place: Path) -> None:
+    kind("first option", family="pair", summary="for this test", names=("first option",))(lambda *_: FirstOption())
+    try:
+        test = doctor("first option", place)
+    finally:
+        KINDS.pop("first option", None)
+    assert "truth" in {verdict.check for verdict in test.of("doubt")}, "\n".join(map(str, test.verdicts))
+
+
 @pytest.mark.parametrize("letters", [120, 1000])
 def test_captions_cut_beyond_the_usual_length_are_caught(letters: int, tmp_path: Path) -> None:
     """The ends of the set's longest caption must show, too."""
