@@ -83,8 +83,8 @@ def changed(rule: str, captions: Sequence[str]) -> list[Pair]:
 
 def write_sheet(path: Path, rule: str, pairs: dict[str, list[Pair]]) -> None:
     """Writes a rule's sheet for readers."""
-    chosen = [pair for name, part in pairs.items() for pair in part[: READ[name]]]
-    rows = [(name_of(rule, *chosen[n]), *chosen[n]) for n in stream("sheet", rule).permutation(len(chosen)).tolist()]
+    shown = [pair for name, part in pairs.items() for pair in part[: READ[name]]]
+    rows = [(name_of(rule, *shown[n]), *shown[n]) for n in stream("sheet", rule).permutation(len(shown)).tolist()]
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("\n".join("\t".join(row) for row in [("id", "before", "after"), *rows]) + "\n", encoding="utf-8")
 

@@ -165,10 +165,10 @@ def check_whole(run: str | Path, max_missing: float | None = None) -> None:
         mend = "get the videos, run the same score command again"
         mend = "score with more --frames" if why.startswith(UNSEEN) else mend
         share = "SHARE" if max_missing is None else f"above {max_missing:g}"
-        meant = f"; --max-missing {share} publishes them all the same, with the number in their notes"
+        or_else = f"; --max-missing {share} publishes them all the same, with the number in their notes"
         raise TooManyMissing(
             f"{run}: {are_missing(record)}{first}, so its figures are of another set than the one named: {mend}, then "
-            f"push{meant if 'n_clips' in record else ''}"
+            f"push{or_else if 'n_clips' in record else ''}"
         )
 
 

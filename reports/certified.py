@@ -42,7 +42,7 @@ class Certified:
 def certified(run: ConfigRun) -> Certified | None:
     """The first certificate of a run's model; None where none is known."""
     folders = (run.path, run.path.parent / "certificates", CERTIFICATES)
-    return next((Certified(*found) for found in certificates_in(*folders) if is_of(found[1], run.record)), None)
+    return next((Certified(*pair) for pair in certificates_in(*folders) if is_of(pair[1], run.record)), None)
 
 
 def contradicted(run: ConfigRun) -> Iterator[str]:

@@ -161,7 +161,7 @@ def _renamed(part: Table | Plot, name: str) -> Table | Plot:
         return replace(part, name=name)
     # the ids within a drawing begin with its name (`figures.finish`)
     ids = re.compile(rf'(id="|url\(#|href="#){re.escape(part.name)}-')
-    svg, narrow = (ids.sub(lambda found: f"{found[1]}{name}-", drawn) for drawn in (part.svg, part.narrow))
+    svg, narrow = (ids.sub(lambda match: f"{match[1]}{name}-", drawn) for drawn in (part.svg, part.narrow))
     return replace(part, name=name, svg=svg, narrow=narrow)
 
 

@@ -232,9 +232,9 @@ def reproduce(
 def _asked_parts(name: str, names: Sequence[str] | None) -> list[PaperPart]:
     """The parts of a paper that are scored: those of some names, or all but those on request."""
     parts = RECIPES[name].parts
-    for asked in names or ():
-        if asked not in {part.name for part in parts}:
-            raise unknown_name(f"part of {name}", asked, [part.name for part in parts])
+    for part_name in names or ():
+        if part_name not in {part.name for part in parts}:
+            raise unknown_name(f"part of {name}", part_name, [part.name for part in parts])
     return [part for part in parts if (part.name in names if names else not part.on_request)]
 
 

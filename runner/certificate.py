@@ -45,8 +45,8 @@ def certify(model: str | Path, *, request: ScoreOptions) -> JsonObject:
             raise VideoContrastError(f"{model} was given {len(probe.clips)} of the {ITEMS} golden clips only")
         traced = traces(probe)
         if job.kind.asks:
-            asked = load_set(QUESTIONS, None, job.loaded.split, questions="asked")
-            other = replace(run, job=replace(job, loaded=asked), plan=make_plan(asked, job.conditions, None))
+            questions = load_set(QUESTIONS, None, job.loaded.split, questions="asked")
+            other = replace(run, job=replace(job, loaded=questions), plan=make_plan(questions, job.conditions, None))
             traced += traces(make_probe(other))
         facts: JsonObject = {**model_facts(job, run.model), **network_facts(run.model)}
     kept = ("revision", "kind", "kind_version", "class", "weights", "attention", "step")

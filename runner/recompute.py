@@ -169,13 +169,13 @@ def _scores_of(
 
 def _differences(where: str, stored: Numbers, again: Numbers, left_out: set[str]) -> Iterator[str]:
     for key in sorted((stored.keys() | again.keys()) - left_out):
-        said, computed = stored.get(key), again.get(key)
-        if _is_number(said) and _is_number(computed):
-            if math.isclose(said, computed, rel_tol=1e-6, abs_tol=1e-9):
+        recorded, computed = stored.get(key), again.get(key)
+        if _is_number(recorded) and _is_number(computed):
+            if math.isclose(recorded, computed, rel_tol=1e-6, abs_tol=1e-9):
                 continue
-        elif said == computed:
+        elif recorded == computed:
             continue
-        yield f"{where}: {key} is {said} in metrics.json, the scores give {computed}"
+        yield f"{where}: {key} is {recorded} in metrics.json, the scores give {computed}"
 
 
 def _is_number(value: object) -> TypeGuard[float]:

@@ -142,14 +142,14 @@ def with_outputs(
         clips = sorted(set(part.clips))
         outputs, counts["clips"] = _stored(
             path, "vision", digest("vision", model, store.key, *clips).hex(), clips,
-            size=CLIPS, run=lambda some: pairs.video_tower(store.pixels(some, device)), progress=progress,
+            size=CLIPS, run=lambda part_clips: pairs.video_tower(store.pixels(part_clips, device)), progress=progress,
         )  # fmt: skip
         part = replace(part, videos=(outputs, {clip: n for n, clip in enumerate(clips)}))
     if "text" in pairs.frozen:
         texts = list(dict.fromkeys(text for row in part.rows for text in (row["caption"], *row["negatives"])))
         outputs, counts["captions"] = _stored(
             path, "text", digest("text", model, *texts).hex(), texts,
-            size=CAPTIONS, run=lambda some: pairs.text_tower(tokens(some, device)), progress=progress,
+            size=CAPTIONS, run=lambda part_texts: pairs.text_tower(tokens(part_texts, device)), progress=progress,
         )  # fmt: skip
         part = replace(part, texts=(outputs, {text: n for n, text in enumerate(texts)}))
     return part, counts

@@ -131,13 +131,13 @@ def rule_kinds(names: str) -> tuple[str, ...]:
     >>> rule_kinds("place, role"), rule_kinds("")
     (('role', 'place'), ())
     """
-    asked = [name.strip() for name in names.split(",") if name.strip()]
-    if asked == ["all"]:
+    kinds = [name.strip() for name in names.split(",") if name.strip()]
+    if kinds == ["all"]:
         return tuple(RULES)
-    for name in asked:
+    for name in kinds:
         if name not in RULES:
             raise unknown_name("kind of contrast by rules", name, list(RULES))
-    return tuple(kind for kind in RULES if kind in asked)
+    return tuple(kind for kind in RULES if kind in kinds)
 
 
 def choice_tables(folder: SetFolder) -> list[tuple[str, str]]:

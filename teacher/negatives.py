@@ -66,11 +66,11 @@ def negatives(
         else _of_captions(rows, recipe, corpus, reasons)
     )  # fmt: skip
     if not any(row["negatives"] for row in captions):
-        some = ", ".join(row["id"] for row in rows[:3])
+        examples = ", ".join(row["id"] for row in rows[:3])
         why = why_none([row["caption"] for row in captions], reasons, recipe.generator)
         more = " ..." if len(rows) > 3 else ""
         raise VideoContrastError(
-            f"no negative caption could be made for the {clips} of the {part} part ({some}{more}): {why}"
+            f"no negative caption could be made for the {clips} of the {part} part ({examples}{more}): {why}"
         )
     counts = _counts(captions, recipe.total)
     _write(path, captions)

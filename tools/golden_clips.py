@@ -182,9 +182,9 @@ def write_clip(path: Path, clip: Golden) -> None:
 
 def turn(path: Path) -> None:
     """Makes a file ask to be shown turned by 90 degrees: the matrix in the header of its track."""
-    one, half = 1 << 16, 1 << 30
-    upright = struct.pack(">9i", one, 0, 0, 0, one, 0, 0, 0, half)
-    turned = struct.pack(">9i", 0, one, 0, -one, 0, 0, 0, 0, half)
+    unit, half = 1 << 16, 1 << 30
+    upright = struct.pack(">9i", unit, 0, 0, 0, unit, 0, 0, 0, half)
+    turned = struct.pack(">9i", 0, unit, 0, -unit, 0, 0, 0, 0, half)
     content = path.read_bytes()
     header = content.index(b"tkhd")
     at = content.index(upright, header)

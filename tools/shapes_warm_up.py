@@ -51,8 +51,8 @@ _SHOWN = ("slides_right", "rises", "grows", "turns_clockwise", "approaches", "pu
 def warm_up(words: Tokenizer, seed: int) -> TorchModel:
     """Returns a CLIP with warmed-up towers; the seed is of weights and scenes."""
     model = shapes_models.clip(words, seed)
-    some = np.concatenate([[draw(s, 0.0), draw(s, 1.0)] for s in scenes(seed, "train", 600) if s.action in _SHOWN])
-    shapes_models.start_from_pictures(model, some)
+    pictures = np.concatenate([[draw(s, 0.0), draw(s, 1.0)] for s in scenes(seed, "train", 600) if s.action in _SHOWN])
+    shapes_models.start_from_pictures(model, pictures)
     width = shapes_models.PROJECTED
     heads = nn.ModuleDict({name: nn.Linear(width, len(classes)) for name, classes in CLASSES.items()})
     position_head = nn.Linear(width, 7)

@@ -126,8 +126,8 @@ def main(arguments: list[str] | None = None) -> int:
             return READER_LEFT
         return _failed(_system_error(error), 1, debug)
     except ModuleNotFoundError as error:
-        told = missing_library(error) or f"{error.name} is not installed"
-        return _failed(str(told), UsageError.exit_code, debug)
+        message = missing_library(error) or f"{error.name} is not installed"
+        return _failed(str(message), UsageError.exit_code, debug)
     except Exception as error:  # the last resort: still one line, and it says how to see the rest
         if "No space left on device (os error" in str(error):  # of libraries in Rust, as safetensors
             return _failed(_system_error(OSError(errno.ENOSPC, str(error))), 1, debug)

@@ -77,8 +77,8 @@ def letter_place(answer: str, count: int) -> "tuple[str, int] | None":
 
     None where it gives none of the first `count` letters, or a sentence begins with it.
     """
-    said = THOUGHTS.match(answer)
-    match = _LETTER.match(answer, said.end() if said else 0)
+    thoughts = THOUGHTS.match(answer)
+    match = _LETTER.match(answer, thoughts.end() if thoughts else 0)
     letter = match[match.lastindex or 0].upper() if match else ""
     return (letter, match.start(match.lastindex or 0)) if match and letter in LETTERS[:count] else None
 
@@ -93,14 +93,14 @@ def letter_of(answer: str, options: "list[str]") -> str:
     if place:
         return place[0]
     text = THOUGHTS.sub("", answer).strip().rstrip(".").lower()
-    said = [LETTERS[n] for n, option in enumerate(options) if text == option.strip().rstrip(".").lower()]
-    return said[0] if said else ""
+    letters = [LETTERS[n] for n, option in enumerate(options) if text == option.strip().rstrip(".").lower()]
+    return letters[0] if letters else ""
 
 
 def yes_no_place(answer: str) -> "tuple[str, int] | None":
     """ "yes" or "no", with which an answer begins, and where it stands; None where it begins with neither."""
-    said = THOUGHTS.match(answer)
-    match = _YES_NO.match(answer, said.end() if said else 0)
+    thoughts = THOUGHTS.match(answer)
+    match = _YES_NO.match(answer, thoughts.end() if thoughts else 0)
     return (match[1].lower(), match.start(1)) if match else None
 
 

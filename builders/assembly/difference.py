@@ -52,11 +52,11 @@ def difference(old: str, new: str, generator: str) -> Edit:
     return Edit(new, former, new=new[start:end], start=start, generator=generator, antonym=antonym)
 
 
-def _marks_of_both(one: str, other: str, marks: str) -> int:
+def _marks_of_both(word: str, other: str, marks: str) -> int:
     """How many marks two words both begin with; one that has no letter is left as it is."""
-    if not any(map(str.isalnum, one)) or not any(map(str.isalnum, other)):
+    if not any(map(str.isalnum, word)) or not any(map(str.isalnum, other)):
         return 0
-    return next((n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b or a not in marks), 0)
+    return next((n for n, (a, b) in enumerate(zip(word, other, strict=False)) if a != b or a not in marks), 0)
 
 
 def _base(words: list[str]) -> str:

@@ -143,8 +143,8 @@ def _refuse_other_senses(sentence: Sentence, verb: int, places: list[int], new: 
     """Raises `LeftOut` where the rest of the caption would have to change too, or the verb says something else."""
     if _says_more(sentence, verb, places):
         raise LeftOut("says_where_it_goes")
-    inner, thing = sentence.child(places[-1], "pobj"), sentence.object(verb)
-    dangles = new[-1] in ("from", "of") and inner is None and thing is None  # would end with a preposition
+    inner, moved = sentence.child(places[-1], "pobj"), sentence.object(verb)
+    dangles = new[-1] in ("from", "of") and inner is None and moved is None  # would end with a preposition
     if dangles or _is_no_motion(sentence, verb, places) or _is_led(sentence, verb, places, new):
         raise LeftOut("verb_may_mean_something_else")
 
@@ -184,9 +184,9 @@ def _is_led(sentence: Sentence, verb: int, places: list[int], new: list[str]) ->
     words, way = sentence.words, sentence.words[places[-1]].text
     if words[verb].lemma not in _MOTION or new[0] != words[verb].lemma or way in ("on", "off"):
         return False
-    inner, thing = sentence.child(places[-1], "pobj"), sentence.object(verb)
+    inner, moved = sentence.child(places[-1], "pobj"), sentence.object(verb)
     level = way in ("up", "down") and inner is not None and words[inner].lemma not in _STEEP
-    return level or (thing is not None and thing not in places and words[thing].lemma not in _STEEP)
+    return level or (moved is not None and moved not in places and words[moved].lemma not in _STEEP)
 
 
 def _exchanged(sentence: Sentence, places: list[int], new: list[str]) -> Rewritten:

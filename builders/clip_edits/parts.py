@@ -78,10 +78,10 @@ def plain_captions(clip: SourceClip, reserved: re.Pattern[str], reason: str) -> 
     whole = [caption for caption in timeless if not _SENTENCES.search(caption)]
     if not whole:
         raise LeftOut("captions_of_several_sentences")
-    told = [caption for caption in whole if pattern(caption)]
-    if not told:
+    sentences = [caption for caption in whole if pattern(caption)]
+    if not sentences:
         raise LeftOut("captions_that_are_no_sentence")
-    return sorted(told, key=lambda caption: "," in caption or len(caption.split()) > _SHORT)
+    return sorted(sentences, key=lambda caption: "," in caption or len(caption.split()) > _SHORT)
 
 
 def distinct_captions(clips: Sequence[SourceClip]) -> list[str]:

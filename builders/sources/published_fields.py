@@ -102,10 +102,10 @@ class Release:
         name = next((name for name, counts in known.items() if counts.get(config) == items), None)
         if name is None:
             counts = ", ".join(f"{name} {of[config]:,}" for name, of in known.items() if config in of)
-            told = f"{items:,} items, as no known release ({counts})"
-            return told, f"{config}: the files hold {told}: are they whole?"
-        told = f"{items:,} items: {name} release"
-        return told, f"{config}: {told}, not the paper's of {self.paper[config]:,}" if name in self.former else None
+            count = f"{items:,} items, as no known release ({counts})"
+            return count, f"{config}: the files hold {count}: are they whole?"
+        count = f"{items:,} items: {name} release"
+        return count, f"{config}: {count}, not the paper's of {self.paper[config]:,}" if name in self.former else None
 
 
 @cache

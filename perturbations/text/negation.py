@@ -33,8 +33,8 @@ def reverse_neg(sentence: Sentence, rng: Generator, *, profile: str = "paper") -
 def _is_question(sentence: Sentence) -> bool:
     first = sentence.words[0]
     inverted = first.tag in ("MD", "VBZ", "VBP", "VBD") and first.lemma in ("be", "have", "do", "can", "will")
-    asked = first.text in _QUESTION_WORDS and sentence.root is not None and sentence.finite(sentence.root) is not None
-    return sentence.caption.rstrip().endswith("?") or asked or (inverted and not sentence.orders)
+    asks = first.text in _QUESTION_WORDS and sentence.root is not None and sentence.finite(sentence.root) is not None
+    return sentence.caption.rstrip().endswith("?") or asks or (inverted and not sentence.orders)
 
 
 def _negated(sentence: Sentence, profile: str) -> dict[int, str]:

@@ -94,18 +94,18 @@ def synonyms(word: Word, any_sense: bool = False) -> tuple[str, ...]:
     stated = caption_senses().get((word.lemma, part))
     if stated is not None:
         return stated
-    meant = senses[0]
+    first_sense = senses[0]
     uses = [net.uses(word.lemma, part, sense) for sense in senses]
     if uses[0] < _MOSTLY * sum(uses):
         return ()
     return tuple(
         name
-        for name in meant.words
+        for name in first_sense.words
         if name != word.lemma
         and name.isalpha()
         and name.islower()
-        and net.uses(name, part, meant) >= _FEWEST_USES
-        and meant in net.senses(name, part)[:1]
+        and net.uses(name, part, first_sense) >= _FEWEST_USES
+        and first_sense in net.senses(name, part)[:1]
     )
 
 

@@ -75,9 +75,9 @@ def read(path: Path, log: Mapping[str, Json], metric: str | None = None) -> Fore
         metadata = sample.get("metadata")
         video = video_of(metadata if isinstance(metadata, Mapping) else None)
         answer = (score or {}).get("answer", "")
-        said = (score or {}).get("explanation")
+        reply = (score or {}).get("explanation")
         epoch, key = sample.get("epoch", 1), sample.get("target")
-        items.add(item, value, place, video=video, answer=answer, epoch=epoch, said=said, key=key)
+        items.add(item, value, place, video=video, answer=answer, epoch=epoch, reply=reply, key=key)
     return ForeignLog(
         path=path,
         harness="inspect_ai",

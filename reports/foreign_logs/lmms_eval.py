@@ -59,8 +59,9 @@ def read(path: Path, rows: Sequence[Mapping[str, Json]], metric: str | None = No
         fields = row[name] if isinstance(row[name], Mapping) else {}
         video = video_of(fields, row) or _file(row)
         items.add(
-            str(row["doc_id"]), value, place, video=video, answer=_answer(fields, 0), said=_said(row), key=row["target"]
-        )
+            str(row["doc_id"]), value, place, video=video, answer=_answer(fields, 0), reply=_reply(row),
+            key=row["target"],
+        )  # fmt: skip
     match = _NAME.match(path.stem)
     mean, error = _aggregate(path, match.group(1) if match else None, match.group(2) if match else "", name)
     return ForeignLog(
@@ -101,7 +102,7 @@ def _answer(metric: Mapping[str, Json], which: int) -> object:
     return next((metric[pair[which]] for pair in _ANSWERS if pair[0] in metric and pair[1] in metric), None)
 
 
-def _said(row: Mapping[str, Json]) -> object:
+def _reply(row: Mapping[str, Json]) -> object:
     """What the model said, before the task's own filter where the log holds it."""
     answers = row.get("resps") or row.get("filtered_resps")
     while isinstance(answers, list) and answers:

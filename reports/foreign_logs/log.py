@@ -64,7 +64,7 @@ class LogItems:
 
     def add(
         self, item: str, value: float, place: str, *, video: str | None, answer: object = None, epoch: object = None,
-        said: object = None, key: object = None,
+        reply: object = None, key: object = None,
     ) -> None:  # fmt: skip
         """Adds an item.
 
@@ -75,7 +75,7 @@ class LogItems:
             video: its source video; None where the log does not name it.
             answer: what the model chose; a letter is the number of a candidate. That of the first epoch counts.
             epoch: where items are asked several times.
-            said, key: the answer as the model gave it, and the letter of the right one, where the log holds them.
+            reply, key: the answer as the model gave it, and the letter of the right one, where the log holds them.
         """
         name, values = item if epoch is None else f"{item} in epoch {epoch}", self._values.setdefault(item, {})
         if name in values:
@@ -85,8 +85,8 @@ class LogItems:
         choice = letter_number(answer)
         if choice is not None and not values:
             self.choices[item] = choice
-        if isinstance(said, str) and isinstance(key, str) and re.fullmatch("[A-Z]", key) and not values:
-            place_of_letter = letter_place(said, len(LETTERS))
+        if isinstance(reply, str) and isinstance(key, str) and re.fullmatch("[A-Z]", key) and not values:
+            place_of_letter = letter_place(reply, len(LETTERS))
             self.reread[item] = float(place_of_letter is not None and place_of_letter[0] == key)
         values[name], self._videos[item] = value, video
 

@@ -44,7 +44,7 @@ def read(path: Path, rows: Mapping[int, Mapping[str, Json]]) -> ForeignLog:
             place,
             video=video_of(row),
             answer=row.get("prediction"),
-            said=row.get("prediction"),
+            reply=row.get("prediction"),
             key=row.get("answer"),
         )
     model, task = _names(path)

@@ -53,11 +53,11 @@ def compare_set(a: Side, b: Side) -> StageResult:
 
 def _changed_items(pairs: list[tuple[str, ItemEvidence, ItemEvidence]]) -> dict[str, list[str]]:
     """What changed in the rows of the set -> the items."""
-    told = [(name, x, y) for name, x, y in pairs if x.texts and y.texts]
+    with_texts = [(name, x, y) for name, x, y in pairs if x.texts and y.texts]
     return {
-        "other captions": [name for name, x, y in told if sorted(x.texts) != sorted(y.texts)],
+        "other captions": [name for name, x, y in with_texts if sorted(x.texts) != sorted(y.texts)],
         "another key": [name for name, x, y in pairs if _other_key(x, y)],
-        "another order of candidates": [name for name, x, y in told if _turned(x, y)],
+        "another order of candidates": [name for name, x, y in with_texts if _turned(x, y)],
     }
 
 

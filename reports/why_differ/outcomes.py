@@ -85,9 +85,9 @@ def _traced_scores(a: Side, b: Side) -> StageResult:
     # log-probabilities round by their size, and cosines as their embeddings do
     size = max(float(np.std(x)), 0.1 * float(np.abs(x).max(initial=0.0)), 1e-9)
     worst["scores"] = float(np.abs(x - y).max(initial=0.0)) / size if len(x) == len(y) else float("inf")
-    limit, said = tolerance(a, b), ", ".join(f"{name} {value:.2g} sd" for name, value in worst.items())
+    limit, differences = tolerance(a, b), ", ".join(f"{name} {value:.2g} sd" for name, value in worst.items())
     differs = max(worst.values()) > limit
-    says = f"{said} of {counted(len(pairs), 'item')} (at most {limit:g})"
+    says = f"{differences} of {counted(len(pairs), 'item')} (at most {limit:g})"
     return StageResult("scores", "differs" if differs else "equal", says, dict(worst), measured=differs)
 
 

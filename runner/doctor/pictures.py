@@ -114,8 +114,8 @@ def _pixels(probe: Probe, frames: np.ndarray) -> list[np.ndarray]:
         if isinstance(model, Encoder):
             model.encode_prepared([model.prepare(clip)])
         else:
-            captions, asked = probe.items.get(0, (probe.captions_of(0), {}))
-            model.score(clip, captions, **asked)
+            captions, arguments = probe.items.get(0, (probe.captions_of(0), {}))
+            model.score(clip, captions, **arguments)
     arrays = list(shown.pixels.values())
     # Convolutions over time have the channels before the frames, processors the frames before the channels.
     return [*arrays, *(array.swapaxes(1, 2) for array in arrays if array.ndim == 5)]

@@ -167,8 +167,8 @@ class Probe:
     @cached_property
     def rendered(self) -> JsonObject:
         """What the model is given for the first item."""
-        texts, asked = self.items.get(0, (self.captions_of(0), {}))
-        return self.model.rendered_input(self.clips[0], texts, **asked)
+        texts, arguments = self.items.get(0, (self.captions_of(0), {}))
+        return self.model.rendered_input(self.clips[0], texts, **arguments)
 
     def other(self, n: int) -> ClipFrames:
         """A clip of other pictures, not these in another order (its reversal); this one's negative if there is none."""

@@ -254,8 +254,8 @@ class GenerativeScorer(PairScorer):
         """
         texts = [self.chat.safe(caption) for caption in captions]
         question = self._safe(question, clip)
-        asked = prompts.questions_about(texts, self.options, position=position, question=question)
-        prompt = self.chat.prompt(clip, asked[0])
+        questions = prompts.questions_about(texts, self.options, position=position, question=question)
+        prompt = self.chat.prompt(clip, questions[0])
         pixels = {name: list(shape) for name, shape in prompt.shapes.items()}
         end = self.chat.video_end(prompt.ids)
         shown: JsonObject = {

@@ -114,9 +114,9 @@ class Precomputed(TextScorer):
         missing = [name for name in names if name not in known]
         if missing:
             having = next(iter(known), "nothing")
-            some = counted(len(set(missing)), what)  # only those of this call: the items come one by one
+            lacking = counted(len(set(missing)), what)  # only those of this call: the items come one by one
             raise VideoContrastError(
-                f"{self.folder}: {field!r} lacks at least {some} of the set (first: {missing[0]!r}; it holds names "
+                f"{self.folder}: {field!r} lacks at least {lacking} of the set (first: {missing[0]!r}; it holds names "
                 f"like {having!r})"
             )
         return [known[name] for name in names]

@@ -98,13 +98,13 @@ def scores_by_answers(
     the rotations that can be read. NaN where no answer can be. The part `unparseable` says that an answer was probably
     none of those that were asked for.
     """
-    asked = questions_about(captions, options, position=position, question=question)
+    questions = questions_about(captions, options, position=position, question=question)
     if question is None and options.scoring == "yesno":
-        return caption_scores(read(asked, YES_NO))
+        return caption_scores(read(questions, YES_NO))
     if question is not None and question.is_yes_no(captions):
-        return yes_no_scores(captions, read(asked, YES_NO)[0])
+        return yes_no_scores(captions, read(questions, YES_NO)[0])
     orders = orders_of(len(captions), options, position)
-    return letter_scores(orders, read(asked, tuple(LETTERS[: len(captions)])))
+    return letter_scores(orders, read(questions, tuple(LETTERS[: len(captions)])))
 
 
 def letter_scores(orders: Mapping[int, Sequence[int]], rows: Sequence[np.ndarray | None]) -> ScoreResult:

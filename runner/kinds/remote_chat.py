@@ -92,9 +92,9 @@ class RemoteChat(PairScorer):
             question: what the captions answer.
         """
 
-        def read(asked: list[str], names: Sequence[str]) -> Sequence[np.ndarray | None]:
-            self.question = self.question or asked[0]
-            return read_words([self.ask(clip, text) for text in asked], names)
+        def read(questions: list[str], names: Sequence[str]) -> Sequence[np.ndarray | None]:
+            self.question = self.question or questions[0]
+            return read_words([self.ask(clip, text) for text in questions], names)
 
         return prompts.scores_by_answers(captions, self.options, read, position=position, question=question)
 
@@ -121,12 +121,12 @@ class RemoteChat(PairScorer):
 
         images = [Image.fromarray(frame) for frame in clip.frames] if clip is not None else []
         known = inspect.signature(self.model.chat).parameters
-        wanted: dict[str, Any] = {
+        settings: dict[str, Any] = {
             "image": None, "tokenizer": self.tokenizer, "sampling": False, "use_image_id": False, "max_slice_nums": 1,
             "max_new_tokens": self.options.max_new_tokens,
         }  # fmt: skip
         takes_all = any(parameter.kind is parameter.VAR_KEYWORD for parameter in known.values())
-        given = {name: value for name, value in wanted.items() if name in known or (takes_all and name != "image")}
+        given = {name: value for name, value in settings.items() if name in known or (takes_all and name != "image")}
         with torch.inference_mode():
             return str(self.model.chat(msgs=[{"role": "user", "content": [*images, question]}], **given))
 

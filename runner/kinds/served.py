@@ -133,8 +133,8 @@ class ServedScorer(PairScorer):
         `clip, captions, position, question`: of an item, as of `score`.
         """
         question = None if question is None else question.of_frames(len(clip.frames))
-        asked = prompts.questions_about(captions, self.options, position=position, question=question)
-        return super().rendered_input(clip, captions) | {"prompt": asked[0]}
+        questions = prompts.questions_about(captions, self.options, position=position, question=question)
+        return super().rendered_input(clip, captions) | {"prompt": questions[0]}
 
     def _loglik(
         self,

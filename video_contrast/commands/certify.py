@@ -30,12 +30,12 @@ def certify(
     from video_contrast.storage.certificates import read_certificate, write_certificate
 
     other = None if against is None else read_certificate(against)
-    made = made_by(model, request=request)
+    certificate = made_by(model, request=request)
     if other is None:
-        path = write_certificate(made, request.output)
-        print_json({"written": path, **made}) if as_json else say(path)
+        path = write_certificate(certificate, request.output)
+        print_json({"written": path, **certificate}) if as_json else say(path)
         return
-    own, given = certificate_side(made, model), certificate_side(other, str(against))
+    own, given = certificate_side(certificate, model), certificate_side(other, str(against))
     results = compare(own, given)
     failed = failed_stage(results)
     shared = own.traces.keys() & given.traces.keys()

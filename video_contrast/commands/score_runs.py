@@ -60,8 +60,8 @@ def score_runs(
     from video_contrast.runner.several_runs import score_each
 
     first = int(os.environ.get("RANK", "0")) == 0
-    told = _print_outcome if first and not is_quiet() and not as_json else None
-    outcomes = score_each(requests, folder, find_set=api.named_set, done=told)
+    print_outcome = _print_outcome if first and not is_quiet() and not as_json else None
+    outcomes = score_each(requests, folder, find_set=api.named_set, done=print_outcome)
     if first:
         _print_ended(outcomes, as_json=as_json)
         _check(outcomes, max_missing)

@@ -167,13 +167,13 @@ def _candidates(columns: TableColumns, names: Sequence[str], by_name: dict[str, 
             guesses = [] if by_name[plain] == "candidates" else [f"candidates: {by_name[plain]}"]
             return ColumnRoles((by_name[plain],), guesses=guesses)
     for pattern in _NUMBERED:
-        found = {m.group(1): name for plain, name in by_name.items() if (m := re.fullmatch(pattern, plain))}
-        numbers = {int(key) if key.isdigit() else ord(key) - ord("a"): name for key, name in found.items()}
+        matched = {m.group(1): name for plain, name in by_name.items() if (m := re.fullmatch(pattern, plain))}
+        numbers = {int(key) if key.isdigit() else ord(key) - ord("a"): name for key, name in matched.items()}
         first = min(numbers, default=0)
         run: list[str] = []
         while first + len(run) in numbers:  # in turn: a column X beside A to D is none of them
             run.append(numbers[first + len(run)])
-        from_number = next(iter(found), "").isdigit()
+        from_number = next(iter(matched), "").isdigit()
         if len(run) > 1 and first <= from_number:
             return ColumnRoles(
                 tuple(run), first=first if from_number else None, guesses=[f"candidates: {', '.join(run)}"]
@@ -181,6 +181,6 @@ def _candidates(columns: TableColumns, names: Sequence[str], by_name: dict[str, 
     for true, false in _PAIRS:
         if true in by_name and false in by_name and columns.label is None:
             pair = (by_name[true], by_name[false])
-            said = f"candidates, the true one first (then shuffled): {', '.join(pair)}"
-            return ColumnRoles(pair, constant=0, guesses=[said])
+            guess = f"candidates, the true one first (then shuffled): {', '.join(pair)}"
+            return ColumnRoles(pair, constant=0, guesses=[guess])
     return None
