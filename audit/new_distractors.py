@@ -110,13 +110,9 @@ def answer_options(
     """True answers of other items, of a question of the same type and of the same form where there are enough.
 
     Each answer is drawn about as often as it is true: weights of items for each other are symmetric, and scaled until
-    each item gives as much as it takes. Answers to questions about the same video, and those that share most of
-    their words with the true one or with what is true of the video, are left out.
-
-    Args:
-        rows: number -> row, to which options are given.
-        everything: all rows of the set, by number.
-        seed: of the draws.
+    each item gives as much as it takes. Answers to questions about the same video, and those that share most of their
+    words with the true one or with what is true of the video, are left out. `rows`: number -> row, to which options are
+    given. `everything`: all rows of the set, by number.
     """
     true = [row["candidates"][row["label"]] for row in everything]
     meaning = [_meaning(text) for text in true]

@@ -57,16 +57,14 @@ def repair(
 ) -> Repair:
     """Repairs a split.
 
+    Raises UsageError: pairs, or too few items to cross-validate a blind model; NotEnglish: the candidates are of
+    another language.
+
     Args:
         rows: of a multiple-choice set; the same rows give the same repair.
         kinds: of edits of captions, of `KINDS`.
         quality: least probability that a reader finds an edit of a caption natural and surely false.
         generator: what proposes verbs; None: the lexicon.
-        seed: of all random draws.
-
-    Raises:
-        UsageError: pairs, or too few items to cross-validate a blind model.
-        NotEnglish: the candidates are of another language.
     """
     for kind in kinds:
         if kind not in KINDS:

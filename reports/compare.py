@@ -122,9 +122,8 @@ def correct_for_family(rows: Sequence[Comparison]) -> None:
 def add_mcnemar(row: Comparison, first: np.ndarray, second: np.ndarray) -> None:
     """Adds McNemar's test to a row.
 
-    Args:
-        row: gets `mcnemar_p`, `only_first`, `only_second`.
-        first, second: `[n]`, 1 where a model is right on an item, else 0.
+    `row`: gets `mcnemar_p`, `only_first`, `only_second`. `first, second`: `[n]`, 1 where a model is right on an item,
+    else 0.
     """
     from video_contrast.metrics import mcnemar
 
@@ -244,8 +243,6 @@ def paired_row(
     """The row of a figure of both models.
 
     Args:
-        test: what is compared.
-        figure: its name.
         hits: of the first and of the second model on the same items.
         clusters: source video of each item; None where each is one of its own.
         left_out: items that one of them alone has.

@@ -102,9 +102,7 @@ def gallery_data(
     """The JSON-able data of the gallery, or None where no run has items.
 
     Args:
-        runs: the runs of the report.
         max_failures: how many items get a frame strip; the others are compact rows.
-        progress: show a bar.
         folder: where to write strips as files, named relative to its parent; None embeds them in the page.
         used: bytes of the rest of the page.
     """

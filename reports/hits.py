@@ -33,9 +33,7 @@ def caption_hits(matrix: SimilarityMatrix, k: int = 1) -> Hits:
 def run_hits(run: RunFolder, config: str, condition: str = CLEAN) -> Hits:
     """The hits of a config's items, or of retrieval those of captions; {} where the scores were not kept.
 
-    Args:
-        run: a finished run.
-        config, condition: what was scored.
+    `config, condition`: what was scored.
     """
     if run.has_matrix(config, condition):
         return caption_hits(run.matrix(config, condition))

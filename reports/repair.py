@@ -51,14 +51,11 @@ def write_repair(
 ) -> dict[str, XrayRecord]:
     """Repairs a set and writes all of it; returns the X-rays before and after.
 
-    Raises:
-        UsageError: pairs, too few items, or no `Errata` where votes are given.
-        VideoContrastError: the file with the errata applied reads otherwise than the repaired rows.
+    Raises UsageError: pairs, too few items, or no `Errata` where votes are given; VideoContrastError: the file with the
+    errata applied reads otherwise than the repaired rows.
 
     Args:
         source: what `open_sources` read.
-        path: where it read it.
-        output: the set's folder.
         columns: as the source was read with.
         kinds, quality, generator, seed: as of `repair`.
         sample: old, and new, distractors that readers see; fewer where fewer were replaced.

@@ -55,12 +55,7 @@ class Encoding:
         return self.keys.video(next(iter(self.plan.views)), BLIND)
 
     def encode_texts(self, runs: Iterable[tuple[int, Sequence[str]]], done: Done) -> None:
-        """Encodes what runs of texts lack; each run becomes one shard.
-
-        Args:
-            runs: numbers and texts.
-            done: told of each number.
-        """
+        """Encodes what runs of texts lack; each run becomes one shard."""
         batcher = Batcher(4 * self.batch_size, self.counts)
         for number, run in runs:
             texts = [text for text in run if Keys.text(text) not in self.store]
@@ -83,12 +78,8 @@ class Encoding:
     def encode_videos(self, chunks: Iterable[tuple[int, Sequence[Clip]]], reader: ClipReader, done: Done) -> None:
         """Encodes the missing views of chunks of clips; each chunk becomes one shard.
 
-        A clip that cannot be decoded is recorded in the counts with its reason, and the others go on.
-
-        Args:
-            chunks: numbers and clips, asked for as their turn to be decoded comes.
-            reader: decodes the clips.
-            done: told of each number.
+        A clip that cannot be decoded is recorded in the counts with its reason, and the others go on. `chunks`: numbers
+        and clips, asked for as their turn to be decoded comes.
         """
         batcher = Batcher(self.batch_size, self.counts)
         begun: deque[tuple[int, Sequence[Clip]]] = deque()

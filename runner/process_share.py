@@ -177,14 +177,7 @@ class Run:
     def _dealt(
         self, stage: str, size: int, total: int, unit: str
     ) -> Iterator[tuple[Iterable[Iterator[int]], Callable[[int], None]]]:
-        """Yields the numbers of this process's chunks, share by share, and what is told of each that is done.
-
-        Args:
-            stage: its name.
-            size: how many chunks it has.
-            total: how many units they hold.
-            unit: name of one.
-        """
+        """Yields the numbers of this process's chunks, share by share, and what is told of each that is done."""
         queue = WorkQueue(self.processes, stage, size)
         with self.bar(stage, total, unit) as progress:
             shown = 0

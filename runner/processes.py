@@ -99,11 +99,7 @@ class Processes:
         return made[0] if made else make()
 
     def gather(self, value: T) -> list[T]:
-        """The values of all processes, in their order.
-
-        Raises:
-            VideoContrastError: one of them ended.
-        """
+        """The values of all processes, in their order. Raises VideoContrastError: one of them ended."""
         if self.count == 1:
             return [value]
         key = f"all{next(self._exchanges)}"

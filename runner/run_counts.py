@@ -51,11 +51,7 @@ class RunCounts:
     def read(self, clip: Clip, decode: DecodeCounter, planned: int, digest: str) -> None:
         """Counts what reading a clip took; called in decoding threads.
 
-        Args:
-            clip: that was read.
-            decode: what decoding cost.
-            planned: how many of its views were asked for.
-            digest: of its frames, where they are unperturbed; or "".
+        `planned`: how many of its views were asked for. `digest`: of its frames, where they are unperturbed; or "".
         """
         with _LOCK:
             self.decode.add(decode)

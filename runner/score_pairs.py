@@ -184,7 +184,6 @@ def score_pairs(
         model: the scorer.
         chunks: numbers and clips, asked for as their turn to be decoded comes.
         requests: of every clip; those that have a result are left out.
-        results: is given them.
         reader: reads the clips; its counts say what was done.
         done: told of each number, once the results are kept.
     """

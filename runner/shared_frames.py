@@ -141,12 +141,7 @@ def encode_frames(
 ) -> None:
     """Encodes what shards of frames lack, each frame once.
 
-    Args:
-        shared: where each frame is found.
-        shards: numbers and keys of frames, in the units that are stored.
-        encoding: the model and the store.
-        reader: says where the videos are.
-        done: told of each number.
+    `shards`: numbers and keys of frames, in the units that are stored.
     """
     batcher = Batcher(encoding.batch_size, encoding.counts)
 

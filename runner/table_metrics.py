@@ -288,9 +288,7 @@ def score_rows(scored: TableScores) -> Iterator[ScoreRow]:
 def ranked(scored: TableScores, *, whole: bool) -> tuple[TableScores, SimilarityMatrix]:
     """A retrieval table with its ranks, and what is kept of its similarities; they pass by in blocks.
 
-    Args:
-        scored: the table.
-        whole: whether all similarities are kept, or the best `BEST` of each clip.
+    `whole`: whether all similarities are kept, or the best `BEST` of each clip.
     """
     caption_to_video, n = scored.caption_to_video, len(scored.places)
     blocks = scored.blocks

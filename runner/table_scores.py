@@ -77,13 +77,8 @@ def _joined_blocks(
 ) -> tuple[SimilarityBlock, ...]:
     """Similarities of clips with captions in blocks, each of rows that are read when it is computed.
 
-    Each unique row is joined once, so that equal clips and equal captions tie exactly.
-
-    Args:
-        model: joins the rows.
-        store: holds them.
-        videos, texts: the keys of the clips and of the captions.
-        table: what is scored.
+    Each unique row is joined once, so that equal clips and equal captions tie exactly. `videos, texts`: the keys of the
+    clips and of the captions. `table`: what is scored.
     """
 
     def places(names: Sequence[str]) -> tuple[list[str], np.ndarray]:

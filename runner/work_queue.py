@@ -23,10 +23,7 @@ class WorkQueue:
             for number in numbers:  # taken from the queue one by one
                 queue.done(number, counts)
 
-    Args:
-        processes: that share the work.
-        name: of the stage, once a run.
-        size: how many chunks there are.
+    `processes`: that share the work. `name`: of the stage, once a run.
     """
 
     processes: Processes

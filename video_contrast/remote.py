@@ -41,8 +41,7 @@ def address_of(root: Path) -> str | None:
 def local_root(address: str) -> Path:
     """The folder in which the files of an address are found, each of them once it is asked for.
 
-    Raises:
-        UsageError: an unknown protocol, or its library is not installed.
+    Raises UsageError: an unknown protocol, or its library is not installed.
     """
     import fsspec
 
@@ -72,8 +71,7 @@ class _Fetcher:
     def fetch(self, name: str) -> None:
         """Puts a file into its place; one that is not there stays absent.
 
-        Raises:
-            VideoContrastError: it cannot be fetched; the message names the place or the shard.
+        Raises VideoContrastError: it cannot be fetched; the message names the place or the shard.
         """
         if not is_safe_relative(name):  # whoever opens it says so
             return

@@ -97,8 +97,6 @@ def antonym_items(
     """Each clip and its reversal with the same two candidates; the actions take turns.
 
     Args:
-        pool: clips to choose from.
-        seed: of the set.
         items: how many at most; an even number is made.
         counts: raised by the clips whose action has no antonym.
         config: `antonym_mc`, or `reversal_pairs`, where clip and reversal are a group.
@@ -148,10 +146,8 @@ def counterfactual_items(seed: int) -> ClipRows:
 def contrast_items(config: str, seed: int, counts: Counter[str]) -> ClipRows:
     """Yields the items of a config without end, group by group.
 
-    Args:
-        config: one of `CONTRASTS` that has contrasts, or `random_mc`.
-        seed: of the set.
-        counts: raised by the clips that do not allow the contrast.
+    `config`: one of `CONTRASTS` that has contrasts, or `random_mc`. `counts`: raised by the clips that do not allow the
+    contrast.
     """
     how = CONTRASTS[config]
     for group, following in pairwise(_groups(how, seed, counts)):
@@ -217,8 +213,7 @@ def _row(
 ) -> MultipleChoiceRow:
     """The row of a clip whose candidates are the texts in this order; each of them is checked against the scene.
 
-    Raises:
-        VideoContrastError: not just one of the texts is true, or another is not surely false.
+    Raises VideoContrastError: not just one of the texts is true, or another is not surely false.
     """
     how = CONTRASTS[config]
     verdicts = [verdict(clip.scene, text) for text in texts]

@@ -85,8 +85,7 @@ def training_clips(seed: int, split: str, count: int, *, reversals: bool) -> Ite
 def scene_of(clip_id: str) -> Scene:
     """The scene of a retrieval or antonym clip of any shapes set, by its id alone ("test-0-0042", "test-0-0042r").
 
-    Raises:
-        VideoContrastError: the id is not of such a clip.
+    Raises VideoContrastError: the id is not of such a clip.
     """
     match = re.fullmatch(r"(\w+)-(\d+)-(\d+)(r?)", clip_id)
     if match is None:

@@ -60,9 +60,7 @@ class RejectedEdit(NamedTuple):
 class ClipProposals:
     """What is proposed for a clip, not judged yet.
 
-    Args:
-        clip: its captions, read.
-        replacements: what a model proposes for each span; None where the lexicon proposes.
+    `replacements`: what a model proposes for each span; None where the lexicon proposes.
 
     Attributes:
         clip, replacements: as given.
@@ -128,9 +126,8 @@ class Trial(Generic[Choice]):
     def read(self, choice_of: Callable[[str], Choice | None], most: int | None = None) -> None:
         """Tries what the model proposes, until `most` have passed, and keeps what is rejected.
 
-        Args:
-            choice_of: the choice that some words stand for; None where they have not the form that fits.
-            most: how many are enough; None: all.
+        `choice_of`: the choice that some words stand for; None where they have not the form that fits. `most`: how many
+        are enough; None: all.
         """
         reading = self._proposed.clip.readings[self._index]
         for words in (self._proposed.replacements or {})[masked_span(reading, self._slot)]:

@@ -110,7 +110,6 @@ def write_pairs(pairs: Sequence[Pair], output: str | Path, *, seed: int = 0, aga
     Args:
         pairs: in an order that says nothing of their sources.
         output: as for `write_reading`.
-        seed: of the order.
         again: as for `write_reading`.
     """
     order = stream("sibling-pairs", seed).permutation(len(pairs))

@@ -226,11 +226,8 @@ def grey(clip: ClipFrames) -> ClipFrames:
 def make_probe(run: Run, *, scored: bool = False, items: int = ITEMS) -> Probe:
     """Items of a plan: clips evenly spread over it, each with a caption that no other has; every clip is decoded once.
 
-    Args:
-        run: whose model, plan and sampling.
-        scored: whether each clip is scored once, and those that the model does not take are passed over. Clips that
-            cannot be read are, too: the run will count them.
-        items: how many at most.
+    `scored`: whether each clip is scored once, and those that the model does not take are passed over. Clips that
+    cannot be read are, too: the run will count them.
     """
     assert isinstance(run.model, Encoder | PairScorer)
     job = run.job

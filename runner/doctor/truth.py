@@ -20,9 +20,8 @@ def check_truth(probe: Probe) -> Outcome:
     Every clip contributes the score of its own caption less the mean of the other captions that it was scored with; how
     much clips like a caption in general is taken away first. The p-value is of the sign-flip test.
 
-    Returns:
-        "doubt" where the eight items do not show it: a model may be right at chance (untrained, or on hard captions).
-        "fail" where true captions lose.
+    Returns "doubt" where the eight items do not show it: a model may be right at chance (untrained, or on hard
+    captions); "fail" where true captions lose.
     """
     from video_contrast.metrics import sign_flip
 

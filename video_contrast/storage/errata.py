@@ -64,12 +64,7 @@ def write_errata(errata: Errata, path: Path) -> Path:
 
 
 def read_errata(path: Path) -> Errata:
-    """Reads what `write_errata` wrote.
-
-    Raises:
-        UsageError: no such file.
-        VideoContrastError: it holds no errata.
-    """
+    """Reads what `write_errata` wrote. Raises UsageError: no such file; VideoContrastError: it holds no errata."""
     if not path.is_file():
         raise UsageError(f"no such file: {path}")
     value: Any = read_json(path)
@@ -84,9 +79,8 @@ def read_errata(path: Path) -> Errata:
 def corrected(errata: Errata, path: Path) -> bytes:
     """The content of the authors' file with the errata applied.
 
-    Raises:
-        UsageError: no such file, or a format that cannot be corrected.
-        VideoContrastError: the errata are of another file, or do not fit a row; the message names it.
+    Raises UsageError: no such file, or a format that cannot be corrected; VideoContrastError: the errata are of another
+    file, or do not fit a row; the message names it.
     """
     if path.suffix.lower() not in CORRECTED:
         raise UsageError(f"{path}: only {', '.join(CORRECTED)} can be corrected; save the table as one of them")

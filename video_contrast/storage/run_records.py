@@ -70,8 +70,7 @@ class SimilarityMatrix:
     def values(self) -> npt.NDArray[np.floating]:
         """float32[n, m], clips against captions, higher is more similar.
 
-        Raises:
-            UsageError: they were too many to be kept.
+        Raises UsageError: they were too many to be kept.
         """
         if self.all_values is None:
             raise UsageError(

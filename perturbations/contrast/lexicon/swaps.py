@@ -37,7 +37,6 @@ class SwapTable:
 
         Args:
             unit: as it stands in the caption; of frame "t+p" with its preposition: "pour _ into".
-            frame: "i", "t", "p", "o" or "t+p".
             subject: "person", "animal" or "thing".
             nouns, classes: names of the object, and its classes with those above them; both empty without one.
         """
