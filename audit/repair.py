@@ -73,14 +73,7 @@ def repair(
         raise UsageError("pairs cannot be repaired: the candidates of a group are true of one of its clips each")
     left_out = copies(rows)
     kept = [at for at in range(len(rows)) if at not in left_out]
-    items = audited_items([rows[at] for at in kept])
-    if too_few([item.cluster for item in items]):
-        raise UsageError(f"{len(items)} items are too few to tell which are won blind: 20 of 5 videos are needed")
-    wins = won_blind(items, seed)
-    facts = accuracy_facts(np.array(wins, np.float64), [item.cluster for item in items])
-    chance = float(np.mean([1 / len(item.texts) for item in items]))
-    is_solvable = facts["low"] is not None and facts["low"] > chance  # else what is won is won by chance
-    won = {at for at, is_won in zip(kept, wins, strict=True) if is_won and is_solvable}
+    won = _won(rows, kept, seed)
     others = _other_captions(rows)
     faults = {at: _faults(rows[at], others.get(at, ())) for at in kept}
     to_mend = {at: rows[at] for at in kept if at in won or faults[at]}
@@ -95,6 +88,19 @@ def repair(
         at: next(iter(faults[at].values()), "won blind") for at, of_item in drawn.items() if None in of_item
     }
     return _mended(rows, won, faults, drawn, reasons)
+
+
+def _won(rows: Sequence[MultipleChoiceRow], kept: Sequence[int], seed: int) -> set[int]:
+    """Numbers of the rows, of those kept, that are won blind; none where a set is not solved blind above chance."""
+    items = audited_items([rows[at] for at in kept])
+    clusters = [item.cluster for item in items]
+    if too_few(clusters):
+        raise UsageError(f"{len(items)} items are too few to tell which are won blind: 20 of 5 videos are needed")
+    wins = won_blind(items, seed)
+    low = accuracy_facts(np.array(wins, np.float64), clusters)["low"]
+    if low is None or low <= np.mean([1 / len(item.texts) for item in items]):
+        return set()  # what is won is won by chance
+    return {at for at, is_won in zip(kept, wins, strict=True) if is_won}
 
 
 def _mended(
