@@ -34,6 +34,7 @@ class AuditFacts(TypedDict):
     note: NotRequired[str]  # why models were left out
     solvable: NotRequired[bool | None]  # the best is above chance; its interval is corrected for the choice among all
     split: NotRequired[str]
+    sampled_of: NotRequired[int]  # items of the split, of which `items` were audited
     shorter_wins: ScorerFacts
     longer_wins: ScorerFacts
     blind: NotRequired[ScorerFacts]

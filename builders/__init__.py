@@ -3,6 +3,7 @@
     build("msrvtt", ["gender_mc"], output="sets/msrvtt", folder="MSRVTT")
 
 registry.py, writing.py, build_report.py    what a builder is, how its set is written, and what is said of it
+blocks/    sets of corpora, built block by block on one machine or a cluster
 sources/    one file a data set; published ones by their form (`published.py` has what these share)
 assembly/    clips, contrasts and distractors become candidates; reasons why clips fall out; work on many processes
 robustness/    sets under perturbations of their texts and videos
@@ -11,9 +12,11 @@ clip_edits/    groups of edited clips, one file a kind of edit
 dataset_builder.py    every builder as a class of `datasets`
 """
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import cast
 
-from video_contrast.builders.registry import BuiltSet, all_builders, builder, get_builder, names
+from video_contrast.builders.registry import BlockSource, BuiltSet, all_builders, builder, get_builder, names
 
 __all__ = ["BuiltSet", "all_builders", "build", "builder", "dataset_dir", "get_builder", "names"]
 
@@ -24,13 +27,17 @@ def build(name: str, configs: str | list[str] | None = None, *, output: str | Pa
     Args:
         name: a builder of `video-contrast list builders`.
         configs: one or several of its configs; all by default.
-        output: the folder; a former build of the same builder in it is added to.
+        output: the folder, or its address (`s3://...`); a former build of the same builder in it is added to.
         **options: the builder's own options (`video-contrast build NAME --help`).
+
+    Returns:
+        The folder; an address as it was given.
 
     Raises:
         UsageError: no such builder, config or option.
         VideoContrastError: the folder cannot take the set, or the input is broken; the message names file and row.
     """
+    from video_contrast.addresses import is_remote, local_copy
     from video_contrast.builders.assembly.review import PAGE, TICKS, page
     from video_contrast.builders.assembly.sharding import is_writer, wait_for_writer
     from video_contrast.builders.writing import write_set
@@ -39,19 +46,45 @@ def build(name: str, configs: str | list[str] | None = None, *, output: str | Pa
     from video_contrast.storage import SetDraft
 
     builder = get_builder(name)
-    if "ticks" in options_of(builder.function) and not options.get("ticks") and (Path(output) / TICKS).is_file():
-        options["ticks"] = Path(output) / TICKS
-    SetDraft(output, name)  # a folder that cannot take the set is refused before the work, not after it
+    if not is_remote(output):
+        if "ticks" in options_of(builder.function) and not options.get("ticks") and (Path(output) / TICKS).is_file():
+            options["ticks"] = Path(output) / TICKS
+        SetDraft(output, name)  # a folder that cannot take the set is refused before the work, not after it
     built = builder.run([configs] if isinstance(configs, str) else configs, options)
-    if isinstance(root := options.get("video_root"), str | Path) and not built.files and built.video_root is None:
+    root = options.get("video_root")
+    if built.blocks is not None:
+        _build_in_blocks(built.blocks, output, options, video_root=built.video_root or root)
+        return cast(Path, output) if is_remote(output) else Path(output)
+    if isinstance(root, str | Path) and not built.files and built.video_root is None:
         built.video_root = Path(root)
     # Under torchrun every rank has the whole set by now; one of them writes it.
     if is_writer():
-        write_set(built, output)
-        if built.review:
-            write_text(Path(output) / PAGE, page(built.review, Path(output), built.video_root))
+        with local_copy(output) as folder:
+            write_set(built, folder)
+            if built.review:
+                write_text(folder / PAGE, page(built.review, folder, built.video_root))
     wait_for_writer()
-    return Path(output)
+    return cast(Path, output) if is_remote(output) else Path(output)
+
+
+def _build_in_blocks(
+    source: BlockSource, output: str | Path, options: Mapping[str, object], *, video_root: object
+) -> None:
+    from video_contrast.addresses import is_remote
+    from video_contrast.builders.assembly.sharding import world_size
+    from video_contrast.builders.blocks.block_build import build_blocks
+    from video_contrast.errors import UsageError
+    from video_contrast.seeds import digest
+    from video_contrast.storage import SetFolder
+    from video_contrast.version import __version__
+
+    if world_size() > 1:
+        raise UsageError("corpora are built without torchrun: --executor slurm or ray shares them among machines")
+    settings = {name: value for name, value in options.items() if name not in ("executor", "workers", "slurm")}
+    states = [f"{name}={value}{_state(value)}" for name, value in sorted(settings.items())]
+    key = digest(source.builder, __version__, *source.configs, *states).hex()
+    if build_blocks(source, output, key) and isinstance(video_root, str | Path) and not is_remote(output):
+        SetFolder(Path(output)).remember_video_root(Path(video_root))
 
 
 def dataset_dir(name: str, **options: object) -> Path:
@@ -69,8 +102,14 @@ def _state(value: object) -> str:
 
     So an edited table is not taken for the old one, nor a relative path for the same path elsewhere.
     """
+    from video_contrast.addresses import explained, filesystem, is_remote
+
     if not isinstance(value, str | Path) or not str(value):
         return ""
+    if is_remote(value) or any(mark in str(value) for mark in "*?["):
+        with explained(value):
+            system, pattern = filesystem(value)
+            return f" ({', '.join(system.ukey(file) for file in sorted(map(str, system.glob(pattern))))})"
     try:
         path = Path(value)
         if not path.exists():

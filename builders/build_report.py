@@ -40,6 +40,8 @@ def blind_report(record: SetRecord, configs: Sequence[str]) -> list[str]:
         few = ["a classifier"] if "note" in audit else []
         few += ["an interval"] if best["low"] is None else []
         note = f" (too few items for {' or '.join(few)})" if few else ""
+        if "sampled_of" in audit:
+            note = f" ({audit['items']:,} of {audit['sampled_of']:,} items){note}"
         lines.append(f"  {config}: {in_percent(best)} by {name}, chance {100 * audit['chance']:.1f} %{note}")
     return ["without the video, the strongest text-only model:", *lines] if lines else []
 

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from video_contrast.errors import UsageError, unknown_name
 from video_contrast.options import bind, with_options
@@ -24,6 +24,10 @@ from video_contrast.storage.set_records import Facts
 
 if TYPE_CHECKING:
     from video_contrast.builders.assembly.review import Card
+    from video_contrast.builders.assembly.word_contrasts import Chosen
+    from video_contrast.builders.blocks.cluster_options import ClusterOptions
+    from video_contrast.perturbations.contrast.generate import ProposedContrasts
+    from video_contrast.perturbations.contrast.proposal import Kind
 
 FOLDERS = ("sources", "robustness", "shapes", "clip_edits")
 # Files that have several builders; every other builder has a file NAME.py in one of `FOLDERS`.
@@ -85,12 +89,74 @@ class BuiltSet:
     facts: Facts = field(default_factory=dict)
     files: dict[str, FileWriter] = field(default_factory=dict)  # files beside the tables: path -> what writes it
     video_root: Path | None = None  # where the videos lie; None: in the set's folder, or not known
+    blocks: "BlockSource | None" = None  # what is built, and written, block by block; there are no tables then
     review: "list[Card]" = field(default_factory=list)  # what a person may choose from, where that is asked for
 
     def warn(self, warnings: Sequence[str]) -> None:
         """Adds warnings to the card."""
         if warnings:
             self.facts["warnings"] = [*self.facts.get("warnings", []), *warnings]
+
+
+class CorpusBlock(NamedTuple):
+    """A part of a split."""
+
+    split: str
+    number: int  # from 0, of its split
+    of: int  # blocks that the split has
+
+
+class Cut(NamedTuple):
+    """A source that was cut: its blocks in order, and the facts of the set."""
+
+    blocks: list[CorpusBlock]
+    facts: Facts
+
+
+class BlockSource(Protocol):
+    """What is built in blocks (`builders.blocks`); picklable, since each block is built by a process of its own."""
+
+    @property
+    def builder(self) -> str:
+        """Its name."""
+
+    @property
+    def configs(self) -> Sequence[str]:
+        """To build, in order."""
+
+    @property
+    def optional(self) -> bool:
+        """Whether none was named, so that it is no error if none has items."""
+
+    @property
+    def seed(self) -> int:
+        """Of the audit."""
+
+    @property
+    def cluster(self) -> "ClusterOptions":
+        """Where blocks are built."""
+
+    def cut(self, folder: str) -> Cut:
+        """Cuts the source, and writes what the blocks need below `folder`."""
+
+    def prepare(self, folder: str) -> None:
+        """Loads what all blocks need."""
+
+    @property
+    def words(self) -> "Mapping[str, Kind]":
+        """Config -> what is replaced in it, of configs whose contrasts are chosen over the whole set."""
+
+    def propose(self, folder: str, number: int) -> "dict[Kind, ProposedContrasts]":
+        """What is proposed for a block, of each kind of `words`."""
+
+    def build(self, folder: str, number: int, block: CorpusBlock, chosen: "Mapping[Kind, Chosen]") -> BuiltSet:
+        """The tables of a block; a config without items is absent, and named in `facts["left_out"]`.
+
+        Args:
+            folder: as of `cut`.
+            number, block: which.
+            chosen: its contrasts of each kind of `words`.
+        """
 
 
 @dataclass(frozen=True)

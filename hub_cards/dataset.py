@@ -5,9 +5,11 @@ Beside it `eval.yaml`, which registers the set as a benchmark on the Hub; its ta
 
 import hashlib
 import json
+import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from video_contrast.files import JsonObject
@@ -118,7 +120,9 @@ def _content(folder: SetFolder, config: str, splits: Sequence[str]) -> str:
     whole = hashlib.sha256()
     for split in splits:
         for path in folder.files(config, split):
-            whole.update(path.read_bytes())
+            with path.open("rb") as file:
+                while part := file.read(1 << 20):
+                    whole.update(part)
     return whole.hexdigest()[:16]
 
 
@@ -146,9 +150,12 @@ def _score_names(files: Sequence[Path]) -> list[str]:
     """The names that the edits of some parquet files have, sorted."""
     names: set[str] = set()
     for path in files:
-        if "edits" in pq.read_schema(path).names:
-            edits = (edit for row in pq.read_table(path, columns=["edits"])["edits"].to_pylist() for edit in row or ())
-            names.update(name for edit in edits if edit and edit["scores"] for name in json.loads(edit["scores"]))
+        with pq.ParquetFile(path) as file:
+            for n in range(file.num_row_groups if "edits" in file.schema_arrow.names else 0):
+                scores = pc.struct_field(pc.list_flatten(file.read_row_group(n, ["edits"])["edits"]), "scores")
+                # millions of values, few names: what stands before the colons
+                kinds = pc.unique(pc.replace_substring_regex(scores, r": [^,}]*", ""))
+                names.update(name for kind in kinds.to_pylist() if kind for name in re.findall(r'"([^"]+)"', kind))
     return sorted(names)
 
 

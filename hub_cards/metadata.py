@@ -6,11 +6,11 @@ with which checksums it was made. Field names and the context are the specificat
 
 import json
 from importlib.resources import files
+from pathlib import Path
 
 from video_contrast.files import sha256
 from video_contrast.rows import Column, table_columns
 from video_contrast.storage import SetFolder
-from video_contrast.storage.set_folder import table_path
 from video_contrast.storage.set_records import SetRecord
 
 _TYPES = {"string": "sc:Text", "int64": "sc:Integer", "float64": "sc:Float", "bool": "sc:Boolean"}
@@ -22,19 +22,20 @@ def croissant(record: SetRecord, folder: SetFolder) -> dict[str, object]:
     distribution, record_sets = [], []
     for config, entry in sorted(record["configs"].items()):
         for split in entry["splits"]:
-            path = table_path(config, split)
-            file = folder.path / path
-            distribution.append(
-                {
-                    "@type": "cr:FileObject",
-                    "@id": path,
-                    "name": path.replace("/", "_"),
-                    "contentUrl": path,
-                    "contentSize": f"{file.stat().st_size} B",
-                    "encodingFormat": "application/x-parquet",
-                    "sha256": sha256(file),
-                }
-            )
+            paths = [file.relative_to(folder.path).as_posix() for file in folder.files(config, split)]
+            distribution += [_file(folder.path, path) for path in paths]
+            path = paths[0]
+            if len(paths) > 1:  # of a corpus: a record set reads all of them
+                path = f"{config}/{split}-files"
+                distribution.append(
+                    {
+                        "@type": "cr:FileSet",
+                        "@id": path,
+                        "name": path.replace("/", "_"),
+                        "encodingFormat": "application/x-parquet",
+                        "includes": f"{config}/{split}-*.parquet",
+                    }
+                )
             columns = table_columns(
                 entry["layout"], entry["perturbed"], entry.get("questions", False), edited=entry.get("edited", False)
             )
@@ -63,11 +64,24 @@ def croissant(record: SetRecord, folder: SetFolder) -> dict[str, object]:
     }
 
 
+def _file(folder: Path, path: str) -> dict[str, object]:
+    return {
+        "@type": "cr:FileObject",
+        "@id": path,
+        "name": path.replace("/", "_"),
+        "contentUrl": path,
+        "contentSize": f"{(folder / path).stat().st_size} B",
+        "encodingFormat": "application/x-parquet",
+        "sha256": sha256(folder / path),
+    }
+
+
 def _field(record_set: str, name: str, kind: Column, file: str) -> dict[str, object]:
     """A column; lists are repeated fields, structs have sub-fields."""
     repeated = isinstance(kind, list)
     inner = kind[0] if isinstance(kind, list) else kind
-    source = {"fileObject": {"@id": file}, "extract": {"column": name.split("/")[0]}}
+    reference = "fileObject" if file.endswith(".parquet") else "fileSet"
+    source = {reference: {"@id": file}, "extract": {"column": name.split("/")[0]}}
     field: dict[str, object] = {"@type": "cr:Field", "@id": f"{record_set}/{name}", "name": name}
     if repeated:
         field["repeated"] = True

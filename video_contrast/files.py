@@ -84,10 +84,14 @@ def write_text(path: str | os.PathLike[str], text: str) -> Path:
     return write_bytes(path, text.encode("utf-8"))
 
 
+def json_bytes(value: object) -> bytes:
+    """JSON with sorted keys, so equal values give equal bytes. NaN and infinity are refused."""
+    return (json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False, allow_nan=False) + "\n").encode()
+
+
 def write_json(path: str | os.PathLike[str], value: object) -> Path:
-    """Writes JSON with sorted keys, so equal values give equal bytes. NaN and infinity are refused."""
-    text = json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False, allow_nan=False)
-    return write_text(path, text + "\n")
+    """Writes `json_bytes` to `path` atomically."""
+    return write_bytes(path, json_bytes(value))
 
 
 def read_json(path: str | os.PathLike[str]) -> Json:

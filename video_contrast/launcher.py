@@ -39,11 +39,15 @@ def worker_pool(
     return ProcessPoolExecutor(num_proc, context, initializer=_begin, initargs=(initializer, arguments))
 
 
-def _begin(initializer: Callable[..., object] | None, arguments: tuple[object, ...]) -> None:
-    # GNU OpenMP waits for ever in a forked process for threads that its parent had.
+def one_thread() -> None:
+    """Keeps a forked process to one thread: GNU OpenMP would wait in it for ever for threads that its parent had."""
     os.environ["OMP_NUM_THREADS"] = "1"
     if "torch" in sys.modules:
         sys.modules["torch"].set_num_threads(1)
+
+
+def _begin(initializer: Callable[..., object] | None, arguments: tuple[object, ...]) -> None:
+    one_thread()
     if initializer is not None:
         initializer(*arguments)
 

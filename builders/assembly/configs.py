@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
-from video_contrast.audit.blind_audit import audit_splits
 from video_contrast.builders.assembly.captioned_clip import CaptionedClip, retrieval_rows
 from video_contrast.builders.assembly.clip_contrasts import (
     CaptionChoice,
@@ -134,7 +133,7 @@ def _hint(plan: ContrastPlan, config: str, items: Mapping[str, Sequence[RandomIt
 def add_config(
     built: BuiltSet, config: str, tables: Tables, facts: Facts, *, optional: bool = False, hint: str = ""
 ) -> None:
-    """Adds a config with its facts and its blind audit; splits without an item are named in the facts.
+    """Adds a config with its facts; splits without an item are named in the facts.
 
     Raises VideoContrastError: no split has an item, and the config is not optional.
 
@@ -145,6 +144,7 @@ def add_config(
     """
     full = {split: list(rows) for split, rows in tables.items() if rows}
     empty = sorted(set(tables) - set(full))
+    built.facts["configs"][config] = facts  # without items, too: blocks of a corpus add their counts
     if not full:
         reasons = [f"{split}: {counts_in_words(size.get('counts', {}))}" for split, size in facts["splits"].items()]
         read = built.facts.get("counts", {})
@@ -158,10 +158,7 @@ def add_config(
         return
     if empty:
         facts["empty_splits"] = empty
-    if "candidates" in next(iter(full.values()))[0]:
-        facts["audit"] = audit_splits(full, built.facts.get("seed", 0))
     built.tables[config] = full
-    built.facts["configs"][config] = facts
 
 
 def leave_out(built: BuiltSet, config: str, why: str, *, optional: bool = True) -> None:

@@ -62,9 +62,7 @@ class ContrastSetOptions(EditOptions):
     ticks: Annotated[
         Path | None, "ticked contrasts, as review.html saves them; default: review.tsv in the output folder"
     ] = None
-    judge: Annotated[
-        Path | None, "votes that train the judge of verbs and things further: ticks, or a table of read contrasts"
-    ] = None
+    judge: Annotated[Path | None, "votes that train the judge further: ticks, or a table of read contrasts"] = None
     seed: Annotated[int, "seed of every draw"] = 0
     num_proc: Annotated[int, "processes that share the work"] = 1
 

@@ -1,10 +1,10 @@
 """Verb and object contrasts: proposed by the action lexicon or a model, judged, chosen over all clips of a split."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
 from video_contrast.builders.assembly.captioned_clip import CaptionedClip
 from video_contrast.builders.assembly.clip_contrasts import (
@@ -124,6 +124,13 @@ class WordProposals:
         return named | ({"model": self.options.generator_model} if self.options.generator_model else {})
 
 
+class Chosen(NamedTuple):
+    """What was chosen elsewhere, for a block of a set."""
+
+    proposed: ProposedContrasts
+    contrasts: Mapping[str, Proposal]  # clip id -> its contrast
+
+
 @dataclass(kw_only=True)
 class WordContrasts(WordProposals):
     """The verb (or object) contrasts of a set."""
@@ -132,6 +139,8 @@ class WordContrasts(WordProposals):
     review: bool = False  # keep what a person may choose from, less probable proposals included
     seed: int = 0  # of the choice
     record: Facts = field(default_factory=dict)
+    chosen: Chosen | None = None  # what was chosen already, beside other blocks
+    _candidates: dict[str, list[tuple[int, Edit]]] = field(default_factory=dict)
 
     def contrast_clips(
         self, clips: Sequence[CaptionedClip], *, seed: int = 0, caption: CaptionChoice = "eligible", num_proc: int = 1
@@ -149,28 +158,40 @@ class WordContrasts(WordProposals):
         Returns:
             The contrasts by clip id, with counts by reason.
         """
-        _ = self.counts  # read before processes are forked, which share it
+        proposed, proposal_of = self.chosen or self._choose(clips, seed, caption, num_proc)
         least = threshold(self.options.quality)
-        shown = str(min(LEAST, least))
-        whole = replace(self, options=replace(self.options, quality=shown)) if self.review else self
-        task = partial(whole._of_clips, seed, caption)
-        parts = spread(task, clips, num_proc=1 if self.on_gpu else num_proc)
-        proposed = merged(parts, kind=self.target, quality=self.options.quality, seed=self.seed)
-        candidates = {name: [(p.index, p.edit()) for p in of_clip] for name, of_clip in proposed.proposals.items()}
-        for name, of_clip in proposed.proposals.items() if self.review else ():
-            proposed.proposals[name] = [p for p in of_clip if p.probability >= least]
-        proposal_of = choose(proposed)
         asked = {"quality": self.options.quality, "least_probability": least}
         self.record = {**proposed.record, **asked, **_facts(list(proposal_of.values()))}
-        contrasts = ClipContrasts(clips=len(clips), tried=_of_candidates(proposed.reasons), candidates=candidates)
-        for name, proposal in proposal_of.items():
-            contrasts.edits[name] = (proposal.index, [proposal.edit()])
+        contrasts = ClipContrasts(clips=len(clips), tried=_of_candidates(proposed.reasons), candidates=self._candidates)
+        for clip in clips:
+            if (proposal := proposal_of.get(clip.id)) is not None:
+                contrasts.edits[clip.id] = (proposal.index, [proposal.edit()])
         streams = Streams()
         for clip in clips:
             base = clip.caption_order(seed, streams)[0]
             contrasts.base += any(proposal.index == base for proposal in proposed.proposals.get(clip.id, ()))
         self._tell(proposed, len(proposal_of))
         return contrasts
+
+    def _choose(self, clips: Sequence[CaptionedClip], seed: int, caption: CaptionChoice, num_proc: int) -> Chosen:
+        least = threshold(self.options.quality)
+        shown = str(min(LEAST, least)) if self.review else self.options.quality
+        whole = replace(self, options=replace(self.options, quality=shown))
+        proposed = whole.proposed(clips, seed=seed, caption=caption, num_proc=num_proc)
+        self._candidates = {
+            name: [(p.index, p.edit()) for p in of_clip] for name, of_clip in proposed.proposals.items()
+        }
+        for name, of_clip in proposed.proposals.items() if self.review else ():
+            proposed.proposals[name] = [p for p in of_clip if p.probability >= least]
+        return Chosen(proposed, choose(proposed))
+
+    def proposed(
+        self, clips: Sequence[CaptionedClip], *, seed: int = 0, caption: CaptionChoice = "eligible", num_proc: int = 1
+    ) -> ProposedContrasts:
+        """What is proposed for clips; arguments as of `contrast_clips`."""
+        _ = self.counts  # read before processes are forked, which share it
+        parts = spread(partial(self._of_clips, seed, caption), clips, num_proc=1 if self.on_gpu else num_proc)
+        return merged(parts, kind=self.target, quality=self.options.quality, seed=self.seed)
 
     def facts(self) -> Facts:
         """What the card says of the generator."""
@@ -278,12 +299,28 @@ def _facts(proposals: Sequence[Proposal]) -> Facts:
     """Mean probability and variety of what was chosen, for the card."""
     if not proposals:
         return {}
-    edits = variety([f"{proposal.unit} -> {proposal.other}" for proposal in proposals])
     return {
         "mean_probability": round(sum(proposal.probability for proposal in proposals) / len(proposals), 4),
         "opposites": sum(proposal.antonym for proposal in proposals),
-        "effective_edits": round(edits.effective, 1),
-        "ten_commonest_edits": round(edits.ten_commonest, 4),
-        "effective_replaced": round(variety([proposal.unit for proposal in proposals]).effective, 1),
-        "effective_replacements": round(variety([proposal.other for proposal in proposals]).effective, 1),
+        **variety_facts(Counter((proposal.unit, proposal.other) for proposal in proposals)),
+    }
+
+
+def variety_facts(edits: Mapping[tuple[str, str], int]) -> Facts:
+    """How varied edits are, for the card.
+
+    Args:
+        edits: (replaced, put in) -> how often.
+    """
+    replaced: Counter[str] = Counter()
+    put_in: Counter[str] = Counter()
+    for (unit, other), n in edits.items():
+        replaced[unit] += n
+        put_in[other] += n
+    of_edits = variety(Counter(edits).elements())
+    return {
+        "effective_edits": round(of_edits.effective, 1),
+        "ten_commonest_edits": round(of_edits.ten_commonest, 4),
+        "effective_replaced": round(variety(replaced.elements()).effective, 1),
+        "effective_replacements": round(variety(put_in.elements()).effective, 1),
     }

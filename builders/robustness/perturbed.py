@@ -12,6 +12,7 @@ from typing import Annotated
 
 from video_contrast.builders.assembly.captioned_clip import CaptionedClip, retrieval_rows
 from video_contrast.builders.assembly.contrast_plan import existing, select_splits
+from video_contrast.builders.blocks.cluster_options import ClusterOptions
 from video_contrast.builders.registry import BuiltSet, builder
 from video_contrast.builders.robustness.perturbation_options import (
     CITATION,
@@ -19,6 +20,7 @@ from video_contrast.builders.robustness.perturbation_options import (
     TEXTS_WITHOUT_BIAS,
     PerturbationOptions,
 )
+from video_contrast.builders.robustness.perturbed_blocks import WHOLE, PerturbedBlocks
 from video_contrast.builders.robustness.perturbed_set import perturbed_set
 from video_contrast.builders.sources import msrvtt, youcook2
 from video_contrast.errors import UsageError, unknown_name
@@ -35,6 +37,7 @@ def perturbed(
     dataset_config: Annotated[str | None, "which of its configs; default the only one, or retrieval"] = None,
     splits: Annotated[str | None, "splits to perturb, comma-separated; default: all of the config"] = None,
     options: PerturbationOptions = PerturbationOptions(),  # noqa: B008  frozen
+    cluster: ClusterOptions = ClusterOptions(),  # noqa: B008  frozen
 ) -> BuiltSet:
     """Any set perturbed: captions or all candidates, 90 visual conditions, 66 pairs."""
     folder = SetFolder.open(existing(dataset, "give the folder of a set", "--dataset"))
@@ -42,10 +45,7 @@ def perturbed(
         raise UsageError(f"--dataset {dataset} holds no set.json: give a folder that `video-contrast build` wrote")
     clean = _clean_config(folder, dataset_config)
     known = folder.splits(clean)
-    tables = {}
-    for split in select_splits(splits or ",".join(known), dict.fromkeys(known)):
-        tables[split] = folder.rows(clean, split)
-        validate_rows(tables[split], f"{dataset}, config {clean}, split {split}")
+    selected = select_splits(splits or ",".join(known), dict.fromkeys(known))
     facts = folder.record.get("facts", {})
     about: Facts = {
         "summary": f"The config {clean} of {facts.get('pretty_name') or dataset.name}, perturbed.",
@@ -54,6 +54,16 @@ def perturbed(
         "citations": [*facts.get("citations", []), CITATION],
     }
     options = replace(options, video_root=options.video_root or folder.video_root)
+    rows = sum(folder.record["configs"][clean]["splits"][split]["num_examples"] for split in selected)
+    if cluster.executor is not None or rows > WHOLE:
+        if options.files is not None or folder.layout(clean) == "pairs":
+            raise UsageError(f"--files, and pairs of clips, go with sets of at most {WHOLE:,} rows, without --executor")
+        cluster = replace(cluster, executor=cluster.executor or "local")
+        source = PerturbedBlocks(configs, folder, clean, selected, options, about, cluster)
+        return BuiltSet("perturbed", {}, blocks=source, video_root=options.video_root)
+    tables = {split: folder.rows(clean, split) for split in selected}
+    for split, of_split in tables.items():
+        validate_rows(of_split, f"{dataset}, config {clean}, split {split}")
     return perturbed_set("perturbed", configs, tables=tables, options=options, facts=about)
 
 

@@ -6,9 +6,10 @@ Every row comes with its place in the file, so that an error can name it.
 import math
 import re
 from collections.abc import Iterator, Sequence
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
+from video_contrast.addresses import explained, filesystem, is_remote
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import Json
 from video_contrast.row_parts import AnyRow
@@ -46,34 +47,63 @@ class TableRow(NamedTuple):
 
 
 def read_table(
-    source: str | Path, *, split: str | None = None, encoding: str = ENCODING, delimiter: str | None = None
+    source: str | Path,
+    *,
+    split: str | None = None,
+    encoding: str = ENCODING,
+    delimiter: str | None = None,
+    streamed: bool = False,
 ) -> Iterator[TableRow]:
     """Yields the rows of a table in the order of the file.
 
     Args:
         source: a file with a suffix of `table_file.SUFFIXES` (in .tsv quotation marks are text, as in the released
-            contrast sets), or the name of a data set of the Hub (`owner/name`, or `owner/name:config`), which
-            `datasets.load_dataset` loads.
+            contrast sets), its address (`s3://...`), a pattern of several (`captions-*.parquet`), or the name of a data
+            set of the Hub (`owner/name`, or `owner/name:config`), which `datasets.load_dataset` loads.
         split: the split of a Hub data set; `test` if not given.
         encoding, delimiter: of a file, as of `read_table_file`.
+        streamed: read a data set of the Hub as it comes, not as a whole first.
 
     Raises:
         UsageError: neither a file nor the name of a data set; a suffix that is not known.
         VideoContrastError: the file is not UTF-8, a column is named twice, a quotation mark is never closed, a row has
-            another number of fields than the header, or a line is not JSON; the message names the line.
+            another number of fields than the header, or a line is not JSON; the message names the line. Of several
+            files all are read, and the message names each that cannot be.
     """
     path = Path(source)
-    if path.is_file():
-        table = read_table_file(path, encoding=encoding, delimiter=delimiter, marks=False)
-        for number, row in table.numbered:
-            yield TableRow(f"{path.name}, {table.unit} {number}", row)
+    files = _files(source)
+    faults: list[VideoContrastError] = []
+    for file in files:
+        try:
+            table = read_table_file(file, encoding=encoding, delimiter=delimiter, marks=False)
+            for number, row in table.numbered:
+                yield TableRow(f"{PurePosixPath(file).name}, {table.unit} {number}", row)
+        except VideoContrastError as error:
+            if len(files) == 1:
+                raise
+            faults.append(error)
+    if faults:
+        raise VideoContrastError("\n".join(map(str, faults)))
+    if files:
         return
     if path.is_dir():
         raise UsageError(f"{path} is a folder; give the file of captions in it")
     name, _, config = str(source).partition(":")
     if path.suffix.lower() in SUFFIXES or not _HUB_NAME.fullmatch(name):
-        raise UsageError(f"no such file: {path}")
-    yield from _hub(name, config or None, split or "test")
+        raise UsageError(f"no such file: {source}")
+    yield from _hub(name, config or None, split or "test", streamed=streamed)
+
+
+def _files(source: str | Path) -> list[str]:
+    """The files of a table by their addresses; none where the source is no file and no pattern of files."""
+    if not any(mark in str(source) for mark in "*?["):
+        return [str(source)] if is_remote(source) or Path(source).is_file() else []
+    if not is_remote(source) and Path(source).is_file():
+        return [str(source)]
+    with explained(source):
+        system, path = filesystem(source)
+        found = sorted(map(str, system.glob(path)))
+        return [system.unstrip_protocol(file) if is_remote(source) else file for file in found]
 
 
 def utf8_text(path: Path) -> str:
@@ -104,15 +134,15 @@ def seconds(value: Json, name: str, place: str) -> float | None:
     return time
 
 
-def _hub(name: str, config: str | None, split: str) -> Iterator[TableRow]:
+def _hub(name: str, config: str | None, split: str, *, streamed: bool) -> Iterator[TableRow]:
     import datasets
 
     from video_contrast.hub import set_of_hub
 
     with set_of_hub(name):
-        rows = datasets.load_dataset(name, config, split=split)
+        rows = datasets.load_dataset(name, config, split=split, streaming=streamed)
     # Reading a Video or Image column would decode it; only its path is wanted.
-    for column_name, feature in rows.features.items():
+    for column_name, feature in (rows.features or {}).items():
         if isinstance(feature, datasets.Video | datasets.Image | datasets.Audio):
             rows = rows.cast_column(column_name, type(feature)(decode=False))
     for number, row in enumerate(rows):

@@ -1,22 +1,33 @@
 """The builder `captions`: contrast sets from any table of videos and captions."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
+from video_contrast.addresses import open_binary, write_bytes
 from video_contrast.builders.assembly.captioned_clip import CaptionedClip
-from video_contrast.builders.assembly.configs import build_configs
+from video_contrast.builders.assembly.configs import ContrastPlan, build_configs, leave_out
 from video_contrast.builders.assembly.contrast_plan import RULE_CONFIGS, GenderAndVerbOptions, contrast_plan, existing
-from video_contrast.builders.registry import BuiltSet, builder
+from video_contrast.builders.assembly.word_contrasts import Chosen, WordContrasts
+from video_contrast.builders.blocks.cluster_options import ClusterOptions
+from video_contrast.builders.registry import BuiltSet, CorpusBlock, Cut, builder
 from video_contrast.builders.sources.caption_table import read_table
-from video_contrast.builders.sources.clip_table import CaptionTable, read_splits, training_videos
+from video_contrast.builders.sources.clip_blocks import cut, read_block
+from video_contrast.builders.sources.clip_table import CaptionTable, TooManyCaptions, read_splits, training_videos
 from video_contrast.builders.sources.human_negatives import read_negatives, unmatched
 from video_contrast.errors import UsageError
+from video_contrast.perturbations.contrast.caption_counts import decoded, shipped_counts
+from video_contrast.perturbations.contrast.generate import ClipCaptions, ProposedContrasts, own_counts
+from video_contrast.perturbations.contrast.proposal import Kind
+from video_contrast.storage.set_records import Facts
 
 CONFIGS = (
     "retrieval", "random_mc", "gender_mc", "person_id_mc", "verb_mc", "object_mc", *RULE_CONFIGS, "contrast_mc",
     "verb_human_mc",
 )  # fmt: skip
+WHOLE = 100_000  # captions: larger tables are built in blocks
+COUNTS = "counts.xz"  # of training captions, in the folder of a build in blocks
 
 
 @builder(
@@ -35,34 +46,132 @@ def captions(
         Path | None, "human negatives for verb_human_mc: a table of video_id (or file), caption, negative"
     ] = None,
     contrasts: GenderAndVerbOptions = GenderAndVerbOptions(),  # noqa: B008  frozen
+    cluster: ClusterOptions = ClusterOptions(),  # noqa: B008  frozen
 ) -> BuiltSet:
     """Contrast sets from your own table of videos and captions."""
-    splits, counts = read_splits(table)
+    source = _Captions(configs, table, cast, human, contrasts, cluster)
+    splits: Mapping[str, Sequence[CaptionedClip]] | None = None
+    if cluster.executor is None:
+        try:
+            splits, counts = read_splits(table, most=WHOLE)
+        except TooManyCaptions:
+            source = replace(source, cluster=replace(cluster, executor="local"))
+    if splits is None:
+        source.check()
+        return BuiltSet("captions", {}, blocks=source)
     clips = [clip for of_split in splits.values() for clip in of_split]
-    plan = contrast_plan(
-        contrasts,
-        training_videos=None if table.training is None else (lambda: training_videos(table)),
-        casts=None if cast is None else (lambda: _casts_of(cast, clips)),
-        human=human,
-    )
-    facts = {
-        "pretty_name": "Contrast sets of given captions",
-        "summary": "Contrast sets made from a table of captions.",
-        "sources": [table.source_name()],
-        "options": contrasts.record(),
-        "counts": counts,
-        **table.card_facts(),
-    }
+    facts = source.facts() | {"counts": counts}
     if human is not None and "verb_human_mc" in configs:
         negatives = read_negatives(existing(human, "it must hold human negatives", "--human"))
         facts |= {"warnings": [lost]} if (lost := unmatched(negatives, clips)) else {}
-    all_configs = set(configs) == set(CONFIGS)
-    return build_configs("captions", configs, splits, plan, facts=facts, optional=all_configs)
+    return build_configs("captions", configs, splits, source.plan(clips), facts=facts, optional=source.optional)
 
 
-def _casts_of(path: Path, clips: Sequence[CaptionedClip]) -> dict[str, dict[str, str]]:
+@dataclass(frozen=True)
+class _Captions:
+    """What a table of captions is built with; in blocks where it is large."""
+
+    configs: Sequence[str]
+    table: CaptionTable
+    cast: Path | None
+    human: Path | None
+    contrasts: GenderAndVerbOptions
+    cluster: ClusterOptions
+    builder: str = "captions"
+
+    @property
+    def optional(self) -> bool:
+        """Whether no config was named, so that those without items are left out."""
+        return set(self.configs) == set(CONFIGS)
+
+    @property
+    def seed(self) -> int:
+        """Of every draw."""
+        return self.contrasts.seed
+
+    def facts(self) -> Facts:
+        """What the card says of the set, without counts."""
+        return {
+            "pretty_name": "Contrast sets of given captions",
+            "summary": "Contrast sets made from a table of captions.",
+            "sources": [self.table.source_name()],
+            "options": self.contrasts.record(),
+            **self.table.card_facts(),
+        }
+
+    def plan(self, clips: Sequence[CaptionedClip] | None = None) -> ContrastPlan:
+        """How configs are made; `clips`, where they are all known, must be of the movies of the cast."""
+        table, cast = self.table, self.cast
+        return contrast_plan(
+            self.contrasts,
+            training_videos=None if table.training is None else (lambda: training_videos(table)),
+            casts=None if cast is None else (lambda: _casts_of(cast, clips)),
+            human=self.human,
+        )
+
+    def check(self) -> None:
+        """Raises a UsageError for what does not go with blocks, or a named config that lacks what it needs."""
+        for name in ("explain", "review", "ticks"):
+            if getattr(self.contrasts, name):
+                raise UsageError(f"--{name} goes with sets that are built whole, of at most {WHOLE:,} captions")
+        missing = self.plan().missing
+        for config in self.configs:
+            if config in missing and not self.optional:
+                leave_out(BuiltSet(self.builder, {}), config, missing[config], optional=False)
+
+    def cut(self, folder: str) -> Cut:
+        """The table as blocks; counts of training captions beside them."""
+        blocks, facts = cut(self.table, folder)
+        if self.table.training is not None:
+            write_bytes(f"{folder}/{COUNTS}", own_counts(training_videos(self.table)).encoded())
+        return Cut(blocks, {**self.facts(), "seed": self.seed, **facts})
+
+    def prepare(self, folder: str) -> None:
+        """Loads parser, lexicon and judge; no model, since those on a GPU do not outlive a fork."""
+        for words in self._generators(self.plan(), folder).values():
+            if words.generator == "lexicon":
+                words.propose([ClipCaptions("", ["a man is sitting on a chair"])])
+
+    @property
+    def words(self) -> Mapping[str, Kind]:
+        """The configs of verbs and things that are built, or that `contrast_mc` needs."""
+        kinds: dict[str, Kind] = {"verb_mc": "verb", "object_mc": "object"}
+        mixed = "contrast_mc" in self.configs
+        return {config: kind for config, kind in kinds.items() if mixed or config in self.configs}
+
+    def propose(self, folder: str, number: int) -> dict[Kind, ProposedContrasts]:
+        """What is proposed for the clips of a block."""
+        clips = read_block(folder, number)
+        generators = self._generators(self.plan(), folder)
+        return {
+            kind: words.proposed(clips, seed=self.seed, caption=self.contrasts.caption)
+            for kind, words in generators.items()
+        }
+
+    def build(self, folder: str, number: int, block: CorpusBlock, chosen: Mapping[Kind, Chosen]) -> BuiltSet:
+        """The tables of a block."""
+        plan = self.plan()
+        for kind, words in self._generators(plan, folder).items():
+            words.chosen = chosen[kind]
+        clips = {block.split: read_block(folder, number)}
+        return build_configs(self.builder, self.configs, clips, plan, facts=self.facts(), optional=True)
+
+    def _generators(self, plan: ContrastPlan, folder: str) -> dict[Kind, WordContrasts]:
+        """What makes verb and object contrasts by a plan, with the counts that `cut` left."""
+        generators = {}
+        for config, kind in self.words.items():
+            words = plan.contrasts[config].generator()
+            assert isinstance(words, WordContrasts)  # of these configs
+            if self.table.training is not None:
+                with open_binary(f"{folder}/{COUNTS}") as handle:
+                    words.counts = shipped_counts() + decoded(handle.read())
+            generators[kind] = words
+        return generators
+
+
+def _casts_of(path: Path, clips: Sequence[CaptionedClip] | None) -> dict[str, dict[str, str]]:
     casts = read_casts(path)
-    if not any(clip.pool in casts for clip in clips):
+    if clips is not None and not any(clip.pool in casts for clip in clips):
         raise UsageError(
             f"--cast {path}: no caption is of one of its movies ({', '.join(list(casts)[:3])} ...); "
             "--movie-column names the column of the captions that says the movie"

@@ -52,10 +52,12 @@ class VideoTable:
         if not re.fullmatch(r"[a-z]{2,3}(-[A-Za-z0-9]+)*|multilingual", self.language):  # the Hub refuses such a card
             raise UsageError(f"--language {self.language}: give the code of the language, such as en, de or zh")
 
-    def rows(self, source: str | None = None) -> Iterator[TableRow]:
-        """The rows of the table, or of another one in the same form."""
-        split = None if source else self.source_split
-        return read_table(source or self.captions, split=split, encoding=self.encoding, delimiter=self.delimiter)
+    def rows(self, source: str | None = None, *, streamed: bool = False) -> Iterator[TableRow]:
+        """The rows of the table, or of another one in the same form; `streamed` as of `read_table`."""
+        return read_table(
+            source or self.captions, split=None if source else self.source_split, encoding=self.encoding,
+            delimiter=self.delimiter, streamed=streamed,
+        )  # fmt: skip
 
     def card_facts(self) -> Facts:
         """What the user says of the set for its card."""
@@ -147,6 +149,10 @@ class CaptionTable(VideoTable):
         """The captions of a row."""
         return row.texts(row.usual(self.caption_column, CAPTION), "--caption-column")
 
+    def movie(self, row: TableRow) -> str:
+        """The movie of a row; "" where no column says it."""
+        return str(row.value(self.movie_column, "--movie-column")) if self.movie_column else ""
+
 
 @dataclass(frozen=True)
 class Span(VideoSpan):
@@ -172,7 +178,7 @@ class Span(VideoSpan):
 
 
 @dataclass
-class _Rows:
+class ClipRows:
     """What the rows of one clip say."""
 
     span: Span
@@ -184,7 +190,7 @@ class _Rows:
 class _Split:
     """What the rows of one split say."""
 
-    clips: dict[Span | str, _Rows] = field(default_factory=dict)
+    clips: dict[Span | str, ClipRows] = field(default_factory=dict)
     rows: int = 0
     empty: int = 0  # rows without a caption
 
@@ -195,18 +201,24 @@ def read_clips(table: CaptionTable) -> tuple[list[CaptionedClip], dict[str, int]
     return [clip for clips in splits.values() for clip in clips], counts
 
 
-def read_splits(table: CaptionTable) -> tuple[dict[str, list[CaptionedClip]], dict[str, int]]:
+class TooManyCaptions(Exception):
+    """A table has more captions than are read whole."""
+
+
+def read_splits(
+    table: CaptionTable, *, most: int | None = None
+) -> tuple[dict[str, list[CaptionedClip]], dict[str, int]]:
     """Reads the clips of a table.
 
     Rows of the same video, start and end (or of the same id) are one clip. Empty captions are counted and left out.
     Returns split -> clips in the order of their first rows, and counts ("rows", "clips", "captions", "empty_captions",
     "clips_without_caption"). Raises UsageError: no such file, column or split, or two clips would have one id;
     VideoContrastError: a path that leaves the video root, a bad time, one id for two videos, a clip in two splits, or a
-    name that is none of a split; names the line.
+    name that is none of a split; names the line; TooManyCaptions: there are more captions than `most`.
     """
-    first, by_split = _by_split(table)
+    first, by_split = _by_split(table, most)
     parts = chosen(by_split, table.source_name(), split=table.split)
-    splits = {name: [_clip(entry) for entry in part.clips.values() if entry.captions] for name, part in parts.items()}
+    splits = {name: [clip_of(entry) for entry in part.clips.values() if entry.captions] for name, part in parts.items()}
     clips = [clip for of_split in splits.values() for clip in of_split]
     if not clips:
         column = first.usual(table.caption_column, CAPTION)
@@ -227,24 +239,26 @@ def read_splits(table: CaptionTable) -> tuple[dict[str, list[CaptionedClip]], di
     return {name: of_split for name, of_split in splits.items() if of_split}, counts
 
 
-def _by_split(table: CaptionTable) -> tuple[TableRow, dict[str | None, _Split]]:
+def _by_split(table: CaptionTable, most: int | None) -> tuple[TableRow, dict[str | None, _Split]]:
     """The first row of a table, and its rows by split (None where no column says it) and clip."""
     by_split: dict[str | None, _Split] = {}
     first: TableRow | None = None
+    read = 0
     of_clip: dict[Span | str, tuple[str | None, str]] = {}  # clip -> its split, and where its first row stands
     for row in table.rows():
         first = first or row
         name = split_of(row, table.split_column)
         of_split = by_split.setdefault(name, _Split())
         of_split.rows += 1
-        span = table.span(row)
-        movie = str(row.value(table.movie_column, "--movie-column")) if table.movie_column else ""
-        captions = table.texts(row)
+        span, movie, captions = table.span(row), table.movie(row), table.texts(row)
         of_split.empty += not captions
+        read += len(captions)
+        if most is not None and read > most:
+            raise TooManyCaptions
         key = span if span.name is None else span.name
         former, place = of_clip.setdefault(key, (name, row.place))
         check_split(row, span.id, name, former=former, place=place)
-        entry = of_split.clips.setdefault(key, _Rows(span, movie))
+        entry = of_split.clips.setdefault(key, ClipRows(span, movie))
         entry.span.check_same(span, row.place)
         entry.captions += captions
     if first is None:
@@ -281,7 +295,8 @@ def check_ids(clips: list[CaptionedClip], source: str) -> None:
             )
 
 
-def _clip(entry: _Rows) -> CaptionedClip:
+def clip_of(entry: ClipRows) -> CaptionedClip:
+    """The clip that some rows are of."""
     span = entry.span
     return CaptionedClip(
         id=span.id,

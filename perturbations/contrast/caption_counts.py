@@ -69,7 +69,11 @@ class CaptionCounts:
         return CaptionCounts(tables, self.videos, self.captions, self.sources)
 
     def save(self, path: str | Path) -> Path:
-        """Writes the counts, compressed; equal counts give equal bytes."""
+        """Writes the counts (`encoded`)."""
+        return write_bytes(path, self.encoded())
+
+    def encoded(self) -> bytes:
+        """The counts, compressed; equal counts give equal bytes."""
         head = {
             "format": "caption-counts 1", "videos": self.videos, "captions": self.captions,
             "sources": list(self.sources), "tables": {name: len(self.tables[name]) for name in TABLES},
@@ -77,7 +81,7 @@ class CaptionCounts:
         lines = [json.dumps(head, sort_keys=True)]
         for name in TABLES:
             lines += [f"{key}\t{n}" for key, n in sorted(self.tables[name].items())]
-        return write_bytes(path, lzma.compress("\n".join(lines).encode(), preset=9 | lzma.PRESET_EXTREME))
+        return lzma.compress("\n".join(lines).encode(), preset=9 | lzma.PRESET_EXTREME)
 
 
 def count(videos: Iterable[Sequence[Sentence]], *, source: str = "") -> CaptionCounts:
@@ -147,7 +151,7 @@ def shipped_counts() -> CaptionCounts:
 
 
 def decoded(content: bytes) -> CaptionCounts:
-    """The counts that `CaptionCounts.save` wrote."""
+    """The counts of `CaptionCounts.encoded`."""
     lines = iter(lzma.decompress(content).decode("utf-8").split("\n"))
     head = json.loads(next(lines))
     tables = {}

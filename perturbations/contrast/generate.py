@@ -29,7 +29,7 @@ from video_contrast.perturbations.contrast.proposal import (
 )
 from video_contrast.perturbations.contrast.propose_objects import propose_objects
 from video_contrast.perturbations.contrast.propose_verbs import propose_verbs
-from video_contrast.perturbations.contrast.select import select
+from video_contrast.perturbations.contrast.select import Balance, select
 from video_contrast.perturbations.contrast.unfit_caption import unfit
 from video_contrast.perturbations.english import PARSER, parse
 from video_contrast.perturbations.english.language import require_english
@@ -72,11 +72,14 @@ def load_counts(
     `extra`: video id -> captions of training videos. Never those of a test split. `cache`: as of `english.parse`.
     Raises NotEnglish: the captions are of another language.
     """
-    if not extra:
-        return shipped_counts()
+    return shipped_counts() + own_counts(extra, cache=cache) if extra else shipped_counts()
+
+
+def own_counts(extra: Mapping[str, Sequence[str]], *, cache: str | os.PathLike[str] | None = None) -> CaptionCounts:
+    """The counts of one's own training captions alone; arguments and errors as of `load_counts`."""
     require_english([text for texts in extra.values() for text in texts], name="the training captions (--training)")
     videos = (parse(list(extra[name]), cache=cache) for name in sorted(extra))
-    return shipped_counts() + count(videos, source=f"{len(extra)} training videos")
+    return count(videos, source=f"{len(extra)} training videos")
 
 
 def propose(
@@ -153,16 +156,22 @@ def merged(parts: Sequence[ProposedContrasts], *, kind: Kind, quality: str | flo
     return whole
 
 
-def choose(proposed: ProposedContrasts) -> dict[str, Proposal]:
+def choose(proposed: ProposedContrasts, *, balance: Balance | None = None) -> dict[str, Proposal]:
     """One proposal of each clip that has any, varied, and so chosen that texts alone do not tell (`select`).
 
-    Clips that are left out for that are told in `proposed.missing`.
+    Clips that are left out for that are told in `proposed.missing`. `balance` is that of former blocks of the set.
     """
-    chosen, left_out = select(proposed.proposals, seed=proposed.seed, kind=proposed.kind)
+    chosen, _ = select(proposed.proposals, seed=proposed.seed, kind=proposed.kind, balance=balance)
+    note_left_out(proposed, chosen)
+    return chosen
+
+
+def note_left_out(proposed: ProposedContrasts, chosen: Mapping[str, Proposal]) -> None:
+    """Tells in `proposed` of the clips of which no proposal was chosen."""
+    left_out = [name for name in proposed.proposals if name not in chosen]
     proposed.missing |= dict.fromkeys(left_out, LEFT_OUT)
     if left_out:
         proposed.reasons["texts alone would tell"] += len(left_out)
-    return chosen
 
 
 @cache

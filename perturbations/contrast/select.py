@@ -11,7 +11,7 @@ weight of each family of runs grows where the set is less even than chance, and 
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import exp, log
 from typing import NamedTuple
@@ -32,6 +32,7 @@ _FAMILIES = 4  # runs of one, two, three words, and of three letters
 _FIRST_WEIGHT = 0.1  # of evenness, of each family
 _CHANCE = 1.05  # unevenness of a set, 1.0 if each run fell on caption and contrast by a fair coin
 _SMOOTHED = 2.0  # times by which the unevenness of a run is smoothed: what stands there once teaches nothing
+_REMEMBERED = 200_000  # runs, and names, from block to block
 _FEW_RUNS = 30.0  # by which that of a set is smoothed
 
 
@@ -58,7 +59,11 @@ class _RatedClip:
 
 
 def select(
-    proposals: Mapping[str, Sequence[Proposal]], *, seed: int = 0, kind: Kind = "verb"
+    proposals: Mapping[str, Sequence[Proposal]],
+    *,
+    seed: int = 0,
+    kind: Kind = "verb",
+    balance: "Balance | None" = None,
 ) -> tuple[dict[str, Proposal], list[str]]:
     """One proposal of each clip that has any.
 
@@ -66,17 +71,17 @@ def select(
         proposals: clip id -> its proposals, best first.
         seed: of the order in which items choose.
         kind: what is replaced; names the random stream, beside the seed.
+        balance: of the choices for former blocks of the set, which these go on with; they are added to it.
 
     Returns:
         Clip id -> the chosen proposal, in the order of `proposals`; and the ids of the clips that are left out, since
         each of their contrasts would tell a reader of texts alone which caption is true.
     """
-    run_numbers: dict[tuple[int, str], int] = {}
-    name_numbers: dict[tuple[str, ...], int] = {}
+    balance = Balance() if balance is None else balance
     order = sorted(clip for clip, listed in proposals.items() if listed)
-    rated = {clip: _rated(_varied(proposals[clip]), run_numbers, name_numbers) for clip in order}
+    rated = {clip: _rated(_varied(proposals[clip]), balance.runs, balance.names) for clip in order}
+    balance.grow()
     stream(seed, "contrast-select", kind).shuffle(order)
-    balance = _Balance(np.array([family for family, _ in run_numbers], dtype=np.int64), len(name_numbers))
     taken: dict[str, int | None] = dict.fromkeys(order)
     for _ in range(_SWEEPS):
         for clip in order:
@@ -100,21 +105,36 @@ def _varied(proposals: Sequence[Proposal]) -> list[Proposal]:
     return varied
 
 
-class _Balance:
-    """Sums over the chosen proposals, and what one more would add.
+class Balance:
+    """Sums over the chosen proposals, and what one more would add."""
 
-    Args:
-        families: of each run.
-        names: how many pairs and words there are.
-    """
-
-    def __init__(self, families: NDArray[np.int64], names: int) -> None:
-        self._families = families
+    def __init__(self) -> None:
+        self.runs: dict[tuple[int, str], int] = {}  # family and run -> its number
+        self.names: dict[tuple[str, ...], int] = {}  # pairs, words put in, words replaced -> their numbers
+        self._families = np.zeros(0, dtype=np.int64)  # of each run
         self._weights = np.full(_FAMILIES, _FIRST_WEIGHT)
-        self._net, self._size = np.zeros(len(families)), np.zeros(len(families))
-        self._times = np.zeros(names)
+        self._net, self._size = np.zeros(0), np.zeros(0)
+        self._times = np.zeros(0)
         self._signs = np.zeros(3)
         self._items = 0
+
+    def grow(self) -> None:
+        """Makes room for the runs and names that have been numbered."""
+        self._families = np.array([family for family, _ in self.runs], dtype=np.int64)
+        self._net, self._size = (_longer(values, len(self.runs)) for values in (self._net, self._size))
+        self._times = _longer(self._times, len(self.names))
+
+    def end_block(self) -> None:
+        """Begins the weights anew, and forgets the rarest of more than `_REMEMBERED` runs, and names."""
+        self._weights = np.full(_FAMILIES, _FIRST_WEIGHT)
+        kept = np.sort(np.argsort(-self._size, kind="stable")[:_REMEMBERED])
+        self._net, self._size = self._net[kept], self._size[kept]
+        runs = list(self.runs)
+        self.runs = {runs[n]: place for place, n in enumerate(kept.tolist())}
+        kept = np.sort(np.argsort(-self._times, kind="stable")[:_REMEMBERED])
+        self._times = self._times[kept]
+        names = list(self.names)
+        self.names = {names[n]: place for place, n in enumerate(kept.tolist())}
 
     def add(self, clip: _RatedClip, number: int | None, times: int) -> None:
         """Adds a proposal of a clip, or (-1 times) takes it away."""
@@ -148,6 +168,10 @@ class _Balance:
         by_chance = np.bincount(families, size / (size + _SMOOTHED), _FAMILIES)
         ratio = (uneven + _FEW_RUNS) / (_CHANCE * by_chance + _FEW_RUNS)
         self._weights *= ratio.clip(0.2, 5.0) ** 2
+
+
+def _longer(values: NDArray[np.float64], size: int) -> NDArray[np.float64]:
+    return np.concatenate([values, np.zeros(size - len(values))])
 
 
 def _uneven(net: NDArray[np.float64], size: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -211,7 +235,7 @@ class Variety(NamedTuple):
     ten_commonest: float  # share of the ten commonest values, 0..1
 
 
-def variety(values: Iterable[str]) -> Variety:
+def variety(values: Iterable[Hashable]) -> Variety:
     """Effective number of values, and share of the ten commonest; of no values (0, 0).
 
     >>> variety(["sit -> stand", "sing -> dance"])

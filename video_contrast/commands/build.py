@@ -5,7 +5,6 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from video_contrast.commands.command import Command, group, names_in
@@ -52,7 +51,7 @@ def _command(builder: Builder) -> Command:
         configs: Annotated[Configs, Flag(hidden=True)] = None,
         *,
         config: Configs = None,
-        output: Annotated[Path, "folder to write the set into"],
+        output: Annotated[str, "folder to write the set into, or its address (s3://...)"],
         as_json: AsJson = False,
         options: Annotated[GivenOptions | None, Flag(python_only=True)] = None,
     ) -> None:
@@ -65,7 +64,10 @@ def _command(builder: Builder) -> Command:
         root = builders.build(builder.name, selected, output=output, **(options or {}))
         if not is_writer():
             return
-        record = SetFolder.built(root).record
+        record = SetFolder.record_at(root)
+        if record is None:
+            say(f"{builder.name}: submitted; {root} is whole when the jobs have ended; the same command goes on")
+            return
         built = builder.select(selected)
         warnings = [*record.get("facts", {}).get("warnings", ()), *blind_warnings(record, built, root)]
         if as_json:

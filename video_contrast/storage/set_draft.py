@@ -65,33 +65,39 @@ class SetDraft:
             VideoContrastError: the folder's config has a split that the new one lacks, a split is without rows, or a
                 row is invalid; names config, split, row and column.
         """
-        former = self._former.get(config)
-        lost = [split for split in former["splits"] if split not in splits] if former else []
-        if lost:
-            raise VideoContrastError(
-                f"--output {self.folder.path}: its config {config} also has the split {', '.join(lost)}, which would "
-                "no longer be part of the set; give a new folder, or build all splits in one call"
-            )
         entry: ConfigRecord | None = None
         for split, rows in splits.items():
             where = f"{self.record['builder']}, config {config}, split {split}"
             if not rows:
                 raise VideoContrastError(f"{where}: no row could be built; see the counts by reason: {facts}")
-            validate_rows(rows, where)
-            layout, perturbed = layout_of(rows[0]), is_perturbed(rows[0])
-            entry = entry or {"layout": layout, "perturbed": perturbed, "splits": {}, "facts": facts}
-            if has_questions(rows[0]):
-                entry["questions"] = True
-            if is_edited(rows[0]):
-                entry["edited"] = True
-            content = parquet_bytes(rows)
-            entry["splits"][split] = {"num_examples": len(rows), "num_bytes": len(content)}
+            of_split, content = table_of(rows, where, split)
+            before: ConfigRecord = entry or {**of_split, "splits": {}, "facts": facts}
+            entry = {**of_split, **before, "splits": before["splits"] | of_split["splits"]}
             self._tables.append((table_path(config, split), content))
         if entry is None:
             raise VideoContrastError(f"{self.record['builder']}, config {config}: no split has rows")
+        self.add_written(config, entry)
+        return entry
+
+    def add_written(self, config: str, entry: ConfigRecord) -> None:
+        """Adds a config whose tables lie in the folder already, in place of a former one of that name.
+
+        Args:
+            config: its name.
+            entry: what the record says of it.
+
+        Raises:
+            VideoContrastError: the folder's config has a split that the new one lacks.
+        """
+        former = self._former.get(config)
+        lost = [split for split in former["splits"] if split not in entry["splits"]] if former else []
+        if lost:
+            raise VideoContrastError(
+                f"--output {self.folder.path}: its config {config} also has the split {', '.join(lost)}, which would "
+                "no longer be part of the set; give a new folder, or build all splits in one call"
+            )
         self.record["configs"][config] = entry
         self._added.add(config)
-        return entry
 
     def save(self, files: Mapping[str, FileWriter] | None = None) -> SetFolder:
         """Writes the files that are not there yet, the tables, and the record last; returns the set's folder.
@@ -108,6 +114,10 @@ class SetDraft:
                     write(temporary)
         for relative, content in self._tables:
             write_bytes(root / relative, content)
+            config, _, name = relative.partition("/")
+            for path in self.folder.files(config, name.rpartition("-00000-of-")[0]):
+                if path != root / relative:  # of a former build in several files
+                    path.unlink()
         self._keep_other_configs()
         write_json(root / RECORD, self.record)
         return self.folder
@@ -128,6 +138,32 @@ class SetDraft:
                 if other := {key: own[key] for key in OF_A_BUILD if key in own and own[key] != now.get(key)}:
                     facts["built_with"] = other
                 configs[config] = {**entry, "facts": facts}
+
+
+def table_of(rows: Sequence[Row], where: str, split: str) -> tuple[ConfigRecord, bytes]:
+    """The table of a split, or of a part of one: what the record says of it (without facts), and the file's content.
+
+    Args:
+        rows: at least one.
+        where: names them in a message.
+        split: its name.
+
+    Raises:
+        VideoContrastError: a row is invalid; names row and column.
+    """
+    validate_rows(rows, where)
+    content = parquet_bytes(rows)
+    entry: ConfigRecord = {
+        "layout": layout_of(rows[0]),
+        "perturbed": is_perturbed(rows[0]),
+        "splits": {split: {"num_examples": len(rows), "num_bytes": len(content)}},
+        "facts": {},
+    }
+    if has_questions(rows[0]):
+        entry["questions"] = True
+    if is_edited(rows[0]):
+        entry["edited"] = True
+    return entry, content
 
 
 def parquet_bytes(rows: Sequence[Row]) -> bytes:

@@ -21,6 +21,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
+from video_contrast.addresses import Address, filesystem
+from video_contrast.addresses import read_json as read_remote_json
 from video_contrast.errors import UsageError, VideoContrastError, unknown_name
 from video_contrast.files import read_json, write_json, write_text
 from video_contrast.row_parts import AnyRow
@@ -128,6 +130,13 @@ class SetFolder:
             VideoContrastError: there is none, or it is damaged.
         """
         return cast(SetRecord, read_json(self.path / RECORD))
+
+    @staticmethod
+    def record_at(address: Address) -> SetRecord | None:
+        """The record of a set in a folder or at an address; None where there is none yet."""
+        path = f"{str(address).rstrip('/')}/{RECORD}"
+        system, place = filesystem(path)
+        return cast(SetRecord, read_remote_json(path)) if system.exists(place) else None
 
     @property
     def builder(self) -> str:
@@ -257,6 +266,25 @@ class SetFolder:
                 return next(file.iter_batches(batch_size=n)).to_pylist()  # type: ignore[no-any-return]
         return []
 
+    def row_range(self, config: str, split: str, first: int, end: int) -> list[Row]:
+        """Rows of a split by their place; only the row groups that hold them are read.
+
+        Args:
+            config, split: which table.
+            first, end: places, from 0; `end` is not among them.
+        """
+        import pyarrow.parquet as pq
+
+        rows: list[Row] = []
+        place = 0
+        for path in self.files(config, split):
+            with pq.ParquetFile(path) as file:
+                for group in range(file.num_row_groups):
+                    begin, place = place, place + file.metadata.row_group(group).num_rows
+                    if begin < end and place > first:
+                        rows += file.read_row_group(group).to_pylist()[max(first - begin, 0) : end - begin]
+        return rows
+
     def fingerprint(self, config: str, split: str) -> str:
         """A digest of the rows of a split; see `fingerprint`."""
         return fingerprint(self.rows(config, split))
@@ -318,6 +346,6 @@ def _explained(path: Path, *table: str) -> Iterator[None]:
         raise VideoContrastError(f"{where} cannot be loaded: {error}") from error
 
 
-def table_path(config: str, split: str) -> str:
-    """Where a build writes the table of a split, relative to the set's folder."""
-    return f"{config}/{split}-00000-of-00001.parquet"
+def table_path(config: str, split: str, number: int = 0, of: int = 1) -> str:
+    """Where a build writes the table of a split, or file `number` of `of`, relative to the set's folder."""
+    return f"{config}/{split}-{number:05d}-of-{of:05d}.parquet"

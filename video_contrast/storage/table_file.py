@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
 import zipfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Literal
 
+from video_contrast.addresses import Address, explained, is_remote, open_binary
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import Json, is_safe_relative, parse_json
 from video_contrast.storage.table_columns import TableRow
@@ -29,7 +31,7 @@ csv.field_size_limit(2**31 - 1)
 class TableFile:
     """A table in a file."""
 
-    path: Path  # the file
+    path: Address  # the file
     # its rows as they are read, once: values as the format gives them (text in CSV), each with the number of its
     # line in a text file, of its row in a workbook, or from 0.
     numbered: Numbered
@@ -43,7 +45,7 @@ class TableFile:
         if not rows:
             raise VideoContrastError(f"{self.path}: holds no rows")
         first = next(iter(rows.values()))
-        if len(first) == 1 and self.path.suffix.lower() in (".csv", ".tsv"):
+        if len(first) == 1 and _suffix(self.path) in (".csv", ".tsv"):
             raise VideoContrastError(f"{self.path}: line 1 holds a single column {next(iter(first))[:60]!r}{_HINT}")
         return rows
 
@@ -57,33 +59,33 @@ def read_table_file(
     not in this encoding; what is wrong with a row when it is read, with its number.
 
     Args:
-        path: the file; its suffix names the format, of `SUFFIXES`.
+        path: the file, or its address (`s3://...`); its suffix names the format, of `SUFFIXES`.
         delimiter: of CSV files; the one that the header holds most of where None.
         marks: whether quotation marks of tab-separated files may enclose fields; else they are text.
     """
-    source = Path(path).expanduser()
-    if not source.is_file():
+    source = path if is_remote(path) else Path(path).expanduser()
+    if isinstance(source, Path) and not source.is_file():
         raise UsageError(f"no such file: {source}")
-    suffix = source.suffix.lower()
+    suffix = _suffix(source)
     notes: list[str] = []
     if suffix == ".parquet":
         return TableFile(source, enumerate(parquet_rows(source)))
-    content = source.read_bytes()
+    if suffix in (".csv", ".tsv", ".jsonl", ".ndjson"):
+        return _text_table(source, suffix, encoding=encoding, delimiter=delimiter, marks=marks)
+    with open_binary(source) as handle:
+        content = handle.read()
     if suffix == ".zip":
-        suffix, content, notes = _only_member(source)
+        suffix, content, notes = _only_member(Path(source))
     if suffix == ".parquet":
         return TableFile(source, enumerate(parquet_rows(source, content)), notes=notes)
     if suffix == ".xlsx":
-        return TableFile(source, _workbook_rows(source, content), notes=notes)
+        return TableFile(source, _workbook_rows(Path(source), content), notes=notes)
     if suffix not in SUFFIXES:
         raise UsageError(f"{source}: unknown kind of table; known are {', '.join(SUFFIXES)}")
-    text = _text(source, content, encoding)
     if suffix == ".json":
-        table = _json(source, text)
-    elif suffix in (".jsonl", ".ndjson"):
-        table = TableFile(source, _line_rows(source, text), "line")
+        table = _json(source, "".join(_lines(source, encoding, "", content)))
     else:
-        table = _delimited(source, text, "\t" if suffix == ".tsv" and not delimiter else delimiter, marks)
+        table = _text_table(source, suffix, encoding=encoding, delimiter=delimiter, marks=marks, content=content)
     table.notes[:0] = notes
     return table
 
@@ -126,7 +128,7 @@ def _only_member(path: Path) -> tuple[str, bytes, list[str]]:
         return Path(names[0]).suffix.lower(), zip_member(archive, path, names[0]), [f"read {names[0]} of the zip"]
 
 
-def parquet_rows(path: Path, content: bytes | None = None) -> Iterator[TableRow]:
+def parquet_rows(path: Address, content: bytes | None = None) -> Iterator[TableRow]:
     """The rows of a parquet file, or of its content where it has been read, some at a time.
 
     Raises:
@@ -137,8 +139,15 @@ def parquet_rows(path: Path, content: bytes | None = None) -> Iterator[TableRow]
 
     try:
         # The file alone: a path within a set would be read as a partitioned one, with a column more.
-        for batch in pq.ParquetFile(path if content is None else pa.BufferReader(content)).iter_batches(1000):
-            yield from batch.to_pylist()
+        source = path if content is None else pa.BufferReader(content)
+        with pq.ParquetFile(open_binary(path) if is_remote(path) else source) as file:
+            batches = file.iter_batches(1000)
+            while True:
+                with explained(path):
+                    batch = next(batches, None)
+                if batch is None:
+                    return
+                yield from batch.to_pylist()
     except (pa.ArrowException, OSError) as error:
         raise VideoContrastError(f"{path}: cannot be read as parquet: {error}") from error
 
@@ -166,24 +175,66 @@ def _workbook_rows(path: Path, content: bytes) -> Iterator[tuple[int, TableRow]]
         yield number, {name: cells[place] for name, place in zip(names, places, strict=True)}
 
 
-def _text(path: Path, content: bytes, encoding: str) -> str:
-    if content[:2] in (b"\xff\xfe", b"\xfe\xff") and encoding == ENCODING:
-        encoding = "utf-16"
+def _suffix(path: Address) -> str:
+    return PurePosixPath(str(path)).suffix.lower()
+
+
+def _text_table(
+    path: Address, suffix: str, *, encoding: str, delimiter: str | None, marks: bool, content: bytes | None = None
+) -> TableFile:
+    """The table in a text file, or in its content where it has been read."""
+    if suffix in (".jsonl", ".ndjson"):
+        return TableFile(path, _line_rows(path, _lines(path, encoding, "\n", content)), "line")
+    delimiter = "\t" if suffix == ".tsv" and not delimiter else delimiter
+    notes = []
+    if delimiter is None:
+        header = next(_lines(path, encoding, "\n", content), "")
+        delimiter = max(DELIMITERS, key=header.count)
+        if delimiter != ",":
+            notes.append(f"delimiter: {DELIMITERS[delimiter]}")
+    # Captions of tab-separated files hold quotation marks of their own.
+    quoted = delimiter != "\t" or (marks and any('\t"' in line for line in _lines(path, encoding, "\n", content)))
+    lines = _lines(path, encoding, "" if quoted else "\n", content)
+    return TableFile(path, _delimited_rows(path, lines, delimiter, quoted), "line", notes)
+
+
+def _lines(path: Address, encoding: str, newline: str, content: bytes | None) -> Iterator[str]:
+    """The lines of a text file with their ends; `newline` as of `open`."""
     try:
-        return content.decode(encoding)
+        codecs.lookup(encoding)
     except LookupError as error:
         raise UsageError(f"--encoding {encoding}: no such encoding") from error
-    except UnicodeDecodeError as error:
-        line = content[: error.start].count(b"\n") + 1
-        raise VideoContrastError(
-            f"{path}: line {line} is not {encoding.removesuffix('-sig')} (byte {content[error.start]:#04x}); save it "
-            "as UTF-8, or name its encoding: --encoding cp1252"
-        ) from error
+    with open_binary(path) if content is None else io.BytesIO(content) as handle:
+        if handle.read(2) in (b"\xff\xfe", b"\xfe\xff") and encoding == ENCODING:
+            encoding = "utf-16"
+        handle.seek(0)
+        try:
+            yield from io.TextIOWrapper(handle, encoding, newline=newline)
+        except UnicodeDecodeError as error:
+            line, byte = _first_other(path, encoding, content)
+            raise VideoContrastError(
+                f"{path}: line {line} is not {encoding.removesuffix('-sig')} (byte {byte:#04x}); save it as UTF-8, or "
+                "name its encoding: --encoding cp1252"
+            ) from error
 
 
-def _line_rows(path: Path, text: str) -> Iterator[tuple[int, TableRow]]:
+def _first_other(path: Address, encoding: str, content: bytes | None) -> tuple[int, int]:
+    """The line of a file that is not in the encoding, and the byte that shows it."""
+    decoder = codecs.getincrementaldecoder(encoding)()
+    number = 1
+    with open_binary(path) if content is None else io.BytesIO(content) as handle:
+        for line in handle:
+            try:
+                decoder.decode(line)
+            except UnicodeDecodeError as error:
+                return number, error.object[error.start]
+            number += 1
+    return number, 0  # it ends within a character
+
+
+def _line_rows(path: Address, lines: Iterable[str]) -> Iterator[tuple[int, TableRow]]:
     """The objects of JSON lines."""
-    for number, line in enumerate(text.split("\n"), 1):
+    for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
         try:
@@ -195,12 +246,12 @@ def _line_rows(path: Path, text: str) -> Iterator[tuple[int, TableRow]]:
         yield number, row
 
 
-def _json(path: Path, text: str) -> TableFile:
+def _json(path: Address, text: str) -> TableFile:
     try:
         value = parse_json(text)
     except ValueError as error:
         if text.lstrip().startswith("{") and "\n{" in text:
-            return TableFile(path, _line_rows(path, text), "line", ["JSON lines"])
+            return TableFile(path, _line_rows(path, text.split("\n")), "line", ["JSON lines"])
         raise VideoContrastError(f"{path}: is not JSON: {error}") from error
     notes = []
     if isinstance(value, Mapping):
@@ -220,22 +271,13 @@ def _is_table(value: Json) -> bool:
     return isinstance(value, Sequence) and bool(value) and all(isinstance(row, Mapping) for row in value)
 
 
-def _delimited(path: Path, text: str, delimiter: str | None, marks: bool) -> TableFile:
-    notes = []
-    if delimiter is None:
-        delimiter = max(DELIMITERS, key=text.partition("\n")[0].count)
-        if delimiter != ",":
-            notes.append(f"delimiter: {DELIMITERS[delimiter]}")
-    # Captions of tab-separated files hold quotation marks of their own.
-    quoted = delimiter != "\t" or (marks and '\t"' in text)
-    return TableFile(path, _delimited_rows(path, text, delimiter, quoted), "line", notes)
-
-
-def _delimited_rows(path: Path, text: str, delimiter: str, quoted: bool) -> Iterator[tuple[int, TableRow]]:
+def _delimited_rows(
+    path: Address, lines: Iterable[str], delimiter: str, quoted: bool
+) -> Iterator[tuple[int, TableRow]]:
     """The rows below the header, by the last line of each."""
     # strict: a mark that is never closed would swallow the rows after it in silence
     # without marks a line is a line, whatever else would end one
-    lines = io.StringIO(text, newline="") if quoted else (line.rstrip("\r") for line in text.split("\n"))
+    lines = lines if quoted else (line.removesuffix("\n").rstrip("\r") for line in lines)
     quoting: Literal[0, 3] = csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE
     reader = csv.reader(lines, delimiter=delimiter, strict=True, quoting=quoting)
     names, first = None, 1
@@ -258,7 +300,7 @@ def _delimited_rows(path: Path, text: str, delimiter: str, quoted: bool) -> Iter
         _header(path, [])
 
 
-def _header(path: Path, cells: Sequence[str]) -> list[str]:
+def _header(path: Address, cells: Sequence[str]) -> list[str]:
     names = [cell.strip() for cell in cells]
     if not any(names):
         raise VideoContrastError(f"{path}: empty; the first line must name the columns")

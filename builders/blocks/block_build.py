@@ -1,0 +1,262 @@
+"""A set of a corpus, built block by block.
+
+cut       the source into blocks, on disk
+propose   a task a block: its verb and object contrasts, judged (only where such configs are built)
+choose    one task: block after block takes its contrasts, beside the balance of all former ones
+write     a task a block: its tables, as of a small set
+finish    one task: facts are put together, a sample of the items is audited, record and card are written
+"""
+
+from __future__ import annotations
+
+import json
+import pickle
+import zlib
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import ceil
+from typing import cast
+
+from video_contrast.addresses import (
+    Address,
+    explained,
+    filesystem,
+    is_remote,
+    local_copy,
+    open_binary,
+    read_json,
+    write_bytes,
+)
+from video_contrast.audit.blind_audit import audit, audited_split
+from video_contrast.builders.assembly.word_contrasts import Chosen
+from video_contrast.builders.blocks.block_facts import ConfigFacts
+from video_contrast.builders.blocks.executors import Stage, require_datatrove, run_stages
+from video_contrast.builders.registry import BlockSource, CorpusBlock
+from video_contrast.console import counted, note
+from video_contrast.errors import VideoContrastError
+from video_contrast.files import Json, json_bytes
+from video_contrast.hub_cards import write_card
+from video_contrast.perturbations.contrast.generate import ProposedContrasts, choose, note_left_out
+from video_contrast.perturbations.contrast.proposal import Kind
+from video_contrast.perturbations.contrast.select import Balance
+from video_contrast.rows import Row
+from video_contrast.seeds import digest
+from video_contrast.storage import SetDraft
+from video_contrast.storage.set_draft import table_of
+from video_contrast.storage.set_folder import table_path
+from video_contrast.storage.set_records import ConfigRecord, Facts
+
+WORK = ".blocks"  # below the output, until the set is whole
+AUDITED = 5000  # items of a config
+_AT_ONCE = 50  # records of blocks that are read together
+
+
+def build_blocks(source: BlockSource, output: Address, key: str) -> bool:
+    """Builds a set in blocks, or goes on with it.
+
+    Args:
+        source: what is built.
+        output: folder of the set, or its address.
+        key: names the source and all options: a build of another key in the folder is begun anew.
+
+    Returns:
+        Whether the set is whole; False where jobs of Slurm were submitted.
+
+    Raises:
+        VideoContrastError: blocks failed; the same call does them again, and no others.
+    """
+    require_datatrove()
+    build = _Build(source, str(output).rstrip("/"))
+    plan = build.plan()
+    if plan is None or plan["key"] != key:
+        build.clear()
+        cut = source.cut(build.folder)
+        write_bytes(
+            build.path("plan.json"),
+            json_bytes({"key": key, "blocks": [list(block) for block in cut.blocks], "facts": cut.facts}),
+        )
+    if source.cluster.executor == "local":
+        source.prepare(build.folder)  # processes are forked, and share it
+    count = len(build.blocks())
+    note(f"{source.builder}: {counted(count, 'block')}")
+    stages = [Stage("write", build.write, count), Stage("finish", build.finish, 1)]
+    if source.words:
+        stages = [Stage("propose", build.propose, count), Stage("choose", build.choose, 1), *stages]
+    if not run_stages(stages, build.folder, source.cluster, describe=build.describe):
+        return False
+    build.clear()
+    return True
+
+
+@dataclass(frozen=True)
+class _Build:
+    """The steps of a build; picklable."""
+
+    source: BlockSource
+    output: str
+
+    @property
+    def folder(self) -> str:
+        return f"{self.output}/{WORK}"
+
+    def path(self, name: str) -> str:
+        return f"{self.folder}/{name}"
+
+    def plan(self) -> Json | None:
+        """What was cut; None where that has not ended."""
+        system, path = filesystem(self.path("plan.json"))
+        return read_json(self.path("plan.json")) if system.exists(path) else None
+
+    def blocks(self) -> list[CorpusBlock]:
+        plan = self.plan()
+        return [CorpusBlock(*block) for block in plan["blocks"]] if plan else []
+
+    def clear(self) -> None:
+        system, path = filesystem(self.folder)
+        with explained(self.folder):
+            if system.exists(path):
+                system.rm(path, recursive=True)
+
+    def describe(self, rank: int) -> str:
+        """Names a block in a message."""
+        split, number, of = self.blocks()[rank]
+        return f"block {number + 1} of {of} of the split {split}"
+
+    def propose(self, rank: int) -> None:
+        """Keeps what is proposed for a block's clips."""
+        proposed = self.source.propose(self.folder, rank)
+        write_bytes(self.path(f"proposals/{rank:05d}"), zlib.compress(pickle.dumps(proposed), 1))
+
+    def choose(self, rank: int) -> None:
+        """Chooses for one block after the other: what is even in each by itself would not be so in all together."""
+        balances: defaultdict[tuple[str, str], Balance] = defaultdict(Balance)
+        for number, block in enumerate(self.blocks()):
+            chosen: dict[str, Json] = {}
+            for kind, proposed in self._proposed(number).items():
+                balance = balances[block.split, kind]
+                contrasts = choose(proposed, balance=balance)
+                balance.end_block()
+                chosen[kind] = {name: proposed.proposals[name].index(contrast) for name, contrast in contrasts.items()}
+            write_bytes(self.path(f"choices/{number:05d}.json"), json_bytes(chosen))
+
+    def _proposed(self, rank: int) -> dict[Kind, ProposedContrasts]:
+        with open_binary(self.path(f"proposals/{rank:05d}")) as handle:
+            # written by `propose`, in the user's own folder
+            return pickle.loads(zlib.decompress(handle.read()))  # type: ignore[no-any-return]
+
+    def _chosen(self, rank: int) -> dict[Kind, Chosen]:
+        """The verb and object contrasts of a block."""
+        if not self.source.words:
+            return {}
+        choices = read_json(self.path(f"choices/{rank:05d}.json"))
+        chosen: dict[Kind, Chosen] = {}
+        for kind, proposed in self._proposed(rank).items():
+            contrasts = {name: proposed.proposals[name][n] for name, n in choices[kind].items()}
+            note_left_out(proposed, contrasts)
+            chosen[kind] = Chosen(proposed, contrasts)
+        return chosen
+
+    def write(self, rank: int) -> None:
+        """Writes the tables of a block, and a record of what the whole set says of it."""
+        split, number, of = block = self.blocks()[rank]
+        chosen = self._chosen(rank)
+        built = self.source.build(self.folder, rank, block, chosen)
+        sampled = ceil(3 * AUDITED / of) + 50  # several times what is audited of a block, on average
+        configs: dict[str, Json] = {}
+        for config, of_config in built.facts["configs"].items():
+            configs[config] = {"facts": of_config, "entry": None}
+            if config not in built.tables:
+                continue
+            rows = built.tables[config][split]
+            entry, content = table_of(rows, f"{built.name}, config {config}, split {split}, block {number}", split)
+            write_bytes(f"{self.output}/{table_path(config, split, number, of)}", content)
+            is_audited = entry["layout"] == "multiple_choice" and not entry["perturbed"]
+            configs[config] |= {
+                "entry": entry,
+                "edits": _edits(chosen[kind] if (kind := self.source.words.get(config)) else None),
+                "sample": _sample(rows, sampled, self.source.seed) if is_audited else [],
+            }
+        facts = {name: value for name, value in built.facts.items() if name != "configs"}
+        write_bytes(self.path(f"records/{rank:05d}.json"), json_bytes({"configs": configs, "facts": facts}))
+
+    def finish(self, rank: int) -> None:
+        """Puts the set together: its record, the audit of a sample, the card; then the work is removed."""
+        plan = self.plan()
+        assert plan is not None  # the blocks were built by it
+        whole: dict[str, ConfigFacts] = {}
+        entries: dict[str, ConfigRecord] = {}
+        samples: dict[str, dict[str, list[Row]]] = {}
+        left_out: dict[str, str] = {}
+        files: set[str] = set()
+        facts: Facts = {}
+        for (split, number, of), record in zip(self.blocks(), self._records(), strict=True):
+            facts = {**record["facts"], **facts}
+            left_out = {**record["facts"].get("left_out", {}), **left_out}
+            for config, part in record["configs"].items():
+                facts_of = whole.setdefault(config, ConfigFacts())
+                if part["entry"] is None:
+                    facts_of.add(part["facts"], items=0)
+                    continue
+                size = part["entry"]["splits"][split]
+                facts_of.add(part["facts"], items=size["num_examples"], edits=part["edits"])
+                entry = entries.setdefault(config, cast(ConfigRecord, {**part["entry"], "splits": {}}))
+                sizes = entry["splits"].setdefault(split, {"num_examples": 0, "num_bytes": 0})
+                sizes["num_examples"] += size["num_examples"]
+                sizes["num_bytes"] += size["num_bytes"]
+                files.add(table_path(config, split, number, of))
+                sample = samples.setdefault(config, {}).setdefault(split, [])
+                samples[config][split] = _sample([*sample, *part["sample"]], AUDITED, self.source.seed)
+        missing = {config: left_out.get(config, "no items") for config in self.source.configs if config not in entries}
+        if not entries and not self.source.optional:
+            raise VideoContrastError("\n".join(missing.values()))
+        with local_copy(self.output) as folder:
+            draft = SetDraft(folder, self.source.builder)
+            draft.record["facts"] = {**facts, **plan["facts"], "blocks": len(plan["blocks"])}
+            draft.record["facts"].pop("left_out", None)
+            if missing:
+                draft.record["facts"]["left_out"] = missing
+            for config in (name for name in self.source.configs if name in entries):
+                entries[config]["facts"] = whole[config].whole()
+                draft.add_written(config, entries[config])
+                if any(samples[config].values()):
+                    entries[config]["facts"]["audit"] = self._audit(entries[config], samples[config])
+            for config, entry in entries.items():
+                for split in entry["splits"]:
+                    for path in draft.folder.files(config, split):
+                        if path.relative_to(folder).as_posix() not in files:  # of a former build
+                            path.unlink()
+            write_card(draft.save())
+
+    def _audit(self, entry: ConfigRecord, samples: Mapping[str, Sequence[Row]]) -> Facts:
+        """The audit of a sample, which says of how many items it is one."""
+        split = audited_split(samples)
+        items = entry["splits"][split]["num_examples"]
+        facts = {**audit(samples[split], seed=self.source.seed), "split": split}
+        return facts if facts["items"] == items else {**facts, "sampled_of": items}
+
+    def _records(self) -> Iterator[Json]:
+        """What the tasks say of their blocks, in order."""
+        names = [self.path(f"records/{rank:05d}.json") for rank in range(len(self.blocks()))]
+        for first in range(0, len(names), _AT_ONCE):
+            part = names[first : first + _AT_ONCE]
+            if not is_remote(self.folder):
+                yield from map(read_json, part)
+                continue
+            system, _ = filesystem(self.folder)
+            with explained(self.folder):
+                contents = system.cat([filesystem(name)[1] for name in part])
+            yield from (json.loads(contents[filesystem(name)[1]]) for name in part)
+
+
+def _edits(chosen: Chosen | None) -> list[tuple[str, str, int]]:
+    """Replaced, put in, how often."""
+    contrasts = chosen.contrasts.values() if chosen is not None else ()
+    counts = Counter((contrast.unit, contrast.other) for contrast in contrasts)
+    return [(*edit, n) for edit, n in sorted(counts.items())]
+
+
+def _sample(rows: Sequence[Row], most: int, seed: int) -> list[Row]:
+    """The rows whose source videos have the lowest digests: of a union of parts the same as of the whole."""
+    key = {row["id"]: digest("audit", seed, str(row.get("cluster") or row["video_id"])) for row in rows}
+    return sorted(rows, key=lambda row: (key[row["id"]], row["id"]))[:most]

@@ -1,0 +1,192 @@
+"""Numbered tasks by `datatrove`: on this machine, Slurm or Ray. What is done is marked, and not done again."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import logging
+import multiprocessing
+import os
+import shutil
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from inspect import signature
+from multiprocessing.connection import wait
+from multiprocessing.process import BaseProcess
+from typing import TYPE_CHECKING, Any
+
+from video_contrast.addresses import filesystem, write_bytes
+from video_contrast.builders.assembly.word_contrasts import named_values
+from video_contrast.builders.blocks.cluster_options import ClusterOptions
+from video_contrast.console import bar, hush
+from video_contrast.errors import UsageError, VideoContrastError, unknown_name
+
+if TYPE_CHECKING:
+    from datatrove.executor.base import PipelineExecutor
+
+_FAULTS = "faults"  # below the folder of a stage: why tasks failed
+_SHOWN = 10  # faults in one message
+_KILLED = "its process was killed (the system does so where memory runs out; fewer --workers need less)"
+
+
+@dataclass(frozen=True)
+class StageTask:
+    """A step of a datatrove pipeline: does the work of one number, and leaves a note where it fails."""
+
+    work: Callable[[int], None]
+    folder: str  # takes the notes
+
+    def __call__(self, data: object, rank: int, world_size: int) -> None:
+        """Works; what datatrove pipes from step to step is not used."""
+        hush()
+        try:
+            self.work(rank)
+        except Exception as error:
+            reason = str(error).strip() or type(error).__name__
+            write_bytes(_fault(self.folder, rank), reason.encode("utf-8", "replace"))
+            raise
+
+
+@dataclass(frozen=True)
+class Stage:
+    """Tasks that do not need each other; the next stage needs all of them."""
+
+    name: str
+    work: Callable[[int], None]  # does the task of a number; picklable for Slurm and Ray
+    count: int  # tasks are numbered from 0
+
+
+def run_stages(
+    stages: Sequence[Stage], folder: str, options: ClusterOptions, *, describe: Callable[[int], str]
+) -> bool:
+    """Does the tasks that are not done yet, one stage after the other.
+
+    Args:
+        stages: in order.
+        folder: keeps datatrove's marks and logs; on a cluster all machines see it.
+        options: where.
+        describe: names a task in a message.
+
+    Returns:
+        Whether all is done; False where jobs of Slurm were submitted.
+
+    Raises:
+        UsageError: the engine is not installed, or does not take the options.
+        VideoContrastError: tasks of a stage failed; its others are done, and the same call does the rest.
+    """
+    from datatrove.executor import LocalPipelineExecutor, RayPipelineExecutor, SlurmPipelineExecutor
+    from loguru import logger
+
+    logger.disable("datatrove")  # it says on standard error what stands in the log of each task
+    last: SlurmPipelineExecutor | None = None
+    for stage in stages:
+        task, logs = [StageTask(stage.work, f"{folder}/{stage.name}")], f"{folder}/{stage.name}"
+        executor: PipelineExecutor
+        if options.executor == "slurm":
+            executor = last = SlurmPipelineExecutor(
+                task, tasks=stage.count, workers=options.workers or -1, depends=last, logging_dir=logs,
+                **_slurm_settings(options),
+            )  # fmt: skip
+        elif options.executor == "ray":
+            executor = RayPipelineExecutor(task, tasks=stage.count, workers=options.workers or -1, logging_dir=logs)
+            _run_on_ray(executor)
+        else:
+            executor = LocalPipelineExecutor(task, tasks=stage.count, workers=1, logging_dir=logs)
+            _run_here(executor, options.workers or 1, stage.name)
+        if last is None and (missing := executor.get_incomplete_ranks()):
+            raise VideoContrastError(_faults(logs, missing, stage, describe))
+    if last is not None and (open_ := last.get_incomplete_ranks()):
+        last.run()  # submits those before it, too
+        return not open_
+    return True
+
+
+def _run_here(executor: PipelineExecutor, workers: int, name: str) -> None:
+    """Runs each open task in a process of its own.
+
+    datatrove's pool of processes would wait for ever for one that was killed, and keep the memory of former tasks.
+    """
+    method = "fork" if "fork" in multiprocessing.get_all_start_methods() else "spawn"
+    context: Any = multiprocessing.get_context(method)
+    pending = executor.get_incomplete_ranks()[::-1]
+    running: dict[object, BaseProcess] = {}  # by what `wait` tells of its end
+    nothing: list[object] = []
+    with bar(nothing, total=len(pending), desc=name, unit="block") as shown:
+        try:
+            while pending or running:
+                while pending and len(running) < workers:
+                    process = context.Process(target=_run_rank, args=(executor, pending.pop()))
+                    process.start()
+                    running[process.sentinel] = process
+                for sentinel in wait([process.sentinel for process in running.values()]):
+                    running.pop(sentinel).join()
+                    shown.update()
+        finally:
+            for process in running.values():
+                process.terminate()
+                process.join()
+
+
+def _run_rank(executor: PipelineExecutor, rank: int) -> None:
+    from loguru import logger
+
+    from video_contrast.launcher import one_thread
+
+    one_thread()
+    logger.enable("datatrove")
+    with contextlib.redirect_stderr(io.StringIO()):  # what is said stands in the log of the task
+        try:
+            executor._run_for_rank(rank, 1)  # what executors call: `run` would start processes of its own
+        except Exception:
+            os._exit(1)  # the note says why
+
+
+def _run_on_ray(executor: PipelineExecutor) -> None:
+    try:
+        import ray
+    except ImportError as error:
+        raise UsageError("--executor ray: ray is not installed: pip install ray") from error
+    if not ray.is_initialized():
+        ray.init(log_to_driver=False, logging_level=logging.ERROR)  # the cluster of RAY_ADDRESS, else this machine
+    executor.run()
+
+
+def _slurm_settings(options: ClusterOptions) -> dict[str, object]:
+    from datatrove.executor import SlurmPipelineExecutor
+
+    settings = named_values(options.slurm, "--slurm")
+    known = list(signature(SlurmPipelineExecutor).parameters)
+    if unknown := [name for name in settings if name not in known]:
+        raise unknown_name("option of --slurm", unknown[0], known)
+    if missing := [name for name in ("partition", "time") if name not in settings]:
+        raise UsageError(f"--slurm needs {' and '.join(missing)}: --slurm partition=NAME,time=HH:MM:SS")
+    if shutil.which("sbatch") is None:
+        raise UsageError("--executor slurm: there is no sbatch on this machine; call it on a login node of the cluster")
+    return {"job_name": "video-contrast", **settings}
+
+
+def require_datatrove() -> None:
+    """Raises a UsageError that says what to install where datatrove is not."""
+    try:
+        import datatrove.executor  # noqa: F401
+    except ImportError as error:
+        raise UsageError(
+            'corpora are built in blocks by datatrove: `pip install "video-contrast[cluster]"`, or '
+            '`pip install ".[cluster]"` in a clone'
+        ) from error
+
+
+def _fault(folder: str, rank: int) -> str:
+    return f"{folder}/{_FAULTS}/{rank:05d}"
+
+
+def _faults(folder: str, missing: Sequence[int], stage: Stage, describe: Callable[[int], str]) -> str:
+    lines = [f"{stage.name}: {len(missing)} of {stage.count} failed; the others are done. The same command goes on:"]
+    for rank in missing[:_SHOWN]:
+        system, path = filesystem(_fault(folder, rank))
+        reason = _KILLED
+        if system.exists(path):
+            reason = system.cat_file(path).decode()
+            system.rm_file(path)  # the next call may fail otherwise
+        lines.append(f"{describe(rank)}: {reason} (log: {folder}/logs/task_{rank:05d}.log)")
+    return "\n".join([*lines, "..."] if len(missing) > _SHOWN else lines)
