@@ -32,11 +32,16 @@ if TYPE_CHECKING:
 FOLDERS = ("sources", "robustness", "shapes", "clip_edits")
 # Files that have several builders; every other builder has a file NAME.py in one of `FOLDERS`.
 SHARED_FILES = {
-    "published_captions": ("vitatecs", "velociti", "vilma", "videocon", "videocomp", "actionbench"),
-    "published_questions": (
-        "tempcompass", "ssv2", "tvbench", "tomato", "nextqa", "videohallucer", "temporalbench", "negbench",
+    "published_captions": (
+        "vitatecs", "velociti", "vilma", "videocon", "videocomp", "actionbench", "chirality_in_action", "carebench",
     ),
-    "published_pairs": ("vinoground", "rtime", "minimal_video_pairs", "timeblind", "camerabench", "intphys2"),
+    "published_questions": (
+        "tempcompass", "ssv2", "tvbench", "tomato", "nextqa", "videohallucer", "temporalbench", "negbench", "vidhal",
+        "videonet",
+    ),
+    "published_pairs": (
+        "vinoground", "rtime", "minimal_video_pairs", "timeblind", "camerabench", "intphys2", "vidhalluc",
+    ),
     "perturbed": ("perturbed", "msrvtt_p", "youcook2_p"),
 }  # fmt: skip
 # In this order they are listed.
@@ -70,6 +75,11 @@ MODULES = (
     "timeblind",
     "camerabench",
     "intphys2",
+    "vidhalluc",
+    "vidhal",
+    "videonet",
+    "chirality_in_action",
+    "carebench",
     "msrvtt_p",
     "youcook2_p",
     "perturbed",

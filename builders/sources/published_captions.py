@@ -263,3 +263,53 @@ def actionbench(
                 meta={"template": row.get("template"), "placeholders": row.get("placeholders")},
             )
     return published.built()
+
+
+CIA_VIDEOS = {"ssv2_mc": "{id}.webm", "epic_mc": "{id}.MP4", "charades_mc": "{id}.mp4"}
+
+
+@published_builder("chirality_in_action", configs=tuple(CIA_VIDEOS), needs="its csv files")
+def chirality_in_action(
+    configs: list[str],
+    *,
+    folder: Annotated[Path, "the download, with cia-ssv2-validation.csv ..."],
+    split: Annotated[str, "validation or train"] = "validation",
+    text_column: Annotated[str, "column of the captions"] = "template",
+    options: PublishedOptions,
+) -> BuiltSet:
+    """Chirality in Action: the caption of a clip against that of the opposite action; a config a source."""
+    published = PublishedSet("chirality_in_action", options)
+    files = published.release.splits(split, {"validation": "validation", "train": "train"})
+    for config in configs:
+        for name, file in files.items():
+            items, texts = published.items(config, name), dict[str, dict[str, str]]()
+            clips: dict[tuple[str, str, str], Entry] = {}
+            for row in published.rows(folder / f"cia-{config.removesuffix('_mc')}-{file}.csv"):
+                group, side = row.text("chiral_triplet_id"), row.text("chiral_label")
+                # As in the authors' scripts: the first text of a side of a group stands for it, each clip counts once.
+                texts.setdefault(group, {}).setdefault(side, row.text(text_column))
+                if clips.setdefault((group, side, row.text("id")), row) is not row:
+                    items.leave_out("repeated_rows")
+            for (group, side, id), row in clips.items():
+                true, others = texts[group][side], [text for other, text in texts[group].items() if other != side]
+                if not others:
+                    items.leave_out("no_opposite")
+                    continue
+                video = row.video(CIA_VIDEOS[config])
+                items.captions(row, f"{group}-{id}", video, true=true, negatives=others, kind="chiral")
+    return published.built()
+
+
+@published_builder("carebench", configs=("retrieval",), needs="its folder `json`")
+def carebench(
+    configs: list[str],
+    *,
+    table: Annotated[Path, "json/metadata.json of the download"],
+    options: PublishedOptions,
+) -> BuiltSet:
+    """CaReBench: retrieval of clips by detailed captions."""
+    published = PublishedSet("carebench", options)
+    for row in published.rows(table):
+        captions = row.texts("caption") if isinstance(row.get("caption"), list) else [row.text("caption")]
+        published.items("retrieval").retrieval(row, row.text("video"), row.video("videos/{video}"), captions)
+    return published.built()

@@ -161,6 +161,20 @@ class Entry:
             raise self.error(f"{name!r} must be a list of texts, not {value!r}")
         return [str(text) for text in value]
 
+    def entry(self, name: str) -> "Entry":
+        """Returns the object of a field."""
+        fields = self.get(name)
+        if not isinstance(fields, dict):
+            raise self.error(f"{name!r} must be an object, not {fields!r}")
+        return Entry(f"{self.place}, {name}", name, fields)
+
+    def entries(self, name: str) -> list["Entry"]:
+        """Returns the objects of a field that holds a list."""
+        value = self.get(name)
+        if not isinstance(value, list) or not all(isinstance(fields, dict) for fields in value):
+            raise self.error(f"{name!r} must be a list of objects, not {value!r}")
+        return [Entry(f"{self.place}, {name}, {number}", str(number), fields) for number, fields in enumerate(value)]
+
     def number(self, name: str) -> float | None:
         """Returns the number of a field; None where there is none."""
         value = self.get(name)
@@ -185,9 +199,9 @@ class Entry:
             raise self.error(f"the answer {answer!r} is outside the options {options}")
         return plain.index(answer)
 
-    def yes_or_no(self) -> int:
+    def yes_or_no(self, name: str = "answer") -> int:
         """Returns the place of the answer among yes and no."""
-        answer = self.text("answer").strip().lower()
+        answer = self.text(name).strip().lower()
         if answer not in YES_NO:
             raise self.error(f"the answer {answer!r} is neither yes nor no")
         return YES_NO.index(answer)

@@ -18,6 +18,8 @@ from video_contrast.builders.sources.published_fields import (
     lettered,
     present,
 )
+from video_contrast.errors import UsageError
+from video_contrast.files import read_json
 
 VINOGROUND_LAST_LINE = "Please only output one English character."  # as the authors' scripts add to each question
 VINOGROUND_CONFIGS = ("pairs", "pairs_shuffled", "text_released_mc", "text_shuffled_mc")
@@ -257,3 +259,70 @@ def intphys2(
             meta={"difficulty": row.get("Difficulty"), "camera": row.get("Camera")},
         )
     return published.built()
+
+
+# As the authors' scripts ask.
+VIDHALLUC_YES_OR_NO = "{question} Only answer with a single word 'Yes' or 'No'."
+VIDHALLUC_CHOICES = (
+    "{question} Please select the correct answer (one or more options), only return your answer(s). (e.g., ABCD)"
+    "\nChoices:\n{options}\n"
+)
+
+
+@published_builder("vidhalluc", configs=("binary", "multiple_choice"), needs="its json files on actions")
+def vidhalluc(
+    configs: list[str],
+    *,
+    binary: Annotated[Path | None, "json of the binary questions: KEY -> a list of {q, a: {CLIP: Yes or No}}"] = None,
+    choices: Annotated[Path | None, "json of the choices: KEY -> CLIP -> {Question, Choices, Correct Answer}"] = None,
+    video_pattern: Annotated[str, "path of a clip"] = "{clip}.mp4",
+    options: PublishedOptions,
+) -> BuiltSet:
+    """VidHalluc, actions: clips that look alike, under one question, or with choices."""
+    published = PublishedSet("vidhalluc", options)
+    if "binary" in configs and binary is not None:
+        content = read_json(present(binary, published.release))
+        row = Entry(binary.name, "", content if isinstance(content, dict) else {})
+        for key in row.fields:
+            _vidhalluc_questions(published.items("binary"), key, row.entries(key), video_pattern)
+    if "multiple_choice" in configs and choices is not None:
+        for row in published.rows(choices):
+            _vidhalluc_choices(published.items("multiple_choice"), row, video_pattern)
+    if not published.tables:
+        raise UsageError(f"vidhalluc: give --binary FILE or --choices FILE; fetch them: {published.release.fetch}")
+    return published.built()
+
+
+def _vidhalluc_questions(items: Items, key: str, questions: Iterable[Entry], video_pattern: str) -> None:
+    """Groups of one question and the two clips that it is asked of, one to be answered by yes and one by no."""
+    for number, entry in enumerate(questions):
+        answers = entry.entry("a")
+        labels = [answers.yes_or_no(clip) for clip in answers.fields]
+        if sorted(labels) != [0, 1]:
+            items.leave_out("not_one_yes_and_one_no")
+            continue
+        for clip, label in zip(answers.fields, labels, strict=True):
+            group = f"{key}-{number}"
+            video = entry.video(video_pattern, clip=clip, cluster=key)
+            choice = Choice(entry.text("q"), YES_NO, label, VIDHALLUC_YES_OR_NO)
+            items.answers(entry, f"{group}-{clip}", video, choice, kind="action", group=group)
+
+
+def _vidhalluc_choices(items: Items, row: Entry, video_pattern: str) -> None:
+    for clip in row.fields:
+        entry = row.entry(clip)
+        texts, right = entry.entry("Choices"), re.findall("[A-Z]", str(entry.get("Correct Answer")))
+        if len(right) != 1:
+            items.leave_out("several_right_answers")
+            continue
+        letters = list(texts.fields)
+        if right[0] not in letters:
+            raise entry.error(f"the answer {right[0]!r} is none of the choices {', '.join(letters)}")
+        choice = Choice(
+            entry.text("Question"),
+            [texts.text(letter) for letter in letters],
+            letters.index(right[0]),
+            VIDHALLUC_CHOICES,
+        )
+        video = entry.video(video_pattern, clip=clip, cluster=row.key)
+        items.answers(entry, f"{row.key}-{clip}", video, choice, kind="action")

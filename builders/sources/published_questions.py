@@ -295,3 +295,65 @@ def negbench(
             kind=str(row.get("correct_answer_template") or "negation"),
         )
     return published.built()
+
+
+@published_builder("vidhal", configs=("vidhal_mc",), needs="its folder `vidhal`")
+def vidhal(
+    configs: list[str],
+    *,
+    folder: Annotated[Path, "the repository's folder `vidhal`, with annotations.json, options.json"],
+    video_pattern: Annotated[str, "path of a video; {video} is its name"] = "{video}.mp4",
+    options: PublishedOptions,
+) -> BuiltSet:
+    """VidHal: three captions that hallucinate ever more, in the authors' order of options; kinds: aspects."""
+    published = PublishedSet("vidhal", options)
+    orders = Entry("options.json", "", read_json(present(folder / "options.json", published.release)))
+    for row in published.rows(folder / "annotations.json"):
+        captions, order = row.entry("captions"), orders.entry(row.text("video"))
+        ranks = [order.text(letter) for letter in sorted(order.fields)]
+        if sorted(ranks) != sorted(captions.fields) or "1" not in ranks:
+            raise row.error(f"the ranks of its captions are {', '.join(captions.fields)}, of its options {ranks}")
+        published.items("vidhal_mc").answers(
+            row,
+            row.text("video"),
+            row.video(video_pattern),
+            Choice("", [captions.text(rank) for rank in ranks], ranks.index("1")),
+            kind=row.text("aspect"),
+            meta={"ranks": [int(rank) for rank in ranks], "source": row.get("dataset")},
+        )
+    return published.built()
+
+
+VIDEONET_SPLITS = {"test": "test", "validation": "val"}
+VIDEONET_SIZES = {"test": 4000, "validation": 1000}
+
+
+@published_builder("videonet", configs=("videonet_mc",), needs="its folder `benchmarks`")
+def videonet(
+    configs: list[str],
+    *,
+    folder: Annotated[Path, "the repository's folder `benchmarks`, with mcq_test.jsonl, mcq_val.jsonl"],
+    splits: Annotated[str, "which of test, validation, separated by commas"] = "test,validation",
+    options: PublishedOptions,
+) -> BuiltSet:
+    """VideoNet: which of four actions of a domain a clip shows; kinds: domains."""
+    published = PublishedSet("videonet", options)
+    files = published.release.splits(splits, VIDEONET_SPLITS)
+    known = {"videonet_mc": sum(VIDEONET_SIZES[split] for split in files)}
+    published.release = replace(published.release, paper=known)
+    for split, file in files.items():
+        for row in published.rows(folder / f"mcq_{file}.jsonl"):
+            parts = {part.text("type"): part for part in row.entries("question")}
+            if parts.keys() != {"text", "video"} or len(parts) != len(row.entries("question")):
+                raise row.error("'question' must hold one text and one video")
+            asked = {"question": parts["text"].text("text"), "GT": row.get("answer")}
+            choice = lettered(Entry(row.place, row.key, asked))
+            domain = re.search(r"following (.+) actions", choice.question)
+            published.items("videonet_mc", split).answers(
+                row,
+                row.text("key"),
+                row.video("videos/{file}", file=parts["video"].text("video")),
+                choice,
+                kind=domain[1] if domain else "action",
+            )
+    return published.built()

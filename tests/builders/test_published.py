@@ -223,7 +223,7 @@ def test_a_build_says_which_release_it_read_and_whether_it_is_whole(
 
 
 def test_every_published_builder_knows_its_counts_or_what_is_said_of_them() -> None:
-    counted_by_split = {"nextqa", "rtime"}
+    counted_by_split = {"nextqa", "rtime", "videonet"}
     for name in read_json(Path(published_fields.__file__).with_name("releases.json")):
         known = published_fields.release(name)
         assert name in counted_by_split or known.about or known.paper.keys() == set(get_builder(name).configs), name
@@ -499,6 +499,86 @@ def test_intphys2_pairs_a_possible_with_an_impossible_clip(tmp_path: Path) -> No
     assert "is the behaviour of the objects plausible? Your answer should be based on" in asked(rows[0])
 
 
+def test_vidhalluc_groups_the_clips_of_a_question(tmp_path: Path) -> None:
+    clips = ("v_0_10", "v_20_30")
+    binary = as_json(tmp_path / "bqa.json", {"1": [
+        {"q": "Does he run?", "a": {clips[0]: "Yes", clips[1]: "No"}},
+        {"q": "Is it a man?", "a": {clips[0]: "Yes", clips[1]: "Yes"}},
+    ]})  # fmt: skip
+    options = {"A": "running", "B": "sitting"}
+    choices = as_json(tmp_path / "mcq.json", {"1": {
+        clip: {"Question": "What happens?", "Choices": options, "Correct Answer": answer}
+        for clip, answer in (*zip(clips, "BA", strict=True), ("v_40_50", "AB"))
+    }})  # fmt: skip
+    rows = build("vidhalluc", tmp_path, binary=binary, choices=choices)
+    assert [(row["group"], row["video_path"], true(row)) for row in rows["binary", "test"]] == [
+        ("1-0", "v_0_10.mp4", "yes"), ("1-0", "v_20_30.mp4", "no"),
+    ]  # fmt: skip
+    assert [true(row) for row in rows["multiple_choice", "test"]] == ["sitting", "running"]
+    assert asked(rows["multiple_choice", "test"][0]).endswith("(e.g., ABCD)\nChoices:\nA. running\nB. sitting\n")
+    configs = SetFolder.open(tmp_path / "vidhalluc").record["configs"]
+    counts = [configs[name]["facts"]["splits"]["test"]["counts"] for name in ("binary", "multiple_choice")]
+    assert counts[0]["not_one_yes_and_one_no"] == counts[1]["several_right_answers"] == 1
+    with pytest.raises(UsageError, match="give --binary FILE or --choices FILE"):
+        video_contrast.build("vidhalluc", output=tmp_path / "none")
+
+
+def vidhal(root: Path, **order: str) -> dict[str, Any]:
+    captions = {"2": "Three men dance.", "3": "Four men dance.", "1": "Two men dance."}
+    as_json(root / "annotations.json", [
+        {"video": "attribute_1", "captions": captions, "dataset": "autoeval_video", "aspect": "attribute",
+         "subaspect": "count"},
+    ])  # fmt: skip
+    as_json(root / "options.json", {"attribute_1": {"A": "2", "B": "1", "C": "3"} | order})
+    return {"folder": root}
+
+
+def test_vidhal_keeps_the_order_of_options_and_the_ranks_of_captions(tmp_path: Path) -> None:
+    [row] = build("vidhal", tmp_path, **vidhal(tmp_path / "in"))["vidhal_mc", "test"]
+    assert row["candidates"] == ["Three men dance.", "Two men dance.", "Four men dance."] and row["label"] == 1
+    assert json.loads(row["meta"])["ranks"] == [2, 1, 3] and row["kinds"] == ["attribute", "true", "attribute"]
+    assert row["video_path"] == "attribute_1.mp4"
+
+
+def videonet(root: Path, **changes: Any) -> dict[str, Any]:
+    text = (
+        "Which of the following Figure Skating actions is shown in the video?\nA. spiral\nB. camel spin\nPlease answer."
+    )
+    question = [{"type": "text", "text": text}, {"type": "video", "video": "d0.mp4"}]
+    for split in ("test", "val"):
+        as_lines(root / f"mcq_{split}.jsonl", [{"key": f"1-{split}", "question": question, "answer": "B"} | changes])
+    return {"folder": root}
+
+
+def test_videonet(tmp_path: Path) -> None:
+    rows = build("videonet", tmp_path, **videonet(tmp_path / "in"))
+    [row] = rows["videonet_mc", "validation"]
+    assert (true(row), row["video_path"], row["kinds"][0]) == ("camel spin", "videos/d0.mp4", "figure_skating")
+    assert asked(row).endswith("\nA. spiral\nB. camel spin\nPlease answer.") and ("videonet_mc", "test") in rows
+
+
+def test_chirality_in_action_sets_the_opposite_caption_against_a_clips_own(tmp_path: Path) -> None:
+    rows = [
+        {"id": id, "chiral_triplet_id": triplet, "chiral_label": side, "template": text}
+        for id, triplet, side, text in (
+            (7, 12, 0.0, "Opening something"), (8, 12, 1.0, "Closing something"), (8, 12, 1.0, "Closing something"),
+            (9, 12, 0.0, "Opening a thing"), (7, 13, 0.0, "Pulling something"),
+        )
+    ]  # fmt: skip
+    as_csv(tmp_path / "in/cia-ssv2-validation.csv", rows)
+    built = build("chirality_in_action", tmp_path, configs=["ssv2_mc"], folder=tmp_path / "in")["ssv2_mc", "validation"]
+    assert [(row["video_path"], true(row)) for row in built] == [
+        ("7.webm", "Opening something"), ("8.webm", "Closing something"), ("9.webm", "Opening something"),
+    ]  # fmt: skip
+    assert all(sorted(row["candidates"]) == ["Closing something", "Opening something"] for row in built)
+
+
+def test_carebench(tmp_path: Path) -> None:
+    table = as_json(tmp_path / "metadata.json", [{"video": "a.mp4", "caption": "A man rises, then sits."}])
+    [row] = build("carebench", tmp_path, table=table)["retrieval", "test"]
+    assert (row["video_path"], row["captions"]) == ("videos/a.mp4", ["A man rises, then sits."])
+
+
 def test_negbench(tmp_path: Path) -> None:
     table = as_csv(tmp_path / "n.csv", [
         {"image_path": "data/MSRVTT/video3.mp4", "caption_0": "a dog, no cat", "caption_1": "a cat",
@@ -566,6 +646,14 @@ def _latin(root: Path) -> dict[str, Any]:
         ("timeblind", lambda root: timeblind(root, type="open"), "line 1: of type 'open'; must be yes_no, or"),
         ("camerabench", lambda root: {"folder": root}, "fetch CameraBench by `git clone https://github.com/linzhiqiu"),
         ("intphys2", lambda root: intphys2(root, type="3_Possible"), "the type '3_Possible' is none of 1_Possible,"),
+        ("vidhal", lambda root: vidhal(root, A="4"), "row 0: the ranks of its captions are 2, 3, 1, of its"),
+        ("videonet", lambda root: videonet(root, question=[]), "line 1: 'question' must hold one text and one video"),
+        ("videonet", lambda root: videonet(root, question="Which?"), "'question' must be a list of objects, not"),
+        ("vidhalluc", lambda root: {"binary": as_json(root / "b.json", {"1": [{"q": "?", "a": ["Yes"]}]})},
+         "b.json, 1, 0: 'a' must be an object, not ['Yes']"),
+        ("chirality_in_action", lambda root: {
+            "configs": ["ssv2_mc"], "folder": as_csv(root / "cia-ssv2-validation.csv", [{"id": 1, "label": 0}]).parent},
+         "no field 'chiral_triplet_id'; it has id, label"),
         ("actionbench", lambda root: {"annotations": as_lines(root / "a.jsonl", [
             {"label": "a", "label_action_antonym_clip_text": "b", "id": 1}] * 2)},
          "a.jsonl, line 2: the id '1' repeats; it stands at a.jsonl, line 1 already"),
