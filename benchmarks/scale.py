@@ -64,6 +64,49 @@ def choice(n: int, folder: Path) -> Iterator[None]:
     score("constant", folder / "set", "random_mc", output=folder / "run", progress=False)
 
 
+def write_captions(n: int, path: Path) -> str:
+    """A table of n clips with a caption each, recombined: who of one caption, what of another (tests/data)."""
+    lines = (Path(__file__).parent.parent / "tests/data/captions.txt").read_text("utf-8").splitlines()
+    parts = [text.partition(" is ") for line in lines for text in line.split("|")]
+    who, what = ([part[k] for part in parts if part[1]] for k in (0, 2))
+    rng = np.random.default_rng(0)
+    chosen = zip(rng.integers(len(who), size=n), rng.integers(len(what), size=n), strict=True)
+    rows = (f"{k}.mp4,{who[a]} is {what[b]}" for k, (a, b) in enumerate(chosen))
+    path.write_text("\n".join(["video,caption", *rows]))
+    return str(path)
+
+
+def cut(n: int, folder: Path) -> Iterator[None]:
+    """n captions, read and cut into blocks on disk: the first serial stage of a corpus."""
+    from video_contrast.builders.sources.clip_blocks import cut as cut_table
+    from video_contrast.builders.sources.clip_table import CaptionTable
+
+    table = CaptionTable(captions=write_captions(n, folder / "captions.csv"))
+    yield
+    cut_table(table, folder / "work")
+
+
+def corpus(n: int, folder: Path) -> Iterator[None]:
+    """Verb contrasts of n captions in blocks: cut, proposed, judged, chosen, written, a sample audited."""
+    import video_contrast
+
+    options = {"configs": ["verb_mc"], "executor": "local"}
+    video_contrast.build("captions", output=folder / "a", captions=write_captions(50, folder / "a.csv"), **options)
+    table = write_captions(n, folder / "captions.csv")
+    yield
+    video_contrast.build("captions", output=folder / "set", captions=table, **options)
+
+
+def perturbed(n: int, folder: Path) -> Iterator[None]:
+    """n captions perturbed by one text perturbation, in blocks."""
+    import video_contrast
+
+    table = write_captions(n, folder / "captions.csv")
+    clean = video_contrast.build("captions", ["retrieval"], output=folder / "clean", captions=table, executor="local")
+    yield
+    video_contrast.build("perturbed", ["keyboard"], output=folder / "set", dataset=clean, executor="local")
+
+
 def simulated(processes: int = 64, chunks: int = 31_250) -> None:
     """Prints how busy processes are where chunks of 32 clips are dealt from a queue, and in fixed shares.
 
@@ -87,7 +130,10 @@ def simulated(processes: int = 64, chunks: int = 31_250) -> None:
 
 
 # name -> the step, and N
-STEPS: dict[str, tuple[Step, int]] = {"retrieval": (retrieval, 10_000), "choice": (choice, 50_000)}
+STEPS: dict[str, tuple[Step, int]] = {
+    "retrieval": (retrieval, 10_000), "choice": (choice, 50_000),
+    "cut": (cut, 20_000), "corpus": (corpus, 5000), "perturbed": (perturbed, 5000),
+}  # fmt: skip
 
 
 def child(name: str, n: int) -> None:
