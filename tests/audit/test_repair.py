@@ -80,6 +80,24 @@ def test_questions_take_answers_that_are_true_elsewhere():
     assert {change.kind for change in result.changes if change.new} == {"answer"}
 
 
+class Ignores:
+    """A model that proposes the same few verbs of every span."""
+
+    name = "ignores"
+
+    def propose(self, spans):
+        return [["washing", "pushing", "painting", "watching"] for _ in spans]
+
+
+def test_a_model_may_propose_the_verbs_and_kinds_may_be_named():
+    result = repair(biased(), kinds=["verb"], generator=Ignores(), quality=0.1)
+    made = [row["edits"][1 - row["label"]] for row in result.rows if "verb_model" in row["kinds"]]
+    assert made and {edit["new"] for edit in made} <= {"washing", "pushing", "painting", "watching"}
+    assert {change.kind for change in result.changes if change.new} == {"verb_model"}
+    with pytest.raises(UsageError, match="did you mean 'verb'"):
+        repair(biased(), kinds=["vrb"])
+
+
 def test_a_set_that_is_not_won_blind_stays_as_it_is():
     rows = questions()
     rng = np.random.default_rng(5)
