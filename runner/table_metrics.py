@@ -153,21 +153,35 @@ def _rotations(scored: TableScores) -> Numbers:
 def _clips(scored: TableScores) -> Numbers:
     """Where clips have several questions: the share of clips all of whose questions are answered right.
 
-    On TemporalBench this is the multiple binary accuracy of its paper.
+    On TemporalBench this is the multiple binary accuracy of its paper. Where sources have several groups of pairs, also
+    the share of sources: on TimeBlind the instance accuracy of its paper.
     """
-    hits: dict[tuple[str, float | None, float | None], list[float]] = {}
+    items = scored.items
+    if not all(item.question for item in items):
+        return {}
+    numbers = _all_answered(scored, "clip", [(item.clip.name, item.clip.start, item.clip.end) for item in items])
+    if scored.table.group.layout == "pairs" and len({i.group for i in items}) > len({i.cluster for i in items}):
+        numbers |= _all_answered(scored, "source", [item.cluster for item in items])
+    return numbers
+
+
+def _all_answered(scored: TableScores, name: str, owners: Sequence[object]) -> Numbers:
+    """The share of owners (clips or sources, one an item) of which every question is answered right.
+
+    {} where each has one question.
+    """
+    hits: dict[object, list[float]] = {}
     clusters = {}
     hit_of = item_hits(scored)
-    for item in scored.items if all(item.question for item in scored.items) else ():
-        clip = (item.clip.name, item.clip.start, item.clip.end)
-        hits.setdefault(clip, []).append(hit_of[item.id][0])
-        clusters[clip] = item.cluster
+    for item, owner in zip(scored.items, owners, strict=True):
+        hits.setdefault(owner, []).append(hit_of[item.id][0])
+        clusters[owner] = item.cluster
     if len(hits) == len(scored.items) or not hits:
         return {}
     table = np.ones((len(hits), max(map(len, hits.values()))))  # what is not asked is not wrong
     for at, own in enumerate(hits.values()):
         table[at, : len(own)] = own
-    return _right_in_all("of_clip", table, list(clusters.values())) | {"clips": len(hits)}
+    return _right_in_all(f"of_{name}", table, list(clusters.values())) | {f"{name}s": len(hits)}
 
 
 def _over_verbs(scored: TableScores) -> Numbers:

@@ -462,6 +462,9 @@ def test_timeblind_asks_the_same_question_of_both_clips_of_a_group(tmp_path: Pat
     assert asked(rows[4]) == "What is first? Option A: Sitting.\nOption B: Eating. Please output A or B."
     clean = video_contrast.score("constant", tmp_path / "timeblind", "pairs", progress=False)["pairs"]["conditions"]
     assert clean["clean"]["text_score"] == 0.25 and clean["clean"]["clips"] == 4
+    assert (
+        clean["clean"]["sources"] == 2 and clean["clean"]["right_in_all_of_source"] == 1 / 16
+    )  # its instance accuracy
 
 
 def test_camerabench_as_pairs_of_captions_and_as_questions(tmp_path: Path) -> None:

@@ -16,7 +16,11 @@ MANY_UNPARSEABLE = 0.02  # of the items: a figure over more is marked
 WAYS = {"t2v": "text to video", "v2t": "video to text"}
 PAIR_SCORES = ("text_score", "video_score", "group_score")
 # Figures that ask for more than one right answer, and what they are called.
-STRICTER = {"accuracy_with_proficiency": "with proficiency", "right_in_all_of_clip": "all questions of a clip"}
+STRICTER = {
+    "accuracy_with_proficiency": "with proficiency",
+    "right_in_all_of_clip": "all questions of a clip",
+    "right_in_all_of_source": "all questions of a source",
+}
 AVERAGED = {"accuracy_over_verbs": "averaged over verbs"}  # every verb of the true captions counts the same
 # The figures that stand for a config, as (kind, name).
 MAIN: dict[Layout, tuple[tuple[str, str], ...]] = {
@@ -24,7 +28,11 @@ MAIN: dict[Layout, tuple[tuple[str, str], ...]] = {
     "pairs": tuple(("", name) for name in PAIR_SCORES),
     "retrieval": (("t2v", "R@1"), ("v2t", "R@1")),
 }
-_COUNTS = {**dict.fromkeys(PAIR_SCORES, "groups"), "right_in_all_of_clip": "clips"} | {
+_COUNTS = {
+    **dict.fromkeys(PAIR_SCORES, "groups"),
+    "right_in_all_of_clip": "clips",
+    "right_in_all_of_source": "sources",
+} | {
     "random_option_accuracy": "random_option_n",
     "accuracy_over_verbs": "verbs",
 }
