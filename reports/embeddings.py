@@ -5,17 +5,23 @@ is one. Where they are gone (another machine, a cleared store), or where the mod
 than by a product, it is made from the similarity matrix: its factors are embeddings up to a change of axes.
 """
 
+from __future__ import annotations
+
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 
 from video_contrast.reports.figures import FAINT, colour, drawing, finish, tidy
 from video_contrast.reports.layout import Plot
 from video_contrast.reports.runs import ConfigRun
-from video_contrast.reports.stored_vectors import StoredVectors, Vectors
+from video_contrast.rows import Row
 from video_contrast.seeds import digest
+from video_contrast.storage import RunFolder
+from video_contrast.storage.run_folder import CLEAN
 
 _LEAST = 12  # clips; below, a map says nothing
 _RANK = 32
@@ -128,3 +134,45 @@ def _placed(vectors: Vectors) -> Vectors:
     model = TSNE(perplexity=perplexity, init="pca", random_state=seed, max_iter=500, n_jobs=1)
     with threadpool_limits(1):  # a few hundred points: with more threads, most of the time is waiting for the others
         return np.asarray(model.fit_transform(vectors.astype(np.float32)), np.float64)
+
+
+Vectors = npt.NDArray[np.float64]
+
+
+class StoredVectors:
+    """Reads a run's embeddings; every method returns None where one of them is gone.
+
+    `run`: a finished run; its record names the store.
+    """
+
+    def __init__(self, run: RunFolder) -> None:
+        from video_contrast.runner.embedding_store import Store
+        from video_contrast.runner.keys import Keys
+        from video_contrast.runner.views import Sampling
+
+        self._record = run.record
+        place = self._record.get("embeddings") or {}
+        self._store: Store | None = None
+        if place and (Path(place["store"]) / place["space"]).is_dir():
+            self._store = Store(Path(place["store"]), place["space"])
+        hashes = {path: file.get("sha256", "") for path, file in run.videos.items()}
+        self._keys = Keys(hashes, Sampling(**self._record["sampling"]), version=place.get("keys", ""))
+
+    def clips(self, rows: Sequence[Row], condition: str = CLEAN) -> Vectors | None:
+        """float64[n, d] of the rows' clips under the visual part of a condition."""
+        from video_contrast.runner.conditions import Visual
+        from video_contrast.video import Clip
+
+        if self._store is None:  # of a model without embeddings, which may have opened no video
+            return None
+        visual = Visual.from_record(self._record["conditions"][condition]["visual"])
+        return self._rows([self._keys.video(Clip.of(row), visual) for row in rows])
+
+    def texts(self, captions: Sequence[str]) -> Vectors | None:
+        """float64[n, d] of captions."""
+        return self._rows([self._keys.text(caption) for caption in captions])
+
+    def _rows(self, names: Sequence[str]) -> Vectors | None:
+        if self._store is None or any(name not in self._store for name in names):
+            return None
+        return np.asarray(self._store.get(names), np.float64)

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from video_contrast.metrics.checks import Figures
-from video_contrast.reports.stored_vectors import StoredVectors
+from video_contrast.reports.embeddings import StoredVectors
 from video_contrast.rows import MultipleChoiceRow
 from video_contrast.storage import RunFolder
 
