@@ -10,7 +10,7 @@ from video_contrast.perturbations.contrast.generate import shipped_evidence
 from video_contrast.perturbations.contrast.judge import load_judge
 from video_contrast.perturbations.contrast.proposal import ClipProposals, Kind, Proposal, Slot
 from video_contrast.perturbations.contrast.propose_objects import add_object, noun_of
-from video_contrast.perturbations.contrast.propose_verbs import add_verb, verb_choice
+from video_contrast.perturbations.contrast.propose_verbs import add_verb, replaceable, verb_choice
 from video_contrast.perturbations.english import parse
 
 
@@ -36,7 +36,7 @@ def _scores(kind: Kind, proposal: Proposal) -> dict[str, float]:
 def given_proposal(reading: CaptionReading, edit: Edit, evidence: Evidence) -> tuple[Kind, Proposal] | None:
     """An edit as a proposal; None where it is not of one verb or one thing."""
     proposed = ClipProposals(ClipReading("", [reading]))
-    for verb in reading.verbs:
+    for verb in replaceable(reading, whole=True):
         words = _words(reading.caption, edit, verb)
         choice = verb_choice(words, verb, reading, evidence) if words else None
         if choice is not None:

@@ -46,7 +46,7 @@ def propose_verbs(clip: ClipReading, evidence: Evidence, replacements: Replaceme
     for index, reading in enumerate(clip.readings):
         if not reading.verbs:
             proposed.leave_out("no verb")
-        for slot in _replaceable(reading, whole=replacements is None):
+        for slot in replaceable(reading, whole=replacements is None):
             if slot.rejection_reason not in (None, "light verb"):
                 proposed.leave_out(str(slot.rejection_reason), index, slot)
                 continue
@@ -58,7 +58,7 @@ def propose_verbs(clip: ClipReading, evidence: Evidence, replacements: Replaceme
     return proposed
 
 
-def _replaceable(reading: CaptionReading, *, whole: bool) -> Iterator[VerbSlot]:
+def replaceable(reading: CaptionReading, *, whole: bool) -> Iterator[VerbSlot]:
     """The verbs of a caption, and those with their objects, which written swaps replace together."""
     for slot in reading.verbs:
         yield slot
@@ -105,6 +105,8 @@ def verb_choice(words: str, slot: VerbSlot, reading: CaptionReading, evidence: E
     for choice in _swaps(slot, reading, evidence):
         if choice.tail is None and inflect(choice.words, slot.tag) == words:
             return choice
+    if slot.frame == "o":
+        return None
     unit = f"{lemma(first, slot.tag)} {rest}".strip()
     if slot.frame == "i":
         return VerbChoice(unit, "i")
