@@ -96,8 +96,7 @@ def diagnose(job: Job, *, alternatives: bool = False) -> tuple[SelfTest, ModelRe
 def shown_input(job: Job) -> JsonObject:
     """What the model of a job is given for the first item that can be read.
 
-    Raises:
-        VideoContrastError: no clip can be read.
+    Raises VideoContrastError: no clip can be read.
     """
     run = loaded_run(job)
     shown: JsonObject = {"model": job.source.name, "kind": job.kind.name}

@@ -30,8 +30,7 @@ def is_remote(address: Address) -> bool:
 def filesystem(address: Address) -> tuple[AbstractFileSystem, str]:
     """The file system of an address, and the path there.
 
-    Raises:
-        UsageError: an unknown protocol, or its library is not installed.
+    Raises UsageError: an unknown protocol, or its library is not installed.
     """
     import fsspec
 
@@ -46,8 +45,7 @@ def filesystem(address: Address) -> tuple[AbstractFileSystem, str]:
 def explained(address: Address) -> Iterator[None]:
     """Says in one sentence what is wrong with an address; each file system has exceptions of its own.
 
-    Raises:
-        VideoContrastError: in the place of any exception but those of this package.
+    Raises VideoContrastError: in the place of any exception but those of this package.
     """
     try:
         yield
@@ -61,12 +59,7 @@ def explained(address: Address) -> Iterator[None]:
 
 
 def open_binary(address: Address) -> BinaryIO:
-    """A file, open for reading.
-
-    Raises:
-        UsageError: no such file.
-        VideoContrastError: it cannot be opened.
-    """
+    """A file, open for reading. Raises UsageError: no such file; VideoContrastError: it cannot be opened."""
     with explained(address):
         if not is_remote(address):
             return open(address, "rb")
@@ -77,8 +70,7 @@ def open_binary(address: Address) -> BinaryIO:
 def write_bytes(address: Address, content: bytes) -> None:
     """Writes a file whole or not at all (object stores take it in one piece).
 
-    Raises:
-        VideoContrastError: it cannot be written.
+    Raises VideoContrastError: it cannot be written.
     """
     with explained(address):
         if is_remote(address):
@@ -90,11 +82,7 @@ def write_bytes(address: Address, content: bytes) -> None:
 
 
 def read_json(address: Address) -> Json:
-    """The content of a JSON file.
-
-    Raises:
-        VideoContrastError: it is missing, or not JSON; names it.
-    """
+    """The content of a JSON file. Raises VideoContrastError: it is missing, or not JSON; names it."""
     if not is_remote(address):
         return files.read_json(address)
     with open_binary(address) as handle, explained(address):

@@ -138,9 +138,7 @@ def resolve_under(root: str | os.PathLike[str], relative: str) -> Path:
     """Returns `root / relative`, where `relative` comes out of a data set and `root` is a folder that the user names.
 
     Links that the folder holds are followed wherever they lead: people link their videos, and so does the Hub's cache.
-
-    Raises:
-        VideoContrastError: the path is absolute, or has `..` or backslashes.
+    Raises VideoContrastError: the path is absolute, or has `..` or backslashes.
     """
     if not is_safe_relative(relative):
         raise VideoContrastError(f"the path {relative!r} must be relative, with '/' and without '..'")

@@ -30,9 +30,7 @@ def worker_pool(
 ) -> ProcessPoolExecutor:
     """A pool of processes of one thread each, forked where the system can: they share what is loaded (models, tables).
 
-    Args:
-        num_proc: processes.
-        initializer: called in each process first, with `arguments`.
+    `initializer`: called in each process first, with `arguments`.
     """
     method = "fork" if "fork" in multiprocessing.get_all_start_methods() else None
     context = multiprocessing.get_context(method)
@@ -56,8 +54,7 @@ def _begin(initializer: Callable[..., object] | None, arguments: tuple[object, .
 def noticing_an_end() -> Iterator[None]:
     """Says in one sentence that another process is gone, of work in which a library meets the others.
 
-    Raises:
-        VideoContrastError: in the place of what torch.distributed says, which names sockets and keys.
+    Raises VideoContrastError: in the place of what torch.distributed says, which names sockets and keys.
     """
     try:
         yield

@@ -147,16 +147,14 @@ class WordContrasts(WordProposals):
     ) -> ClipContrasts:
         """Makes one contrast for as many of the clips as possible.
 
+        Returns the contrasts by clip id, with counts by reason.
+
         Args:
-            clips: ids are unique.
             seed: decides the base caption of each clip, and the choice among proposals.
             caption: "eligible": any caption may be contrasted, the choice over the whole set decides which (a model is
-                asked about one caption after the other, until one has a contrast); "base": only the first one in
-                seeded order.
+                asked about one caption after the other, until one has a contrast); "base": only the first one in seeded
+                order.
             num_proc: processes that share the work; models on a GPU are run by this one.
-
-        Returns:
-            The contrasts by clip id, with counts by reason.
         """
         proposed, proposal_of = self.chosen or self._choose(clips, seed, caption, num_proc)
         least = threshold(self.options.quality)
@@ -307,11 +305,7 @@ def _facts(proposals: Sequence[Proposal]) -> Facts:
 
 
 def variety_facts(edits: Mapping[tuple[str, str], int]) -> Facts:
-    """How varied edits are, for the card.
-
-    Args:
-        edits: (replaced, put in) -> how often.
-    """
+    """How varied edits are, for the card. `edits`: (replaced, put in) -> how often."""
     replaced: Counter[str] = Counter()
     put_in: Counter[str] = Counter()
     for (unit, other), n in edits.items():

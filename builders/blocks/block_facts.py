@@ -26,10 +26,7 @@ class ConfigFacts:
     def add(self, facts: Facts, *, items: int, edits: Iterable[tuple[str, str, int]] = ()) -> None:
         """Adds a block.
 
-        Args:
-            facts: of the config in the block.
-            items: rows that the block has.
-            edits: replaced, put in, how often: of verb and object contrasts.
+        `facts`: of the config in the block. `edits`: replaced, put in, how often: of verb and object contrasts.
         """
         for replaced, put_in, n in edits:
             self._edits[replaced, put_in] += n

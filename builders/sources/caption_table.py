@@ -56,6 +56,11 @@ def read_table(
 ) -> Iterator[TableRow]:
     """Yields the rows of a table in the order of the file.
 
+    Raises UsageError: neither a file nor the name of a data set; a suffix that is not known; VideoContrastError: the
+    file is not UTF-8, a column is named twice, a quotation mark is never closed, a row has another number of fields
+    than the header, or a line is not JSON; the message names the line. Of several files all are read, and the message
+    names each that cannot be.
+
     Args:
         source: a file with a suffix of `table_file.SUFFIXES` (in .tsv quotation marks are text, as in the released
             contrast sets), its address (`s3://...`), a pattern of several (`captions-*.parquet`), or the name of a data
@@ -63,12 +68,6 @@ def read_table(
         split: the split of a Hub data set; `test` if not given.
         encoding, delimiter: of a file, as of `read_table_file`.
         streamed: read a data set of the Hub as it comes, not as a whole first.
-
-    Raises:
-        UsageError: neither a file nor the name of a data set; a suffix that is not known.
-        VideoContrastError: the file is not UTF-8, a column is named twice, a quotation mark is never closed, a row has
-            another number of fields than the header, or a line is not JSON; the message names the line. Of several
-            files all are read, and the message names each that cannot be.
     """
     path = Path(source)
     files = _files(source)

@@ -57,14 +57,8 @@ def read_block(folder: Address, number: int) -> list[CaptionedClip]:
 def cut(table: CaptionTable, folder: Address) -> Cut:
     """Reads a table as `read_splits` does, and writes its clips as blocks.
 
-    A block holds some `CLIPS` clips; clips of one movie, which distract each other, stay together.
-
-    Args:
-        table: where it is, and its columns.
-        folder: takes the blocks.
-
-    Raises:
-        UsageError, VideoContrastError: as of `read_splits`.
+    A block holds some `CLIPS` clips; clips of one movie, which distract each other, stay together. `table`: where it
+    is, and its columns. Raises UsageError, VideoContrastError: as of `read_splits`.
     """
     with (
         tempfile.TemporaryDirectory(prefix="video-contrast-") as scratch,

@@ -141,9 +141,7 @@ def propose(
 def merged(parts: Sequence[ProposedContrasts], *, kind: Kind, quality: str | float, seed: int = 0) -> ProposedContrasts:
     """What was proposed for parts of a set, as one; a clip is missing where no part has a proposal for it.
 
-    Args:
-        parts: of clips, or of captions of the same clips.
-        kind, quality, seed: as of `propose`.
+    `parts`: of clips, or of captions of the same clips. `kind, quality, seed`: as of `propose`.
     """
     whole = ProposedContrasts({}, {}, Counter(), kind=kind, quality=quality, seed=seed)
     for part in parts:

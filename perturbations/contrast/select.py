@@ -67,15 +67,14 @@ def select(
 ) -> tuple[dict[str, Proposal], list[str]]:
     """One proposal of each clip that has any.
 
+    Returns clip id -> the chosen proposal, in the order of `proposals`; and the ids of the clips that are left out,
+    since each of their contrasts would tell a reader of texts alone which caption is true.
+
     Args:
         proposals: clip id -> its proposals, best first.
         seed: of the order in which items choose.
         kind: what is replaced; names the random stream, beside the seed.
         balance: of the choices for former blocks of the set, which these go on with; they are added to it.
-
-    Returns:
-        Clip id -> the chosen proposal, in the order of `proposals`; and the ids of the clips that are left out, since
-        each of their contrasts would tell a reader of texts alone which caption is true.
     """
     balance = Balance() if balance is None else balance
     order = sorted(clip for clip, listed in proposals.items() if listed)

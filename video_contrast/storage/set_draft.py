@@ -143,13 +143,7 @@ class SetDraft:
 def table_of(rows: Sequence[Row], where: str, split: str) -> tuple[ConfigRecord, bytes]:
     """The table of a split, or of a part of one: what the record says of it (without facts), and the file's content.
 
-    Args:
-        rows: at least one.
-        where: names them in a message.
-        split: its name.
-
-    Raises:
-        VideoContrastError: a row is invalid; names row and column.
+    Raises VideoContrastError: a row is invalid; names row and column.
     """
     validate_rows(rows, where)
     content = parquet_bytes(rows)

@@ -93,8 +93,7 @@ def read_table_file(
 def open_zip(path: Path) -> zipfile.ZipFile:
     """Opens a zip whose members all stay below its root.
 
-    Raises:
-        VideoContrastError: not a zip, or a member's path is absolute or has `..`; the message names it.
+    Raises VideoContrastError: not a zip, or a member's path is absolute or has `..`; the message names it.
     """
     try:
         archive = zipfile.ZipFile(path)
@@ -131,8 +130,7 @@ def _only_member(path: Path) -> tuple[str, bytes, list[str]]:
 def parquet_rows(path: Address, content: bytes | None = None) -> Iterator[TableRow]:
     """The rows of a parquet file, or of its content where it has been read, some at a time.
 
-    Raises:
-        VideoContrastError: it cannot be read.
+    Raises VideoContrastError: it cannot be read.
     """
     import pyarrow as pa
     import pyarrow.parquet as pq
