@@ -90,11 +90,11 @@ def corpus(n: int, folder: Path) -> Iterator[None]:
     """Verb contrasts of n captions in blocks: cut, proposed, judged, chosen, written, a sample audited."""
     import video_contrast
 
-    options = {"configs": ["verb_mc"], "executor": "local"}
-    video_contrast.build("captions", output=folder / "a", captions=write_captions(50, folder / "a.csv"), **options)
+    small = write_captions(50, folder / "a.csv")
+    video_contrast.build("captions", "verb_mc", output=folder / "a", captions=small, executor="local")
     table = write_captions(n, folder / "captions.csv")
     yield
-    video_contrast.build("captions", output=folder / "set", captions=table, **options)
+    video_contrast.build("captions", "verb_mc", output=folder / "set", captions=table, executor="local")
 
 
 def perturbed(n: int, folder: Path) -> Iterator[None]:
