@@ -23,7 +23,7 @@ import yaml
 
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import sha256
-from video_contrast.hub_cards.dataset import licence_fields
+from video_contrast.hub_cards.licences import licence_fields
 from video_contrast.storage import SetFolder
 from video_contrast.storage.set_folder import CARD, CROISSANT, PLAYED
 
