@@ -95,8 +95,8 @@ class Release:
         return {name: known[name] for name in selected}
 
     def of_counts(self, config: str, items: int) -> tuple[str, str | None]:
-        """Which release has this many items of a config, in words, and a warning where the paper's has not."""
-        known = {"the paper's": self.paper, **self.former}
+        """Which release has this many items of a config, in words, and a warning where the published has not."""
+        known = {"the published": self.paper, **self.former}
         if config not in self.paper:
             return f"{items:,} items; {self.about or 'no published count is known'}", None
         name = next((name for name, counts in known.items() if counts.get(config) == items), None)
@@ -105,7 +105,7 @@ class Release:
             count = f"{items:,} items, as no known release ({counts})"
             return count, f"{config}: the files hold {count}: are they whole?"
         count = f"{items:,} items: {name} release"
-        return count, f"{config}: {count}, not the paper's of {self.paper[config]:,}" if name in self.former else None
+        return count, f"{config}: {count}, not the published {self.paper[config]:,}" if name in self.former else None
 
 
 @cache

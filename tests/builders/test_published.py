@@ -104,7 +104,7 @@ def test_vinoground_in_the_released_order_and_shuffled(tmp_path: Path) -> None:
     assert asked(released[0]) == question and {asked(row) for row in turned} > {question}
     assert [true(row) for row in released] == [true(row) for row in turned]
     warning = SetFolder.open(tmp_path / "vinoground").record["facts"]["warnings"][0]
-    assert warning.startswith("pairs: the files hold 24 items, as no known release (the paper's 1,000)")
+    assert warning.startswith("pairs: the files hold 24 items, as no known release (the published 1,000)")
 
 
 def tempcompass(root: Path, answer: str = "B. rising") -> dict[str, Any]:
@@ -211,8 +211,8 @@ def test_a_build_says_which_release_it_read_and_whether_it_is_whole(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The released files of VITATECS: 13,838 lines in `data`, 16,124 in the older `data_opt`."""
-    for lines, told, warns in ((13838, "the paper's release", False), (16124, "OPT-175B) release, not the", True),
-                               (600, "600 items, as no known release (the paper's 13,838", True)):  # fmt: skip
+    for lines, told, warns in ((13838, "the published release", False), (16124, "OPT-175B) release, not the", True),
+                               (600, "600 items, as no known release (the published 13,838", True)):  # fmt: skip
         given = vitatecs(tmp_path / str(lines))
         row = {"src_dataset": "MSRVTT", "video_name": "v.mp4", "caption": "", "counterfactual": "", "aspect": "Type"}
         with (given["folder"] / "Type.jsonl").open("a", encoding="utf-8") as file:
@@ -228,7 +228,7 @@ def test_every_published_builder_knows_its_counts_or_what_is_said_of_them() -> N
         known = published_fields.release(name)
         assert name in counted_by_split or known.about or known.paper.keys() == set(get_builder(name).configs), name
     told, warning = published_fields.release("temporalbench").of_counts("long_mc", 5485)
-    assert told == "5,485 items: the paper's release" and warning is None
+    assert told == "5,485 items: the published release" and warning is None
     assert "are they whole?" in str(published_fields.release("actionbench").of_counts("object_mc", 23800)[1])
     assert (
         published_fields.release("videocomp")
