@@ -36,8 +36,10 @@ def root_of(job: Job) -> Path:
         return local_root(address)
     if not job.video_root.is_dir():
         raise UsageError(f"--video-root {job.video_root}: no such folder")
-    in_shards = any(SHARD in item.clip.video_path for group in job.loaded.groups for item in group.items)
-    return local_root(job.video_root.resolve().as_uri()) if in_shards else job.video_root
+    paths = {path for group in job.loaded.groups for item in group.items for path in item.clip.paths}
+    # A folder may be called x.tar, too. No `as_uri`: file systems take its %20 for a part of a name.
+    in_shards = any(SHARD in path and not (job.video_root / path).exists() for path in paths)
+    return local_root(f"file://{job.video_root.resolve().as_posix()}") if in_shards else job.video_root
 
 
 def from_hub(repository: str, names: Collection[str]) -> Path | None:

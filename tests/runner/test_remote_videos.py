@@ -109,6 +109,20 @@ def test_tar_shards_are_read_without_unpacking(place: Path) -> None:
     assert run(in_shards(place), "tars", place, "sharded").metrics == whole
 
 
+def test_shards_in_a_folder_with_an_odd_name_and_unpacked_ones(place: Path) -> None:
+    whole = run(place, "here", place / "set").metrics
+    in_shards(place)
+    odd = place / "my vidéos 50%20"
+    odd.mkdir()
+    (place / "shards").rename(odd / "shards")
+    assert run(place, "odd", odd, "sharded").metrics == whole
+    for shard in sorted((odd / "shards").iterdir()):
+        with tarfile.open(shard) as archive:
+            shard.unlink()
+            archive.extractall(shard, filter="data")
+    assert run(place, "unpacked", odd, "sharded").metrics == whole
+
+
 def test_a_shard_that_cannot_be_read_is_named_and_the_others_go_on(place: Path) -> None:
     shard = in_shards(place) / "shards" / "1.tar"
     shard.write_bytes(b"no archive" * 100)
