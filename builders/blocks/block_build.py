@@ -80,9 +80,9 @@ def build_blocks(source: BlockSource, output: Address, key: str) -> bool:
         source.prepare(build.folder)  # processes are forked, and share it
     count = len(build.blocks())
     note(f"{source.builder}: {counted(count, 'block')}")
-    stages = [Stage("write", build.write, count), Stage("finish", build.finish, 1)]
+    stages = [Stage("write", build.write, count), Stage("finish", build.finish, 1, of_blocks=False)]
     if source.words:
-        stages = [Stage("propose", build.propose, count), Stage("choose", build.choose, 1), *stages]
+        stages = [Stage("propose", build.propose, count), Stage("choose", build.choose, 1, of_blocks=False), *stages]
     if not run_stages(stages, build.folder, source.cluster, describe=build.describe):
         return False
     build.clear()

@@ -54,6 +54,7 @@ class Stage:
     name: str
     work: Callable[[int], None]  # does the task of a number; picklable for Slurm and Ray
     count: int  # tasks are numbered from 0
+    of_blocks: bool = True  # a task a block
 
 
 def run_stages(
@@ -188,5 +189,6 @@ def _faults(folder: str, missing: Sequence[int], stage: Stage, describe: Callabl
         if system.exists(path):
             reason = system.cat_file(path).decode()
             system.rm_file(path)  # the next call may fail otherwise
-        lines.append(f"{describe(rank)}: {reason} (log: {folder}/logs/task_{rank:05d}.log)")
+        subject = describe(rank) if stage.of_blocks else stage.name
+        lines.append(f"{subject}: {reason} (log: {folder}/logs/task_{rank:05d}.log)")
     return "\n".join([*lines, "..."] if len(missing) > _SHOWN else lines)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import csv
 import io
+import json
 import zipfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -236,7 +237,7 @@ def _line_rows(path: Address, lines: Iterable[str]) -> Iterator[tuple[int, Table
         if not line.strip():
             continue
         try:
-            row = parse_json(line)
+            row = _parsed(line)
         except ValueError as error:
             raise VideoContrastError(f"{path}: line {number} is not JSON: {error}") from error
         if not isinstance(row, dict):
@@ -244,9 +245,20 @@ def _line_rows(path: Address, lines: Iterable[str]) -> Iterator[tuple[int, Table
         yield number, row
 
 
+def _parsed(text: str) -> Json:
+    """JSON whose texts have UTF-8. Raises ValueError: it is none, or half of a surrogate pair stands alone."""
+    value = parse_json(text)
+    if "\\u" in text:
+        try:
+            json.dumps(value, ensure_ascii=False).encode()
+        except UnicodeEncodeError as error:
+            raise ValueError(f"{error.object[error.start]!a} is half of a character") from error
+    return value
+
+
 def _json(path: Address, text: str) -> TableFile:
     try:
-        value = parse_json(text)
+        value = _parsed(text)
     except ValueError as error:
         if text.lstrip().startswith("{") and "\n{" in text:
             return TableFile(path, _line_rows(path, text.split("\n")), "line", ["JSON lines"])
