@@ -7,6 +7,7 @@ OUTPUT/reading      old and new distractors, shuffled, for readers
 """
 
 import tempfile
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -67,7 +68,11 @@ def write_repair(
     }
     kept = {split: of_split.rows for split, of_split in repairs.items() if of_split.rows}
     if not kept:
-        raise UsageError(f"{source.name}: no item stays")
+        done = Counter[str]()
+        for of_split in repairs.values():
+            done.update(of_split.counts)
+        why = ", ".join(f"{n:,} {name}" for name, n in sorted(done.items()) if name.startswith("left out"))
+        raise UsageError(f"{source.name}: no item stays ({why}): no distractor that would not tell is known for any")
     split = "test" if "test" in kept else next(iter(kept))
     records = {
         f"{source.name} before": xray(source.splits, split=split, seed=seed),
@@ -88,14 +93,14 @@ def write_repair(
         "audit": {**after["blind"]["audit"], "split": split, "certificate": certificate(after)},
     })  # fmt: skip
     drawn = _drawn(pairs, sample, seed)
-    reading = output / "reading"
+    read = _read(drawn, votes, seed)
     if drawn:
-        write_pairs(drawn, reading, seed=seed)
+        write_pairs(drawn, output / "reading", seed=seed)
     draft.record["facts"] = {
         "summary": f"{source.name} with new distractors where a model won without the video.",
         "seed": seed,
         "options": {"kinds": list(kinds), "quality": quality, "generator": generator.name if generator else "lexicon"},
-        "checks": {"new distractors read by people": _read(reading, votes)},
+        "checks": {"new distractors read by people": read},
     }
     write_card(draft.save())
     write_errata(errata, output / "errata.json")
@@ -171,11 +176,13 @@ def _drawn(pairs: Sequence[tuple[Pair, Pair]], sample: int, seed: int) -> list[P
     return [unique[texts] for texts in sorted(unique)]
 
 
-def _read(reading: Path, votes: Sequence[Path]) -> str:
-    """What readers say of the sample, for the card."""
+def _read(drawn: Sequence[Pair], votes: Sequence[Path], seed: int) -> str:
+    """What readers say of the sample, for the card. Raises as `merge` where a file of votes is of another page."""
     if not votes:
         return "not read"
-    sources = results(merge(reading, votes)[0])["sources"]
+    with tempfile.TemporaryDirectory() as reading:  # nothing is left in the output where the votes do not fit
+        write_pairs(drawn, reading, seed=seed)
+        sources = results(merge(reading, votes)[0])["sources"]
     shares = {name: next(reversed(by_reader.values())) for name, by_reader in sources.items()}
     return "; ".join(
         f"{name}: {100 * of_source['natural and surely false']['share']:.0f} % natural and surely false of "

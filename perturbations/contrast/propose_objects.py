@@ -142,7 +142,8 @@ def _misfit(evidence: Evidence, slot: ThingKey, noun: str) -> str | None:
     if not same and evidence.parents(category) != evidence.parents(slot.category):
         return "of another kind"
     head, own_head = noun.rpartition(" ")[2], slot.noun.rpartition(" ")[2]
-    if head == own_head or noun in slot.noun.split(" ") or slot.noun in noun.split(" "):
+    compound = head.endswith(own_head) or own_head.endswith(head)  # a whiteboard is a board
+    if compound or noun in slot.noun.split(" ") or slot.noun in noun.split(" "):
         return "may name the same"
     if evidence.looks(noun) == evidence.looks(slot.noun):
         return "looks the same"

@@ -208,6 +208,23 @@ def test_a_repaired_set_is_built_twice_alike_and_says_that_nobody_read_it(tmp_pa
     assert "100 % natural and surely false" in (tmp_path / "a/README.md").read_text()
 
 
+def test_numbers_of_the_authors_file_stay_numbers(tmp_path):
+    file = tmp_path / "set.json"
+    file.write_text(json.dumps([{"options": [3, 5, 2.5], "answer": 0}]))
+    errata = Errata("set.json", "", ("options",), tuple(
+        Erratum(0, "0", "won blind", old, new, "answer") for old, new in (("5", "7"), ("2.5", "many"))
+    ))  # fmt: skip
+    assert json.loads(corrected(errata, file)) == [{"options": [3, 7, "many"], "answer": 0}]
+
+
+def test_votes_that_are_none_leave_no_output(tmp_path, capsys):
+    file, votes = tmp_path / "set.csv", tmp_path / "votes.tsv"
+    file.write_text(csv_of(questions()))
+    votes.write_text("x\ty\n1\t2\n")
+    assert main(["repair", str(file), "--output", str(tmp_path / "out"), "--votes", str(votes), "-q"]) == 1
+    assert "votes.tsv" in capsys.readouterr().err and not (tmp_path / "out").exists()
+
+
 def test_errata_of_another_file_are_refused(tmp_path):
     file, out = tmp_path / "set.csv", tmp_path / "out.csv"
     file.write_text(csv_of(questions()))

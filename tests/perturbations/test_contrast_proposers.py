@@ -75,6 +75,11 @@ def test_things_take_the_same_way() -> None:
     assert reasons_of(proposed)["a man cuts a tomatoes"] == OTHER_FORM and len(proposed.rejected) == 3
 
 
+def test_a_compound_and_its_head_may_name_the_same() -> None:
+    proposed = proposed_by("a teacher is writing on a whiteboard", "board", "paper", kind="object", quality=0.0)
+    assert reasons_of(proposed) == {"a teacher is writing on a board": "may name the same"}
+
+
 def test_what_is_not_probable_enough_is_kept_with_its_probability() -> None:
     proposed = proposed_by("a man is singing", "dancing", "swimming", quality=0.99)
     assert not proposed.proposals and {edit.reason for edit in proposed.rejected} == {IMPROBABLE}

@@ -12,6 +12,7 @@ import io
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -140,7 +141,7 @@ def _exchanged(value: Json, old: str, new: str) -> tuple[Json, int]:
     if value is None or isinstance(value, bool):
         return value, 0
     if as_text(value) == old:
-        return new, 1
+        return _of_its_type(new, value), 1
     if isinstance(value, str) and value.lstrip().startswith(_SERIAL):
         for parse, write in ((json.loads, _dumped), (ast.literal_eval, repr)):
             try:
@@ -151,6 +152,14 @@ def _exchanged(value: Json, old: str, new: str) -> tuple[Json, int]:
     if isinstance(value, str) and (letter := _LETTER.match(value)) and value[letter.end() :] == old:
         return letter.group() + new, 1
     return value, 0
+
+
+def _of_its_type(text: str, value: Json) -> Json:
+    """A candidate as a number where the one that it replaces is a number, so that a column keeps its type."""
+    if isinstance(value, int | float):
+        with suppress(ValueError):
+            return type(value)(text)
+    return text
 
 
 def _dumped(value: Json) -> str:
