@@ -104,7 +104,7 @@ def _same_numbers(a: Side, b: Side, other_digests: int) -> StageResult:
         says = f"other times of the same frames in {counted(times, 'clip')}" if times and not unlike else says
         return StageResult("frames", "differs", says, numbers)
     within = f", within {levels:g} grey levels" if unlike else ""
-    where = f"pixels of {len(traced)} clips" if traced else "numbers alone: no clip is in both"
+    where = f"pixels of {len(traced)} clips" if traced else "numbers alone: no clip is traced in both"
     return StageResult("frames", "equal", f"the same frames ({where}{within})", numbers)
 
 

@@ -105,18 +105,22 @@ def _renormed(item: ItemEvidence, norm: Mapping[str, object]) -> Sequence[float]
 def _retrieval(
     a: SimilarityMatrix, b: SimilarityMatrix, both: Sequence[str], way: str, results: Sequence[StageResult]
 ) -> list[Share]:
-    whole, shared = ([_recall(m, rows, way) for m, rows in ((a, of[0]), (b, of[1]))]
-                     for of in ((a.rows, b.rows), (both, both)))  # fmt: skip
+    whole = [_recall(matrix, matrix.rows, way) for matrix in (a, b)]
+    difference = whole[1] - whole[0]
+    if any(matrix.best is not None and len(both) < len(matrix.rows) for matrix in (a, b)):
+        # ranks among some of the clips need similarities that were not kept
+        return _listed(f"{way}_R@1", {_cause(results, ("set", *UPSTREAM)): difference}, difference)
+    shared = [_recall(matrix, both, way) for matrix in (a, b)]
     steps = {
         "set (missing items)": shared[0] - whole[0] + whole[1] - shared[1],
         _cause(results, UPSTREAM): shared[1] - shared[0],
     }
-    return _listed(f"{way}_R@1", steps, whole[1] - whole[0])
+    return _listed(f"{way}_R@1", steps, difference)
 
 
 def _recall(matrix: SimilarityMatrix, rows: Sequence[str], way: str) -> float:
     """R@1 among some rows of a matrix and their captions."""
-    if matrix.best is not None and list(rows) == list(matrix.rows):
+    if matrix.best is not None and len(rows) == len(matrix.rows):
         ranks = ranks_of(matrix)
         return float((ranks.text_to_video if way == "t2v" else ranks.video_to_text).hit(1).mean())
     place = {name: n for n, name in enumerate(matrix.rows)}

@@ -17,7 +17,9 @@ import video_contrast
 from video_contrast.builders.registry import BuiltSet
 from video_contrast.builders.writing import write_set
 from video_contrast.cli import main
+from video_contrast.reports import write_report
 from video_contrast.reports.why_differ import compare, first_different, pairs_of, shares
+from video_contrast.reports.why_differ.comparison import compared
 from video_contrast.storage import RunFolder, SetFolder
 
 CONFIG = "verb_mc"
@@ -194,12 +196,27 @@ def test_a_log_that_reads_letters_otherwise(place: Path) -> None:
     assert first_different(compare(*pairs_of(scored, same)[0])) is None
 
 
-def test_retrieval_is_compared_by_its_matrix(place: Path) -> None:
+def search(place: Path, suffix: str = "", **options: Any) -> None:
+    """Runs `search` and `search-missing`, which lacks a clip."""
     for name, dataset in (("search", "set"), ("search-missing", without_clip(place))):
         video_contrast.score(
-            place / "clip", place / dataset, "retrieval", output=place / name, frames=4, progress=False,
-            store=place / "store",
+            place / "clip", place / dataset, "retrieval", output=place / f"{name}{suffix}", frames=4, progress=False,
+            store=place / "store", **options,
         )  # fmt: skip
+
+
+def test_retrieval_of_which_the_best_were_kept_is_compared_where_clips_are_missing(place: Path) -> None:
+    search(place, "-best", keep_matrices=0)
+    (comparison,) = compared(place / "search-best", place / "search-missing-best")
+    assert comparison.first == "set" and {share.stage for share in comparison.shares} <= {"set"}
+    for share in comparison.shares:
+        assert share.change == share.of
+    assert write_report([place / "search-best", place / "search-missing-best"], place / "best.html").is_file()
+    assert main(["table", str(place / "search-best"), str(place / "search-missing-best")]) == 0
+
+
+def test_retrieval_is_compared_by_its_matrix(place: Path) -> None:
+    search(place)
     ((a, b),) = pairs_of(place / "search", place / "search-missing")
     results = compare(a, b)
     assert [result.stage for result in results if result.state == "differs"] == ["set"]
