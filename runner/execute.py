@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 from video_contrast.console import note
@@ -42,7 +40,7 @@ def execute(job: Job, *, in_memory: bool) -> RunResult:
         run_directory.room_on(job.output, job.store),
         enough_memory(),
         exact,
-        leaving(processes),
+        processes.together(),
     ):
         if processes.first:
             run_directory.claim(folder, identity(job, dtype))
@@ -58,18 +56,7 @@ def execute(job: Job, *, in_memory: bool) -> RunResult:
         run.self_test = self_test(run)
         scorer = run.encode_or_score()
         processes.from_first(lambda: measure_and_write(run, scorer) if scorer is not None else None)
-        processes.part()
         return read_result(job.output)
-
-
-@contextmanager
-def leaving(processes: Processes) -> Iterator[None]:
-    """Tells the other processes where this one ends too early."""
-    try:
-        yield
-    except BaseException:
-        processes.leave()
-        raise
 
 
 def say_estimate(job: Job, plan: Plan) -> None:

@@ -37,7 +37,7 @@ class ConditionOptions:
     scope: Annotated[Literal["clip", "video"], "what temporal perturbations act on"] = "clip"
     order: Annotated[
         Literal["perturb_then_sample", "sample_then_perturb"],
-        "whether all frames are perturbed, or only the sampled ones",
+        "where sampling stands",
     ] = "perturb_then_sample"
 
 
@@ -73,9 +73,7 @@ class DeviceOptions:
     dtype: Annotated[Precision, "of the model"] = "auto"
     device_map: Annotated[str | None, "auto: spread a large model over devices"] = None
     preprocess_on: Annotated[Literal["cpu", "device"], "where dual encoders resize frames"] = "cpu"
-    perturb_on: Annotated[
-        Literal["auto", "device", "cpu"], "where frames are perturbed; auto: on a GPU if there is one"
-    ] = "auto"
+    perturb_on: Annotated[Literal["auto", "device", "cpu"], "where frames are perturbed"] = "auto"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,7 +84,7 @@ class RunOptions:
     output: Annotated[Path | None, "folder of the run; the same call resumes it", Flag(panel=SCORED)] = None
     workers: Annotated[int | None, "decoding threads; default: by the number of cores"] = None
     store: Annotated[Path | None, "where embeddings are kept; default: the user's cache"] = None
-    keep_matrices: Annotated[float, "GB of similarities kept whole; of larger ones the best 100 a clip"] = 2.0
+    keep_matrices: Annotated[float, "GB of similarities kept whole, else the best 100"] = 2.0
     dry_run: Annotated[bool, "print what would be done and its cost; score nothing"] = False
     show_input: Annotated[bool, "print what the model is given for one item, and score nothing"] = False
     accept: Annotated[str | Sequence[str], "checks of the self-test that may fail; all: no self-test"] = ""

@@ -135,8 +135,21 @@ class Processes:
         with _one_sentence(ENDED):
             return int(self._store.add(f"{self._prefix}/{key}", number))
 
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        """What the processes do together; the first one, which may hold the store, stays until the others are through.
+
+        One that ends too early tells the others.
+        """
+        try:
+            yield
+            self.part()
+        except BaseException:
+            self.leave()
+            raise
+
     def part(self) -> None:
-        """Ends what the processes do together: the first one, which may hold the store, stays until the others know."""
+        """Ends what the processes do together: the first one stays until the others know."""
         if self.count == 1:
             return
         if not self.first:

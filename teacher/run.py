@@ -100,56 +100,57 @@ def teach(
         if not request.merge and locate(str(model)).adapter is not None:
             raise UsageError(f"--lora-rank: {model} holds adapters: give --merge, or merge them first")
     here = _processes()  # before anything that may take longer in one process than in another
-    checkpoint = load_checkpoint(model)
-    net = checkpoint.net
-    frames = frames_of(net, request.frames)
-    identity: RunIdentity = {
-        "settings": request.record(),
-        "identity": _identity(request, recipe, rows, revision=checkpoint.revision, frames=frames),
-        "processes": here.count,
-    }
-    lora = None
-    if request.lora_rank:
-        import torch
+    with here.together():
+        checkpoint = load_checkpoint(model)
+        net = checkpoint.net
+        frames = frames_of(net, request.frames)
+        identity: RunIdentity = {
+            "settings": request.record(),
+            "identity": _identity(request, recipe, rows, revision=checkpoint.revision, frames=frames),
+            "processes": here.count,
+        }
+        lora = None
+        if request.lora_rank:
+            import torch
 
-        torch.manual_seed(int.from_bytes(digest("teach adapters", request.seed)[:4], "little"))
-        lora = adapted(net, str(model), request, request.freeze)
-    here.from_first(lambda: same_run(output, identity))  # before anything that takes long
-    here.from_first(lambda: drop_broken(output))
-    show = progress and here.first
-    with noticing_an_end(), enough_memory(NO_ROOM):
-        material = prepare(
-            here, checkpoint, rows, request=request, recipe=recipe, frames=frames, say=print if show else None
-        )
-        stores = (material.splits.train.store, material.splits.validation.store)
-        identity["identity"]["videos"] = digest(*(store.key for store in stores)).hex()[:12]
-        here.from_first(lambda: same_run(output, identity))  # again: only now it is known what the videos hold
-        trained = train(
-            net, material.splits, options=request, output=output, report_to=request.report_to, stop_after=stop_after,
-            progress=show,
-        )  # fmt: skip
-    steps = cast(TrainedSteps, {key: value for key, value in trained.items() if key not in ("before", "after")})
-    result: LearntResult = {
-        **steps,
-        "negatives": material.counts,
-        "missing": len(material.unread),
-        "unread": material.unread,
-        "validation": paired_rows(trained["before"].hits, trained["after"].hits, "validation", seed=request.seed),
-    }
+            torch.manual_seed(int.from_bytes(digest("teach adapters", request.seed)[:4], "little"))
+            lora = adapted(net, str(model), request, request.freeze)
+        here.from_first(lambda: same_run(output, identity))  # before anything that takes long
+        here.from_first(lambda: drop_broken(output))
+        show = progress and here.first
+        with noticing_an_end(), enough_memory(NO_ROOM):
+            material = prepare(
+                here, checkpoint, rows, request=request, recipe=recipe, frames=frames, say=print if show else None
+            )
+            stores = (material.splits.train.store, material.splits.validation.store)
+            identity["identity"]["videos"] = digest(*(store.key for store in stores)).hex()[:12]
+            here.from_first(lambda: same_run(output, identity))  # again: only now it is known what the videos hold
+            trained = train(
+                net, material.splits, options=request, output=output, report_to=request.report_to,
+                stop_after=stop_after, progress=show,
+            )  # fmt: skip
+        steps = cast(TrainedSteps, {key: value for key, value in trained.items() if key not in ("before", "after")})
+        result: LearntResult = {
+            **steps,
+            "negatives": material.counts,
+            "missing": len(material.unread),
+            "unread": material.unread,
+            "validation": paired_rows(trained["before"].hits, trained["after"].hits, "validation", seed=request.seed),
+        }
 
-    def write() -> None:
-        if lora is not None and not request.merge:
-            lora.save_pretrained(output / "model")
-            write_base(output / "model", checkpoint.revision)
-        else:
-            whole = net if lora is None else lora.merge_and_unload()
-            whole.float().save_pretrained(output / "model")
-            checkpoint.processor.save_pretrained(output / "model")
-        plot_curves(output)
-        write_json(output / "result.json", result)
+        def write() -> None:
+            if lora is not None and not request.merge:
+                lora.save_pretrained(output / "model")
+                write_base(output / "model", checkpoint.revision)
+            else:
+                whole = net if lora is None else lora.merge_and_unload()
+                whole.float().save_pretrained(output / "model")
+                checkpoint.processor.save_pretrained(output / "model")
+            plot_curves(output)
+            write_json(output / "result.json", result)
 
-    if result["finished"]:
-        here.from_first(write)
+        if result["finished"]:
+            here.from_first(write)
     return {**result, "model": str(output / "model"), "encoded": material.encoded, "main": here.first}
 
 

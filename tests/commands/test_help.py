@@ -183,7 +183,7 @@ def test_the_table_is_plain_and_whole_in_a_file(
     assert max(map(len, lines)) <= WIDTH and "\x1b" not in printed
     metrics = json.loads((tmp_path / "run" / "metrics.json").read_text())["configs"]
     accuracy = metrics["verb_mc"]["conditions"]["clean"]["accuracy"]
-    assert any(line.split()[:4] == ["verb_mc", "0.200", "40", f"{accuracy:.3f}"] for line in lines)
+    assert any(line.split()[:4] == ["verb_mc", "0.167", "40", f"{accuracy:.3f}"] for line in lines)
     noise = metrics["verb_mc"]["robustness"]["accuracy"]["visual:Noise"]["gamma_relative"]
     assert any("verb_mc: gamma visual:Noise, accuracy" in line and f"relative {noise:.3f}" in line for line in lines)
     assert not any("visual:jumble@3" in line for line in lines), "ninety rows a config are no table"

@@ -90,7 +90,8 @@ def test_judges_are_right_by_majority_and_an_unclear_vote_is_none():
 def world(tmp_path_factory):
     """A set with characters and verbs, and a run that is right on every other item."""
     root = tmp_path_factory.mktemp("analyses")
-    lines = [f"v{n}.mp4,m,{['Ann', 'Bea', 'Cleo'][n % 3]} {['walks', 'sits', 'eats'][n % 3]} in place {n}"
+    actions = ["walks", "sits", "eats", "sings", "dances", "sleeps", "reads"]
+    lines = [f"v{n}.mp4,m,{['Ann', 'Bea', 'Cleo'][n % 3]} {actions[n % 7]} in place {n}"
              for n in range(30)]  # fmt: skip
     (root / "c.csv").write_text("video,movie,caption\n" + "\n".join(lines))
     (root / "cast.csv").write_text("movie,name,gender\nm,Ann,f\nm,Bea,f\nm,Cleo,f\n")

@@ -29,7 +29,7 @@ def push(
     dry_run: Annotated[bool, "check, and list what would be sent; nothing is sent"] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Publish a built set on the Hub: tables and card. `load_dataset(REPO, CONFIG)` then works anywhere.
+    """Publish a built set on the Hub; `load_dataset(REPO, CONFIG)` then works anywhere.
 
     The directory of a run sends its results to the model REPO, as a pull request. An interrupted push is finished by
     the same command. Videos stay where they are unless asked for.

@@ -30,7 +30,7 @@ def repair(
     seed: Seed = 0,
     as_json: AsJson = False,
 ) -> None:
-    """Give items that are won without the video new distractors; video, question and key stay.
+    """Replace distractors of items that are won without the video; all else stays.
 
     Writes the set, errata against the authors' file, the X-ray before and after, and a page for readers.
     """
