@@ -16,8 +16,9 @@ _SHORT = 15  # words of a caption that is put into a form, where there is one
 _SENTENCES = re.compile(r"[.!?;:]\s")
 # Words of time: such a caption tells an order by itself, which an edit would deny or say twice.
 WHEN = re.compile(
-    r"\b(?:then|before|after|afterwards?|later|finally|eventually|at last|meanwhile|beginning|in the end|at the end|"
-    r"first(?! person)|next(?! to)|last|(?:start|begin|end)s? (?:with|by|off)|until|once)\b",
+    r"\b(?:then|before|after|afterwards?|later|finally|eventually|at last|meanwhile|soon|behind|beginning|at the start|"
+    r"at the very start|in the end|at the end|first(?! person)|next(?! to)|last|(?:start|begin|end)s? (?:with|by|off)|"
+    r"until|once)\b",
     re.IGNORECASE,
 )
 HOW_OFTEN = re.compile(

@@ -70,9 +70,9 @@ def _log_probabilities(
     for token, log in alternatives:
         by_name.setdefault(_named(token, names), []).append(log)
     said = _named(alternatives[0][0], names)
-    if place is not None:
-        by_name.setdefault(place[0], [alternatives[0][1]])  # of a word in pieces, the first
-    elif said is not None:  # "A" of "A man", which is no answer
+    if place is not None and said != place[0]:  # "b", or the first piece of a word
+        by_name.setdefault(place[0], []).append(alternatives[0][1])
+    elif place is None and said is not None:  # "A" of "A man", which is no answer
         return None
     logs = np.array([np.logaddexp.reduce(by_name[name]) if name in by_name else np.nan for name in names])
     if not np.nansum(np.exp(logs)) >= prompts.MIN_MASS:

@@ -21,6 +21,7 @@ from video_contrast.builders.clip_edits.edits import EDITS
 from video_contrast.builders.clip_edits.material import LeftOut
 from video_contrast.builders.clip_edits.mirrored import mirrored
 from video_contrast.builders.clip_edits.motion import motion_of
+from video_contrast.builders.clip_edits.parts import WHEN
 from video_contrast.builders.shapes.captions import PHRASES, claim, write
 from video_contrast.builders.shapes.scene_clip import SceneClip, scene_of
 from video_contrast.builders.shapes.truth import verdict
@@ -602,3 +603,8 @@ def test_reasons_agree_with_their_number() -> None:
         one, two = counts_in_words({reason: 1}), counts_in_words({reason: 2})
         assert re.match(r"1 clip (?:is|has|lacks|looks|stands|cannot)\b", one), one
         assert re.match(r"2 clips (?:are|have|lack|look|stand|cannot)\b", two), two
+
+
+@pytest.mark.parametrize("when", ["at the start", "at the very start", "soon", "behind a woman"])
+def test_words_of_order_are_known(when: str) -> None:
+    assert WHEN.search(f"a man enters the room {when}")

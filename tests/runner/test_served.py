@@ -23,6 +23,7 @@ from video_contrast.pace import Pace
 from video_contrast.runner.kinds.base import ClipFrames
 from video_contrast.runner.kinds.served import ServedOptions, ServedScorer
 from video_contrast.runner.kinds.served_embeddings import ServedEmbedder
+from video_contrast.runner.kinds.served_reading import read_answers
 
 CLIP = ClipFrames(np.zeros((2, 8, 8, 3), np.uint8))
 CAPTIONS = ["a man sits", "a woman runs away"]
@@ -338,3 +339,9 @@ def test_a_busy_server_is_asked_less() -> None:
     for thread in threads:
         thread.join()
     assert most[0] <= 2
+
+
+def test_a_letter_that_is_said_in_lower_case_counts_as_the_letter_even_where_the_capital_is_listed_too() -> None:
+    answer: Any = {"text": "b", "alternatives": [[("b", -0.2), ("A", -2.0), ("B", -3.0)]]}
+    (logs,), _ = read_answers([answer], ("A", "B", "C"))
+    assert logs is not None and logs.argmax() == 1 and logs[1] > -0.2
