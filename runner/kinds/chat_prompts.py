@@ -24,6 +24,8 @@ THINK = "<think>"
 QWEN_VIDEOS = "Qwen2VLVideoProcessor"
 IMAGE_PIXELS = (4 * 28 * 28, 16384 * 28 * 28)
 VIDEO_PIXELS = (128 * 28 * 28, 768 * 28 * 28)
+# What the README of MiniCPM-V passes with a video, whose frames would be cut into slices and numbered as images are.
+MINICPM_VIDEOS = {"max_slice_nums": 1, "use_image_id": False}
 
 
 class Turn(TypedDict):
@@ -163,6 +165,8 @@ class ChatPrompts:
             arguments["cap_pixels_per_frame"] = False
         elif type(videos).__name__ == QWEN_VIDEOS and _limits(videos) == IMAGE_PIXELS:
             arguments["size"] = dict(zip(("shortest_edge", "longest_edge"), VIDEO_PIXELS, strict=True))
+        if type(videos).__name__.startswith("MiniCPMV"):
+            arguments |= MINICPM_VIDEOS
         if takes_rate(self.processor):
             arguments["fps"] = metadata["fps"]
         return arguments

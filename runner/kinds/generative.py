@@ -266,7 +266,8 @@ class GenerativeScorer(PairScorer):
             "thinking": self.chat.thinking,
             "pixels": pixels,
         }
-        if times := told_times(self.tokenizer.decode(prompt.ids[:end]), prompt.inputs):
+        after = self.tokenizer.decode(prompt.ids[end:]).partition(questions[0])[0]  # GLM's times follow the frames
+        if times := told_times(self.tokenizer.decode(prompt.ids[:end]) + after, prompt.inputs):
             shown["times_told"] = times
         return super().rendered_input(clip, captions) | shown
 

@@ -20,8 +20,15 @@ def takes_rate(processor: Processor | None) -> bool:
     return hasattr(processor, "position_id_per_seconds")
 
 
-# How processors write times: Qwen3-VL and its like, VideoLLaMA 3, SmolVLM and Gemma 4 (minutes and whole seconds).
-WRITTEN = (r"<(\d+(?:\.\d+)?) seconds>", r"Time (\d+(?:\.\d+)?)s:", r"(?<![\d:])(\d\d):(\d\d)(?!\d)")
+# How processors write times: Qwen3-VL and its like, VideoLLaMA 3, GLM-4.1V and 4.6V (after the frames), Molmo 2,
+# SmolVLM and Gemma 4 (minutes and whole seconds).
+WRITTEN = (
+    r"<(\d+(?:\.\d+)?) seconds>",
+    r"Time (\d+(?:\.\d+)?)s:",
+    r"<\|end_of_image\|>(\d+(?:\.\d+)?)",
+    r"(\d+\.\d) ?<frame_start>",
+    r"(?<![\d:])(\d\d):(\d\d)(?!\d)",
+)
 # Seconds of a temporal patch, of models that know times by their positions.
 SPACED = ("second_per_grid_ts", "video_second_per_grid")
 

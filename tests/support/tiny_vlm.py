@@ -4,6 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from tiny_matching import MATCHING
+from tiny_native import gemma4, glm4v, glm46v, minicpmv4_6, molmo2
 from tiny_parts import SIGLIP, chat, save, text_config, tokenizer
 from tiny_qwen import qwen2_5_omni, qwen2_5_vl, qwen2_vl, qwen3_5, qwen3_vl
 
@@ -221,6 +222,11 @@ MAKERS: dict[str, Callable[[Path], Path]] = {
     "gemma3": gemma3,
     "lfm2_vl": lfm2_vl,
     "qwen2_5_omni": qwen2_5_omni,
+    "gemma4": gemma4,
+    "glm4v": glm4v,
+    "glm46v": glm46v,
+    "molmo2": molmo2,
+    "minicpmv4_6": minicpmv4_6,
     "embedding_gemma2": embedding_gemma2,
     **MATCHING,
 }

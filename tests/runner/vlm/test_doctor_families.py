@@ -17,9 +17,9 @@ from video_contrast.runner.kinds.base import ClipFrames
 from video_contrast.runner.kinds.reranker import RerankerScorer
 from video_contrast.runner.kinds.sentence import SentenceEncoder
 
-TIMED = ["qwen2_5_vl", "qwen3_vl", "smolvlm"]
-ALSO_TIMED = ["qwen3_5", "qwen2_5_omni"]  # through code that the others share
-UNTIMED = ["qwen2_vl", "llava_onevision", "llava_next_video", "internvl", "gemma3", "lfm2_vl"]
+TIMED = ["qwen2_5_vl", "qwen3_vl", "smolvlm", "gemma4", "glm46v", "molmo2"]
+ALSO_TIMED = ["qwen3_5", "qwen2_5_omni", "glm4v"]  # through code that the others share
+UNTIMED = ["qwen2_vl", "llava_onevision", "llava_next_video", "internvl", "gemma3", "lfm2_vl", "minicpmv4_6"]
 
 
 @pytest.fixture(scope="module")

@@ -23,8 +23,10 @@ from video_contrast.runner.locate import locate
 CAPTIONS = ["a man sits down", "A woman runs away quickly", "dogs"]
 GENERATIVE = [
     "qwen2_vl", "qwen2_5_vl", "qwen3_vl", "llava_onevision", "llava_next_video", "internvl", "smolvlm", "gemma3",
-    "qwen3_5", "lfm2_vl", "qwen2_5_omni",
+    "qwen3_5", "lfm2_vl", "qwen2_5_omni", "gemma4", "glm4v", "glm46v", "molmo2", "minicpmv4_6",
 ]  # fmt: skip
+# Of MiniCPM-V 4.6, as its README passes them with a video.
+CARDS: dict[str, dict[str, Any]] = {"minicpmv4_6": {"max_slice_nums": 1, "use_image_id": False}}
 RATE = 24.0  # of the file that the clip's frames were taken from, two a second
 
 
@@ -64,7 +66,7 @@ def test_generative_models(name: str, tiny_vlm: Callable[[str], Path], clip: Cli
             if images
             else {"videos": [clip.frames], "video_metadata": [metadata], "do_sample_frames": False}
         )
-        given |= {"fps": 4.0} if omni else {}
+        given |= {"fps": 4.0} if omni else CARDS.get(name, {})
         inputs = processor(text=[text], return_tensors="pt", **given)
         with torch.no_grad():
             probabilities = model(**inputs).logits[0, -1].double().softmax(-1)
@@ -79,11 +81,14 @@ def test_generative_models(name: str, tiny_vlm: Callable[[str], Path], clip: Cli
     parity.close(name, scorer.score(clip, CAPTIONS).scores, np.array(scores))
 
 
-def test_a_prompt_is_that_of_the_official_processor(tiny_vlm: Callable[[str], Path], clip: ClipFrames) -> None:
-    """Token for token, with the template's outer pair of marks around the timed blocks (transformers 5.10 on)."""
-    from transformers import AutoProcessor
+@pytest.mark.parametrize("name", ["qwen3_vl", "gemma4", "glm4v", "glm46v", "molmo2", "minicpmv4_6"])
+def test_inputs_are_those_of_the_librarys_own_route(
+    name: str, tiny_vlm: Callable[[str], Path], clip: ClipFrames
+) -> None:
+    """Token ids and pixels as of `apply_chat_template`, and the log-probabilities of a caption after them."""
+    from transformers import AutoModelForMultimodalLM, AutoProcessor
 
-    processor = AutoProcessor.from_pretrained(tiny_vlm("qwen3_vl"))
+    processor = AutoProcessor.from_pretrained(tiny_vlm(name))
     question = YESNO.format(caption=CAPTIONS[0])
     messages = [
         {"role": "user", "content": [{"type": "video", "video": clip.frames}, {"type": "text", "text": question}]}
@@ -91,14 +96,28 @@ def test_a_prompt_is_that_of_the_official_processor(tiny_vlm: Callable[[str], Pa
     metadata = {"total_num_frames": 48, "fps": RATE, "frames_indices": [round(time * RATE) for time in clip.times]}
     official = processor.apply_chat_template(
         messages, tokenize=True, add_generation_prompt=True, return_dict=True, return_tensors="pt",
-        do_sample_frames=False, video_metadata=[metadata],
+        do_sample_frames=False, video_metadata=[metadata], **CARDS.get(name, {}),
     )  # fmt: skip
-    scorer = load(tiny_vlm("qwen3_vl"))
+    scorer = load(tiny_vlm(name))
     prompt = scorer.chat.prompt(clip, question)
-    assert prompt.ids == official["input_ids"][0].tolist()
-    assert torch.equal(prompt.inputs["pixel_values_videos"], official["pixel_values_videos"])
-    marks = prompt.ids.count(processor.tokenizer.convert_tokens_to_ids("<|vision_start|>"))
-    assert marks == int(official["video_grid_thw"][0, 0]) + 1
+    assert prompt.inputs.keys() == official.keys()
+    for field, value in official.items():
+        assert torch.equal(prompt.inputs[field], torch.as_tensor(value)), field
+    if name == "qwen3_vl":  # the template's outer pair of marks around the timed blocks (transformers 5.10 on)
+        marks = prompt.ids.count(processor.tokenizer.convert_tokens_to_ids("<|vision_start|>"))
+        assert marks == int(official["video_grid_thw"][0, 0]) + 1
+
+    model = AutoModelForMultimodalLM.from_pretrained(tiny_vlm(name)).eval()
+    answer = processor.tokenizer(CAPTIONS[1], add_special_tokens=False, return_tensors="pt")["input_ids"]
+    whole = dict(official)
+    for field, added in (("input_ids", answer), *((f, torch.zeros_like(answer)) for f in ("mm_token_type_ids",))):
+        if field in whole:
+            whole[field] = torch.cat([whole[field], added], 1)
+    whole["attention_mask"] = torch.ones_like(whole["input_ids"])
+    with torch.no_grad():
+        logs = model(**whole).logits[0, -answer.shape[1] - 1 : -1].double().log_softmax(-1)
+    [ours], _ = scorer._caption_loglik(clip, [CAPTIONS[1]], question)
+    assert ours == pytest.approx(float(logs.gather(1, answer[0][:, None]).sum()), abs=1e-3)
 
 
 def test_frames_are_no_larger_than_in_training(tiny_vlm: Callable[[str], Path], clip: ClipFrames) -> None:
