@@ -110,7 +110,9 @@ def read_result(output: Path) -> RunResult:
 
 def identity(job: Job, dtype: str) -> Identity:
     """What a directory belongs to."""
-    return {
+    usual, own = Sampling(fps=job.sampling.fps), job.sampling
+    rate, usually = ([one.least, one.multiple, one.rounding] for one in (own, usual))
+    mark: Identity = {
         "model": job.source.name,
         "revision": job.source.revision,
         "kind": job.kind.name,
@@ -127,6 +129,9 @@ def identity(job: Job, dtype: str) -> Identity:
         "limit": job.options.limit,
         "fingerprints": job.loaded.fingerprints,
     }
+    if own.fps is not None and rate != usually:
+        mark["rate"] = rate
+    return mark
 
 
 def model_facts(job: Job, model: Model) -> ModelRecord:

@@ -29,9 +29,10 @@ class Keys:
         if visual.name == "blind":
             return seeds.digest("video", "blind", self.sampling.frames).hex()[:32]
         accepted = ("accept_damaged",) if self.sampling.accept_damaged else ()
-        rate = (
-            () if self.sampling.fps is None else ("fps", self.sampling.fps, self.sampling.least, self.sampling.multiple)
-        )
+        own = self.sampling
+        rate: tuple[seeds.Part, ...] = () if own.fps is None else ("fps", own.fps, own.least, own.multiple)
+        if own.fps is not None and own.rounding != "down":
+            rate = (*rate, own.rounding)
         return seeds.digest(
             "video", self.version, self.contents[clip.video_path], clip.start, clip.end,
             self.sampling.frames, self.sampling.policy, *_visual(visual, clip), *accepted, *rate, *self._segments(clip),

@@ -27,8 +27,8 @@ from video_contrast.version import __version__
 PACKAGES = ("torch", "transformers", "accelerate", "av", "numpy", "pillow", "safetensors", "sentence-transformers")
 # What may not change within a directory. Conditions and configs may: more of them are added to what is there.
 FIXED = (
-    "model", "revision", "kind", "options", "dataset", "split", "frames", "sampling", "fps", "accept_damaged", "dtype",
-    "seed", "limit", "questions",
+    "model", "revision", "kind", "options", "dataset", "split", "frames", "sampling", "fps", "rate", "accept_damaged",
+    "dtype", "seed", "limit", "questions",
 )  # fmt: skip
 
 

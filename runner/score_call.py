@@ -166,6 +166,8 @@ def _sampling(kind: Kind, source: ModelSource, options: ScoreOptions) -> Samplin
     if options.frames == "owner":
         return _owners_sampling(kind, source, options)
     if options.fps is None:
+        if options.sampling == "steps":
+            raise UsageError("--sampling steps takes frames at a rate: give --fps")
         return Sampling(_frames(kind, source, options.frames), options.sampling, options.accept_damaged)
     if kind.family != "pair" and not kind.by_rate:
         raise UsageError(f"--fps goes with models that read any number of frames, which {source.name} does not")
@@ -180,7 +182,7 @@ def _owners_sampling(kind: Kind, source: ModelSource, options: ScoreOptions) -> 
         raise UsageError("--frames owner says at which rate and where frames lie: leave --fps and --sampling out")
     recipe = recipe_of(source, kind.name)
     if recipe is not None and (owner := recipe.owner) is not None:
-        return Sampling(owner.frames, owner.policy, options.accept_damaged, owner.fps, owner.least, owner.multiple)
+        return Sampling(owner.frames, owner.policy, options.accept_damaged, *owner.bounds)
     if kind.frames is None or kind.frames(source.config) is None:
         raise UsageError(
             f"--frames owner: which frames the owners of {source.name} look at is not known here; give --frames N or "

@@ -7,10 +7,11 @@ per-frame one acts on the sampled frames only; a codec on the groups of pictures
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from video_contrast.perturbations.video import VideoCondition
 
 BLANK_SIZE = 224
+# How a rate becomes a whole number of frames; "ends": a frame for every step that begins, and the clip's last.
+Rounding = Literal["down", "nearest", "up", "ends"]
 
 
 @dataclass(frozen=True)
@@ -30,11 +33,12 @@ class Sampling:
     """Which frames of a clip are looked at."""
 
     frames: int = 8  # how many
-    policy: Policy = "uniform"  # where: "uniform", "linspace" or "head"
+    policy: Policy = "uniform"  # where they lie
     accept_damaged: bool = False  # whether frames of damaged files are looked at all the same
     fps: float | None = None  # frames a second, `frames` at most; None takes `frames` of every clip
     least: int = 4  # of a rate: the fewest
     multiple: int = 2  # of a rate: what the number of frames is rounded down to a multiple of
+    rounding: Rounding = "down"  # of a rate: how the seconds times the rate become a whole number
 
     def count(self, seconds: float, shown: int) -> int:
         """How many frames of a clip are looked at; of a rate as `smart_nframes` of qwen-vl-utils counts them.
@@ -46,9 +50,15 @@ class Sampling:
         """
         if self.fps is None:
             return self.frames
-        # 10 seconds of times in floating point are 9.9999999 at times
-        count = min(max(seconds * self.fps + 1e-6, self.least), self.frames, shown)
-        return max(self.multiple, int(count) // self.multiple * self.multiple)
+        number = seconds * self.fps
+        steps = {  # 10 seconds of times in floating point are 9.9999999 at times
+            "down": math.floor(number + 1e-6),
+            "nearest": round(number),
+            "up": math.ceil(number - 1e-6),
+            "ends": math.ceil(number * (shown - 1) / max(1, shown) - 1e-6) + 1,
+        }
+        count = min(max(steps[self.rounding], self.least), self.frames, shown)
+        return max(self.multiple, count // self.multiple * self.multiple)
 
 
 @dataclass(frozen=True)
@@ -129,7 +139,8 @@ def _union(needs: Sequence[_Need]) -> np.ndarray:
 
 def _need(visual: Visual, clip: Clip, footage: AnyFootage, sampling: Sampling) -> _Need:
     first = footage.span[0]
-    numbers = footage.sample(sampling.count(_seconds(footage), footage.span[1] - footage.span[0]), sampling.policy)
+    count = sampling.count(_seconds(footage), footage.span[1] - footage.span[0])
+    numbers = footage.sample(count, sampling.policy, sampling.fps)
     shown = numbers - first
     if visual.name is None:
         return _Need(visual, shown, numbers, numbers)

@@ -320,8 +320,7 @@ def frames(items: ProbedSet) -> Settings:
         recipe = recipe_of(run.job.source, run.job.kind.name)
         if recipe is not None and recipe.owner is not None:
             owner = recipe.owner
-            bounds = owner.fps, owner.least, owner.multiple
-            other["--frames owner"] = Sampling(owner.frames, owner.policy, now.accept_damaged, *bounds)
+            other["--frames owner"] = Sampling(owner.frames, owner.policy, now.accept_damaged, *owner.bounds)
     for name, sampling in other.items():
         if sampling != now:
             yield name, partial(_sampled, sampling=sampling)

@@ -151,7 +151,7 @@ class GenerativeScorer(PairScorer):
         if self.options.letter_prompt == "owner" and self.owner and self.together:
             question = question or WHICH_SENTENCE
             if question.prompt == WHICH_SENTENCE.prompt:  # that of a published set stays
-                question = replace(question, prompt=self.owner.prompt)
+                question = replace(question, prompt=self.owner.prompt, option=self.owner.option or question.option)
         if question is None:
             return None
         return replace(question, text=self.chat.safe(question.text)).of_frames(0 if clip is None else len(clip.frames))

@@ -60,14 +60,14 @@ def source_of(family: str) -> ModelSource:
     )
 
 
-@pytest.mark.parametrize("family", [name for name in OWNERS if "Qwen" in name or "LLaVA" in name or "InternVL" in name])
+@pytest.mark.parametrize("family", [name for name in OWNERS if name not in ("LanguageBind (video)", "Cosmos-Embed1")])
 def test_owner_takes_the_frames_of_the_recipe_and_says_where_they_were_read(family: str) -> None:
     owner = OWNERS[family]
-    assert owner is not None and owner.source.startswith("https://")
+    assert owner is not None and owner.source.startswith(("https://", "transformers: models/"))
     sampling = _sampling(all_kinds()["generative"], source_of(family), ScoreOptions(frames="owner"))
     assert (sampling.frames, sampling.fps, sampling.policy) == (owner.frames, owner.fps, owner.policy)
     sized = {"frame_size": "owner"} if family.startswith("Qwen") and "Omni" not in family else {}
-    asked = {"letter_prompt": "owner"} if family.startswith("Qwen3-VL") else {}
+    asked = {"letter_prompt": "owner"} if family[:8] in ("Qwen3-VL", "InternVL", "VideoLLa") else {}
     kind = all_kinds()["generative"]
     assert _owners_options(kind, source_of(family), ScoreOptions(frames="owner")) == sized | asked
     assert _owners_options(kind, source_of(family), ScoreOptions(frames=8)) == {}
@@ -108,3 +108,10 @@ def test_a_run_with_other_frames_than_the_owners_says_so(tmp_path: Path) -> None
     assert beside_owner(record) == "not the owner's setting (2 fps, 4 to 768 frames, linspace)"
     record["sampling"] |= {"frames": 768, "fps": 2.0, "policy": "linspace", "least": 4, "multiple": 2}
     assert beside_owner(record) == ""
+    record["model"]["options"] = {"frame_size": "processor", "scoring": "letter", "letter_prompt": "plain"}
+    assert beside_owner(record) == "not the owner's size of frames"
+    asking = OWNERS["InternVL"]
+    assert asking is not None
+    record["model"]["recipe"] = {"owner": {**asking._asdict(), "words": asking.words}}
+    record["sampling"] |= {"frames": 8, "fps": None, "policy": "uniform"}
+    assert beside_owner(record) == "not the owner's prompt"

@@ -75,7 +75,13 @@ def self_test_lines(record: RunRecord) -> list[str]:
     return lines
 
 
-_POLICIES = {"uniform": "middles of equal segments", "linspace": "first to last", "head": "the first ones"}
+_POLICIES = {
+    "uniform": "middles of equal segments",
+    "linspace": "first to last",
+    "starts": "beginnings of equal segments",
+    "steps": "one at every step of the rate",
+    "head": "the first ones",
+}
 # Of a model's facts, those on which its figures depend most, as they are called in the record.
 _FACTS = (
     "pooling",
@@ -89,6 +95,7 @@ _FACTS = (
     "prompt",
 )
 _LONGEST = 160  # characters of a prompt
+_UNSAID = {"rounding": "down"}  # of records that were written without it
 
 
 def setting_lines(record: RunRecord) -> list[str]:
@@ -117,7 +124,7 @@ def setting_lines(record: RunRecord) -> list[str]:
 
 
 def beside_owner(record: RunRecord) -> str:
-    """That other frames were looked at than the model's owners look at; "" where they are the same, or not known.
+    """That other frames, sizes or prompts were taken than the model's owners take; "" where those are not known.
 
     >>> owner = {"frames": 8, "fps": None, "least": 1, "multiple": 1, "policy": "uniform", "words": "8 frames, uniform"}
     >>> run = {"sampling": {"frames": 4, "policy": "uniform", "fps": None}, "model": {"recipe": {"owner": owner}}}
@@ -126,10 +133,16 @@ def beside_owner(record: RunRecord) -> str:
     """
     owner: Any = record["model"].get("recipe", {}).get("owner")  # the fields of a recipe's `OwnerFrames`, and `words`
     sampling = record["sampling"]
-    names = ("frames", "policy", "fps", *(("least", "multiple") if sampling.get("fps") else ()))
-    if owner is None or all(owner[name] == sampling.get(name) for name in names):
+    names = ("frames", "policy", "fps", *(("least", "multiple", "rounding") if sampling.get("fps") else ()))
+    if owner is None:
         return ""
-    return f"not the owner's setting ({owner['words']})"
+    if any(owner.get(name, _UNSAID.get(name)) != sampling.get(name, _UNSAID.get(name)) for name in names):
+        return f"not the owner's setting ({owner['words']})"
+    options = record["model"].get("options", {})
+    others = ["size of frames"] if owner.get("side") and options.get("frame_size") == "processor" else []
+    if owner.get("prompt") and options.get("scoring") == "letter" and options.get("letter_prompt") == "plain":
+        others.append("prompt")
+    return f"not the owner's {' and '.join(others)}" if others else ""
 
 
 def _short(text: str) -> str:

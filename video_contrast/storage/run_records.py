@@ -149,6 +149,7 @@ class SamplingRecord(TypedDict):
     fps: float | None
     least: NotRequired[int]
     multiple: NotRequired[int]
+    rounding: NotRequired[str]
 
 
 class ConditionRecord(TypedDict):
@@ -194,6 +195,7 @@ class Identity(TypedDict):
     frames: int
     sampling: str
     fps: float | None
+    rate: NotRequired[list[int | str]]  # how frames of a rate are counted, where not as by default
     accept_damaged: bool
     questions: str
     dtype: str

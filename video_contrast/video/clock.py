@@ -70,17 +70,20 @@ class VideoIndex:
         except VideoContrastError as error:
             raise BrokenVideo(f"{self.path}: {error}") from error
 
-    def sample(self, span: tuple[int, int], count: int, policy: Policy = "uniform") -> npt.NDArray[np.int64]:
+    def sample(
+        self, span: tuple[int, int], count: int, policy: Policy = "uniform", fps: float | None = None
+    ) -> npt.NDArray[np.int64]:
         """The numbers of `count` frames of a span, int64[count]; see `sampling.sampled_frames`.
 
         Args:
             span: first and one past the last frame, as `span` returns them.
             count: frames wanted.
-            policy: "uniform", "linspace" or "head".
+            policy: one of `sampling.POLICIES`.
+            fps: frames a second of "steps".
         """
         first, stop = span
         until = float(self.times[stop]) if stop < self.n_frames else self.end
-        return first + sampled_frames(self.times[first:stop], until, count, policy)
+        return first + sampled_frames(self.times[first:stop], until, count, policy, fps)
 
     def minimum(self, frames: Sequence[int]) -> int:
         """How many frames must be decoded to get the frames `wanted` (increasing)."""

@@ -58,9 +58,9 @@ class Footage:
         """The size of one decoded frame."""
         return 3 * self.index.width * self.index.height
 
-    def sample(self, count: int, policy: Policy) -> npt.NDArray[np.int64]:
-        """The numbers of `count` frames of the clip, int64[count]."""
-        return self.index.sample(self.span, count, policy)
+    def sample(self, count: int, policy: Policy, fps: float | None = None) -> npt.NDArray[np.int64]:
+        """The numbers of `count` frames of the clip, int64[count]; `fps`: frames a second of the policy "steps"."""
+        return self.index.sample(self.span, count, policy, fps)
 
     def middle(self, numbers: npt.NDArray[np.int64]) -> int:
         """The number of the frame that stands for the clip, where `numbers` are sampled."""
@@ -121,13 +121,13 @@ class EditedFootage:
         sizes = [upright_size(file) for file in dict.fromkeys(self.files) if file]
         return min(sizes, key=lambda size: (size[0] * size[1], size))
 
-    def sample(self, count: int, policy: Policy) -> npt.NDArray[np.int64]:
-        """The numbers of `count` pictures, int64[count].
+    def sample(self, count: int, policy: Policy, fps: float | None = None) -> npt.NDArray[np.int64]:
+        """The numbers of `count` pictures, int64[count]; every segment has its share, also at a rate (`fps`).
 
         Raises:
             UnseenEdit: a segment is seen less than twice in them.
         """
-        numbers = self.timeline.sample(count, policy)
+        numbers = self.timeline.sample(count, "starts" if policy == "steps" else policy)
         for number, times in self._unseen(numbers)[:1]:
             raise UnseenEdit(
                 f"unseen at this sampling: segment {number} of {len(self.files)} is in {times} of {count} frames, "

@@ -9,8 +9,8 @@ import numpy.typing as npt
 
 from video_contrast.errors import UsageError, VideoContrastError
 
-Policy = Literal["uniform", "linspace", "head"]
-POLICIES: tuple[Policy, ...] = ("uniform", "linspace", "head")
+Policy = Literal["uniform", "linspace", "starts", "steps", "head"]
+POLICIES: tuple[Policy, ...] = ("uniform", "linspace", "starts", "steps", "head")
 # Containers round times to milliseconds, and seconds are written as decimals.
 _ROUNDED = 5.1e-4
 _TINY = 1e-9
@@ -53,36 +53,51 @@ def span_frames(
 
 
 def sampled_frames(
-    times: npt.NDArray[np.float64], end_of_last: float, count: int, policy: Policy = "uniform"
+    times: npt.NDArray[np.float64],
+    end_of_last: float,
+    count: int,
+    policy: Policy = "uniform",
+    fps: float | None = None,
 ) -> npt.NDArray[np.int64]:
     """Which `count` frames of a clip are sampled, by the times at which they are shown.
 
     At an even rate (no frame is shown half a frame or more away from its place in an even rhythm) these are
     `frame_indices`. At a variable rate the same places are taken in time: the frame that is shown at the middle of
-    each of `count` equal segments, or at `count` equally spaced moments from the first frame to the last.
+    each of `count` equal segments, at its beginning ("starts"), or at `count` equally spaced moments from the first
+    frame to the last. "steps" takes the first frame at or after every 1 / fps seconds, by time at any rate; where
+    `count` is too small to reach the end so, it is "linspace".
 
     Args:
         times: float64[n], seconds at which each frame of the clip is shown, increasing.
         end_of_last: seconds at which the last one stops being shown.
         count: frames wanted, at least 1.
-        policy: "uniform", "linspace" or "head" (the first `count` frames, whatever their times).
+        policy: one of `POLICIES`; "head" takes the first `count` frames, whatever their times.
+        fps: frames a second of "steps".
 
     Returns:
         int64[count], non-decreasing, in 0..n-1.
 
     Raises:
-        UsageError: as `frame_indices`.
+        UsageError: as `frame_indices`; "steps" without a rate.
 
     >>> sampled_frames(np.array([0.0, 0.1, 0.2, 4.0]), 4.1, 4).tolist()
     [2, 2, 2, 2]
     """
+    length = end_of_last - times[0]
+    if policy == "steps":
+        if fps is None:
+            raise UsageError("--sampling steps takes frames at a rate: give --fps")
+        if count > length * fps - 1 - _TINY:
+            steps = times[0] + np.arange(count) / fps
+            return np.minimum(np.searchsorted(times, steps - _ROUNDED), len(times) - 1).astype(np.int64)
+        policy = "linspace"
     even = frame_indices(len(times), count, policy)
     if policy == "head" or is_even(times):
         return even
     if policy == "linspace":
         moments = np.linspace(times[0], times[-1], count)
     else:
-        moments = times[0] + (np.arange(count) + 0.5) * (end_of_last - times[0]) / count
+        moments = times[0] + (np.arange(count) + (0.5 if policy == "uniform" else 0.0)) * length / count
     return np.maximum(np.searchsorted(times, moments + _TINY, side="right") - 1, 0).astype(np.int64)
 
 
@@ -100,6 +115,7 @@ def frame_indices(n_frames: int, count: int, policy: Policy = "uniform") -> npt.
     - `uniform`: the middle of each of `count` equal segments. The indices are symmetric in time (for even `count`),
       so a clip and its reversal give the same set of frames.
     - `linspace`: from the first to the last frame in equal steps, both included.
+    - `starts`: the first frame of each of `count` equal segments.
     - `head`: the first `count` frames.
 
     A clip with fewer frames than `count` repeats frames; it is never padded with black.
@@ -113,7 +129,7 @@ def frame_indices(n_frames: int, count: int, policy: Policy = "uniform") -> npt.
         int64[count], non-decreasing, in 0..n_frames-1.
 
     Raises:
-        UsageError: `count` or `n_frames` is below 1, or the policy is unknown.
+        UsageError: `count` or `n_frames` is below 1, or the policy is unknown or needs a rate.
 
     >>> frame_indices(12, 6).tolist(), frame_indices(12, 6, "linspace").tolist(), frame_indices(3, 6).tolist()
     ([0, 2, 4, 7, 9, 11], [0, 2, 4, 7, 9, 11], [0, 0, 1, 1, 2, 2])
@@ -126,6 +142,8 @@ def frame_indices(n_frames: int, count: int, policy: Policy = "uniform") -> npt.
         if count == 1:
             return np.zeros(1, np.int64)
         return np.array([(i * (n_frames - 1) * 2 + count - 1) // (2 * (count - 1)) for i in range(count)], np.int64)
+    if policy == "starts":
+        return np.arange(count, dtype=np.int64) * n_frames // count
     if policy != "uniform":
         raise UsageError(f"--sampling {policy!r} is not one of {', '.join(POLICIES)}")
     # The middle of segment i in frame numbers, rounded down; the second half is the mirror image of the first. With

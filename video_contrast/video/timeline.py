@@ -67,7 +67,7 @@ class Timeline:
     def sample(self, count: int, policy: Policy = "uniform") -> npt.NDArray[np.int64]:
         """The numbers of `count` pictures, int64[count].
 
-        `count`: pictures wanted, at least 1. `policy`: "uniform", "linspace" or "head".
+        `count`: pictures wanted, at least 1. `policy`: one of `sampling.POLICIES` but "steps".
         """
         if policy == "head":
             return frame_indices(len(self.times), count, policy)
@@ -81,13 +81,13 @@ class Timeline:
 
         Args:
             count: moments.
-            policy: "uniform" or "linspace".
+            policy: "uniform", "linspace" or "starts".
         """
         if count < 1:
             raise UsageError(f"cannot sample {count} frames")
         steps = np.arange(count)
-        moments = (steps + 0.5) / count if policy == "uniform" else steps / max(1, count - 1)
-        moments = moments * self.end
+        middle, last = 0.5 if policy == "uniform" else 0.0, policy == "linspace" and count > 1
+        moments = (steps + middle) / (count - last) * self.end
         borders = [self.offsets[k] + self.segments[k].fade / 2 for k in range(1, len(self.segments))]
         # The second half is the mirror image of the first, so that two segments of one length share evenly.
         early = steps < (count + 1) // 2

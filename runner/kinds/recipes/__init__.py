@@ -20,6 +20,7 @@ from typing import NamedTuple, cast
 
 from video_contrast.files import Json, JsonObject
 from video_contrast.runner.kinds.registry import ModelSource
+from video_contrast.runner.views import Rounding
 from video_contrast.video import Policy
 
 
@@ -48,7 +49,14 @@ class OwnerFrames(NamedTuple):
     least_tokens: int = 0  # of a frame; smaller ones are enlarged
     most_tokens: int = 0  # of a frame
     clip_tokens: int = 0  # of a clip, where two frames share a token
+    rounding: Rounding = "down"  # of a rate: how the seconds times the rate become a whole number
     prompt: str = ""  # with `{question}`, `{options}` and `{letters}`; "" where it is not known
+    option: str = ""  # a line of the options, with `{letter}` and `{text}`; "": as of `Question`
+
+    @property
+    def bounds(self) -> tuple[float | None, int, int, Rounding]:
+        """The fields of `Sampling` that count the frames of a rate."""
+        return self.fps, self.least, self.multiple, self.rounding
 
     def pixels(self, frames: int) -> tuple[int, int]:
         """The smallest and the largest number of pixels of each of so many frames.
@@ -135,7 +143,9 @@ def all_recipes() -> tuple[Recipe, ...]:
             least_tokens=int(row["least_tokens"] or 0),
             most_tokens=int(row["most_tokens"] or 0),
             clip_tokens=int(row["clip_tokens"] or 0),
+            rounding=cast(Rounding, row["rounding"] or "down"),
             prompt=row["prompt"].replace(r"\n", "\n"),
+            option=row["option"],
         )
         for row in _table("owners.tsv")
     }
