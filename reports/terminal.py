@@ -23,7 +23,7 @@ from video_contrast.storage.run_figures import (
 )
 from video_contrast.storage.run_folder import CLEAN
 from video_contrast.storage.run_notes import missing_clips, remark_lines, self_test_lines, setting_lines
-from video_contrast.storage.run_records import ConfigMetrics, RunRecord
+from video_contrast.storage.run_records import ConfigMetrics, ConfigMissing, RunRecord
 
 BEST = "*"  # behind a cell
 MANY = 40  # conditions of a config, from which on perturbations are shown by their means
@@ -100,7 +100,16 @@ def lines_of(
     for configs in runs.values() if detailed else ():
         for config, entry in configs.items():
             lines += _gamma_lines(config, entry, many=config in many)
+    if any(entry.get("n_missing") for configs in runs.values() for entry in configs.values()):
+        lines.append(TableLine("clips missing (figures are over the others)", None, list(map(_missing, runs.values()))))
     return lines
+
+
+def _missing(configs: Mapping[str, ConfigMetrics]) -> str:
+    """Missing clips of the runs of a column, as in "4 of 7"; "-" where that is not known (logs of other harnesses)."""
+    known = (entry for entry in configs.values() if "n_missing" in entry)
+    counts = dict.fromkeys((entry["n_missing"], entry.get("n_clips")) for entry in known)
+    return ", ".join(f"{n:,}" if of_all is None else f"{n:,} of {of_all:,}" for n, of_all in counts) or "-"
 
 
 def _line(
@@ -141,11 +150,19 @@ def _gamma_lines(config: str, entry: ConfigMetrics, *, many: bool) -> Iterator[T
             yield TableLine(f"{config}: gamma {gamma.group}, {gamma.words}{note}", None, [cell], n=gamma.n)
 
 
+def with_missing(configs: Mapping[str, ConfigMetrics], record: RunRecord) -> dict[str, ConfigMetrics]:
+    """The metrics of a run, each config with the number of missing clips of the run and of all, for its tables."""
+    counts = ConfigMissing(n_missing=record.get("n_missing", 0))
+    if "n_clips" in record:
+        counts["n_clips"] = record["n_clips"]
+    return {name: {**entry, **counts} for name, entry in configs.items()}
+
+
 def metrics_of(runs: Sequence[RunFolder]) -> dict[str, dict[str, ConfigMetrics]]:
     """Metrics of runs by column, see `columns_of`."""
     configs: dict[str, dict[str, ConfigMetrics]] = {}
     for run, column in zip(runs, columns_of(runs), strict=True):
-        configs.setdefault(column, {}).update(run.metrics["configs"])
+        configs.setdefault(column, {}).update(with_missing(run.metrics["configs"], run.record))
     return configs
 
 
@@ -171,7 +188,7 @@ def steps_of(runs: Sequence[RunFolder]) -> dict[int, dict[str, ConfigMetrics]]:
         return {}
     metrics: dict[int, dict[str, ConfigMetrics]] = {}
     for number, run in sorted(numbered, key=lambda pair: pair[0]):
-        metrics.setdefault(number, {}).update(run.metrics["configs"])
+        metrics.setdefault(number, {}).update(with_missing(run.metrics["configs"], run.record))
     return metrics
 
 
@@ -232,13 +249,8 @@ def show(lines: Sequence[TableLine], models: Sequence[str], title: str = "") -> 
 
 
 def run_lines(runs: Sequence[RunFolder]) -> list[str]:
-    """With what each run was made, and of those that miss clips how many, and so over which every figure is."""
-    settings = [f"{run.path.name}: {'; '.join(setting_lines(run.record))}" for run in runs]
-    return settings + [
-        f"{run.path.name}: {missing_clips(run.record)} missing; its figures are over the others"
-        for run in runs
-        if run.record.get("n_missing")
-    ]
+    """With what each run was made."""
+    return [f"{run.path.name}: {'; '.join(setting_lines(run.record))}" for run in runs]
 
 
 def remarks(record: RunRecord) -> list[str]:

@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from video_contrast import seeds
-from video_contrast.files import atomic_path
+from video_contrast.files import atomic_path, state
 from video_contrast.storage.run_records import VideoFile
 from video_contrast.video import Clip, Counter, EditedFootage, Footage
 
@@ -110,7 +110,6 @@ def _read(path: Path) -> np.ndarray:
 
 def _key(root: Path, clip: Clip, numbers: Sequence[int], accept_damaged: bool) -> str:
     """A digest of the files as they are now, of how the clip is put together, and of the frames."""
-    stats = [(root / path).stat() for path in clip.paths]
-    files = [f"{path} {stat.st_size} {stat.st_mtime_ns}" for path, stat in zip(clip.paths, stats, strict=True)]
+    files = [f"{path} {state((root / path).stat())}" for path in clip.paths]
     segments = [repr(segment) for segment in clip.segments]
     return seeds.digest(str(root), *files, *segments, accept_damaged, *map(int, numbers)).hex()[:32]

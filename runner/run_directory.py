@@ -17,8 +17,9 @@ from video_contrast.console import counted, note
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import JsonObject, sha256
 from video_contrast.remote import address_of
-from video_contrast.runner.job import Job
+from video_contrast.runner.job import Job, RunResult, read_result
 from video_contrast.runner.sets import LoadedSet
+from video_contrast.runner.video_files import is_same
 from video_contrast.storage import RunFolder
 from video_contrast.storage.run_folder import plain
 from video_contrast.storage.run_records import Identity, VideoFile
@@ -49,20 +50,25 @@ def is_of(run: RunFolder, request: JsonObject, files: Mapping[str, list[int]]) -
     )
 
 
-def finished(job: Job) -> bool:
-    """Whether the folder of a job holds its run, of the same rows and videos; says so of videos that are gone."""
+def finished(job: Job) -> RunResult | None:
+    """The finished run in the folder of a job, of the same rows and videos; None where there is none.
+
+    Videos that are gone since it was scored are noted, and named in the record that is returned.
+    """
     run, root = RunFolder(job.output), job.video_root
     root = None if root is None or address_of(root) else root
     if not is_of(run, job.request, job.source.files):
-        return False
+        return None
     if run.record["set"]["fingerprints"] != job.loaded.fingerprints or (
         root and _replaced(run.videos, job.loaded, root)
     ):
-        return False
+        return None
+    result = read_result(job.output)
     gone = sorted(path for path in run.videos if root and not (root / path).exists())
     if gone:
         note(f"{run.path} was scored with {counted(len(gone), 'video')} not under {root} any more, such as {gone[0]}")
-    return True
+        result.record["gone"] = gone
+    return result
 
 
 def _replaced(videos: Mapping[str, VideoFile], loaded: LoadedSet, video_root: Path) -> bool:
@@ -73,9 +79,7 @@ def _replaced(videos: Mapping[str, VideoFile], loaded: LoadedSet, video_root: Pa
             stat = file.stat()
         except OSError:
             continue
-        if (stat.st_size, stat.st_mtime_ns) != (former.get("size"), former.get("changed")) and (
-            stat.st_size != former.get("size") or sha256(file) != former.get("sha256")
-        ):
+        if not is_same(former, stat) and (stat.st_size != former.get("size") or sha256(file) != former.get("sha256")):
             return True
     return False
 

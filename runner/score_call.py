@@ -16,7 +16,7 @@ from video_contrast.options import with_options
 from video_contrast.runner import run_directory
 from video_contrast.runner.conditions import parse
 from video_contrast.runner.doctor.result import accepted_checks
-from video_contrast.runner.job import Job, RunResult, describe, read_result
+from video_contrast.runner.job import Job, RunResult, describe
 from video_contrast.runner.kinds import Kind, all_kinds, choose, options_for
 from video_contrast.runner.kinds.base import ModelSource
 from video_contrast.runner.kinds.recipes import recipe_of
@@ -78,8 +78,8 @@ def score_job(job: Job, *, in_memory: bool = False) -> RunResult:
 
     Raises UsageError, VideoContrastError: as `score`.
     """
-    if not in_memory and run_directory.finished(job):
-        return read_result(job.output)
+    if not in_memory and (result := run_directory.finished(job)):
+        return result
     from video_contrast.runner.execute import execute
 
     return execute(job, in_memory=in_memory)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
@@ -91,6 +92,17 @@ def absent(clips: Iterable[Clip], root: Path | None) -> dict[str, str]:
     return reasons
 
 
+def state_of(status: os.stat_result, digest: str) -> VideoFile:
+    """What is known of a file that was read."""
+    size, changed, status_changed = files.state(status)
+    return {"sha256": digest, "size": size, "changed": changed, "status_changed": status_changed}
+
+
+def is_same(known: VideoFile, status: os.stat_result) -> bool:
+    """Whether a file is as it was when it was read; a copy of its size and time has another time of its status."""
+    return known == state_of(status, known.get("sha256", ""))
+
+
 class VideoFiles(Mapping[str, str]):
     """Video path -> sha256 of the file, "" where it cannot be read; each file is read when it is first asked for.
 
@@ -98,7 +110,7 @@ class VideoFiles(Mapping[str, str]):
 
     Args:
         root: the folder that the paths are relative to.
-        known: what was known of files; those of the same size and time of change are not read again.
+        known: what was known of files; those of the same size and times of change are not read again.
         looked_at: is given what is known of every file that was asked for.
     """
 
@@ -131,9 +143,7 @@ class VideoFiles(Mapping[str, str]):
         try:
             stat = regular(files.resolve_under(self.root, path))
             known = self._known.get(path, {})
-            if known.get("size") == stat.st_size and known.get("changed") == stat.st_mtime_ns:
-                return known
-            return {"sha256": _digest(file), "size": stat.st_size, "changed": stat.st_mtime_ns}
+            return known if is_same(known, stat) else state_of(stat, _digest(file))
         except VideoContrastError as error:
             return {"error": str(error).removeprefix(f"{file}: ")}
         except OSError as error:

@@ -154,6 +154,11 @@ def copy_file(source: str | os.PathLike[str], target: str | os.PathLike[str]) ->
     shutil.copyfile(source, target)
 
 
+def state(status: os.stat_result) -> tuple[int, int, int]:
+    """What changes with a file's content: size, time of change, and that of its status, which no program can set."""
+    return status.st_size, status.st_mtime_ns, status.st_ctime_ns
+
+
 def sha256(path: str | os.PathLike[str]) -> str:
     """The sha256 of a file, in hexadecimal."""
     with open(path, "rb") as handle:

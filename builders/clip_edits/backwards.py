@@ -16,7 +16,7 @@ _ANY = "..."
 # Verbs of motion: the word behind them says where it goes, and going backwards it goes the other way.
 _MOTION = frozenset(
     """go walk run move slide glide roll drive ride fly swim crawl jump climb step turn rotate spin travel float drift
-    drop march jog skate ski sail swing tilt pan slither scroll""".split()  # noqa: SIM905
+    march jog skate ski sail swing tilt pan slither scroll""".split()  # noqa: SIM905
 )
 _WAYS = {
     "up": "down", "down": "up", "upwards": "downwards", "downwards": "upwards", "upward": "downward",
@@ -33,22 +33,19 @@ _STEEP = frozenset(
     """stair staircase step hill mountain ladder tree wall slope rope pole slide cliff ramp escalator tower hillside
     mountainside dune chute waterfall""".split()  # noqa: SIM905
 )
-# Verb -> nouns with which it says something else than a motion, or one that does not come undone.
-_IDIOMS = {
-    "cover": "veil song music version hit track album topic news story event subject match game",
-    "enter": "competition contest race code number name text password information data",
-    "close": "deal", "open": "show concert account talk ceremony", "push": "button key", "pull": "button key face",
-    "lift": "weight barbell", "run": "wall car tree", "drive": "wall car tree", "ride": "distance sunset",
-    "put": "show play display performance concert sale end game", "get": "fight argument trouble shape position",
-    "appear": "video clip film movie scene show commercial television tv screen", "load": "page website program",
-    "grow": "tree plant flower grass hair beard crop vegetable", "leave": "flower message comment note review",
-    "tie": "game match", "fall": "love", "turn": "age head page", "drop": "bomb beat",
-}  # fmt: skip
 _SUPPLYING = frozenset(("fill", "cover", "load", "pack", "wrap", "connect", "appear"))  # "emptied with water"
+_WITHOUT_OBJECT = frozenset(("rise", "fall", "vanish", "appear", "grow", "shrink"))  # "sinks a putt"
+_GROWTH = frozenset(("grow", "shrink", "inflate", "deflate", "expand", "contract", "swell"))
+_SIZES = frozenset(("tiny", "small", "little", "big", "large", "huge", "flat"))  # "a tiny balloon inflates"
+# Beside the participles of the verbs of the table: what a thing or a doer is before, or after, that played backwards.
+_CONDITIONS = frozenset(
+    """open shut ajar full empty lit unlit on off dark bright naked nude bare barefoot topless shirtless hatless bald
+    seated kneeling sleeping sunken returning arriving departing incoming outgoing oncoming""".split()  # noqa: SIM905
+)
 _STATES = frozenset(("be", "have", "wear"))  # go on while something else happens, either way
 _INTRODUCING = frozenset(("begin", "start", "show", "demonstrate", "explain", "use", "see", "help"))
 _STAYING = frozenset(("in", "on", "at", "with", "near", "by", "behind", "under", "beside", "above", "below", "of"))
-_STAYING_ADVERBS = frozenset(("slowly", "quickly", "carefully", "outside", "inside", "outdoors", "indoors", "together"))
+_STAYING_ADVERBS = frozenset(("slowly", "quickly", "carefully", "outside", "inside", "outdoors", "indoors"))
 _HARMLESS = frozenset(
     ("aux", "nsubj", "dobj", "nsubjpass", "auxpass", "punct", "agent", "det", "mark", "relcl", "compound")
 )
@@ -66,7 +63,7 @@ def backwards(caption: str) -> Rewritten:
     """
     sentence = parse_one(caption)
     words = sentence.words
-    if any(word.dep == "neg" or word.text in ("never", "cannot", "while") for word in words):
+    if any(word.dep == "neg" or word.text in ("never", "cannot", "while", "no", "without") for word in words):
         raise LeftOut("verb_may_mean_something_else")
     actions = [verb for verb in sentence.verbs if words[verb].lemma not in _STATES | _INTRODUCING]
     known = [(verb, match) for verb in actions if (match := _counterpart(sentence, verb))]
@@ -75,6 +72,8 @@ def backwards(caption: str) -> Rewritten:
     if len(actions) > 1:
         raise LeftOut("more_than_one_action")
     verb, (places, new) = known[0]
+    if _says_a_state(sentence, verb, places):
+        raise LeftOut("says_a_state")
     _refuse_other_senses(sentence, verb, places, new)
     return _exchanged(sentence, places, new)
 
@@ -121,22 +120,56 @@ def _matched(sentence: Sentence, verb: int, pattern: list[str]) -> list[int] | N
         places, gap = [*places, after[0]], False
     if _ANY in pattern:
         stays = pattern[0] == "turn" and sentence.children[places[-1]]  # "turns clockwise on the sand"
-        return places if sentence.children_with(verb, "dobj") and not stays else None
+        only = len(pattern) == 2 and sentence.child(verb, "prt") is not None  # "pulls up his trousers"
+        return places if sentence.children_with(verb, "dobj") and not stays and not only else None
     if pattern[-1] in ("in", "out"):  # "walks in the woods" says where, "walks out of" where from
         return None if sentence.children[places[-1]] else places
     return None if len(pattern) == 1 and sentence.child(verb, "prt") is not None else places  # "pulls up" is no pulling
 
 
+def _lines(name: str) -> list[list[str]]:
+    """The rows of a table of this folder, comments left out."""
+    text = files("video_contrast.builders.clip_edits").joinpath(name).read_text(encoding="utf-8")
+    return [line.split("\t") for line in text.splitlines() if not line.startswith("#")]
+
+
+@cache
+def _idioms() -> dict[str, set[str]]:
+    """Verb ("*": any) -> nouns with which it says something else than a motion, or one that does not come undone."""
+    return {verb: set(nouns.split()) for verb, nouns in _lines("idioms.tsv")}
+
+
 @cache
 def _table() -> dict[str, list[tuple[list[str], list[str]]]]:
     """Verb -> the patterns that begin with it, longest first, each with its counterpart."""
-    text = files("video_contrast.builders.clip_edits").joinpath("directions.tsv").read_text(encoding="utf-8")
     table: dict[str, list[tuple[list[str], list[str]]]] = {}
-    for line in text.splitlines():
-        if not line.startswith("#"):
-            old, new = (side.split() for side in line.split("\t"))
-            table.setdefault(old[0], []).append((old, new))
+    for line in _lines("directions.tsv"):
+        old, new = (side.split() for side in line)
+        table.setdefault(old[0], []).append((old, new))
     return {verb: sorted(rows, key=lambda row: -len([w for w in row[0] if w != _ANY])) for verb, rows in table.items()}
+
+
+@cache
+def _conditions() -> frozenset[str]:
+    """Words for the state of what an action changes: "closed", "locked", "empty", "falling"."""
+    return _CONDITIONS | {inflect(verb, tag) for verb in _table() for tag in ("VBN", "VBG")} - {"left"}
+
+
+def _says_a_state(sentence: Sentence, verb: int, places: list[int]) -> bool:
+    """Whether the caption says in which state a thing or a doer is, which is another one backwards.
+
+    So does a relative clause ("his hat that was off"), a thing that is named twice ("a man with a hat takes off his
+    hat"), and a size where something grows.
+    """
+    words, moved = sentence.words, sentence.object(verb)
+    for place, word in enumerate(words):
+        told = word.text in _conditions() and word.dep not in ("prep", "prt", "advmod")
+        if (told and place not in (*places, *sentence.verbs)) or (
+            word.dep == "relcl" and verb not in sentence.subtree(place)
+        ):
+            return True
+    twice = moved is not None and [word.lemma for word in words].count(words[moved].lemma) > 1
+    return twice or (words[verb].lemma in _GROWTH and any(word.text in _SIZES for word in words))
 
 
 def _refuse_other_senses(sentence: Sentence, verb: int, places: list[int], new: list[str]) -> None:
@@ -144,7 +177,9 @@ def _refuse_other_senses(sentence: Sentence, verb: int, places: list[int], new: 
     if _says_more(sentence, verb, places):
         raise LeftOut("says_where_it_goes")
     inner, moved = sentence.child(places[-1], "pobj"), sentence.object(verb)
+    lemma = sentence.words[verb].lemma
     dangles = new[-1] in ("from", "of") and inner is None and moved is None  # would end with a preposition
+    dangles = dangles or (moved is not None and (lemma in _WITHOUT_OBJECT or new[0] in _WITHOUT_OBJECT))
     if dangles or _is_no_motion(sentence, verb, places) or _is_led(sentence, verb, places, new):
         raise LeftOut("verb_may_mean_something_else")
 
@@ -158,24 +193,33 @@ def _says_more(sentence: Sentence, verb: int, places: list[int]) -> bool:
         if child not in places and word.dep not in _HARMLESS and not stays:
             return True
     after = words[places[-1] + 1].text if places[-1] + 1 < len(words) else ""
-    goes_on = after in ("and", "to", "for") or (words[places[-1]].text, after) in (("out", "in"), ("up", "on"))
-    return len(places) > 1 and goes_on  # "jumps up and down", "walks up to"
+    goes_on = after in ("and", "to", "for", "of")  # "jumps up and down", "walks up to", "to the left of the table"
+    goes_on = goes_on or (words[places[-1]].text, after) in (("out", "in"), ("up", "on"), ("down", "on"))
+    return len(places) > 1 and goes_on
 
 
 def _is_no_motion(sentence: Sentence, verb: int, places: list[int]) -> bool:
-    """Whether the verb tells of a state, a purpose, an idiom, or of what something is supplied with."""
+    """Whether the verb tells of a state, a purpose or wish, an idiom, or of what something is supplied with."""
     words, word = sentence.words, sentence.words[verb]
     nouns = {noun.lemma for noun in words if noun.is_noun}
     passive = word.tag == "VBN" and not any(words[n].text == "being" for n in sentence.auxiliaries(verb))
     posture = word.lemma in ("sit", "stand", "lie")
+    helps = {words[n].tag for n in sentence.auxiliaries(verb)}
+    doer = sentence.subject(verb)
+    met = [noun for at, noun in sentence.prepositions(verb) if noun is not None and words[at].text in ("on", "into")]
     beside = {words[n].text for n in sentence.children[verb] if n not in places and words[n].dep not in _HARMLESS}
     return bool(
         passive
+        or (word.dep == "relcl" and doer != word.head)  # "the car which she got on the web"
+        or any(words[noun].tag == "PRP" or sentence.is_person(noun) for noun in met)  # "items fall on him"
+        or (word.lemma in ("enter", "leave") and beside & {"in", "on"})  # "leaves in a plane", "leaves a bag on a seat"
+        or helps & {"MD", "TO"}  # "can open", "about to open"
         or (posture and (word.tag == "VBG" or beside))  # "lying down", "stands up on a chair"
         or (word.lemma, words[places[-1]].text) in (("turn", "into"), ("roll", "into"))  # "turns into a frog"
-        or (word.dep in ("acl", "relcl") and word.tag == "VB")  # "ways to approach the house"
-        or nouns & set(_IDIOMS.get(word.lemma, "").split())
+        or (word.lemma == "jump" and words[places[-1]].text in ("up", "down") and not sentence.children[places[-1]])
+        or nouns & _idioms()["*"].union(_idioms().get(word.lemma, ()))
         or (word.lemma in _SUPPLYING and "with" in beside)
+        or (word.lemma in ("fill", "cover", "connect") and doer is not None and not sentence.is_person(doer))
     )
 
 

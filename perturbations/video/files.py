@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from video_contrast.files import sha256
+from video_contrast.files import sha256, state
 from video_contrast.perturbations.registry import video_spec
 from video_contrast.perturbations.video.clip import ClipKey
 from video_contrast.perturbations.video.condition import VideoCondition
@@ -49,14 +49,13 @@ def file_name(source: StrPath, clip: Clip, condition: VideoCondition | None, qua
     start, end = (None if edge is None else float(edge) for edge in (clip.start, clip.end))
     if start is not None or end is not None:
         name += f"_{start or 0:g}_{'end' if end is None else format(end, 'g')}"
-    status = regular(source)
-    content = _content(str(source), status.st_size, status.st_mtime_ns)
+    content = _content(str(source), state(regular(source)))
     key_of_clip = digest(clip.video_id, start, end, content)
     return f"{folder}-{key.hex()[:6]}/{name}-{key_of_clip.hex()[:12]}.mp4"
 
 
 @lru_cache(maxsize=256)
-def _content(path: str, size: int, changed: int) -> str:
+def _content(path: str, state: tuple[int, int, int]) -> str:
     return sha256(path)
 
 

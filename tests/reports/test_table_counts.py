@@ -1,5 +1,6 @@
 """How many items a figure is over, and how many clips a run misses, stand in every table."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -32,6 +33,16 @@ def test_n_stands_in_a_column_or_in_the_cells_where_it_differs(
     cells = next(line for line in lines if "verb" in line).replace("&", " ").replace("|", " ").split()
     assert "7" in cells
     assert main(["table", str(runs / "few"), str(runs / "random"), "--format", form]) == 0
-    said = capsys.readouterr()
-    assert "n = 3" in said.out and "n = 7" in said.out
-    assert "few: 4 of 7 clips missing" in (said.out if form == "text" else said.err)
+    out = capsys.readouterr().out
+    assert "n = 3" in out and "n = 7" in out
+    missing = next(line for line in out.splitlines() if "clips missing" in line)
+    assert "4 of 7" in missing and "0 of 8" in missing
+
+
+def test_programs_are_told_the_same(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["table", str(runs / "few"), str(runs / "random"), "--json"]) == 0
+    entries = [configs["verb_mc"] for configs in json.loads(capsys.readouterr().out).values()]
+    assert [(own["n_missing"], own["n_clips"], own["conditions"]["clean"]["n"]) for own in entries] == [
+        (4, 7, 3),
+        (0, 8, 7),
+    ]

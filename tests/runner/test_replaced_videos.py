@@ -1,5 +1,6 @@
 """A finished run is returned as it is only while its videos are those that were scored."""
 
+import json
 import os
 import shutil
 from pathlib import Path
@@ -8,6 +9,7 @@ import pytest
 import runner_set
 
 import video_contrast
+from video_contrast.cli import main
 
 
 @pytest.fixture
@@ -44,6 +46,24 @@ def test_a_new_time_alone_is_no_change_and_a_video_that_is_gone_is_named(
     (scored / "set/clips/01.mp4").unlink()
     assert again(scored) == before and written(scored) == when
     assert "with 1 video not under" in (said := capsys.readouterr().err) and "clips/01.mp4" in said
+    given = ["--config", "retrieval", "--output", str(scored / "run"), "--store", str(scored / "store")]
+    command = ["score", "--model", "temporal", "--dataset", str(scored / "set"), *given, "--accept", "all", "--json"]
+    assert main(command) == 0 and json.loads(capsys.readouterr().out)["gone"] == ["clips/01.mp4"]
+    assert written(scored) == when
+
+
+def test_a_video_replaced_by_one_of_the_same_size_and_time_is_scored_again(tmp_path: Path) -> None:
+    runner_set.write(tmp_path / "set", n_clips=4)
+    old, new = (tmp_path / f"set/clips/0{n}.mp4" for n in (0, 3))
+    size = max(old.stat().st_size, new.stat().st_size)
+    for path in (old, new):
+        path.write_bytes(path.read_bytes().ljust(size, b"\0"))
+    again(tmp_path)
+    before, when, times = again(tmp_path), written(tmp_path), old.stat()
+    shutil.copyfile(new, old)
+    os.utime(old, ns=(times.st_atime_ns, times.st_mtime_ns))
+    assert (old.stat().st_size, old.stat().st_mtime_ns) == (times.st_size, times.st_mtime_ns)
+    assert again(tmp_path) != before and written(tmp_path) != when
 
 
 def test_a_run_that_broke_off_after_it_saw_the_new_video_is_not_finished(scored: Path) -> None:

@@ -14,7 +14,7 @@ from video_contrast.files import JsonObject
 from video_contrast.options import GivenOptions
 from video_contrast.runner.options import ScoreOptions
 from video_contrast.runner.run_requests import RunRequest, read_run_list, run_requests
-from video_contrast.storage.run_notes import TooManyMissing, are_missing, missing_clips, more_missing_than
+from video_contrast.storage.run_notes import TooManyMissing, are_missing, more_missing_than
 
 if TYPE_CHECKING:
     from video_contrast.runner.job import RunResult
@@ -127,17 +127,17 @@ def print_outcomes(outcomes: Sequence[RunOutcome]) -> None:
     """One table of the runs that ended well, a column a run."""
     from video_contrast.reports import terminal
 
-    metrics = {outcome.name: outcome.result.metrics["configs"] for outcome in outcomes if outcome.result is not None}
+    results = {outcome.name: outcome.result for outcome in outcomes if outcome.result is not None}
+    metrics = {
+        name: terminal.with_missing(result.metrics["configs"], result.record) for name, result in results.items()
+    }
     if metrics:
         terminal.show(terminal.lines_of(metrics), list(metrics))
-    for outcome in outcomes:
-        if outcome.result is not None and outcome.result.record.get("n_missing"):
-            print(f"{outcome.name}: {missing_clips(outcome.result.record)} missing; its figures are over the others")
 
 
 def summary(result: RunResult) -> JsonObject:
     """What `--json` prints: the metrics, and what has to be known about them."""
-    shown = ("model", "missing", "n_missing", "n_clips", "skipped", "notes", "counters")
+    shown = ("model", "missing", "n_missing", "n_clips", "gone", "skipped", "notes", "counters")
     record = {name: value for name, value in result.record.items() if name in shown}
     return {"configs": result.metrics["configs"], "output": str(result.output), **record}
 

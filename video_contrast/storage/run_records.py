@@ -86,6 +86,7 @@ class VideoFile(TypedDict, total=False):
     sha256: str
     size: int  # bytes
     changed: int  # time of change, ns
+    status_changed: int  # time of change of the status, ns, which no program can set
     error: str
 
 
@@ -101,7 +102,14 @@ class ScoredSet(TypedDict):
     prompts: NotRequired[dict[str, list[str]]]  # config -> with which they were asked
 
 
-class ConfigMetrics(TypedDict):
+class ConfigMissing(TypedDict, total=False):
+    """The missing clips of a run, beside the metrics of its configs in tables and what `table --json` prints."""
+
+    n_missing: int
+    n_clips: int  # that were to be scored, the missing ones among them
+
+
+class ConfigMetrics(ConfigMissing):
     """The metrics of one config."""
 
     layout: Layout
@@ -224,6 +232,7 @@ class RunRecord(TypedDict):
     missing: dict[str, str]  # video path -> why it could not be read
     n_missing: int
     n_clips: NotRequired[int]  # that were to be scored, the missing ones among them
+    gone: NotRequired[list[str]]  # of a finished run that is returned: videos that were scored and are not there now
     n_unseen: NotRequired[int]  # edited clips of which the sampling does not show every segment
     edited_clips: NotRequired[dict[str, str]]  # how their frames were chosen, and in which size they were shown
     damaged: NotRequired[dict[str, str]]  # video path -> what is wrong with it, where it was scored all the same

@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from video_contrast.errors import VideoContrastError
+from video_contrast.files import state
 from video_contrast.video.container import BrokenVideo, regular
 from video_contrast.video.packets import Packets, counted_frames, made_before, packets_of
 from video_contrast.video.sampling import Policy, sampled_frames, span_frames
@@ -109,13 +110,12 @@ class VideoIndex:
 
 
 def index_of(path: str | os.PathLike[str]) -> VideoIndex:
-    """Returns the index of a file (cached by path, size and time of change).
+    """Returns the index of a file (cached by path, size and times of change).
 
     Raises:
         BrokenVideo: no such file, no video stream, not a video, or no frame in it.
     """
-    status = regular(path)
-    return _index(os.fspath(path), status.st_size, status.st_mtime_ns)
+    return _index(os.fspath(path), state(regular(path)))
 
 
 def frame_times(path: str | os.PathLike[str]) -> npt.NDArray[np.float64]:
@@ -128,7 +128,7 @@ def frame_times(path: str | os.PathLike[str]) -> npt.NDArray[np.float64]:
 
 
 @lru_cache(maxsize=64)  # an hour of video is a list of 90,000 times
-def _index(path: str, size: int, changed: int) -> VideoIndex:
+def _index(path: str, state: tuple[int, int, int]) -> VideoIndex:
     file = packets_of(path)
     if not file.packets:
         raise BrokenVideo(f"{path}: " + (f"damaged ({file.fault})" if file.fault else "holds no video frame"))

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from video_contrast.errors import VideoContrastError
-from video_contrast.files import resolve_under
+from video_contrast.files import resolve_under, state
 from video_contrast.video.clock import VideoIndex, index_of
 from video_contrast.video.container import regular
 from video_contrast.video.decode import Counter, decode
@@ -229,11 +229,10 @@ def upright_size(file: str) -> tuple[int, int]:
     Raises:
         BrokenVideo: the file cannot be read.
     """
-    status = regular(file)
-    return _upright_size_of(file, status.st_size, status.st_mtime_ns)
+    return _upright_size_of(file, state(regular(file)))
 
 
 @lru_cache(maxsize=4096)
-def _upright_size_of(file: str, size: int, changed: int) -> tuple[int, int]:
+def _upright_size_of(file: str, state: tuple[int, int, int]) -> tuple[int, int]:
     height, width = decode(file, [0], accept_damaged=True).shape[1:3]
     return height, width
