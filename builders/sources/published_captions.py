@@ -5,7 +5,7 @@ from typing import Annotated
 
 from video_contrast.builders.registry import BuiltSet
 from video_contrast.builders.sources.published import Items, PublishedOptions, PublishedSet, published_builder
-from video_contrast.builders.sources.published_fields import Choice, Entry, VideoName, file_name
+from video_contrast.builders.sources.published_fields import Choice, Entry, VideoName, file_name, inside
 from video_contrast.errors import UsageError
 from video_contrast.files import Json
 
@@ -16,11 +16,11 @@ VITATECS_ASPECTS = ("Compositionality", "Direction", "Intensity", "Localization"
 def vitatecs(
     configs: list[str],
     *,
-    folder: Annotated[Path, "the release's folder `data`, with Direction.jsonl ..."],
+    folder: Annotated[Path, "the repository, or its folder `data`, with Direction.jsonl ..."],
     options: PublishedOptions,
 ) -> BuiltSet:
     """VITATECS: a caption against one with another temporal concept, by aspect."""
-    published = PublishedSet("vitatecs", options)
+    published, folder = PublishedSet("vitatecs", options), inside(folder, "data")
     for aspect in VITATECS_ASPECTS:
         for row in published.rows(folder / f"{aspect}.jsonl"):
             published.items("vitatecs_mc").captions(
@@ -81,13 +81,13 @@ VILMA_YOUTUBE_ID = 11  # characters; VidSitu's ids have a number of the release 
 def vilma(
     configs: list[str],
     *,
-    folder: Annotated[Path, "the repository's folder `data`"],
+    folder: Annotated[Path, "the repository, or its folder `data`, with relations.json ..."],
     all_items: Annotated[bool, "also those that the annotators did not find valid"] = False,
     pts_rate: Annotated[float, "units a second of times that are given in pts"] = 30.0,
     options: PublishedOptions,
 ) -> BuiltSet:
     """ViLMA: the main tests and their proficiency tests, which a run counts together (P+T) where both are scored."""
-    published = PublishedSet("vilma", options)
+    published, folder = PublishedSet("vilma", options), inside(folder, "data")
     tables = {config: published.items(config) for config in configs}
     for task, files in VILMA_TASKS.items():
         for file in files if {task, f"{task}_proficiency"} & set(configs) else ():
@@ -300,7 +300,7 @@ def chirality_in_action(
     return published.built()
 
 
-@published_builder("carebench", configs=("retrieval",), needs="its folder `json`")
+@published_builder("carebench", configs=("retrieval",), needs="its json/metadata.json")
 def carebench(
     configs: list[str],
     *,

@@ -259,6 +259,16 @@ def read_rows(path: str | Path, release: Release) -> Iterator[Entry]:
         yield Entry(place, str(key), fields)
 
 
+def inside(folder: Path, inner: str) -> Path:
+    """The folder `inner` of a release, whether `folder` is the whole release or `inner` itself.
+
+    `inner`: path of the folder with the files below the release; its last parts alone will do.
+    """
+    parts = inner.split("/")
+    below = (folder.joinpath(*parts[n:]) for n in range(len(parts)))
+    return next((path for path in below if path.is_dir()), folder)
+
+
 def present(path: Path, release: Release) -> Path:
     """Returns the path; where there is none, a `UsageError` says how to fetch it."""
     if not path.exists():

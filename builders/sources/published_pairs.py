@@ -15,6 +15,7 @@ from video_contrast.builders.sources.published_fields import (
     Entry,
     file_name,
     flipped,
+    inside,
     lettered,
     present,
 )
@@ -207,11 +208,11 @@ def _timeblind_choice(row: Entry, label: int) -> Choice:
 def camerabench(
     configs: list[str],
     *,
-    folder: Annotated[Path, "the folder `vqa_and_retrieval` in it, with SKILL/TASK.jsonl"],
+    folder: Annotated[Path, "the repository, or its folder `camerabench/data/vqa_and_retrieval`"],
     options: PublishedOptions,
 ) -> BuiltSet:
     """CameraBench: two clips with two descriptions of the camera; and with two questions, a group each."""
-    published = PublishedSet("camerabench", options)
+    published, folder = PublishedSet("camerabench", options), inside(folder, "camerabench/data/vqa_and_retrieval")
     files = sorted(folder.glob("*/*.jsonl")) or [present(folder / "complex_description/all.jsonl", published.release)]
     for path in files:
         skill = path.parent.name
@@ -239,12 +240,12 @@ INTPHYS2_TYPES = {
 def intphys2(
     configs: list[str],
     *,
-    folder: Annotated[Path, "the download, with Main/metadata.csv"],
+    folder: Annotated[Path, "the download, or its folder `Main`, with metadata.csv"],
     options: PublishedOptions,
 ) -> BuiltSet:
     """IntPhys 2: a possible and an impossible clip of a scene, and whether it is plausible; kinds: principles."""
     published = PublishedSet("intphys2", options)
-    for row in published.rows(folder / "Main/metadata.csv"):
+    for row in published.rows(inside(folder, "Main") / "metadata.csv"):
         scene, kind = row.text("SceneIndex"), row.text("type")
         if kind not in INTPHYS2_TYPES:
             raise row.error(f"the type {kind!r} is none of {', '.join(INTPHYS2_TYPES)}")

@@ -13,6 +13,7 @@ from video_contrast.builders.sources.published_fields import (
     Entry,
     VideoName,
     file_name,
+    inside,
     lettered,
     present,
 )
@@ -34,14 +35,14 @@ _TEMPCOMPASS_OPTION = re.compile(
 def tempcompass(
     configs: list[str],
     *,
-    folder: Annotated[Path, "the repository, with questions/multi-choice.json ..."],
+    folder: Annotated[Path, "the repository, or its folder `questions`, with multi-choice.json ..."],
     options: PublishedOptions,
 ) -> BuiltSet:
     """TempCompass: multiple choice, yes or no, and caption matching, with the authors' prompts."""
-    published = PublishedSet("tempcompass", options)
+    published, folder = PublishedSet("tempcompass", options), inside(folder, "questions")
     for config in configs:
         items = published.items(config)
-        for row in published.rows(folder / "questions" / f"{TEMPCOMPASS_FILES[config]}.json"):
+        for row in published.rows(folder / f"{TEMPCOMPASS_FILES[config]}.json"):
             video = row.video("videos/{id}.mp4", id=row.key, cluster=row.key.partition("_")[0])
             for dimension, entries in row.fields.items():
                 if not isinstance(entries, list):
@@ -118,12 +119,12 @@ TVBENCH_CUT = ("action_localization", "action_sequence")  # their start and end 
 def tvbench(
     configs: list[str],
     *,
-    folder: Annotated[Path, "the download's folder `json`, with action_antonym.json ..."],
+    folder: Annotated[Path, "the download, or its folder `json`, with action_antonym.json ..."],
     video_pattern: Annotated[str, "path of a video"] = "video/{task}/{video}",
     options: PublishedOptions,
 ) -> BuiltSet:
     """TVBench: ten tasks, as kinds of one config."""
-    published = PublishedSet("tvbench", options)
+    published, folder = PublishedSet("tvbench", options), inside(folder, "json")
     items = published.items("tvbench_mc")
     files = [task for task in TVBENCH_TASKS if (folder / f"{task}.json").exists()]
     for task in files or TVBENCH_TASKS[:1]:
@@ -149,11 +150,11 @@ TOMATO_TASKS = ("count", "direction", "rotation", "shape&trend", "velocity&frequ
 def tomato(
     configs: list[str],
     *,
-    folder: Annotated[Path, "the repository's folder `data`"],
+    folder: Annotated[Path, "the repository, or its folder `data`, with count.json ..."],
     options: PublishedOptions,
 ) -> BuiltSet:
     """TOMATO: six tasks, as kinds of one config, with the authors' prompt."""
-    published = PublishedSet("tomato", options)
+    published, folder = PublishedSet("tomato", options), inside(folder, "data")
     for task in TOMATO_TASKS:
         for row in published.rows(folder / f"{task}.json"):
             published.items("tomato_mc").answers(
@@ -175,13 +176,13 @@ NEXTQA_SIZES = {"test": 8564, "validation": 4996}
 def nextqa(
     configs: list[str],
     *,
-    folder: Annotated[Path, "the repository's folder `dataset/nextqa`, with test.csv, val.csv, map_vid_vidorID.json"],
+    folder: Annotated[Path, "the repository, or its folder `dataset/nextqa`, with test.csv, val.csv ..."],
     splits: Annotated[str, "which of test, validation, separated by commas"] = "test,validation",
     video_pattern: Annotated[str, "path of a video; {vidor} is its name in VidOR, {video} its id"] = "{vidor}.mp4",
     options: PublishedOptions,
 ) -> BuiltSet:
     """NExT-QA: five candidates a question, by type (causal, temporal, descriptive); the authors give no prompt."""
-    published = PublishedSet("nextqa", options)
+    published, folder = PublishedSet("nextqa", options), inside(folder, "dataset/nextqa")
     names = read_json(present(folder / "map_vid_vidorID.json", published.release))
     files = published.release.splits(splits, NEXTQA_SPLITS)
     known = {"nextqa_mc": sum(NEXTQA_SIZES[split] for split in files)}
@@ -301,12 +302,12 @@ def negbench(
 def vidhal(
     configs: list[str],
     *,
-    folder: Annotated[Path, "the repository's folder `vidhal`, with annotations.json, options.json"],
+    folder: Annotated[Path, "the repository, or its folder `vidhal`, with annotations.json, options.json"],
     video_pattern: Annotated[str, "path of a video; {video} is its name"] = "{video}.mp4",
     options: PublishedOptions,
 ) -> BuiltSet:
     """VidHal: three captions that hallucinate ever more, in the authors' order of options; kinds: aspects."""
-    published = PublishedSet("vidhal", options)
+    published, folder = PublishedSet("vidhal", options), inside(folder, "vidhal")
     orders = Entry("options.json", "", read_json(present(folder / "options.json", published.release)))
     for row in published.rows(folder / "annotations.json"):
         captions, order = row.entry("captions"), orders.entry(row.text("video"))
@@ -332,12 +333,12 @@ VIDEONET_SIZES = {"test": 4000, "validation": 1000}
 def videonet(
     configs: list[str],
     *,
-    folder: Annotated[Path, "the repository's folder `benchmarks`, with mcq_test.jsonl, mcq_val.jsonl"],
+    folder: Annotated[Path, "the repository, or its folder `benchmarks`, with mcq_test.jsonl, mcq_val.jsonl"],
     splits: Annotated[str, "which of test, validation, separated by commas"] = "test,validation",
     options: PublishedOptions,
 ) -> BuiltSet:
     """VideoNet: which of four actions of a domain a clip shows; kinds: domains."""
-    published = PublishedSet("videonet", options)
+    published, folder = PublishedSet("videonet", options), inside(folder, "benchmarks")
     files = published.release.splits(splits, VIDEONET_SPLITS)
     known = {"videonet_mc": sum(VIDEONET_SIZES[split] for split in files)}
     published.release = replace(published.release, paper=known)

@@ -5,7 +5,7 @@ import json
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints
 
 import datasets
 import pytest
@@ -615,6 +615,29 @@ def test_a_set_without_its_videos_is_audited_and_check_says_where_they_are(
     assert check(folder, video_root=tmp_path / "videos").missing == ["MSRVTT/video1.mp4"]
     assert main(["check", str(folder), "--video-root", str(tmp_path / "videos")]) != 0
     assert "the videos: MSR-VTT: https://github.com/m-bain/frozen-in-time" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("name", "make", "inner", "written"),
+    [
+        ("tempcompass", tempcompass, "questions", ""),
+        ("intphys2", intphys2, "Main", ""),
+        ("vitatecs", vitatecs, "data", "data"),
+        ("nextqa", nextqa, "dataset/nextqa", "dataset/nextqa"),
+        ("vidhal", vidhal, "vidhal", "vidhal"),
+        ("videonet", videonet, "benchmarks", "benchmarks"),
+    ],
+)
+def test_a_release_is_read_from_its_root_and_from_the_folder_that_the_help_names(
+    name: str, make: Callable[[Path], dict[str, Any]], inner: str, written: str, tmp_path: Path
+) -> None:
+    """`written`: below the root, where the maker of the files puts them."""
+    options = make(tmp_path / "in" / written)
+    root, within = (build(name, tmp_path / f"{n}", **options | {"folder": tmp_path / "in" / place})
+                    for n, place in enumerate((".", inner)))  # fmt: skip
+    assert root == within
+    help_of_folder = get_type_hints(get_builder(name).function, include_extras=True)["folder"].__metadata__[0]
+    assert f"or its folder `{inner}`" in help_of_folder
 
 
 Bad = tuple[str, Callable[[Path], dict[str, Any]], str]
