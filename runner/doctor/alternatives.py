@@ -155,8 +155,10 @@ def _separation(both: list[ProbedSet], under: Under) -> Separation | str:
             if not is_testable(scores):
                 return "some scores are no numbers"
             parts.append(Separation.of(scores))
-    except (VideoContrastError, ValueError) as error:
+    except VideoContrastError as error:
         return str(error)
+    except (ValueError, RuntimeError, LookupError, TypeError) as error:  # of torch or a processor, at this setting
+        return f"{type(error).__name__}: {(str(error).splitlines() or [''])[0]}"
     return Separation(*(np.concatenate([getattr(part, name) for part in parts]) for name in ("margin", "wins")))
 
 

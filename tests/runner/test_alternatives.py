@@ -141,6 +141,22 @@ def test_embeddings_that_nobody_normalised_and_frames_in_the_wrong_place_are_fou
     assert {"--sampling uniform", "--frames 16"} <= found
 
 
+def eight_at_most(model: ImageTextEncoder, clip: ClipFrames) -> Any:
+    if len(clip.frames) > 8:
+        raise RuntimeError("shape mismatch:\n 12 and 8")
+    return ImageTextEncoder.prepare(model, clip)
+
+
+def test_a_setting_that_the_model_does_not_stand_is_named_and_the_others_are_tried(
+    shapes: Path, adapter: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(alternatives, "ALTERNATIVES", (alternatives.frames,))
+    monkeypatch.setattr(alternatives, "ITEMS", 4)
+    says = [verdict.says for verdict in settings(adapter(prepare=eight_at_most), shapes)]
+    assert "--frames 12: not scored: RuntimeError: shape mismatch:" in says
+    assert any(line.startswith("--sampling linspace: ") and "sd" in line for line in says)
+
+
 def test_captions_in_capitals_are_found(shapes: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(alternatives, "ALTERNATIVES", (alternatives.case,))
     rows: Any = SetFolder(shapes).choice_rows("random_mc", "test")
