@@ -120,6 +120,16 @@ def test_inputs_are_those_of_the_librarys_own_route(
     assert ours == pytest.approx(float(logs.gather(1, answer[0][:, None]).sum()), abs=1e-3)
 
 
+def test_qwen2_5_vl_is_given_the_seconds_of_a_patch_as_its_owners_code_has_them(
+    tiny_vlm: Callable[[str], Path], clip: ClipFrames
+) -> None:
+    """8 of the 12 frames of 1.5 seconds: 2 frames a patch at 8 / 1.5 a second, not at the mean spacing of the 8."""
+    times = tuple(int((n + 0.5) * 12 / 8) / 8 for n in range(8))
+    shown = ClipFrames(np.concatenate([clip.frames, clip.frames]), times, seconds=1.5)
+    given = load(tiny_vlm("qwen2_5_vl")).chat.prompt(shown, "?").inputs["second_per_grid_ts"]
+    assert [float(seconds) for seconds in given] == [pytest.approx(0.375)]
+
+
 def test_frames_are_no_larger_than_in_training(tiny_vlm: Callable[[str], Path], clip: ClipFrames) -> None:
     """The limit of qwen-vl-utils on the pixels of each frame, which the library leaves to the caller."""
     scorer = load(tiny_vlm("qwen3_vl"))
