@@ -2,7 +2,9 @@
 
 import json
 import zipfile
+from functools import partial
 
+import pandas
 import pytest
 
 from video_contrast.cli import main
@@ -246,6 +248,28 @@ def test_a_column_of_places_stays_one_where_a_few_candidates_are_numbers(tmp_pat
     assert any("texts of candidates fit 1 and would give 1 another key" in guess for guess in table.guesses)
     numbers = [{"candidates": ["3", "0", "2", "1"], "label": 3}]  # a number of JSON is a place
     assert shown_to(tmp_path, numbers).rows[0]["label"] == 3
+
+
+@pytest.mark.parametrize("form", ["csv", "jsonl", "parquet"])
+@pytest.mark.parametrize("numbers", [(3, 0, 2, 1), (12, 7, 2, 9)])
+def test_numbers_among_numbers_are_candidates_where_places_are_contradicted(tmp_path, form, numbers):
+    """Every label is a candidate. Where each is a place as well, a text is a text and a number a place, and told so."""
+    rows = [
+        {"a0": a, "a1": b, "a2": c, "a3": d, "answer": numbers[n % 4]} for n in range(40) for a, b, c, d in [numbers]
+    ]
+    frame, path = pandas.DataFrame(rows), tmp_path / f"t.{form}"
+    {"csv": partial(frame.to_csv, index=False), "parquet": frame.to_parquet,
+     "jsonl": partial(frame.to_json, orient="records", lines=True)}[form](path)  # fmt: skip
+    table = read(path)
+    (said,) = (guess for guess in table.guesses if guess.startswith("labels of answer"))
+    as_places = max(numbers) < 4 and form != "csv"
+    assert [row["label"] for row in table.rows] == [numbers[n % 4] if as_places else n % 4 for n in range(40)]
+    assert said.startswith(f"labels of answer: {'places' if as_places else 'texts'}") and "--label-is decides" in said
+    assert (f"another key, since its labels are {'texts' if form == 'csv' else 'numbers'}:" in said) is (
+        max(numbers) < 4
+    )
+    chosen = read(path, label_is="text")
+    assert [row["label"] for row in chosen.rows] == [n % 4 for n in range(40)]
 
 
 @pytest.mark.parametrize(

@@ -232,9 +232,9 @@ class _Column:
             if isinstance(entry, Candidates) and _NUMBER.fullmatch(text)
         ]
         base, self.why = _base(numbers, roles.first)
-        # A number in JSON is a place rather than a text; "3" may be either.
-        typed = any(isinstance(value, int | float) for value in values)
-        order = ("name", base, "text", "letter") if typed else ("text", "name", "letter", base)
+        # A number of JSON or parquet is a place rather than a text, where both fit as many rows; "3" is the text.
+        self.typed = all(isinstance(value, int | float) for value in values if value is not None)
+        order = ("name", base, "text", "letter") if self.typed else ("text", "name", "letter", base)
         self.order = order if roles.label_is is None else (roles.label_is,)
         self.way = max(self.order, key=lambda way: self.fits[way])
         words = _BY_WORD if self.way in _BY_WORD and roles.label_is is None else ()
@@ -246,9 +246,11 @@ class _Column:
         for other in self.order:
             differ = sum(other in ways and ways[other] != ways.get(self.way, ways[other]) for ways in self.ways)
             if differ:
+                equal = self.fits[other] == self.fits[self.way]
+                why = f", since its labels are {'numbers' if self.typed else 'texts'}" if equal else ""
                 doubts.append(
                     f"they fit {self.fits[self.way]:,} of {len(self.ways):,} rows; {_WAYS[other]} fit "
-                    f"{self.fits[other]:,} and would give {differ:,} another key: --label-is decides"
+                    f"{self.fits[other]:,} and would give {differ:,} another key{why}: --label-is decides"
                 )
         return f" ({'; '.join(doubts)})" if doubts else ""
 
