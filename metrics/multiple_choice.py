@@ -65,18 +65,20 @@ def multiple_choice(
     result |= hit_figures("accuracy", ranks, groups, interval=interval)
     result |= rank_figures(ranks, ks, groups, interval=interval, seed=seed)
     if kinds is not None:
-        table = _kind_table(kinds, sizes, array.shape[1])
+        distinct, row_of = _kind_rows(kinds, sizes, array.shape[1])
         wrong = np.arange(array.shape[1]) != truth[:, None]
-        shifted = np.argwhere((table == "true") & wrong)
+        shifted = np.argwhere((distinct == "true")[row_of] & wrong)
         if len(shifted):
             item, at = (int(n) for n in shifted[0])
             raise ValueError(f"kinds: item {item} calls candidate {at} the true one, its label says {truth[item]}")
-        names = sorted({str(name) for name in np.unique(table[wrong])} - {""})
+        labelled = np.unique(row_of * array.shape[1] + truth)  # rows of kinds with a place of the true candidate
+        places = np.arange(array.shape[1]) != labelled[:, None] % array.shape[1]
+        names = sorted({str(name) for name in np.unique(distinct[labelled // array.shape[1]][places])} - {""})
         other = clash(set(names))
         if other is not None:
             raise ValueError(f"kinds: {other[0]!r} cannot be a kind here: {other[1]} is another figure")
         for kind in names:
-            among = (table == kind) & wrong
+            among = (distinct == kind)[row_of] & wrong
             has = among.any(axis=1)
             against = choice_ranks(array[has], truth[has], among[has])
             result |= hit_figures(f"accuracy_{kind}", against, groups[has], interval=interval)
@@ -85,13 +87,17 @@ def multiple_choice(
     return result
 
 
-def _kind_table(kinds: Sequence[Sequence[str]], sizes: NDArray[np.int64], width: int) -> NDArray[np.str_]:
-    """Kinds as `str[n, width]`, empty behind the candidates of shorter items."""
+def _kind_rows(
+    kinds: Sequence[Sequence[str]], sizes: NDArray[np.int64], width: int
+) -> tuple[NDArray[np.str_], NDArray[np.int64]]:
+    """The distinct lists of kinds, `str[m, width]`, empty behind the candidates of shorter items; `int64[n]`, whose."""
     if len(kinds) != len(sizes):
         raise ValueError(f"{len(sizes)} items need {len(sizes)} lists of kinds, not {len(kinds)}")
-    rows = []
+    distinct: dict[tuple[str, ...], int] = {}
+    row_of = np.empty(len(sizes), np.int64)
     for i, row in enumerate(kinds):
         if isinstance(row, str) or len(row) != sizes[i]:
             raise ValueError(f"kinds: item {i} has {sizes[i]} candidates and needs as many kinds, not {row!r}")
-        rows.append(["" if name is None else str(name) for name in listed(row)] + [""] * (width - len(row)))
-    return np.array(rows)
+        names = tuple("" if name is None else str(name) for name in listed(row))
+        row_of[i] = distinct.setdefault(names, len(distinct))
+    return np.array([[*names, *[""] * (width - len(names))] for names in distinct]), row_of

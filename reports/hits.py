@@ -1,6 +1,6 @@
 """Which items a run got right, and whether one model is better than the others on the items that they share."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from video_contrast.metrics import sign_flip
 from video_contrast.metrics.ranks import first_chance
@@ -10,6 +10,7 @@ from video_contrast.storage.run_folder import CLEAN
 from video_contrast.storage.run_records import ScoreRow, SimilarityMatrix
 
 SIGNIFICANT = 0.05
+HIT_COLUMNS = ("id", "cluster", "label", "scores")
 Hits = dict[str, tuple[float, str]]  # item -> hit in 0..1, cluster
 
 
@@ -18,9 +19,9 @@ def hit(row: ScoreRow) -> float:
     return first_chance(row["scores"], row["label"])
 
 
-def choice_hits(rows: Mapping[str, ScoreRow]) -> Hits:
-    """The hits of multiple-choice items."""
-    return {name: (hit(row), row["cluster"]) for name, row in rows.items()}
+def choice_hits(rows: Iterable[ScoreRow]) -> Hits:
+    """The hits of multiple-choice items, from the columns `HIT_COLUMNS`."""
+    return {row["id"]: (hit(row), row["cluster"]) for row in rows}
 
 
 def caption_hits(matrix: SimilarityMatrix, k: int = 1) -> Hits:
@@ -37,7 +38,7 @@ def run_hits(run: RunFolder, config: str, condition: str = CLEAN) -> Hits:
     """
     if run.has_matrix(config, condition):
         return caption_hits(run.matrix(config, condition))
-    return choice_hits(run.tables.get((config, condition), {}))
+    return choice_hits(run.streamed_rows(config, condition, HIT_COLUMNS))
 
 
 def is_better(first: Hits, second: Hits) -> bool:

@@ -154,7 +154,7 @@ class ConfigRun:
     def hits(self, condition: str = CLEAN, k: int = 1) -> Hits:
         """The hits of items, or of captions among the first `k` clips; {} where the scores were not kept."""
         if self.layout != "retrieval":
-            return choice_hits(self.choices.get(condition, {}))
+            return choice_hits(self.choices.get(condition, {}).values())
         hits = caption_hits(self.matrix(condition), k) if self.has_matrix(condition) else {}
         if condition in self.config_of:  # ITEM@CONDITION#NUMBER
             parts = {name: name.rpartition("#") for name in hits}

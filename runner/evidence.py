@@ -17,7 +17,7 @@ from video_contrast.files import JsonObject
 from video_contrast.runner.digests import digest
 from video_contrast.runner.doctor.probe import Probe
 from video_contrast.runner.kinds.base import Encoder, Model, PairScorer
-from video_contrast.runner.plan import Plan
+from video_contrast.runner.plan import Plan, PlannedTable
 from video_contrast.runner.run_counts import RunCounts
 from video_contrast.untyped import TorchModel
 
@@ -151,28 +151,24 @@ def _finite(scores: np.ndarray) -> list[float]:
     return [_short(score) for score in scores if np.isfinite(score)]
 
 
-def item_digests(model: Model, plan: Plan, counts: RunCounts) -> dict[str, dict[str, JsonObject]]:
-    """Config -> item -> digests of its texts, their token ids and its frames, of the first condition of each config.
+def item_digests(model: Model, plan: Plan, counts: RunCounts) -> dict[str, Iterator[tuple[str, JsonObject]]]:
+    """Config -> its items, sorted, with digests of their texts, token ids and frames, of its first condition.
 
     Frames of clips whose rows came from the store were not looked at, and have none. `model`: says how it reads texts,
     or not. `plan`: what was scored.
     """
-    unique = {text for table in plan.tables for own in table.texts for text in own}
-    tokens = _token_digests(model, sorted(unique))
-    of_text = {text: digest(text)[:8] for text in unique}
-    configs: dict[str, dict[str, JsonObject]] = {}
-    for table in plan.tables:
-        if table.group.config in configs:
-            continue
-        items = configs[table.group.config] = {}
-        for item, texts in zip(table.group.items, table.texts, strict=True):
-            entry: JsonObject = {"texts": [of_text[text] for text in texts]}
+    tokens = _token_digests(model, plan.texts)
+
+    def entries(table: PlannedTable) -> Iterator[tuple[str, JsonObject]]:
+        for item, texts in sorted(zip(table.group.items, table.texts, strict=True), key=lambda pair: pair[0].id):
+            entry: JsonObject = {"texts": [digest(text)[:8] for text in texts]}
             if tokens:
                 entry["tokens"] = [tokens[text] for text in texts]
             if item.clip in counts.frames_seen:
                 entry["frames"] = counts.frames_seen[item.clip]
-            items[item.id] = entry
-    return configs
+            yield item.id, entry
+
+    return {table.group.config: entries(table) for table in reversed(plan.tables)}
 
 
 def _token_digests(model: Model, texts: Sequence[str]) -> dict[str, str]:
@@ -184,11 +180,10 @@ def _token_digests(model: Model, texts: Sequence[str]) -> dict[str, str]:
 
 
 def run_evidence(run: Run) -> JsonObject:
-    """The content of `evidence.json`."""
+    """The content of `evidence.json` without the items, which may be millions."""
     local = isinstance(run.model, Encoder | PairScorer)
     return {
         "version": VERSION,
         "network": network_facts(run.model) if local else {},
-        "items": item_digests(run.model, run.plan, run.total),
         "traces": run.self_test.traces if run.self_test else [],
     }

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from video_contrast.files import JsonObject
 from video_contrast.runner.checkpoints import step_of
@@ -21,6 +22,9 @@ from video_contrast.runner.views import Sampling
 from video_contrast.storage import RunFolder
 from video_contrast.storage.run_records import ConfigMetrics, Identity, ModelRecord, RunMetrics, RunRecord, ScoreRow
 
+if TYPE_CHECKING:
+    import pyarrow as pa
+
 
 @dataclass(frozen=True)
 class RunResult:
@@ -30,8 +34,12 @@ class RunResult:
     # as in `run.json`; of a dry run, the plan.
     record: RunRecord  # of a dry run: what `describe` returns, cast
     output: Path | None = None  # the run's directory; None where none was given
-    # one dict a multiple-choice item and condition, as in `scores.parquet`.
-    scores: list[ScoreRow] = field(default_factory=list)
+    table: pa.Table | None = None  # the content of `scores.parquet`; None of a dry run
+
+    @cached_property
+    def scores(self) -> list[ScoreRow]:
+        """One dict a multiple-choice item and condition, as in `scores.parquet`."""
+        return [] if self.table is None else cast(list[ScoreRow], self.table.to_pylist())
 
     def __getitem__(self, config: str) -> ConfigMetrics:
         """The metrics of a config."""
@@ -105,7 +113,7 @@ def read_result(output: Path) -> RunResult:
         VideoContrastError: it holds no finished run.
     """
     run = RunFolder.open(output)
-    return RunResult(run.metrics, run.record, output, run.score_rows())
+    return RunResult(run.metrics, run.record, output, run.score_table())
 
 
 def identity(job: Job, dtype: str) -> Identity:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import cast
@@ -12,7 +12,7 @@ from video_contrast.errors import VideoContrastError
 from video_contrast.files import JsonObject
 from video_contrast.runner import run_directory, table_metrics
 from video_contrast.runner.doctor.result import accepted_checks
-from video_contrast.runner.evidence import run_evidence
+from video_contrast.runner.evidence import item_digests, run_evidence
 from video_contrast.runner.job import Job, estimate_of, model_facts
 from video_contrast.runner.keys import VERSION
 from video_contrast.runner.kinds.base import Encoder
@@ -47,27 +47,30 @@ def measure_and_write(run: Run, scorer: TableScorer) -> None:
             raise _nothing_scored(run, group, missing)
     folder.begin()
     whole = _kept_whole(tables, job.options.keep_matrices)
-    rows: list[ScoreRow] = []
     metrics = {}
     hits: dict[tuple[str, str], dict[str, tuple[float, str]]] = {}
     tested = any(table.group.config.endswith(table_metrics.PROFICIENCY) for table in tables)
-    with run.bar("measuring", len(tables), "condition") as advance:
-        for table in tables:
-            scored = scorer.scores(table)
-            if table.is_retrieval:
-                scored, matrix = table_metrics.ranked(scored, whole=table.name in whole)
-                folder.write_matrix(*table.name, matrix)
-            else:
-                rows.extend(table_metrics.score_rows(scored))
-            metrics[table.name] = (table, table_metrics.metrics_of(scored, seed=job.options.seed))
-            if tested:
-                hits[table.name] = table_metrics.item_hits(scored)
-            advance(1)
+
+    def measured() -> Iterator[ScoreRow]:
+        """Measures table after table; yields their rows, so that memory holds those of one."""
+        with run.bar("measuring", len(tables), "condition") as advance:
+            for table in tables:
+                scored = scorer.scores(table)
+                if table.is_retrieval:
+                    scored, matrix = table_metrics.ranked(scored, whole=table.name in whole)
+                    folder.write_matrix(*table.name, matrix)
+                else:
+                    yield from table_metrics.score_rows(scored)
+                metrics[table.name] = (table, table_metrics.metrics_of(scored, seed=job.options.seed))
+                if tested:
+                    hits[table.name] = table_metrics.item_hits(scored)
+                advance(1)
+
+    folder.write_scores(measured())
     for name, numbers in table_metrics.with_proficiency(hits).items():
         metrics[name][1].update(numbers)
-    folder.write_scores(rows)
     folder.write_metrics(table_metrics.summary(metrics))
-    folder.write_evidence(run_evidence(run))
+    folder.write_evidence(run_evidence(run), item_digests(run.model, plan, run.total))
     folder.finish(_record(run, scorer, missing, seconds=round(seconds, 2)))
     from video_contrast.hub_cards.results import write_results
 

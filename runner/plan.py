@@ -127,21 +127,20 @@ def make_plan(loaded: LoadedSet, conditions: Sequence[Condition], folder: RunFol
                 failed[condition.text] = error
                 skipped[condition.name] = str(error)
     tables = [table for table in tables if table.condition.name not in skipped]
-    views: dict[Clip, dict[Visual, None]] = {}
-    texts: dict[str, None] = {}
+    views: dict[Clip, tuple[Visual, ...]] = {}
+    texts: set[str] = set()
+    alike: dict[tuple[Visual, ...], tuple[Visual, ...]] = {}  # equal ones are one object: there may be millions
     for table in tables:
         for item, own in zip(table.group.items, table.texts, strict=True):
-            views.setdefault(item.clip, {})[table.condition.visual] = None
-            texts.update(dict.fromkeys(own))
+            seen = views.get(item.clip, ())
+            if table.condition.visual not in seen:
+                seen = (*seen, table.condition.visual)
+                views[item.clip] = alike.setdefault(seen, seen)
+            texts.update(own)
             if item.replaced and table.condition.text.name is None:
-                texts[item.replaced] = None
+                texts.add(item.replaced)
     ordered = sorted(views, key=lambda clip: clip.sort_key)
-    return Plan(
-        tables,
-        {clip: tuple(views[clip]) for clip in ordered},
-        tuple(sorted(texts, key=lambda text: (len(text), text))),
-        skipped,
-    )
+    return Plan(tables, {clip: views[clip] for clip in ordered}, tuple(sorted(sorted(texts), key=len)), skipped)
 
 
 def _texts(group: Group, condition: Condition, folder: RunFolder | None, fingerprint: str) -> Texts:

@@ -16,7 +16,7 @@ from video_contrast.runner.conditions import Condition, parse
 from video_contrast.runner.plan import PlannedTable
 from video_contrast.runner.sets import Group, Item, LoadedSet, Questions, load_set
 from video_contrast.runner.table_metrics import TableScores
-from video_contrast.runner.table_scores import caption_columns
+from video_contrast.runner.table_scores import caption_columns, packed
 from video_contrast.storage import RunFolder
 from video_contrast.storage.run_folder import CLEAN
 from video_contrast.storage.run_records import Numbers, ScoreRow
@@ -150,8 +150,8 @@ def _scores_of(
         return TableScores(
             table,
             places,
-            rows=tuple(np.asarray(row["scores"], np.float64) for row in own),
-            replaced=tuple(row["replaced_score"] for row in own),
+            rows=packed(np.asarray(row["scores"]) for row in own),
+            replaced=[row["replaced_score"] for row in own],
             parts=parts,
             unparseable=tuple(float(any(part.get("unparseable") for part in each or ())) for each in parts),
             comparable="video_score" in stored,

@@ -6,28 +6,29 @@ condition of its own, so a config's rows are split into groups, and every group 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from sys import intern
+from typing import Any, Literal
 
 from video_contrast.errors import UsageError, unknown_name
 from video_contrast.hub import set_of_hub
 from video_contrast.question_text import Question, question_of
-from video_contrast.rows import Layout, MultipleChoiceRow, Row, has_questions, layout_of, validate_rows
+from video_contrast.rows import Layout, MultipleChoiceRow, Row, checked_rows, has_questions, layout_of
 from video_contrast.runner.conditions import CLEAN, Condition, from_recipe
 from video_contrast.storage import SetFolder
 from video_contrast.storage.file_set import FileSet
 from video_contrast.storage.plain_table import completed_rows
-from video_contrast.storage.set_folder import fingerprint, without_played
+from video_contrast.storage.set_folder import Fingerprint, without_played
 from video_contrast.storage.table_columns import TableColumns
 from video_contrast.video import Clip
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Item:
-    """A row of a set."""
+    """A row of a set; equal texts of a set are one object, since there may be millions."""
 
     id: str
     clip: Clip
@@ -50,7 +51,7 @@ class Item:
 Questions = Literal["", "asked", "joined", "left out"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Group:
     """The rows of one config that share a recipe."""
 
@@ -114,10 +115,11 @@ def load_set(
             if known and config not in known:
                 raise unknown_name(f"config of {name} with a split {split!r}:", config, known)
         for config in configs or known:
-            rows = table.rows(config, split) if table is not None else _hub_rows(name, config, split, columns)
-            validate_rows(rows, f"{name}, config {config}, split {split}", any_path=True)
-            fingerprints[config] = fingerprint(rows)
-            groups.extend(_grouped(config, _first(rows, limit) if limit else rows, questions))
+            rows = table.streamed_rows(config, split) if table else _hub_rows(name, config, split, columns)
+            checked = checked_rows(rows, f"{name}, config {config}, split {split}", any_path=True)
+            mark = Fingerprint()
+            groups.extend(_grouped(config, _first(mark.passing(checked), limit), questions))
+            fingerprints[config] = str(mark)
     if not groups:
         raise UsageError(f"--dataset {name}: has no rows in the split {split!r}")
     root = table.video_root if table is not None else None
@@ -154,33 +156,41 @@ def _hub_rows(name: str, config: str, split: str, columns: TableColumns | None) 
     return completed_rows(rows, f"{name}, {config}, {split}", columns=columns)
 
 
-def _first(rows: Sequence[Row], limit: int) -> Sequence[Row]:
-    """The first rows; of pairs, all rows of the groups that begin among them."""
-    names = {row["group"] for row in rows[:limit] if "group" in row}
-    return [row for row in rows if "group" in row and row["group"] in names] if names else rows[:limit]
+def _first(rows: Iterable[Row], limit: int | None) -> Iterator[Row]:
+    """The first rows; of pairs, all rows of the groups that begin among them. The others pass by."""
+    groups = set()
+    for number, row in enumerate(rows):
+        if limit is None or number < limit or row.get("group") in groups:
+            if limit is not None and "group" in row:
+                groups.add(row["group"])
+            yield row
 
 
-def _grouped(config: str, rows: Sequence[Row], questions: Questions) -> list[Group]:
-    layout = layout_of(rows[0])
-    used: Questions = questions if has_questions(rows[0]) else ""
+def _grouped(config: str, rows: Iterable[Row], questions: Questions) -> list[Group]:
+    columns: set[str] = set()
     items: dict[Condition, list[Item]] = {}
+    alike: dict[Any, Any] = {}  # clips and lists of kinds: equal ones are one object
     for row in rows:
+        columns = columns or set(row)
         own = from_recipe(row.get("video_perturbation"), row.get("text_perturbation")) or CLEAN
-        items.setdefault(own, []).append(_item(row))
-    return [Group(config, layout, own, items=tuple(members), questions=used) for own, members in items.items()]
+        items.setdefault(own, []).append(_item(row, alike))
+    used: Questions = questions if has_questions(columns) else ""
+    return [
+        Group(config, layout_of(columns), own, items=tuple(members), questions=used) for own, members in items.items()
+    ]
 
 
-def _item(row: Row) -> Item:
-    clip = Clip.of(row)
+def _item(row: Row, alike: dict[Any, Any]) -> Item:
+    clip = alike.setdefault(own := Clip.of(row), own)
     if "captions" in row:
-        return Item(row["id"], clip, tuple(row["captions"]), cluster=row["video_id"])
+        return Item(row["id"], clip, tuple(row["captions"]), cluster=clip.video_id)
     return Item(
         row["id"],
         clip,
-        tuple(row["candidates"]),
+        tuple(map(intern, row["candidates"])),
         label=row["label"],
-        kinds=tuple(row["kinds"]),
-        cluster=row["cluster"],
+        kinds=alike.setdefault(kinds := tuple(row["kinds"]), kinds),
+        cluster=clip.video_id if row["cluster"] == clip.video_id else intern(row["cluster"]),
         replaced=row["replaced"],
         group=row.get("group", ""),
         question=question_of(row),

@@ -40,8 +40,8 @@ class TableScores:
 
     table: PlannedTable
     places: tuple[int, ...]  # which of the group's items were scored (their clip could be read)
-    rows: tuple[np.ndarray, ...] = ()  # multiple choice: float64[k] an item
-    replaced: tuple[float | None, ...] = ()  # multiple choice: of the displaced distractor, an item
+    rows: Sequence[np.ndarray] = ()  # multiple choice: float64[k] an item
+    replaced: Sequence[float | None] = ()  # multiple choice: of the displaced distractor, an item
     parts: tuple[list[dict[str, float]] | None, ...] = ()  # raw parts an item, or None
     frames: tuple[tuple[int, ...], ...] = ()  # frame numbers an item; empty where no video was decoded
     blocks: tuple[SimilarityBlock, ...] = ()  # retrieval: the similarities of clips (rows) with captions
@@ -76,12 +76,12 @@ def _choice(scored: TableScores, seed: int) -> Numbers:
     from video_contrast.metrics import multiple_choice
 
     items = scored.items
-    smallest = min(len(row) for row in scored.rows)
+    smallest = min(map(len, scored.rows))
     numbers = dict(
         multiple_choice(
-            [row.tolist() for row in scored.rows],
+            scored.rows,
             [item.label for item in items],
-            kinds=[list(item.kinds) for item in items],
+            kinds=[item.kinds for item in items],
             clusters=[item.cluster for item in items],
             ks=tuple(k for k in (1, 2, 3) if k < smallest) or (1,),
             interval=True,
@@ -218,7 +218,7 @@ def item_hits(scored: TableScores) -> dict[str, tuple[float, str]]:
     if scored.table.is_retrieval:
         return {}
     items = scored.items
-    rows, labels, _ = choices([row.tolist() for row in scored.rows], [item.label for item in items], ragged=True)
+    rows, labels, _ = choices(scored.rows, [item.label for item in items], ragged=True)
     hits = choice_ranks(rows, labels).hit(1)
     return {item.id: (float(hit), item.cluster) for item, hit in zip(items, hits, strict=True)}
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 
@@ -22,6 +23,7 @@ from video_contrast.video import Clip
 
 BLOCK = 1 << 24  # numbers of a block: similarities, or those of clips' rows
 BLOCK_WIDTH = 8192  # captions of a block
+ITEMS = 4096  # multiple-choice items whose rows are read at a time
 
 
 @dataclass(frozen=True)
@@ -49,27 +51,52 @@ def encoder_tables(encoding: Encoding) -> TableScorer:
             columns = caption_columns(table, places)
             blocks = _joined_blocks(model, store, names, [Keys.text(text) for _, text, _ in columns], table)
             return TableScores(table, places, blocks=blocks, columns=columns, frames=frames)
-        videos = store.get(names)
-        displaced = [table.displaced(item) for item in items]
-        texts = [(*table.texts[n], *filter(None, (other,))) for n, other in zip(places, displaced, strict=True)]
-        unique = sorted({text for own in texts for text in own})
-        at = {text: n for n, text in enumerate(unique)}
-        text_rows = store.get([Keys.text(text) for text in unique])
-        rows = []
-        for n, own in enumerate(texts):
-            distinct = list(dict.fromkeys(own))  # each joined once, so that equal candidates tie exactly
-            joined = model.join(videos[n : n + 1], text_rows[[at[text] for text in distinct]])
-            row = _checked(joined, table)[0, [distinct.index(text) for text in own]]
-            rows.append(row.astype(np.float64))
-        return TableScores(
-            table,
-            places,
-            rows=tuple(row[: len(table.texts[n])] for row, n in zip(rows, places, strict=True)),
-            replaced=tuple(float(row[-1]) if other else None for row, other in zip(rows, displaced, strict=True)),
-            frames=frames,
-        )
+        replaced: list[float | None] = []
+
+        def rows() -> Iterator[np.ndarray]:
+            for begin in range(0, len(places), ITEMS):
+                part = places[begin : begin + ITEMS]
+                others = [table.displaced(table.group.items[n]) for n in part]
+                texts = [(*table.texts[n], *filter(None, (other,))) for n, other in zip(part, others, strict=True)]
+                joined = _joined_items(model, store, names[begin : begin + ITEMS], texts, table)
+                for row, n, other in zip(joined, part, others, strict=True):
+                    replaced.append(float(row[-1]) if other else None)
+                    yield row[: len(table.texts[n])]
+
+        values = packed(rows())
+        return TableScores(table, places, rows=values, replaced=replaced, frames=frames)
 
     return TableScorer(scores, missing)
+
+
+def _joined_items(
+    model: Encoder, store: Store, videos: Sequence[str], texts: Sequence[Sequence[str]], table: PlannedTable
+) -> Iterator[np.ndarray]:
+    """Similarities of clips with a few texts each, float64[k] a clip.
+
+    `videos`: keys of the clips. `texts`: of each. `table`: what is scored.
+    """
+    video_rows = store.get(videos)
+    at = {text: n for n, text in enumerate(sorted({text for own in texts for text in own}))}
+    text_rows = store.get(list(map(Keys.text, at)))
+    for n, own in enumerate(texts):
+        distinct = list(dict.fromkeys(own))  # each joined once, so that equal candidates tie exactly
+        joined = model.join(video_rows[n : n + 1], text_rows[[at[text] for text in distinct]])
+        yield _checked(joined, table)[0, [distinct.index(text) for text in own]].astype(np.float64)
+
+
+def packed(rows: Iterable[np.ndarray]) -> Sequence[np.ndarray]:
+    """float64[k] an item as views of one array; where all are of one length, rows of float64[n, k].
+
+    >>> packed([np.array([0.5, 1.0]), np.array([0.25, 0.0])]).tolist()
+    [[0.5, 1.0], [0.25, 0.0]]
+    """
+    values, sizes = array("d"), []
+    for row in rows:
+        values.frombytes(np.ascontiguousarray(row, np.float64).tobytes())
+        sizes.append(len(row))
+    flat = np.frombuffer(values)
+    return flat.reshape(len(sizes), -1) if len(set(sizes)) == 1 else np.split(flat, np.cumsum(sizes)[:-1])
 
 
 def _joined_blocks(
@@ -136,8 +163,8 @@ def pair_tables(pairing: Pairing, results: PairResults) -> TableScorer:
         return TableScores(
             table,
             places,
-            rows=tuple(_readable(result.scores, [label]) for result, label in zip(own, labels, strict=True)),
-            replaced=tuple(_single(results, request) for request in displaced),
+            rows=packed(_readable(result.scores, [label]) for result, label in zip(own, labels, strict=True)),
+            replaced=[_single(results, request) for request in displaced],
             parts=tuple(result.parts for result in own),
             frames=frames,
             unparseable=tuple(float(_unparseable(result).any()) for result in own),
@@ -183,11 +210,11 @@ def text_tables(model: TextScorer, plan: Plan, absent: frozenset[Clip]) -> Table
             config=config,
             condition=condition,
         )
-        rows = tuple(
+        rows = packed(
             _checked(np.asarray(model.score_item(item.id, item.clip.video_id, own), np.float64), table)
             for item, own in zip(items, shown, strict=True)
         )
-        return TableScores(table, places, rows=rows, replaced=(None,) * len(items))
+        return TableScores(table, places, rows=rows, replaced=[None] * len(items))
 
     return TableScorer(scores, missing)
 

@@ -12,8 +12,8 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, NotRequired, TypedDict, final
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, NotRequired, TypedDict, TypeVar, final
 
 from video_contrast.errors import VideoContrastError
 from video_contrast.files import is_safe_relative
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 SCHEMA_VERSION = 1
 _KIND = re.compile(r"[a-z][a-z0-9_]*")
+AnyRowType = TypeVar("AnyRowType", bound=AnyRow)
 Layout = Literal["multiple_choice", "pairs", "retrieval"]
 
 
@@ -267,8 +268,13 @@ def edit_record(
     }  # fmt: skip
 
 
-def validate_rows(rows: Iterable[AnyRow], where: str = "the set", *, any_path: bool = False) -> int:
-    """Checks every row of a set, and every group of pairs, and returns how many rows there are.
+def validate_rows(rows: Iterable[AnyRow], where: str = "the set") -> int:
+    """Checks every row of a set as `checked_rows`, and returns how many there are."""
+    return sum(1 for _ in checked_rows(rows, where))
+
+
+def checked_rows(rows: Iterable[AnyRowType], where: str, *, any_path: bool = False) -> Iterator[AnyRowType]:
+    """Yields the rows of a set that are right, and checks groups of pairs and names of kinds after the last.
 
     Raises VideoContrastError: names `where`, the row (number and id), the column, and what is wrong with it.
 
@@ -282,7 +288,6 @@ def validate_rows(rows: Iterable[AnyRow], where: str = "the set", *, any_path: b
     layout: Layout | None = None
     groups: dict[str, list[tuple[int, AnyRow]]] = {}
     kinds: dict[str, tuple[int, str]] = {}  # -> number and id of the first row that has it
-    n = 0
     for n, row in enumerate(rows, 1):
         if layout is None:
             layout = layout_of(row)
@@ -294,6 +299,7 @@ def validate_rows(rows: Iterable[AnyRow], where: str = "the set", *, any_path: b
             groups.setdefault(row["group"], []).append((n - 1, row))
         for kind in row["kinds"] if layout != "retrieval" else ():
             kinds.setdefault(kind, (n - 1, row["id"]))
+        yield row
     other = clash(kinds.keys())
     if other is not None:
         number, name = kinds[other[0]]
@@ -301,7 +307,6 @@ def validate_rows(rows: Iterable[AnyRow], where: str = "the set", *, any_path: b
         raise VideoContrastError(f"{where}: row {number} (id {name!r}), column 'kinds': {what}")
     for name, members in groups.items():
         _check_group(name, members, where)
-    return n
 
 
 def _path_problem(path: str) -> tuple[str, str] | None:

@@ -228,7 +228,7 @@ class PairScorer(Model):
         """
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class LabelledItem:
     """A multiple-choice item as a blind model learns from it."""
 

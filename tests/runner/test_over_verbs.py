@@ -8,7 +8,7 @@ import pytest
 from video_contrast.rows import MultipleChoiceRow, multiple_choice_row
 from video_contrast.runner.conditions import CLEAN
 from video_contrast.runner.plan import PlannedTable
-from video_contrast.runner.sets import Group, _item
+from video_contrast.runner.sets import _grouped
 from video_contrast.runner.table_metrics import TableScores, metrics_of
 
 
@@ -22,9 +22,8 @@ def row(number: int, old: str, *, kind: str = "verb_lexical") -> MultipleChoiceR
 
 
 def scored(rows: list[MultipleChoiceRow], right: list[bool]) -> TableScores:
-    items = tuple(map(_item, rows))
-    group = Group("verb_mc", "multiple_choice", CLEAN, items)
-    table = PlannedTable(group, CLEAN, tuple(item.texts for item in items))
+    (group,) = _grouped("verb_mc", rows, "")
+    table = PlannedTable(group, CLEAN, tuple(item.texts for item in group.items))
     scores = tuple(np.array([1.0, 0.0, 0.0] if hit else [0.0, 1.0, 0.0]) for hit in right)
     return TableScores(table, tuple(range(len(rows))), scores, (None,) * len(rows))
 

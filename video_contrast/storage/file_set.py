@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -53,7 +54,7 @@ class FileSet(SetFolder):
         """The splits of the one config."""
         return [(self.file.stem, split) for split in self.splits(self.file.stem)]
 
-    def rows(self, config: str, split: str) -> list[Row]:
+    def streamed_rows(self, config: str, split: str) -> Iterator[Row]:
         """The rows of a split.
 
         Raises UsageError: no such split; VideoContrastError: the file is damaged, or a row is no item; names file and
@@ -61,7 +62,7 @@ class FileSet(SetFolder):
         """
         if split not in self.splits(config):
             raise unknown_name(f"split of {self.file}:", split, self.splits(config))
-        return completed_rows(self._table.rows, str(self.file), columns=self.columns, split=split)
+        yield from completed_rows(self._table.rows, str(self.file), columns=self.columns, split=split)
 
     @staticmethod
     def _split(row: TableRow) -> str:

@@ -19,9 +19,10 @@ from __future__ import annotations
 import json
 import shutil
 import zipfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain, islice, repeat
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar, cast
 
@@ -55,6 +56,7 @@ LOCK = "run.lock"
 TEXTS = "texts"
 ANSWERS = "answers"
 MATRICES = "retrieval"
+ROWS = 10_000  # of scores, turned into columns at a time
 BEST = ".npz"  # of the best similarities of each clip, where all would be too many
 CLEAN = "clean"
 Recorded = TypeVar("Recorded", bound=Mapping[str, object])
@@ -160,12 +162,31 @@ class RunFolder:
             candidate, higher is better), replaced_score, parts (JSON), frames, and group in runs on pairs.
             Retrieval has matrices: see `matrix`.
         """
-        table: pandas.DataFrame = self._read_scores().to_pandas()
+        table: pandas.DataFrame = self.score_table().to_pandas()
         return table
 
     def score_rows(self) -> list[ScoreRow]:
         """The lines of `scores`, as dicts."""
-        return cast(list[ScoreRow], self._read_scores().to_pylist())
+        return cast(list[ScoreRow], self.score_table().to_pylist())
+
+    def streamed_rows(self, config: str, condition: str, columns: Sequence[str]) -> Iterator[ScoreRow]:
+        """The lines of a config under a condition with some columns, a few at a time; none where it was not scored.
+
+        Raises:
+            VideoContrastError: the file is damaged.
+        """
+        import pyarrow as pa
+        import pyarrow.compute as pc
+        import pyarrow.parquet as pq
+
+        path = self.path / SCORES
+        try:
+            with pq.ParquetFile(path) as file:
+                for batch in file.iter_batches(ROWS, columns=["config", "condition", *columns]):
+                    own = pc.and_(pc.equal(batch["config"], config), pc.equal(batch["condition"], condition))
+                    yield from batch.filter(own).select(list(columns)).to_pylist()
+        except (OSError, pa.ArrowException) as error:
+            raise _damaged(path, error) from error
 
     @cached_property
     def tables(self) -> dict[tuple[str, str], dict[str, ScoreRow]]:
@@ -182,7 +203,7 @@ class RunFolder:
 
     def has_scores(self, config: str, condition: str = CLEAN) -> bool:
         """Whether a condition was scored, and its scores or similarities were kept."""
-        return (config, condition) in self.tables or self.has_matrix(config, condition)
+        return self.has_matrix(config, condition) or any(self.streamed_rows(config, condition, ("id",)))
 
     def matrix(self, config: str, condition: str = CLEAN) -> SimilarityMatrix:
         """The similarities of a retrieval config under a condition, memory-mapped; of large ones the best alone.
@@ -210,15 +231,28 @@ class RunFolder:
 
     # Writing: every file appears whole, and the record last.
 
-    def write_evidence(self, evidence: Json) -> None:
-        """Writes `evidence.json`; digests of frames that this start of the run did not look at are kept."""
-        former = self.evidence.get("items", {})
-        for config, items in evidence["items"].items():
-            for name, entry in items.items():
-                seen = former.get(config, {}).get(name, {})
-                if "frames" in seen and seen["texts"] == entry["texts"]:
-                    entry.setdefault("frames", seen["frames"])
-        write_text(self.path / EVIDENCE, json.dumps(evidence, sort_keys=True, separators=(",", ":"), allow_nan=False))
+    def write_evidence(self, evidence: JsonObject, items: Mapping[str, Iterable[tuple[str, JsonObject]]]) -> None:
+        """Writes `evidence.json`; digests of frames that this start of the run did not look at are kept.
+
+        Args:
+            evidence: all but the items.
+            items: config -> its items with their digests, sorted.
+        """
+        encode = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False).encode
+        former = self.evidence.get("items", {}) if (self.path / VIDEOS).exists() else {}  # else no frames were seen
+        with atomic_path(self.path / EVIDENCE) as temporary, open(temporary, "w", encoding="utf-8") as handle:
+            handle.write('{"items":')
+            for config, mark in zip(sorted(items), chain("{", repeat(",")), strict=False):
+                handle.write(f"{mark}{encode(config)}:")
+                mark = "{"
+                for name, entry in items[config]:
+                    seen = former.get(config, {}).get(name, {})
+                    if "frames" in seen and seen["texts"] == entry["texts"]:
+                        entry.setdefault("frames", seen["frames"])
+                    handle.write(f"{mark}{encode(name)}:{encode(entry)}")
+                    mark = ","
+                handle.write("}")
+            handle.write(f"}},{encode(evidence).removeprefix('{')}")
 
     def begin(self) -> None:
         """Takes the record away: until it is written again, the run is not finished.
@@ -232,14 +266,19 @@ class RunFolder:
             self.__dict__.pop(name, None)
 
     def write_scores(self, rows: Iterable[ScoreRow]) -> None:
-        """Writes `scores.parquet`, sorted by config, condition and id."""
+        """Writes `scores.parquet`, sorted by config, condition and id; rows become columns as they come."""
         import pyarrow as pa
         import pyarrow.parquet as pq
 
-        ordered = sorted(rows, key=lambda row: (row["config"], row["condition"], row["id"]))
+        schema, rest = _schema(), iter(rows)
+        parts = [pa.Table.from_pylist(part, schema) for part in iter(lambda: list(islice(rest, ROWS)), [])]
+        table = pa.concat_tables([schema.empty_table(), *parts])
+        del parts
+        if table["group"].null_count == len(table):
+            table = table.drop_columns("group")
+        table = table.sort_by([(name, "ascending") for name in ("config", "condition", "id")])
         with atomic_path(self.path / SCORES) as temporary:
-            schema = _schema(pairs=any("group" in row for row in ordered))
-            pq.write_table(pa.Table.from_pylist(ordered, schema=schema), temporary, compression="zstd")
+            pq.write_table(table, temporary, compression="zstd")
 
     def write_matrix(self, config: str, condition: str, matrix: SimilarityMatrix) -> None:
         """Writes the similarities of a retrieval config under a condition, or the best ones, and the ids beside them.
@@ -389,7 +428,8 @@ class RunFolder:
         # visual:jumble@3+text:ocr -> visual.jumble@3+text.ocr.npy
         return self.path / MATRICES / config / f"{condition.replace(':', '.')}.npy"
 
-    def _read_scores(self) -> pa.Table:
+    def score_table(self) -> pa.Table:
+        """The scores as columns of Arrow."""
         import pyarrow as pa
         import pyarrow.parquet as pq
 
@@ -409,7 +449,7 @@ def plain(value: Recorded) -> Recorded:
     return cast(Recorded, json.loads(json.dumps(dict(value), sort_keys=True, default=str)))
 
 
-def _schema(*, pairs: bool) -> pa.Schema:
+def _schema() -> pa.Schema:
     import pyarrow as pa
 
     text, number = pa.string(), pa.float64()
@@ -417,7 +457,6 @@ def _schema(*, pairs: bool) -> pa.Schema:
         {
             "config": text, "condition": text, "id": text, "video_id": text, "cluster": text, "label": pa.int64(),
             "kinds": pa.list_(text), "scores": pa.list_(number), "replaced_score": number, "parts": text,
-            "frames": pa.list_(pa.int64()),
-            **({"group": text} if pairs else {}),
+            "frames": pa.list_(pa.int64()), "group": text,
         }
     )  # fmt: skip

@@ -25,8 +25,7 @@ from video_contrast.addresses import Address, filesystem
 from video_contrast.addresses import read_json as read_remote_json
 from video_contrast.errors import UsageError, VideoContrastError, unknown_name
 from video_contrast.files import read_json, write_json, write_text
-from video_contrast.row_parts import AnyRow
-from video_contrast.rows import Layout, MultipleChoiceRow, RetrievalRow, Row, layout_of, validate_rows
+from video_contrast.rows import AnyRowType, Layout, MultipleChoiceRow, RetrievalRow, Row, layout_of, validate_rows
 from video_contrast.storage.plain_table import completed_rows
 from video_contrast.storage.set_records import SetRecord
 from video_contrast.storage.table_columns import TableColumns, TableRow
@@ -206,12 +205,23 @@ class SetFolder:
             UsageError: the set has no such table.
             VideoContrastError: a file is damaged.
         """
+        return list(self.streamed_rows(config, split))
+
+    def streamed_rows(self, config: str, split: str) -> Iterator[Row]:
+        """The same, of a built set some at a time; of other tables, which may lack columns, all are read first."""
         files = self.files(config, split)
-        if files:
-            read = [row for path in files for row in parquet_rows(path)]
-            if not self.is_built:
-                return self._completed(read, config, split)
-            return cast(list[Row], [{name: row[name] for name in row if name != PLAYED} for row in read])
+        read = (row for path in files for row in parquet_rows(path))
+        if files and not self.is_built:
+            yield from self._completed(list(read), config, split)
+        elif files:
+            for row in read:
+                row.pop(PLAYED, None)
+                yield cast(Row, row)
+        else:
+            yield from self._rows_without_files(config, split)
+
+    def _rows_without_files(self, config: str, split: str) -> list[Row]:
+        """The rows of a split that is not in files of its own. Raises UsageError: there is no such table."""
         if self.is_built:
             if split not in (splits := self.splits(config)):
                 raise UsageError(f"{self.path} has no split {split!r} of {config}; it has {', '.join(splits)}")
@@ -285,10 +295,6 @@ class SetFolder:
                         rows += file.read_row_group(group).to_pylist()[max(first - begin, 0) : end - begin]
         return rows
 
-    def fingerprint(self, config: str, split: str) -> str:
-        """A digest of the rows of a split; see `fingerprint`."""
-        return fingerprint(self.rows(config, split))
-
     def validate(self) -> dict[str, dict[str, int]]:
         """Checks every row of every table, and returns config -> split -> number of rows.
 
@@ -321,13 +327,22 @@ class SetFolder:
         return [*tables, *extra, self.path / CARD]
 
 
-def fingerprint(rows: Iterable[AnyRow]) -> str:
-    """A digest of a table's content in 32 hexadecimal digits, the same for a folder and for the Hub."""
-    whole = hashlib.sha256()
-    for row in rows:
-        whole.update(json.dumps(row, sort_keys=True, ensure_ascii=False, default=str).encode("utf-8", "surrogatepass"))
-        whole.update(b"\n")
-    return whole.hexdigest()[:32]
+class Fingerprint:
+    """A digest of a table's content, the same for a folder and for the Hub, taken while its rows pass by."""
+
+    def __init__(self) -> None:
+        self._whole = hashlib.sha256()
+        self._encode = json.JSONEncoder(sort_keys=True, ensure_ascii=False, default=str).encode
+
+    def passing(self, rows: Iterable[AnyRowType]) -> Iterator[AnyRowType]:
+        """The rows as they are."""
+        for row in rows:
+            self._whole.update(f"{self._encode(row)}\n".encode("utf-8", "surrogatepass"))
+            yield row
+
+    def __str__(self) -> str:
+        """32 hexadecimal digits."""
+        return self._whole.hexdigest()[:32]
 
 
 def without_played(rows: datasets.Dataset | datasets.IterableDataset) -> datasets.Dataset | datasets.IterableDataset:

@@ -76,7 +76,7 @@ def segments_problem(parts: Sequence[AnyRow] | None) -> str | None:
     return None
 
 
-@dataclass(frozen=True, order=True)
+@dataclass(frozen=True, order=True, slots=True)
 class Clip:
     """One clip. Equal clips are decoded and encoded once."""
 
