@@ -4,7 +4,7 @@ That is all that ranks need, so nothing is sorted and no matrix of the size of t
 similarities pass by in blocks, from an array, from a memory-mapped file, or computed from embeddings.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -14,10 +14,6 @@ from video_contrast.metrics.checks import Array, Values
 from video_contrast.metrics.ranks import Ranks
 
 _CACHE = 1 << 20  # bytes of similarities compared at a time: they should still be in the cache when read again
-
-# `compare(part, true, rows, flags)` writes to `flags[0]` which similarities of a part of a block are greater than the
-# true ones (`[columns]` or `[rows, 1]`) and to `flags[1]` which are at least as great; `rows` are those of the block.
-Compare = Callable[[Array, Array, slice, NDArray[np.bool_]], None]
 
 
 class BothWays(NamedTuple):
@@ -58,23 +54,19 @@ class Tally:
         self.rows = np.zeros((2, n_videos), np.int64)  # greater, at least
         self.columns = np.zeros((2, len(own)), np.int64)
 
-    def add(
-        self, block: Array, videos: NDArray[np.int64], captions: NDArray[np.int64], compare: Compare | None = None
-    ) -> None:
+    def add(self, block: Array, videos: NDArray[np.int64], captions: NDArray[np.int64]) -> None:
         """Counts the similarities of some videos with some captions.
 
         Args:
             block: floats `[videos, captions]`, finite.
             videos: the numbers of its rows.
             captions: the numbers of its columns.
-            compare: how they are compared with those of the true answers; None: as they are.
 
         Raises:
             ValueError: a similarity is NaN or infinite; the message names the video and the caption.
         """
         width = block.shape[1]
         own = self.own[captions]
-        compare = compare or exactly
         height = min(255, max(1, _CACHE // (width * block.itemsize)))  # 255: columns are added up in one byte
         buffer = np.empty((2, height, width), np.bool_)
         above = np.zeros((2, width), np.int64)
@@ -83,11 +75,11 @@ class Tally:
             rows = slice(start, start + len(part))
             _refuse(part, videos[rows], captions)
             flags = buffer[:, : len(part)]
-            compare(part, self.best[videos[rows], None], rows, flags)
+            _compare(part, self.best[videos[rows], None], flags)
             for which in (0, 1):
                 # Row by row: with an axis count_nonzero is fifteen times slower.
                 self.rows[which, videos[rows]] += [np.count_nonzero(row) for row in flags[which]]
-            compare(part, own, rows, flags)
+            _compare(part, own, flags)
             for which in (0, 1):
                 above[which] += np.add.reduce(flags[which].view(np.uint8), axis=0, dtype=np.uint8)
         self.columns[:, captions] += above
@@ -143,7 +135,7 @@ def own_similarities(blocks: Sequence[SimilarityBlock], caption_to_video: NDArra
 
 
 def block_ranks(
-    blocks: Sequence[SimilarityBlock],
+    blocks: Iterable[SimilarityBlock],
     own: Array,
     caption_to_video: NDArray[np.int64],
     n_videos: int,
@@ -173,15 +165,8 @@ def block_ranks(
     return tally.ranks()
 
 
-def exactly(part: Array, true: Array, rows: slice, flags: NDArray[np.bool_]) -> None:
-    """Compares similarities as they are.
-
-    Args:
-        part: floats `[rows, columns]`.
-        true: floats `[columns]` or `[rows, 1]`, those of the true answers.
-        rows: of the block that the part is; not needed here.
-        flags: bool `[2, rows, columns]`, written to: greater, and at least as great.
-    """
+def _compare(part: Array, true: Array, flags: NDArray[np.bool_]) -> None:
+    """Writes to `flags[0]` which similarities are greater than the true ones, to `flags[1]` which at least as great."""
     np.greater(part, true, out=flags[0])
     np.greater_equal(part, true, out=flags[1])
 

@@ -59,11 +59,10 @@ def measure_and_write(run: Run, scorer: TableScorer) -> None:
                 if table.is_retrieval:
                     scored, matrix = table_metrics.ranked(scored, whole=table.name in whole)
                     folder.write_matrix(*table.name, matrix)
-                else:
-                    yield from table_metrics.score_rows(scored)
                 metrics[table.name] = (table, table_metrics.metrics_of(scored, seed=job.options.seed))
                 if tested:
                     hits[table.name] = table_metrics.item_hits(scored)
+                yield from table_metrics.score_rows(scored)
                 advance(1)
 
     folder.write_scores(measured())

@@ -10,7 +10,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from sys import intern
 from typing import Any, Literal
 
 from video_contrast.errors import UsageError, unknown_name
@@ -169,7 +168,7 @@ def _first(rows: Iterable[Row], limit: int | None) -> Iterator[Row]:
 def _grouped(config: str, rows: Iterable[Row], questions: Questions) -> list[Group]:
     columns: set[str] = set()
     items: dict[Condition, list[Item]] = {}
-    alike: dict[Any, Any] = {}  # clips and lists of kinds: equal ones are one object
+    alike: dict[Any, Any] = {}  # clips, texts and lists of kinds: equal ones are one object
     for row in rows:
         columns = columns or set(row)
         own = from_recipe(row.get("video_perturbation"), row.get("text_perturbation")) or CLEAN
@@ -187,10 +186,10 @@ def _item(row: Row, alike: dict[Any, Any]) -> Item:
     return Item(
         row["id"],
         clip,
-        tuple(map(intern, row["candidates"])),
+        tuple(alike.setdefault(text, text) for text in row["candidates"]),
         label=row["label"],
         kinds=alike.setdefault(kinds := tuple(row["kinds"]), kinds),
-        cluster=clip.video_id if row["cluster"] == clip.video_id else intern(row["cluster"]),
+        cluster=clip.video_id if row["cluster"] == clip.video_id else alike.setdefault(row["cluster"], row["cluster"]),
         replaced=row["replaced"],
         group=row.get("group", ""),
         question=question_of(row),
