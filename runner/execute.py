@@ -32,7 +32,7 @@ def execute(job: Job, *, in_memory: bool) -> RunResult:
     device, dtype = device_of(job, processes)
     # Before anything is written: a call that is refused leaves no files behind.
     video_root = root_of(job) if job.kind.family != "text" else job.video_root or Path()
-    began = time.time()
+    began = time.monotonic()
     folder = RunFolder(job.output)
     exact = full_float32()
     with (

@@ -37,7 +37,7 @@ from video_contrast.video import frame_grid
 
 def measure_and_write(run: Run, scorer: TableScorer) -> None:
     """Measures and writes what the first process has: scores and matrices, then the metrics, and the record last."""
-    seconds = time.time() - run.began
+    seconds = time.monotonic() - run.began
     job, plan, folder = run.job, run.plan, RunFolder(run.job.output)
     missing = _missing(run, scorer)
     unseen = _unseen_configs(run, scorer)

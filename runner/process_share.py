@@ -50,7 +50,7 @@ class Run:
     counts: RunCounts = field(default_factory=RunCounts)  # of this process, since its last chunk
     total: RunCounts = field(default_factory=RunCounts)  # of all processes; in the first one, once all is done
     model_counts: dict[str, int] = field(default_factory=dict)  # summed over all results, whoever computed them
-    began: float = field(default_factory=time.time)
+    began: float = field(default_factory=time.monotonic)
     self_test: SelfTest | None = None  # of the model, before anything was scored; None where it was left out
 
     @property

@@ -170,7 +170,11 @@ class RunFolder:
         return cast(list[ScoreRow], self.score_table().to_pylist())
 
     def streamed_rows(self, config: str, condition: str, columns: Sequence[str]) -> Iterator[ScoreRow]:
-        """The lines of a config under a condition with some columns, a few at a time; none where it was not scored.
+        """The lines of a condition, a few at a time; none where it was not scored.
+
+        Args:
+            config, condition: what was scored.
+            columns: that the lines have.
 
         Raises:
             VideoContrastError: the file is damaged.
