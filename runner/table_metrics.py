@@ -277,9 +277,11 @@ def _retrieval(scored: TableScores, seed: int) -> Numbers:
 
 
 def score_rows(scored: TableScores) -> Iterator[ScoreRow]:
-    """The lines of `scores.parquet` of a multiple-choice table; none of a retrieval table."""
+    """The lines of `scores.parquet` of a multiple-choice table, sorted by id; none of a retrieval table."""
     config, condition = scored.table.name
-    for at, item in enumerate(() if scored.table.is_retrieval else scored.items):
+    items = [] if scored.table.is_retrieval else scored.items
+    for at in sorted(range(len(items)), key=lambda at: items[at].id):
+        item = items[at]
         parts = scored.parts[at] if scored.parts else None
         row: ScoreRow = {
             "config": config,

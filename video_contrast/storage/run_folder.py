@@ -270,17 +270,30 @@ class RunFolder:
             self.__dict__.pop(name, None)
 
     def write_scores(self, rows: Iterable[ScoreRow]) -> None:
-        """Writes `scores.parquet`, sorted by config, condition and id; rows become columns as they come."""
+        """Writes `scores.parquet`, sorted by config, condition and id; rows become columns as they come.
+
+        Those that come in this order are not copied.
+        """
         import pyarrow as pa
         import pyarrow.parquet as pq
 
-        schema, rest = _schema(), iter(rows)
+        last, is_sorted = ("", "", ""), True
+
+        def passing() -> Iterator[ScoreRow]:
+            nonlocal last, is_sorted
+            for row in rows:
+                key = row["config"], row["condition"], row["id"]
+                is_sorted, last = is_sorted and last <= key, key
+                yield row
+
+        schema, rest = _schema(), passing()
         parts = [pa.Table.from_pylist(part, schema) for part in iter(lambda: list(islice(rest, ROWS)), [])]
         table = pa.concat_tables([schema.empty_table(), *parts])
         del parts
         if table["group"].null_count == len(table):
             table = table.drop_columns("group")
-        table = table.sort_by([(name, "ascending") for name in ("config", "condition", "id")])
+        if not is_sorted:
+            table = table.sort_by([(name, "ascending") for name in ("config", "condition", "id")])
         with atomic_path(self.path / SCORES) as temporary:
             pq.write_table(table, temporary, compression="zstd")
 
