@@ -135,6 +135,7 @@ def _trace(probe: Probe, n: int) -> JsonObject:
     else:
         captions, asked = probe.items.get(n, ([caption], {}))
         trace["prompt"] = model.rendered_input(clip, captions, **asked).get("prompt", "")
+        model.score(clip, captions, **asked)  # unwatched: what a class's cache is first held to is no input of the item
         with FirstInputs().watched() as shown:
             scores = np.asarray(model.score(clip, captions, **asked).scores, np.float64)
         read = shown

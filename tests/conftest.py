@@ -5,6 +5,7 @@ import os
 import sys
 import tempfile
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,7 @@ _MODULES = tempfile.TemporaryDirectory(prefix="video-contrast-modules-")
 os.environ["HF_MODULES_CACHE"] = _MODULES.name
 
 REPOSITORY = Path(__file__).resolve().parent.parent
+DEMO_ITEMS = 100  # a config: half of what `video-contrast demo` builds
 
 
 # The longest files, first: a file is one worker's (--dist loadscope), and the last should not be a long one.
@@ -118,15 +120,18 @@ def _clips_drawn_once(tmp_path_factory: pytest.TempPathFactory) -> None:
 
 @pytest.fixture(scope="session")
 def demo_output(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What `video-contrast demo` writes: made once, by the first of the test processes that needs it."""
+    """What `video-contrast demo` writes, on half of its clips: made once, by the first process in need."""
     from filelock import FileLock
 
+    import video_contrast
     from video_contrast import cli
 
     folder = shared_folder(tmp_path_factory) / "demo"
     with FileLock(f"{folder}.lock"):
         if not (folder / "report.html").exists():  # written last
-            assert cli.main(["demo", "--output", str(folder), "--quiet"]) == 0
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setattr(video_contrast, "build", partial(video_contrast.build, items=DEMO_ITEMS))
+                assert cli.main(["demo", "--output", str(folder), "--quiet"]) == 0
     return folder
 
 
