@@ -140,8 +140,11 @@ def _label(x: ItemEvidence, y: ItemEvidence) -> int:
 
 
 def _cause(results: Sequence[StageResult], among: Sequence[str]) -> str:
-    """The stages that differ by themselves, of some."""
-    return "+".join(r.stage for r in results if r.stage in among and r.state == "differs") or "scores"
+    """The stages that differ by themselves, of some; before them what of the set changes scores."""
+    names = [r.stage for r in results if r.stage in among and r.state == "differs"]
+    numbers = next((r.numbers for r in results if r.stage == "set" and "set" not in among), {})
+    of_set = [what for what, counted in (("captions", "captions"), ("order", "candidates")) if numbers.get(counted)]
+    return "+".join([*(f"set ({what})" for what in of_set), *names]) or "scores"
 
 
 def _listed(figure: str, steps: Mapping[str, float], difference: float) -> list[Share]:

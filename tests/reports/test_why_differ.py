@@ -82,7 +82,7 @@ def turned(row: dict[str, Any]) -> None:
 
 
 def reworded(row: dict[str, Any]) -> None:
-    row["candidates"][row["label"]] += " slowly"
+    row["candidates"] = [f"{'not ' * n}{caption} slowly" for n, caption in enumerate(row["candidates"])]
 
 
 def processor(**changed: Any) -> Callable[[Any], Any]:
@@ -132,7 +132,7 @@ PAIRS: dict[str, tuple[str, dict[str, Any], Callable[[Path], dict[str, Any]]]] =
     "norm": ("joining", GEMMA, lambda p: {**GEMMA, "options": {"scoring": "loglik", "norm": "sum"}}),
     "key": ("set", {}, lambda p: {"dataset": other_set(p, "set-key", key_moved)}),
     "order": ("set", {}, lambda p: {"dataset": other_set(p, "set-order", turned)}),
-    "captions": ("set", {}, lambda p: {"dataset": other_set(p, "set-captions", reworded)}),
+    "captions": ("set", {}, lambda p: {"dataset": other_set(p, "set-captions", reworded, slice(None))}),
     "missing clips": ("set", {}, lambda p: {"dataset": without_clip(p)}),
 }  # fmt: skip
 
@@ -148,6 +148,8 @@ def test_the_stage_in_which_two_runs_differ_is_named(name: str, place: Path) -> 
     changes = shares(a, b, results)
     assert np.isclose(sum(share.change for share in changes), b.numbers["accuracy"] - a.numbers["accuracy"])
     expected = {"key": "set (key)", "missing clips": "set (missing items)", "norm": "joining (norm)"}
+    expected |= {"captions": "set (captions)", "order": "set (order)"}
+    assert changes or name != "captions"
     for share in changes:
         assert share.stage == expected.get(name, stage)
 
