@@ -70,7 +70,7 @@ def build(name: str, configs: str | list[str] | None = None, *, output: str | Pa
 def _build_in_blocks(
     source: BlockSource, output: str | Path, options: Mapping[str, object], *, video_root: object
 ) -> None:
-    from video_contrast.addresses import is_remote
+    from video_contrast.addresses import is_remote, state_of
     from video_contrast.builders.assembly.sharding import world_size
     from video_contrast.builders.blocks.block_build import build_blocks
     from video_contrast.errors import UsageError
@@ -81,7 +81,7 @@ def _build_in_blocks(
     if world_size() > 1:
         raise UsageError("corpora are built without torchrun: --executor slurm or ray shares them among machines")
     settings = {name: value for name, value in options.items() if name not in ("executor", "workers", "slurm")}
-    states = [f"{name}={value}{_state(value)}" for name, value in sorted(settings.items())]
+    states = [f"{name}={value}{state_of(value)}" for name, value in sorted(settings.items())]
     key = digest(source.builder, __version__, *source.configs, *states).hex()
     if build_blocks(source, output, key) and isinstance(video_root, str | Path) and not is_remote(output):
         SetFolder(Path(output)).remember_video_root(Path(video_root))
@@ -89,33 +89,10 @@ def _build_in_blocks(
 
 def dataset_dir(name: str, **options: object) -> Path:
     """Where `video_contrast.load_dataset(name, ..., **options)` keeps the set."""
+    from video_contrast.addresses import state_of
     from video_contrast.files import cache_dir
     from video_contrast.seeds import digest
     from video_contrast.version import __version__
 
-    key = digest(name, __version__, *(f"{k}={v}{_state(v)}" for k, v in sorted(options.items()))).hex()[:12]
+    key = digest(name, __version__, *(f"{k}={v}{state_of(v)}" for k, v in sorted(options.items()))).hex()[:12]
     return cache_dir() / "sets" / f"{name}-{key}"
-
-
-def _state(value: object) -> str:
-    """Place, size and time of a file that an option names (of a folder: of what lies in it).
-
-    So an edited table is not taken for the old one, nor a relative path for the same path elsewhere.
-    """
-    from video_contrast.addresses import explained, filesystem, is_remote
-
-    if not isinstance(value, str | Path) or not str(value):
-        return ""
-    if is_remote(value) or any(mark in str(value) for mark in "*?["):
-        with explained(value):
-            system, pattern = filesystem(value)
-            return f" ({', '.join(system.ukey(file) for file in sorted(map(str, system.glob(pattern))))})"
-    try:
-        path = Path(value)
-        if not path.exists():
-            return ""
-        files = sorted(path.iterdir()) if path.is_dir() else [path]
-        states = [f"{file.name} {(stat := file.stat()).st_size} {stat.st_mtime_ns}" for file in files if file.exists()]
-    except (OSError, ValueError):
-        return ""
-    return f" ({path.resolve()}: {', '.join(states)})"

@@ -168,6 +168,15 @@ class BlockSource(Protocol):
             chosen: its contrasts of each kind of `words`.
         """
 
+    def finish(self, folder: str, blocks: int, output: Path) -> None:
+        """Writes what lies beside the tables of a set that is whole.
+
+        Args:
+            folder: as of `cut`.
+            blocks: how many there are.
+            output: the set's folder.
+        """
+
 
 @dataclass(frozen=True)
 class Builder:

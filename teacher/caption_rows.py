@@ -52,13 +52,6 @@ class RejectedCandidate(TypedDict):
     probability: float | None  # by the judge, where no rule rejected it
 
 
-class CorpusPart(TypedDict):
-    """What is stored of a part of the corpus."""
-
-    captions: list[GeneratedCaption]
-    rejected: list[RejectedCandidate]
-
-
 def _without_text(edit: GeneratedEdit) -> EditRecord:
     return cast(EditRecord, {key: value for key, value in edit.items() if key != "text"})
 

@@ -126,7 +126,7 @@ def _questions(dataset: str | Path, request: TeachOptions, recipe: NegativeRecip
     edits: OptionValues = {field.name: getattr(request, field.name) for field in fields(CaptionEdits)}
     edits["generator_options"] = _without_server(recipe.options)
     options = GenerateOptions(
-        **edits, output=request.store or request.output / "store", config=request.config, seed=request.seed,
+        **edits, output=str(request.store or request.output / "store"), config=request.config, seed=request.seed,
         price_in=prices[0], price_out=prices[1], dry_run=True,
     )  # fmt: skip
     names = SetFolder.open(dataset).splits(request.config)

@@ -94,6 +94,28 @@ def write_json(address: Address, value: object) -> None:
     write_bytes(address, files.json_bytes(value))
 
 
+def state_of(value: object) -> str:
+    """Place, size and time of a file that an option names (of a folder: of what lies in it).
+
+    So an edited table is not taken for the old one, nor a relative path for the same path elsewhere.
+    """
+    if not isinstance(value, str | Path) or not str(value):
+        return ""
+    if is_remote(value) or any(mark in str(value) for mark in "*?["):
+        with explained(value):
+            system, pattern = filesystem(value)
+            return f" ({', '.join(system.ukey(file) for file in sorted(map(str, system.glob(pattern))))})"
+    try:
+        path = Path(value)
+        if not path.exists():
+            return ""
+        files = sorted(path.iterdir()) if path.is_dir() else [path]
+        states = [f"{file.name} {(stat := file.stat()).st_size} {stat.st_mtime_ns}" for file in files if file.exists()]
+    except (OSError, ValueError):
+        return ""
+    return f" ({path.resolve()}: {', '.join(states)})"
+
+
 @contextmanager
 def local_copy(address: Address) -> Iterator[Path]:
     """A folder on this machine: the folder itself, or a copy of that at an address, to which changes are sent back.

@@ -2,7 +2,7 @@
 
 cut       the source into blocks, on disk
 propose   a task a block: its verb and object contrasts, judged (only where such configs are built)
-choose    one task: block after block takes its contrasts, beside the balance of all former ones
+choose    one task: the contrasts of all blocks, beside one balance
 write     a task a block: its tables, as of a small set
 finish    one task: facts are put together, a sample of the items is audited, record and card are written
 """
@@ -11,11 +11,15 @@ from __future__ import annotations
 
 import json
 import pickle
+import tempfile
 import zlib
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
+from itertools import product
 from math import ceil
+from pathlib import Path
 from typing import cast
 
 from video_contrast.addresses import (
@@ -37,9 +41,9 @@ from video_contrast.console import counted, note
 from video_contrast.errors import VideoContrastError
 from video_contrast.files import Json, json_bytes
 from video_contrast.hub_cards import write_card
-from video_contrast.perturbations.contrast.generate import ProposedContrasts, choose, note_left_out
+from video_contrast.perturbations.contrast.generate import ProposedContrasts, note_left_out
 from video_contrast.perturbations.contrast.proposal import Kind
-from video_contrast.perturbations.contrast.select import Balance
+from video_contrast.perturbations.contrast.select import RatedProposals, rate, select_in_blocks
 from video_contrast.rows import Row
 from video_contrast.seeds import digest
 from video_contrast.storage import SetDraft
@@ -66,7 +70,8 @@ def build_blocks(source: BlockSource, output: Address, key: str) -> bool:
     Raises:
         VideoContrastError: blocks failed; the same call does them again, and no others.
     """
-    require_datatrove()
+    if source.cluster.executor is not None:
+        require_datatrove()
     build = _Build(source, str(output).rstrip("/"))
     plan = build.plan()
     if plan is None or plan["key"] != key:
@@ -112,11 +117,14 @@ class _Build:
         plan = self.plan()
         return [CorpusBlock(*block) for block in plan["blocks"]] if plan else []
 
-    def clear(self) -> None:
+    def clear(self, *kept: str) -> None:
+        """Removes the work, or all of it but files and folders of some names."""
         system, path = filesystem(self.folder)
         with explained(self.folder):
             if system.exists(path):
-                system.rm(path, recursive=True)
+                entries = [entry for entry in system.ls(path, detail=False) if entry.rpartition("/")[2] not in kept]
+                for entry in entries if kept else [path]:
+                    system.rm(entry, recursive=True)
 
     def describe(self, rank: int) -> str:
         """Names a block in a message."""
@@ -124,21 +132,28 @@ class _Build:
         return f"block {number + 1} of {of} of the split {split}"
 
     def propose(self, rank: int) -> None:
-        """Keeps what is proposed for a block's clips."""
+        """Keeps what is proposed for a block's clips, and as numbers what the choice among them depends on."""
         proposed = self.source.propose(self.folder, rank)
+        for kind, of_kind in proposed.items():
+            rated = rate(of_kind.proposals, seed=of_kind.seed, kind=kind)
+            write_bytes(self._rated(kind, rank), zlib.compress(pickle.dumps(rated), 1))
         write_bytes(self.path(f"proposals/{rank:05d}"), zlib.compress(pickle.dumps(proposed), 1))
 
     def choose(self, rank: int) -> None:
-        """Chooses for one block after the other: what is even in each by itself would not be so in all together."""
-        balances: defaultdict[tuple[str, str], Balance] = defaultdict(Balance)
-        for number, block in enumerate(self.blocks()):
-            chosen: dict[str, Json] = {}
-            for kind, proposed in self._proposed(number).items():
-                balance = balances[block.split, kind]
-                contrasts = choose(proposed, balance=balance)
-                balance.end_block()
-                chosen[kind] = {name: proposed.proposals[name].index(contrast) for name, contrast in contrasts.items()}
-            write_bytes(self.path(f"choices/{number:05d}.json"), json_bytes(chosen))
+        """Chooses for all blocks of a split together: what is even in each by itself would not be so in all."""
+        blocks = self.blocks()
+        choices: list[dict[Kind, dict[str, int]]] = [{} for _ in blocks]
+        for split, kind in product(dict.fromkeys(block.split for block in blocks), self.source.words.values()):
+            numbers = [number for number, block in enumerate(blocks) if block.split == split]
+            with tempfile.TemporaryDirectory(prefix="video-contrast-") as scratch:
+                load = partial(_unpacked, [self._rated(kind, number) for number in numbers], Path(scratch))
+                for number, chosen in zip(numbers, select_in_blocks(load, len(numbers)), strict=True):
+                    choices[number][kind] = chosen
+        for number, of_block in enumerate(choices):
+            write_bytes(self.path(f"choices/{number:05d}.json"), json_bytes(of_block))
+
+    def _rated(self, kind: Kind, rank: int) -> str:
+        return self.path(f"rated/{kind}-{rank:05d}")
 
     def _proposed(self, rank: int) -> dict[Kind, ProposedContrasts]:
         with open_binary(self.path(f"proposals/{rank:05d}")) as handle:
@@ -181,7 +196,7 @@ class _Build:
         write_bytes(self.path(f"records/{rank:05d}.json"), json_bytes({"configs": configs, "facts": facts}))
 
     def finish(self, rank: int) -> None:
-        """Puts the set together: its record, the audit of a sample, the card; then the work is removed."""
+        """Puts the set together: its record, the audit of a sample, the card; jobs remove the work behind them."""
         plan = self.plan()
         assert plan is not None  # the blocks were built by it
         whole: dict[str, ConfigFacts] = {}
@@ -226,7 +241,10 @@ class _Build:
                     for path in draft.folder.files(config, split):
                         if path.relative_to(folder).as_posix() not in files:  # of a former build
                             path.unlink()
+            self.source.finish(self.folder, len(plan["blocks"]), folder)
             write_card(draft.save())
+        if self.source.cluster.executor == "slurm":  # the same command, which asks whether it is whole, removes these
+            self.clear("plan.json", "finish")
 
     def _audit(self, entry: ConfigRecord, samples: Mapping[str, Sequence[Row]]) -> Facts:
         """The audit of a sample, which says of how many items it is one."""
@@ -247,6 +265,15 @@ class _Build:
             with explained(self.folder):
                 contents = system.cat([filesystem(name)[1] for name in part])
             yield from (json.loads(contents[filesystem(name)[1]]) for name in part)
+
+
+def _unpacked(files: Sequence[str], scratch: Path, number: int) -> RatedProposals:
+    """The rated proposals in one of the files, which is read once and then from a copy on this machine's disk."""
+    copy = scratch / str(number)
+    if not copy.exists():
+        with open_binary(files[number]) as handle:
+            copy.write_bytes(zlib.decompress(handle.read()))
+    return cast(RatedProposals, pickle.loads(copy.read_bytes()))  # written by `propose`, in the user's own folder
 
 
 def _edits(chosen: Chosen | None) -> list[tuple[str, str, int]]:

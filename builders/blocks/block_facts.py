@@ -35,9 +35,10 @@ class ConfigFacts:
         if self.facts is None:
             self.facts = deepcopy(facts)
             return
-        splits = self.facts.setdefault("splits", {})
+        if "counts" in facts:
+            self.facts["counts"] = _sum(self.facts.get("counts"), facts["counts"])
         for split, size in facts.get("splits", {}).items():
-            former = splits.setdefault(split, {})
+            former = self.facts.setdefault("splits", {}).setdefault(split, {})
             clips = (former.get("counts", {}).get("clips", 0), size.get("counts", {}).get("clips", 0))
             for name, value in size.items():
                 if name == "coverage":

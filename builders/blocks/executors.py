@@ -65,7 +65,7 @@ def run_stages(
     Args:
         stages: in order.
         folder: keeps datatrove's marks and logs; on a cluster all machines see it.
-        options: where.
+        options: where; without an executor by this process, for which datatrove is not needed.
         describe: names a task in a message.
 
     Returns:
@@ -75,6 +75,10 @@ def run_stages(
         UsageError: the engine is not installed, or does not take the options.
         VideoContrastError: tasks of a stage failed; its others are done, and the same call does the rest.
     """
+    if options.executor is None:
+        for stage in stages:
+            _run_alone(stage, f"{folder}/{stage.name}")
+        return True
     from datatrove.executor import LocalPipelineExecutor, RayPipelineExecutor, SlurmPipelineExecutor
     from loguru import logger
 
@@ -88,6 +92,7 @@ def run_stages(
                 task, tasks=stage.count, workers=options.workers or -1, depends=last, logging_dir=logs,
                 **_slurm_settings(options),
             )  # fmt: skip
+            last.launch_merge_stats = lambda: None  # a job more a stage, of statistics that nobody reads
         elif options.executor == "ray":
             executor = RayPipelineExecutor(task, tasks=stage.count, workers=options.workers or -1, logging_dir=logs)
             _run_on_ray(executor)
@@ -100,6 +105,15 @@ def run_stages(
         last.run()  # submits those before it, too
         return not open_
     return True
+
+
+def _run_alone(stage: Stage, folder: str) -> None:
+    """Does the open tasks of a stage one after the other; what is done is marked as datatrove does."""
+    system, path = filesystem(folder)
+    for rank in bar(range(stage.count), desc=stage.name, unit="block", disable=stage.count == 1):
+        if not system.exists(f"{path}/completions/{rank:05d}"):
+            stage.work(rank)
+            write_bytes(f"{folder}/completions/{rank:05d}", b"")
 
 
 def _run_here(executor: PipelineExecutor, workers: int, name: str) -> None:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil
+from pathlib import Path
 
 from video_contrast.builders.assembly.word_contrasts import Chosen
 from video_contrast.builders.blocks.cluster_options import ClusterOptions
@@ -70,3 +71,6 @@ class PerturbedBlocks:
         validate_rows(rows, f"{self.folder.path}, config {self.clean}, split {block.split}, from row {first}")
         tables = {block.split: rows}
         return perturbed_set(self.builder, self.configs, tables=tables, options=self.options, facts=self.facts)
+
+    def finish(self, folder: str, blocks: int, output: Path) -> None:
+        """Nothing lies beside the tables."""

@@ -156,6 +156,9 @@ class _Captions:
         clips = {block.split: read_block(folder, number)}
         return build_configs(self.builder, self.configs, clips, plan, facts=self.facts(), optional=True)
 
+    def finish(self, folder: str, blocks: int, output: Path) -> None:
+        """Nothing lies beside the tables."""
+
     def _generators(self, plan: ContrastPlan, folder: str) -> dict[Kind, WordContrasts]:
         """What makes verb and object contrasts by a plan, with the counts that `cut` left."""
         generators = {}

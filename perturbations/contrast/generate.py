@@ -29,7 +29,7 @@ from video_contrast.perturbations.contrast.proposal import (
 )
 from video_contrast.perturbations.contrast.propose_objects import propose_objects
 from video_contrast.perturbations.contrast.propose_verbs import propose_verbs
-from video_contrast.perturbations.contrast.select import Balance, select
+from video_contrast.perturbations.contrast.select import select
 from video_contrast.perturbations.contrast.unfit_caption import unfit
 from video_contrast.perturbations.english import PARSER, parse
 from video_contrast.perturbations.english.language import require_english
@@ -154,12 +154,12 @@ def merged(parts: Sequence[ProposedContrasts], *, kind: Kind, quality: str | flo
     return whole
 
 
-def choose(proposed: ProposedContrasts, *, balance: Balance | None = None) -> dict[str, Proposal]:
+def choose(proposed: ProposedContrasts) -> dict[str, Proposal]:
     """One proposal of each clip that has any, varied, and so chosen that texts alone do not tell (`select`).
 
-    Clips that are left out for that are told in `proposed.missing`. `balance` is that of former blocks of the set.
+    Clips that are left out for that are told in `proposed.missing`.
     """
-    chosen, _ = select(proposed.proposals, seed=proposed.seed, kind=proposed.kind, balance=balance)
+    chosen, _ = select(proposed.proposals, seed=proposed.seed, kind=proposed.kind)
     note_left_out(proposed, chosen)
     return chosen
 

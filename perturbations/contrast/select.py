@@ -11,10 +11,11 @@ weight of each family of runs grows where the set is less even than chance, and 
 """
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from functools import lru_cache
 from math import exp, log
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
+from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +23,7 @@ from numpy.typing import NDArray
 from video_contrast.perturbations.contrast.proposal import Kind, Proposal
 from video_contrast.seeds import stream
 
-_SWEEPS = 10
+SWEEPS = 10
 _KEPT = 24  # proposals of an item that take part, best first
 _WORTH = 12.0  # of an item, which its costs may use up
 _REPEATED = np.array([1.0, 0.15, 0.05])  # cost of each further time: pair, put in, replaced; the pair's grow with it
@@ -32,38 +33,42 @@ _FAMILIES = 4  # runs of one, two, three words, and of three letters
 _FIRST_WEIGHT = 0.1  # of evenness, of each family
 _CHANCE = 1.05  # unevenness of a set, 1.0 if each run fell on caption and contrast by a fair coin
 _SMOOTHED = 2.0  # times by which the unevenness of a run is smoothed: what stands there once teaches nothing
-_REMEMBERED = 200_000  # runs, and names, from block to block
 _FEW_RUNS = 30.0  # by which that of a set is smoothed
+_SLOTS = 1 << 19  # numbers of the runs of a family, and of the names, in sets that are built in blocks
+_TOGETHER = 10  # items of such sets that choose at the same time
+
+Run = tuple[int, str]  # family, words or letters
+Name = tuple[str, ...]  # a pair, what is put in, or what is replaced
+Key = TypeVar("Key", Run, Name)
 
 
-@dataclass(frozen=True, slots=True)
-class _RatedClip:
-    """The proposals of a clip as numbers, an entry (row) for each.
+class RatedProposals(NamedTuple):
+    """The proposals of many items as numbers, an entry (row) for each; items stand in the order in which they choose.
 
     Attributes:
-        proposals: themselves.
+        ids: of the items.
+        items: where the rows of each item begin; and the end.
+        places: of the rows among the proposals of their item.
         gain: log-odds of their probabilities.
         names: numbers of the pair, of what is put in, and of what is replaced.
         signs: -1, 0 or 1: longer in words, in characters, more usual.
-        runs, changes: the runs of all proposals one after the other, and how much oftener each stands in the contrast.
-        first: where those of each proposal begin; and the end.
+        first: where the runs of each row begin; and the end.
+        runs, changes: numbers of the runs of all rows, and how much oftener each stands in the contrast.
     """
 
-    proposals: list[Proposal]
+    ids: list[str]
+    items: NDArray[np.int64]
+    places: NDArray[np.int64]
     gain: NDArray[np.float64]
     names: NDArray[np.int64]
-    signs: NDArray[np.float64]
-    runs: NDArray[np.int64]
-    changes: NDArray[np.float64]
+    signs: NDArray[np.int8]
     first: NDArray[np.int64]
+    runs: NDArray[np.int64]
+    changes: NDArray[np.int32]
 
 
 def select(
-    proposals: Mapping[str, Sequence[Proposal]],
-    *,
-    seed: int = 0,
-    kind: Kind = "verb",
-    balance: "Balance | None" = None,
+    proposals: Mapping[str, Sequence[Proposal]], *, seed: int = 0, kind: Kind = "verb"
 ) -> tuple[dict[str, Proposal], list[str]]:
     """One proposal of each clip that has any.
 
@@ -74,90 +79,124 @@ def select(
         proposals: clip id -> its proposals, best first.
         seed: of the order in which items choose.
         kind: what is replaced; names the random stream, beside the seed.
-        balance: of the choices for former blocks of the set, which these go on with; they are added to it.
     """
-    balance = Balance() if balance is None else balance
-    order = sorted(clip for clip, listed in proposals.items() if listed)
-    rated = {clip: _rated(_varied(proposals[clip]), balance.runs, balance.names) for clip in order}
-    balance.grow()
-    stream(seed, "contrast-select", kind).shuffle(order)
-    taken: dict[str, int | None] = dict.fromkeys(order)
-    for _ in range(_SWEEPS):
-        for clip in order:
-            balance.add(rated[clip], taken[clip], -1)
-            taken[clip] = balance.best(rated[clip])
-            balance.add(rated[clip], taken[clip], 1)
+    runs, names = _InOrder[Run](), _InOrder[Name]()
+    rated = _rated(proposals, seed, kind, runs.__getitem__, names.__getitem__)
+    balance = _Balance(np.array([family for family, _ in runs], dtype=np.int8), len(names))
+    rows = np.full(len(rated.ids), -1)
+    for _ in range(SWEEPS):
+        balance.sweep(rated, rows)
         balance.weigh()
-    chosen = {clip: rated[clip].proposals[n] for clip in proposals if (n := taken.get(clip)) is not None}
-    return chosen, [clip for clip in proposals if clip in rated and clip not in chosen]
+    places = _places(rated, rows)
+    chosen = {clip: proposals[clip][places[clip]] for clip in proposals if clip in places}
+    return chosen, [clip for clip, listed in proposals.items() if listed and clip not in chosen]
 
 
-def _varied(proposals: Sequence[Proposal]) -> list[Proposal]:
-    """The best proposals, at most three of one replacement (of different captions)."""
+def rate(proposals: Mapping[str, Sequence[Proposal]], *, seed: int, kind: Kind) -> RatedProposals:
+    """The proposals of a block of a set for `select_in_blocks`; arguments as of `select`.
+
+    Runs and names have the same numbers in all blocks; a few that are not the same share one.
+    """
+    return _rated(proposals, seed, kind, _slot_of_run, _slot_of_name)
+
+
+def select_in_blocks(load: Callable[[int], RatedProposals], count: int) -> list[dict[str, int]]:
+    """Chooses as `select` does, over all blocks of a set, with one of them in memory at a time.
+
+    Returns for each block clip id -> the place of the chosen proposal among those of the clip. `load`: the rated
+    proposals of a block. `count`: blocks.
+    """
+    balance = _Balance(np.repeat(np.arange(_FAMILIES, dtype=np.int8), _SLOTS), _SLOTS)
+    rows: list[NDArray[np.int64]] = []
+    chosen: list[dict[str, int]] = []
+    for sweep in range(SWEEPS):
+        for block in range(count):
+            rated = load(block)
+            if sweep == 0:
+                rows.append(np.full(len(rated.ids), -1))
+            balance.sweep(rated, rows[block], together=_TOGETHER)
+            if sweep == SWEEPS - 1:
+                chosen.append(_places(rated, rows[block]))
+        balance.weigh()
+    return chosen
+
+
+def _places(rated: RatedProposals, rows: NDArray[np.int64]) -> dict[str, int]:
+    return {name: int(rated.places[row]) for name, row in zip(rated.ids, rows, strict=True) if row >= 0}
+
+
+def _varied(proposals: Sequence[Proposal]) -> list[int]:
+    """The places of the best proposals, at most three of one replacement (of different captions)."""
     varied, repeated = [], Counter[str]()
-    for proposal in proposals:
+    for place, proposal in enumerate(proposals):
         repeated[proposal.other] += 1
         if repeated[proposal.other] <= 3:
-            varied.append(proposal)
+            varied.append(place)
         if len(varied) == _KEPT:
             break
     return varied
 
 
-class Balance:
-    """Sums over the chosen proposals, and what one more would add."""
+class _Balance:
+    """Sums over the chosen proposals, and what one more would add.
 
-    def __init__(self) -> None:
-        self.runs: dict[tuple[int, str], int] = {}  # family and run -> its number
-        self.names: dict[tuple[str, ...], int] = {}  # pairs, words put in, words replaced -> their numbers
-        self._families = np.zeros(0, dtype=np.int64)  # of each run
+    `families`: of each number of a run. `names`: how many numbers of names there are.
+    """
+
+    def __init__(self, families: NDArray[np.int8], names: int) -> None:
+        self._families = families
         self._weights = np.full(_FAMILIES, _FIRST_WEIGHT)
-        self._net, self._size = np.zeros(0), np.zeros(0)
-        self._times = np.zeros(0)
+        self._net, self._size = np.zeros(len(families)), np.zeros(len(families))
+        self._times = np.zeros(names)
         self._signs = np.zeros(3)
         self._items = 0
 
-    def grow(self) -> None:
-        """Makes room for the runs and names that have been numbered."""
-        self._families = np.array([family for family, _ in self.runs], dtype=np.int64)
-        self._net, self._size = (_longer(values, len(self.runs)) for values in (self._net, self._size))
-        self._times = _longer(self._times, len(self.names))
+    def sweep(self, rated: RatedProposals, rows: NDArray[np.int64], *, together: int = 1) -> None:
+        """Lets items choose anew, one after the other, or some together, beside the choices of all others.
 
-    def end_block(self) -> None:
-        """Begins the weights anew, and forgets the rarest of more than `_REMEMBERED` runs, and names."""
-        self._weights = np.full(_FAMILIES, _FIRST_WEIGHT)
-        kept = np.sort(np.argsort(-self._size, kind="stable")[:_REMEMBERED])
-        self._net, self._size = self._net[kept], self._size[kept]
-        runs = list(self.runs)
-        self.runs = {runs[n]: place for place, n in enumerate(kept.tolist())}
-        kept = np.sort(np.argsort(-self._times, kind="stable")[:_REMEMBERED])
-        self._times = self._times[kept]
-        names = list(self.names)
-        self.names = {names[n]: place for place, n in enumerate(kept.tolist())}
+        `rows`: of each item the row of its choice, -1 for none; changed in place.
+        """
+        for first in range(0, len(rows), together):
+            part = slice(first, first + together)
+            self._add(rated, rows[part], -1)
+            rows[part] = self._best(rated, rated.items[first : first + together + 1])
+            self._add(rated, rows[part], 1)
 
-    def add(self, clip: _RatedClip, number: int | None, times: int) -> None:
-        """Adds a proposal of a clip, or (-1 times) takes it away."""
-        if number is None:
-            return
-        own = slice(clip.first[number], clip.first[number + 1])
-        self._net[clip.runs[own]] += times * clip.changes[own]
-        self._size[clip.runs[own]] += times * np.abs(clip.changes[own])
-        self._times[clip.names[number]] += times
-        self._signs += times * clip.signs[number]
-        self._items += times
+    def _add(self, rated: RatedProposals, rows: NDArray[np.int64], times: int) -> None:
+        """Adds rows to the sums, or (-1 times) takes them away."""
+        for row in rows[rows >= 0].tolist():
+            own = slice(rated.first[row], rated.first[row + 1])
+            runs, changes = rated.runs[own], rated.changes[own]
+            self._net[runs] += times * changes
+            self._size[runs] += times * np.abs(changes)
+            self._times[rated.names[row]] += times
+            self._signs += times * rated.signs[row]
+            self._items += times
 
-    def best(self, clip: _RatedClip) -> int | None:
-        """The number of the proposal that adds most, the first of equals; None if none adds anything."""
-        net, size = self._net[clip.runs], self._size[clip.runs]
-        more = _uneven(net + clip.changes, size + np.abs(clip.changes)) - _uneven(net, size)
-        cost = np.add.reduceat(self._weights[self._families[clip.runs]] * more, clip.first[:-1])
-        times = self._times[clip.names]
+    def _best(self, rated: RatedProposals, items: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Of each item the row that adds most, the first of equals; -1 if none adds anything.
+
+        `items`: where the rows of each begin; and the end.
+        """
+        rows = slice(items[0], items[-1])
+        first = rated.first[rows]
+        own = slice(first[0], rated.first[rows.stop])
+        runs, changes = rated.runs[own], rated.changes[own]
+        net, size = self._net[runs], self._size[runs]
+        more = _uneven(net + changes, size + np.abs(changes)) - _uneven(net, size)
+        cost = np.add.reduceat(self._weights[self._families[runs]] * more, first - first[0])
+        times = self._times[rated.names[rows]]
         times[:, 1:] **= 0.5
         cost += times @ _REPEATED
-        cost += _SIGNS * ((self._signs + clip.signs) ** 2 - self._signs**2).sum(axis=1) / (self._items + _FEW)
-        gain = _WORTH + clip.gain - cost
-        number = int(gain.argmax())
-        return number if gain[number] > 0 else None
+        cost += _SIGNS * ((self._signs + rated.signs[rows]) ** 2 - self._signs**2).sum(axis=1) / (self._items + _FEW)
+        gain = _WORTH + rated.gain[rows] - cost
+        if len(items) == 2:
+            place = gain.argmax()
+            return np.array([items[0] + place if gain[place] > 0 else -1])
+        begin = items[:-1] - items[0]
+        most = np.maximum.reduceat(gain, begin)
+        equal = np.flatnonzero(gain == np.repeat(most, np.diff(items)))
+        return np.where(most > 0, items[0] + equal[np.searchsorted(equal, begin)], -1)
 
     def weigh(self) -> None:
         """Weighs a family of runs more where it is less even than chance, less where it is more so."""
@@ -169,62 +208,105 @@ class Balance:
         self._weights *= ratio.clip(0.2, 5.0) ** 2
 
 
-def _longer(values: NDArray[np.float64], size: int) -> NDArray[np.float64]:
-    return np.concatenate([values, np.zeros(size - len(values))])
-
-
 def _uneven(net: NDArray[np.float64], size: NDArray[np.float64]) -> NDArray[np.float64]:
     """How uneven runs are, 0 if as chance would have it: of `size` times, contrasts have `net` more than captions."""
     return (net**2 - size) / (size + _SMOOTHED)
 
 
+class _InOrder(dict[Key, int]):
+    """Numbers in the order in which keys are first seen."""
+
+    def __missing__(self, key: Key) -> int:
+        self[key] = number = len(self)
+        return number
+
+
+def _slot_of_run(run: Run) -> int:
+    family, text = run
+    return family * _SLOTS + crc32(text.encode("utf-8", "surrogatepass")) % _SLOTS
+
+
+def _slot_of_name(name: Name) -> int:
+    return crc32("\t".join(name).encode("utf-8", "surrogatepass")) % _SLOTS
+
+
 def _rated(
-    proposals: list[Proposal], run_numbers: dict[tuple[int, str], int], name_numbers: dict[tuple[str, ...], int]
-) -> _RatedClip:
-    """A clip's proposals as numbers; new runs and names get the next ones."""
-    changes = [_changes(proposal) for proposal in proposals]
-    odds = np.array([proposal.probability for proposal in proposals]).clip(0.01, 0.99)
-    names = [
-        [
-            name_numbers.setdefault(name, len(name_numbers))
-            for name in ((item.unit, item.other), ("put in", item.other, ""), ("replaced", item.unit, ""))
-        ]
-        for item in proposals
-    ]
-    signs = [
-        (
+    proposals: Mapping[str, Sequence[Proposal]],
+    seed: int,
+    kind: Kind,
+    number_of_run: Callable[[Run], int],
+    number_of_name: Callable[[Name], int],
+) -> RatedProposals:
+    """The proposals as numbers; `number_of_run, number_of_name` are asked in the order of the clips' ids."""
+    order = sorted(clip for clip, listed in proposals.items() if listed)
+    rows_of = {clip: _rows(proposals[clip], number_of_run, number_of_name) for clip in order}
+    stream(seed, "contrast-select", kind).shuffle(order)
+    rows = [row for clip in order for row in rows_of[clip]]
+    odds = np.array([row.probability for row in rows]).clip(0.01, 0.99)
+    return RatedProposals(
+        order,
+        items=np.cumsum([0, *(len(rows_of[clip]) for clip in order)]),
+        places=np.array([row.place for row in rows], dtype=int),
+        gain=np.log(odds / (1 - odds)),
+        names=np.array([row.names for row in rows], dtype=int).reshape(-1, 3),
+        signs=np.sign(np.array([row.signs for row in rows], dtype=float)).astype(np.int8).reshape(-1, 3),
+        first=np.cumsum([0, *(len(row.runs) for row in rows)]),
+        runs=np.array([run for row in rows for run in row.runs], dtype=int),
+        changes=np.array([change for row in rows for change in row.changes], dtype=np.int32),
+    )
+
+
+class _Row(NamedTuple):
+    """A row of `RatedProposals`."""
+
+    place: int
+    probability: float
+    names: tuple[int, int, int]
+    signs: tuple[float, float, float]
+    runs: list[int]
+    changes: list[int]
+
+
+def _rows(
+    proposals: Sequence[Proposal], number_of_run: Callable[[Run], int], number_of_name: Callable[[Name], int]
+) -> list[_Row]:
+    rows = []
+    for place in _varied(proposals):
+        item = proposals[place]
+        changes = _changes(item)
+        pair, put_in, replaced = (item.unit, item.other), ("put in", item.other, ""), ("replaced", item.unit, "")
+        signs = (
             len(item.text.split()) - len(item.caption.split()),
             len(item.text) - len(item.caption),
             item.features.get("run change", 0.0),
         )
-        for item in proposals
-    ]
-    return _RatedClip(
-        proposals,
-        np.log(odds / (1 - odds)),
-        np.array(names),
-        np.sign(np.array(signs, dtype=float)),
-        np.array([run_numbers.setdefault(run, len(run_numbers)) for of_one in changes for run in of_one], dtype=int),
-        np.array([change for of_one in changes for change in of_one.values()], dtype=float),
-        np.cumsum([0, *map(len, changes)]),
-    )
+        names = (number_of_name(pair), number_of_name(put_in), number_of_name(replaced))
+        runs = [number_of_run(run) for run in changes]
+        rows.append(_Row(place, item.probability, names, signs, runs, list(changes.values())))
+    return rows
 
 
-def _changes(proposal: Proposal) -> dict[tuple[int, str], int]:
-    """How much oftener each run stands in the contrast than in the caption, where it does; runs with their family."""
+def _changes(proposal: Proposal) -> dict[Run, int]:
+    """How much oftener each run stands in the contrast than in the caption, where it does."""
     end = proposal.start + len(proposal.new)
-    before = ["<", *proposal.text[: proposal.start].lower().split()][-2:]
-    after = [*proposal.text[end:].lower().split(), ">"][:2]
-    changes: Counter[tuple[int, str]] = Counter()
+    before = ["<", *proposal.text[: proposal.start].lower().rsplit(None, 2)[-2:]][-2:]
+    after = [*proposal.text[end:].lower().split(None, 2)[:2], ">"][:2]
+    changes: Counter[Run] = Counter()
     for shown, sign in ((proposal.new, 1), (proposal.old, -1)):
         words = [*before, *shown.lower().split(), *after]
         for size in (1, 2, 3):
             for at in range(len(words) - size + 1):
                 changes[size - 1, " ".join(words[at : at + size])] += sign
         for word in words:
-            for at in range(len(word)):
-                changes[3, f" {word} "[at : at + 3]] += sign
+            for letters in _letters(word):
+                changes[letters] += sign
     return {run: change for run, change in changes.items() if change} or {(0, ""): 0}
+
+
+@lru_cache(10_000)
+def _letters(word: str) -> tuple[Run, ...]:
+    """The runs of three letters of a word, of which the last may be cut short."""
+    return tuple((3, f" {word} "[at : at + 3]) for at in range(len(word)))
 
 
 class Variety(NamedTuple):

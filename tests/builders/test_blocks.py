@@ -232,15 +232,26 @@ def test_ray_on_this_machine_writes_the_same(table, tmp_path):
     assert tables(here) == tables(there)
 
 
-SBATCH = """#!/bin/sh
-# stands in for Slurm: keeps the script, and says a number of a job
-cat > "$JOBS/$(ls "$JOBS" | wc -l).sh" < "$(eval echo \\${$#})"
-echo "Submitted batch job $(ls "$JOBS" | wc -l)"
+SBATCH = r"""#!/bin/bash
+# stands in for Slurm: runs the tasks of an array at once, and no job after one that failed; kills the task $KILLED
+script="${@: -1}" n=$(($(ls "$JOBS" | grep -c sh$) + 1))
+cp "$script" "$JOBS/$n.sh"
+echo "Submitted batch job $n"
+before=$(echo "$*" | sed -n 's/.*afterok:\([0-9]*\).*/\1/p')
+[ -n "$before" ] && [ -e "$JOBS/$before.failed" ] && touch "$JOBS/$n.failed" && exit
+export RUN_OFFSET=0 SLURM_NODELIST=localhost SLURM_CPUS_PER_TASK=1 SLURM_MEM_PER_CPU=3072 SLURM_GPUS_ON_NODE=0
+for task in $(seq 0 "$(sed -n 's/^#SBATCH --array=0-\([0-9]*\).*/\1/p' "$script")"); do
+  limit=""; [ "$n:$task" = "$KILLED" ] && limit="timeout -s KILL 1"
+  SLURM_ARRAY_TASK_ID=$task $limit bash "$script" > "$JOBS/$n-$task.log" 2>&1 || touch "$JOBS/$n.failed"
+done
 """
 
 
 @pytest.mark.processes
-def test_slurm_runs_the_scripts_that_are_submitted(table, tmp_path, monkeypatch, capsys):
+def test_slurm_runs_the_arrays_that_are_submitted_and_those_that_were_killed_again(
+    table, tmp_path, monkeypatch, capsys
+):
+    monkeypatch.setattr(clip_blocks, "CLIPS", 30)
     here = build("captions", "retrieval", output=tmp_path / "here", captions=str(table), executor="local")
     programs, jobs = tmp_path / "bin", tmp_path / "jobs"
     programs.mkdir()
@@ -251,19 +262,16 @@ def test_slurm_runs_the_scripts_that_are_submitted(table, tmp_path, monkeypatch,
         (programs / name).chmod(0o755)
     monkeypatch.setenv("PATH", f"{programs}:{Path(sys.executable).parent}:{os.environ['PATH']}")
     monkeypatch.setenv("JOBS", str(jobs))
+    monkeypatch.setenv("KILLED", "1:1")  # the second task of the first job
     command = ["build", "captions", "retrieval", "--captions", str(table), "--output", str(tmp_path / "there")]
     command += ["--executor", "slurm", "--slurm", "partition=cpu,time=01:00:00,mem_per_cpu_gb=3"]
     assert main(command) == 0 and "submitted" in capsys.readouterr().out
-    scripts = sorted(jobs.iterdir())
-    assert "--mem-per-cpu=3G" in scripts[0].read_text().replace(" ", "") and "--array=0-4" in scripts[0].read_text()
-    work = [script for script in scripts if "launch_pickled_pipeline" in script.read_text()]
-    assert len(work) == 2  # the blocks, and what puts the set together
-    for script, tasks in zip(work, (5, 1), strict=True):
-        for task in range(tasks):
-            of_slurm = {"SLURM_ARRAY_TASK_ID": str(task), "RUN_OFFSET": "0", "SLURM_NODELIST": "localhost"}
-            of_slurm |= {"SLURM_CPUS_PER_TASK": "1", "SLURM_MEM_PER_CPU": "3072", "SLURM_GPUS_ON_NODE": "0"}
-            environment = os.environ | of_slurm
-            subprocess.run(["sh", script], env=environment, check=True, cwd=tmp_path)
+    script = (jobs / "1.sh").read_text()
+    assert "--mem-per-cpu=3G" in script and "--array=0-1\n" in script and (jobs / "2.failed").exists()
+    assert not (tmp_path / "there/set.json").exists() and len(list((tmp_path / "there/.blocks/records").iterdir())) == 1
+    assert main(command) == 0  # whole by now, since this Slurm has no queue
+    assert "--array=0-0\n" in (jobs / "3.sh").read_text() and len(list(jobs.glob("*.sh"))) == 4
+    assert {path.name for path in (tmp_path / "there/.blocks").iterdir()} == {"plan.json", "finish"}
     assert main(command) == 0 and "retrieval test: 60 rows" in capsys.readouterr().out
     assert tables(here) == tables(tmp_path / "there")
 

@@ -14,6 +14,7 @@ from video_contrast.perturbations.contrast.generators.llm import SCHEMA, UNREADA
 from video_contrast.perturbations.contrast.proposal import OTHER_FORM
 from video_contrast.rows import retrieval_row
 from video_contrast.storage import SetDraft
+from video_contrast.teacher import negative_blocks
 from video_contrast.teacher.generation import GenerateOptions, generate
 from video_contrast.teacher.negative_recipe import NegativeRecipe
 from video_contrast.teacher.negatives import corpus_of, negatives, why_none
@@ -48,7 +49,7 @@ def asked(output, *urls, **more):
 
 def test_one_of_several_processes_refuses(corpus, tmp_path, monkeypatch):
     monkeypatch.setenv("WORLD_SIZE", "2")
-    with pytest.raises(UsageError, match="generate works in one process: start it without torchrun"):
+    with pytest.raises(UsageError, match="generate works without torchrun"):
         generate(corpus, generator="lexicon", output=tmp_path / "out")
     assert not (tmp_path / "out").exists()
 
@@ -121,7 +122,7 @@ def test_an_interrupted_run_asks_nothing_twice_even_of_another_endpoint(corpus, 
     monkeypatch.setattr("video_contrast.chat_model.time.sleep", lambda _: None)
     monkeypatch.setattr("video_contrast.chat_model.RETRIED", ())
     with Endpoint(answer, fail_after=5) as server, pytest.raises(VideoContrastError, match="run the same command"):
-        generate(corpus, request=asked(tmp_path / "n", server.url, workers=1))
+        generate(corpus, request=asked(tmp_path / "n", server.url, concurrency=1))
     with Endpoint(answer) as other:
         result = generate(corpus, request=asked(tmp_path / "n", other.url))
         assert result["estimate"].stored == 5
@@ -138,7 +139,7 @@ def test_an_interrupted_run_asks_nothing_twice_even_of_another_endpoint(corpus, 
 def test_endpoints_share_the_questions_and_one_that_fails_is_left_out(corpus, tmp_path, online, monkeypatch):
     monkeypatch.setattr("video_contrast.chat_model.RETRIED", ())
     with Endpoint(answer) as one, Endpoint(answer) as two, Endpoint(answer, fail_after=0) as broken:
-        result = generate(corpus, request=asked(tmp_path / "n", one.url, two.url, broken.url, workers=1))
+        result = generate(corpus, request=asked(tmp_path / "n", one.url, two.url, broken.url, concurrency=1))
         assert one.requests and two.requests
         assert result["cost"]["requests"] == len(one.requests) + len(two.requests)
         assert list(result["failures"]) == [broken.url] and "500" in result["failures"][broken.url]
@@ -223,8 +224,39 @@ def test_kinds_by_rules_add_a_negative_each(tmp_path):
         ({"generator_model": "m", "price_in": 1.0}, "together"),
         ({"generator_model": "m", "negatives": "many"}, "10-action"),
         ({"generator_model": "m", "limit": 0}, "--limit must be at least 1"),
+        ({"generator_model": "m", "output": "s3://bucket/n"}, "object stores cannot; give a folder"),
     ],
 )
 def test_bad_options_are_one_sentence(tmp_path, options, message):
     with pytest.raises(UsageError, match=message):
-        GenerateOptions(output=tmp_path, **options).check()
+        GenerateOptions(**{"output": tmp_path, **options}).check()
+
+
+def files_of(root):
+    return {path.relative_to(root).as_posix(): path.read_bytes() for path in sorted(root.rglob("*")) if path.is_file()}
+
+
+def test_blocks_are_shared_among_processes_and_one_that_fails_is_named(corpus, tmp_path, monkeypatch):
+    pytest.importorskip("datatrove", reason="the extra cluster is not installed")
+    monkeypatch.setattr(negative_blocks, "CLIPS", 5)
+    given = {"generator": "lexicon", "quality": "0", "negatives": "3-action"}
+    whole = generate(corpus, output=tmp_path / "whole", **given)
+    files = files_of(tmp_path / "whole")
+    assert sum(name.endswith(".parquet") for name in files) == 3 and whole["captions"] == 2 * CLIPS
+    assert not any(name.startswith(".") for name in files)
+    real = negative_blocks.attempts_of
+
+    def failing(rows):
+        if rows[0]["id"] == "v5":
+            raise OSError("a clip that no machine can read")
+        return real(rows)
+
+    monkeypatch.setattr(negative_blocks, "attempts_of", failing)
+    again = given | {"output": f"file://{tmp_path}/shared", "executor": "local", "workers": 2}
+    with pytest.raises(VideoContrastError, match=r"1 of 3 failed(?s:.*)block 2 of 3 .*: a clip that no machine"):
+        generate(f"file://{corpus}", **again)
+    monkeypatch.setattr(negative_blocks, "attempts_of", real)
+    counts = ("captions", "negatives", "captions with none", "rejected", "reasons")
+    result = generate(f"file://{corpus}", **again)
+    assert {name: result[name] for name in counts} == {name: whole[name] for name in counts}
+    assert files_of(tmp_path / "shared") == files

@@ -1,6 +1,5 @@
 """`video-contrast generate DATASET --output OUT`: negatives for a training corpus, priced before they are made."""
 
-from pathlib import Path
 from typing import Annotated
 
 from video_contrast.commands.command import command
@@ -11,7 +10,7 @@ from video_contrast.teacher.generation import GenerateOptions
 
 @command("generate", "video-contrast generate sets/mine --generator lexicon --output negatives")
 def generate(
-    folder: Annotated[Path, "folder of a set with captions", Flag("DATASET")],
+    folder: Annotated[str, "folder of a set with captions, or its address", Flag("DATASET")],
     *,
     request: GenerateOptions,
 ) -> None:
@@ -22,6 +21,9 @@ def generate(
     if request.dry_run:
         if result["estimate"] is None:
             print(f"--generator {request.generator} asks no chat model: nothing to pay")
+        return
+    if "captions" not in result:
+        say(f"generate: submitted; {request.output} is whole when the jobs have ended; the same command goes on")
         return
     say(f"{counted(result['negatives'], 'negative')} of {counted(result['captions'], 'caption')} in {request.output}")
     if result["captions with none"]:
