@@ -20,7 +20,7 @@ from video_contrast.teacher.checkpoint import frames_of, load_checkpoint
 from video_contrast.teacher.model_files import check_encoder
 from video_contrast.teacher.needed_models import check_generator
 from video_contrast.teacher.negative_recipe import CaptionEdits, NegativeRecipe
-from video_contrast.teacher.options import TeachOptions
+from video_contrast.teacher.options import GenerateOptions, TeachOptions
 from video_contrast.teacher.splits import read_splits
 from video_contrast.teacher.stored_frames import none_readable
 from video_contrast.teacher.two_towers import Pairs
@@ -121,7 +121,7 @@ def _unopened(rows: Sequence[RetrievalRow], root: Path) -> dict[str, str]:
 
 def _questions(dataset: str | Path, request: TeachOptions, recipe: NegativeRecipe, prices: Prices) -> dict[str, Fact]:
     """What `generate` estimates of both splits."""
-    from video_contrast.teacher.generation import GenerateOptions, generate
+    from video_contrast.teacher.generation import generate
 
     edits: OptionValues = {field.name: getattr(request, field.name) for field in fields(CaptionEdits)}
     edits["generator_options"] = _without_server(recipe.options)

@@ -15,21 +15,21 @@ from functools import partial
 from itertools import count, islice
 from math import ceil
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, Required, TypedDict
+from typing import TYPE_CHECKING, Required, TypedDict
 
 from video_contrast.addresses import is_remote, state_of
-from video_contrast.builders.blocks.cluster_options import ClusterOptions
 from video_contrast.chat_model import Answer, Conversation
 from video_contrast.errors import UsageError, VideoContrastError
-from video_contrast.options import Config, Seed, Split, with_options
+from video_contrast.options import with_options
 from video_contrast.rows import RetrievalRow
 from video_contrast.seeds import digest
 from video_contrast.storage import SetDraft, SetFolder
 from video_contrast.teacher.model_files import check_endpoint
 from video_contrast.teacher.needed_models import check_generator
 from video_contrast.teacher.negative_blocks import ANSWERS, BUILDER, CONFIG, COUNTS, NegativeBlocks
-from video_contrast.teacher.negative_recipe import CaptionEdits, NegativeRecipe
+from video_contrast.teacher.negative_recipe import NegativeRecipe
 from video_contrast.teacher.negatives import attempts_of, edits_of
+from video_contrast.teacher.options import GenerateOptions
 from video_contrast.version import __version__
 
 if TYPE_CHECKING:
@@ -39,54 +39,6 @@ PART = 500  # clips that are looked at together
 ESTIMATED = 20_000  # clips of which the price is counted; that of more is in proportion
 LETTERS_A_TOKEN = 4  # of English, about
 ANSWER_TOKENS = 6  # a replacement in JSON, about
-
-
-@dataclass(frozen=True, kw_only=True)
-class GenerateOptions(CaptionEdits, ClusterOptions):
-    """Which negatives of which captions, by whom, at what price."""
-
-    executor: Annotated[
-        Literal["local", "slurm", "ray"] | None, "share blocks of clips among processes; default: this process alone"
-    ] = None
-    output: Annotated[str, "folder of the set, or its address (s3://...); the same call resumes it"]
-    config: Config = "retrieval"
-    split: Split = "train"
-    generator: Annotated[Literal["llm", "lexicon", "t5", "mlm"], "what proposes the negatives"] = "llm"
-    endpoint: Annotated[list[str] | None, "address of a server of the model; repeat the flag for several"] = None
-    concurrency: Annotated[int, "requests in flight at each endpoint"] = 8
-    structured: Annotated[bool, "ask the server for JSON (TGI: by the schema of an answer)"] = False
-    price_in: Annotated[float | None, "price of a million tokens that are sent"] = None
-    price_out: Annotated[float | None, "price of a million tokens that come back"] = None
-    dry_run: Annotated[bool, "only print what would be asked and what it would cost"] = False
-    limit: Annotated[int | None, "only the first clips"] = None
-    seed: Seed = 0
-
-    def check(self) -> NegativeRecipe:
-        """The recipe of the negatives. Raises UsageError: options that do not go together, or unknown names."""
-        if self.endpoint and self.generator != "llm":
-            raise UsageError("--endpoint goes with --generator llm")
-        if self.generator == "llm" and not self.generator_model:
-            raise UsageError("--generator llm needs --generator-model: the model's name at the endpoint, or a folder")
-        option_names = {part.partition("=")[0].strip() for part in (self.generator_options or "").split(",")}
-        if self.generator == "llm" and option_names & {"endpoint", "store"}:
-            raise UsageError(
-                "--generator-options: servers are --endpoint, and answers are kept in OUTPUT/answers.jsonl"
-            )
-        if self.structured and not self.endpoint:
-            raise UsageError("--structured is asked of a server: give --endpoint")
-        if (self.price_in is None) != (self.price_out is None):
-            raise UsageError("give --price-in and --price-out together")
-        if self.generator == "llm" and is_remote(self.output) and not self.dry_run:
-            raise UsageError(
-                f"--output {self.output}: every answer of --generator llm is kept at once, which object stores cannot; "
-                "give a folder"
-            )
-        for name in ("concurrency", "limit"):
-            if (value := getattr(self, name)) is not None and value < 1:
-                raise UsageError(f"--{name} must be at least 1, not {value}")
-        recipe = NegativeRecipe.of(self, self.generator, self.seed)
-        recipe.check()
-        return recipe
 
 
 @dataclass(frozen=True)

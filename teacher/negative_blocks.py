@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from video_contrast.addresses import is_remote, open_binary, write_bytes
+from video_contrast.builders.assembly.kind_contrasts import KindContrasts
 from video_contrast.builders.assembly.sharding import spread
 from video_contrast.builders.assembly.word_contrasts import Chosen, WordEdits
 from video_contrast.builders.registry import BuiltSet, CorpusBlock, Cut
@@ -34,9 +35,8 @@ from video_contrast.teacher.negative_recipe import NegativeRecipe
 from video_contrast.teacher.negatives import attempts_of, edits_of, why_none
 
 if TYPE_CHECKING:
-    from video_contrast.builders.assembly.clip_contrasts import ContrastGenerator
     from video_contrast.perturbations.contrast.generators.local_chat import Chat
-    from video_contrast.teacher.generation import GenerateOptions
+    from video_contrast.teacher.options import GenerateOptions
 
 BUILDER = "generated"
 CONFIG = "negatives_mc"
@@ -60,7 +60,9 @@ class NegativeBlocks:
     configs: Sequence[str] = (CONFIG,)
     optional: bool = False
     words: Mapping[str, Kind] = field(default_factory=dict)  # none: captions do not depend on each other
-    _sources: list[tuple[ContrastGenerator, int]] | None = None  # what makes negatives, and how many of a caption
+    _sources: list[tuple[WordEdits | KindContrasts, int]] | None = (
+        None  # what makes negatives, and how many of a caption
+    )
 
     @property
     def seed(self) -> int:
@@ -159,7 +161,7 @@ class NegativeBlocks:
                         rejected.setdefault(json.dumps(entry), cast(RejectedCandidate, entry._asdict()))
         return captions, list(rejected.values())
 
-    def _sources_of(self, folder: str, number: int) -> list[tuple[ContrastGenerator, int]]:
+    def _sources_of(self, folder: str, number: int) -> list[tuple[WordEdits | KindContrasts, int]]:
         """What makes negatives; models are loaded once, chat models have a file of answers a block on a cluster."""
         shared = self.cluster.executor is None or self.recipe.generator != "llm"
         if self._sources is None or not shared:

@@ -1,13 +1,15 @@
-"""The options of `teach`; each is declared here and nowhere else (see `video_contrast.options`)."""
+"""The options of `teach` and `generate`; each is declared here and nowhere else (see `video_contrast.options`)."""
 
 from dataclasses import dataclass, fields
 from math import inf
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
+from video_contrast.addresses import is_remote
+from video_contrast.builders.blocks.cluster_options import ClusterOptions
 from video_contrast.errors import UsageError
-from video_contrast.options import Flag, OptionValues, Seed, VideoRoot
-from video_contrast.teacher.negative_recipe import CaptionEdits
+from video_contrast.options import Config, Flag, OptionValues, Seed, Split, VideoRoot
+from video_contrast.teacher.negative_recipe import CaptionEdits, NegativeRecipe
 
 DATA, TEXT, HOW = "What is trained, on what", "Negatives and teacher", "Training"  # headings of the help
 PRECISIONS = {"no": "float32", "fp16": "float16", "bf16": "bfloat16"}  # accelerate's words
@@ -175,3 +177,51 @@ class TeachOptions(_TeachFields):
         """The options as `settings.json` keeps them."""
         lora = {field.name: getattr(self, field.name) for field in fields(LoraOptions)}
         return super().record() | {"accept_damaged": self.accept_damaged} | lora
+
+
+@dataclass(frozen=True, kw_only=True)
+class GenerateOptions(CaptionEdits, ClusterOptions):
+    """Which negatives of which captions, by whom, at what price."""
+
+    executor: Annotated[
+        Literal["local", "slurm", "ray"] | None, "share blocks of clips among processes; default: this process alone"
+    ] = None
+    output: Annotated[str, "folder of the set, or its address (s3://...); the same call resumes it"]
+    config: Config = "retrieval"
+    split: Split = "train"
+    generator: Annotated[Literal["llm", "lexicon", "t5", "mlm"], "what proposes the negatives"] = "llm"
+    endpoint: Annotated[list[str] | None, "address of a server of the model; repeat the flag for several"] = None
+    concurrency: Annotated[int, "requests in flight at each endpoint"] = 8
+    structured: Annotated[bool, "ask the server for JSON (TGI: by the schema of an answer)"] = False
+    price_in: Annotated[float | None, "price of a million tokens that are sent"] = None
+    price_out: Annotated[float | None, "price of a million tokens that come back"] = None
+    dry_run: Annotated[bool, "only print what would be asked and what it would cost"] = False
+    limit: Annotated[int | None, "only the first clips"] = None
+    seed: Seed = 0
+
+    def check(self) -> NegativeRecipe:
+        """The recipe of the negatives. Raises UsageError: options that do not go together, or unknown names."""
+        if self.endpoint and self.generator != "llm":
+            raise UsageError("--endpoint goes with --generator llm")
+        if self.generator == "llm" and not self.generator_model:
+            raise UsageError("--generator llm needs --generator-model: the model's name at the endpoint, or a folder")
+        option_names = {part.partition("=")[0].strip() for part in (self.generator_options or "").split(",")}
+        if self.generator == "llm" and option_names & {"endpoint", "store"}:
+            raise UsageError(
+                "--generator-options: servers are --endpoint, and answers are kept in OUTPUT/answers.jsonl"
+            )
+        if self.structured and not self.endpoint:
+            raise UsageError("--structured is asked of a server: give --endpoint")
+        if (self.price_in is None) != (self.price_out is None):
+            raise UsageError("give --price-in and --price-out together")
+        if self.generator == "llm" and is_remote(self.output) and not self.dry_run:
+            raise UsageError(
+                f"--output {self.output}: every answer of --generator llm is kept at once, which object stores cannot; "
+                "give a folder"
+            )
+        for name in ("concurrency", "limit"):
+            if (value := getattr(self, name)) is not None and value < 1:
+                raise UsageError(f"--{name} must be at least 1, not {value}")
+        recipe = NegativeRecipe.of(self, self.generator, self.seed)
+        recipe.check()
+        return recipe

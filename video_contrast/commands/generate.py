@@ -5,7 +5,7 @@ from typing import Annotated
 from video_contrast.commands.command import command
 from video_contrast.console import counted, say
 from video_contrast.options import Flag
-from video_contrast.teacher.generation import GenerateOptions
+from video_contrast.teacher.options import GenerateOptions
 
 
 @command("generate", "video-contrast generate sets/mine --generator lexicon --output negatives")
