@@ -118,7 +118,7 @@ class Probe:
 
     def unmoved(self, says: str, *, may_be_small: bool = False) -> tuple[State, str]:
         """The verdict on scores that did not change where they should have, but for what half precision may hide."""
-        if isinstance(self.model, PairScorer) and self.model.in_steps:
+        if self.model.in_steps:
             return "doubt", f"{says}; or its plain answers, without probabilities, are too coarse to show it"
         return "doubt" if may_be_small and self.half else "fail", says
 

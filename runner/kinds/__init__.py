@@ -56,13 +56,14 @@ MODULES = (
     "served",
     "served_embeddings",
     "reranker",
-    "remote_chat",
+    "generated",
     "late_interaction",
 )
 # Classes of sentence-transformers whose kind is another than that of embedders.
 SAVED_AS = {"CrossEncoder": "reranker", "MultiVectorEncoder": "late_interaction"}
-# In a repository's `auto_map`: its models write text.
+# In a repository's `auto_map`, and at the end of the name of its class: its models write text.
 WRITES = {"AutoModelForCausalLM", "AutoModelForImageTextToText", "AutoModelForVision2Seq"}
+WRITERS = ("ForCausalLM", "ForConditionalGeneration")
 ENTRY_POINTS = "video_contrast.models"
 _loaded_plugins = False
 
@@ -112,14 +113,19 @@ def choose(source: ModelSource, override: str | None = None) -> Kind:
     by_type = {name: model_kind for model_kind in reversed(known.values()) for name in model_kind.model_types}
     if taken := by_class.get(source.architecture) or by_type.get(source.model_type):
         return taken
-    if own := source.config.get("auto_map"):  # code of its own; the kind says what methods it must have
-        return known["remote_chat" if WRITES & set(own) else "video_dual_encoder"]
+    if source.config.get("auto_map"):  # code of its own; the kind says what methods it must have
+        return known["generated" if _writes(source) else "video_dual_encoder"]
     raise _not_taken(source, list(known))
 
 
 def _is_named(model: str, model_kind: Kind) -> bool:
     """Whether a model's name is one of a kind's, or begins with its scheme ("served:")."""
     return any(model == name or (name.endswith(":") and model.startswith(name)) for name in model_kind.names)
+
+
+def _writes(source: ModelSource) -> bool:
+    """Whether a model with code of its own writes text; some say so by the name of their class alone."""
+    return bool(WRITES & set(source.config["auto_map"])) or source.architecture.endswith(WRITERS)
 
 
 def _not_taken(source: ModelSource, known: list[str]) -> UsageError:

@@ -89,11 +89,13 @@ class Model(ABC):  # noqa: B024  its families have the abstract methods
             read when the run is written, so it may be filled while scoring.
         reads_times: whether the model was trained with the times of its frames, so that scores must react to them;
             None where it is unknown.
+        in_steps: scores are plain answers without probabilities, so most changes of the input leave them as they are.
     """
 
     frames: int | None = None
     tokens: Any = None  # `Tokens` of loading.py, which imports this file, or another class with its methods
     reads_times: bool | None = None
+    in_steps: bool = False
 
     @property
     def facts(self) -> JsonObject:
@@ -196,7 +198,6 @@ class PairScorer(Model):
         batch_size: how much goes through the model at once; the engine halves it where the memory does not suffice.
             1 where a scorer has no batches to halve.
         parallel: calls of `score` at once, in threads; more than 1 for models that only wait for a server.
-        in_steps: scores are plain answers without probabilities, so most changes of the input leave them as they are.
     """
 
     coarse: Encoder | None = None
@@ -204,7 +205,6 @@ class PairScorer(Model):
     together: bool = False
     batch_size: int = 1
     parallel: int = 1
-    in_steps: bool = False
 
     def rendered_input(
         self, clip: ClipFrames, captions: Sequence[str], *, position: int = 0, question: Question | None = None

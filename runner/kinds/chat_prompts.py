@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypedDict
+from typing import Literal, TypedDict
 
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.runner.kinds.base import ClipFrames
@@ -28,11 +28,16 @@ VIDEO_PIXELS = (128 * 28 * 28, 768 * 28 * 28)
 MINICPM_VIDEOS = {"max_slice_nums": 1, "use_image_id": False}
 
 
+# "auto" is a video where the processor takes one, images elsewhere; "timed" are images, each after its time.
+FramesAs = Literal["auto", "video", "images", "timed"]
+Parts = list[dict[str, str]]  # {"type": "text", "text": ...}, {"type": "video"} or {"type": "image"}
+
+
 class Turn(TypedDict):
     """A turn of a conversation, as chat templates take it."""
 
     role: str
-    content: list[dict[str, str]]  # {"type": "text", "text": ...}, {"type": "video"} or {"type": "image"}
+    content: Parts | str
 
 
 @dataclass(frozen=True)
@@ -95,9 +100,11 @@ class ChatPrompts:
         processor: its processor, with a chat template.
         thinking: tokens that the model may think before it answers; 0 keeps it from thinking.
         size_of: the owner by whose bounds frames are resized; None: by the processor's.
+        frames_as: how frames go into the prompt.
 
     Attributes:
         takes_video: whether clips go in as videos, and not as several images.
+        frames_as: how they go in; never "auto".
         thinking: how thinking was kept off; "none" where the template knows no thinking.
 
     Raises:
@@ -106,13 +113,22 @@ class ChatPrompts:
     """
 
     def __init__(
-        self, model: TorchModel, processor: Processor, *, thinking: int = 0, size_of: OwnerFrames | None = None
+        self,
+        model: TorchModel,
+        processor: Processor,
+        *,
+        thinking: int = 0,
+        size_of: OwnerFrames | None = None,
+        frames_as: FramesAs = "auto",
     ) -> None:
         self.size_of = size_of
         self.model = model
         self.processor = processor
         self.tokenizer = tokenizer_of(processor)
-        self.takes_video = getattr(processor, "video_processor", None) is not None
+        if frames_as == "auto":
+            frames_as = "video" if getattr(processor, "video_processor", None) is not None else "images"
+        self.frames_as = frames_as
+        self.takes_video = frames_as == "video"
         template = template_of(processor)
         self._thinks = bool(thinking)
         if thinking and not (SWITCH in str(template) or THINK in str(template)):
@@ -121,6 +137,7 @@ class ChatPrompts:
         self.thinking = f"off: {SWITCH}=False of the template" if self._switch else "none"
         if thinking:
             self.thinking = f"on: at most {thinking} tokens"
+        self._in_parts = self._takes_parts()
         self._placeholders = self._pixel_tokens()
         self._reserved = sorted({*self.tokenizer.all_special_tokens, *self._placeholders}, key=len, reverse=True)
 
@@ -149,12 +166,11 @@ class ChatPrompts:
         from transformers.video_utils import VideoMetadata
 
         metadata = metadata_of(clip)
-        arguments: dict[str, object] = {
-            "videos": [clip.frames],
-            "do_sample_frames": False,
-            "video_metadata": [VideoMetadata(**metadata)],
-        }
-        videos = self.processor.video_processor
+        arguments: dict[str, object] = {"videos": [clip.frames]}
+        videos = getattr(self.processor, "video_processor", None)
+        if videos is None:  # code of a repository, which samples nothing of what it is given as frames
+            return arguments
+        arguments |= {"do_sample_frames": False, "video_metadata": [VideoMetadata(**metadata)]}
         # None: the checkpoint leaves it open, and the library does not yet do what qwen-vl-utils does.
         if getattr(videos, "cap_pixels_per_frame", False) is None:
             arguments["cap_pixels_per_frame"] = True
@@ -188,9 +204,9 @@ class ChatPrompts:
         """The space that the template puts between the prompt and an answer ("Assistant: A" of SmolVLM), or ""."""
         import jinja2
 
-        answer: list[Turn] = [{"role": "assistant", "content": [{"type": "text", "text": "ANSWER"}]}]
+        answer: Turn = {"role": "assistant", "content": self._content([{"type": "text", "text": "ANSWER"}])}
         try:
-            whole = self._render([*self._chat(clip, prompt.question), *answer], add_generation_prompt=False)
+            whole = self._render([*self._chat(clip, prompt.question), answer], add_generation_prompt=False)
         except (jinja2.TemplateError, TypeError, ValueError, KeyError):  # a template without answers: nothing between
             return ""
         head = whole.rpartition("ANSWER")[0]
@@ -217,17 +233,44 @@ class ChatPrompts:
         return text
 
     def _chat(self, clip: ClipFrames | None, question: str) -> list[Turn]:
-        content: list[dict[str, str]] = []
-        if clip is not None:
-            content = [{"type": "video"}] if self.takes_video else [{"type": "image"} for _ in clip.frames]
-        content.append({"type": "text", "text": question})
-        return [{"role": "user", "content": content}]
+        parts: Parts = []
+        if clip is not None and self.takes_video:
+            parts = [{"type": "video"}]
+        elif clip is not None:
+            for number in range(len(clip.frames)):
+                if self.frames_as == "timed":
+                    parts.append({"type": "text", "text": f"<{clip.times[number]:.1f} seconds>"})
+                parts.append({"type": "image"})
+        return [{"role": "user", "content": self._content([*parts, {"type": "text", "text": question}])}]
+
+    def _content(self, parts: Parts) -> Parts | str:
+        """The parts as the template takes them: as they are, or as one text with a token for each image or video.
+
+        A template of texts whose processor names no image token numbers its images, as those of Phi do.
+        """
+        if self._in_parts:
+            return parts
+        texts, images = [], 0
+        for part in parts:
+            images += part["type"] == "image"
+            token = getattr(self.processor, f"{part['type']}_token", None) or f"<|{part['type']}_{images}|>"
+            texts.append(part.get("text", token))
+        return "".join(texts)
+
+    def _takes_parts(self) -> bool:
+        """Whether the template takes a message in parts; others put its content, a text, where it belongs."""
+        import jinja2
+
+        parts: Parts = [{"type": "text", "text": "QUESTION"}]
+        try:
+            return "'type'" not in self._render([{"role": "user", "content": parts}], add_generation_prompt=True)
+        except (jinja2.TemplateError, TypeError):  # a list is no text to add to one
+            return False
 
     def _render(self, chat: Sequence[Turn], *, add_generation_prompt: bool) -> str:
+        owner = self.processor if getattr(self.processor, "chat_template", None) else self.tokenizer
         return str(
-            self.processor.apply_chat_template(
-                chat, add_generation_prompt=add_generation_prompt, tokenize=False, **self._switch
-            )
+            owner.apply_chat_template(chat, add_generation_prompt=add_generation_prompt, tokenize=False, **self._switch)
         )
 
     def _pixel_tokens(self) -> set[str]:

@@ -32,18 +32,27 @@ from video_contrast.untyped import TorchModel
 NO_PROMPT = "none"
 PROMPT_TEXT = KindOption("prompt_text", str, "", "Prompt of captions; empty: the checkpoint's own; none: without one.")
 PROMPT_VIDEO = KindOption("prompt_video", str, "", "Prompt of clips; empty: the checkpoint's own; none: without one.")
+TASK = KindOption("task", str, "", "Task of a checkpoint that has several (jina: retrieval); empty: query, document.")
 
 
 class SentenceModel(Encoder):
     """What the encoders of sentence-transformers share: modalities, prompts, and the limit of captions.
 
-    `prompt_text`: the prompt of captions instead of the checkpoint's query prompt; "none" leaves it out.
-    `prompt_video`: the prompt of clips instead of the checkpoint's document prompt. Raises UsageError: it takes text
-    only.
+    Args:
+        model: of sentence-transformers.
+        name: what the user gave.
+        prompt_text: the prompt of captions instead of the checkpoint's query prompt; "none" leaves it out.
+        prompt_video: the prompt of clips instead of the checkpoint's document prompt.
+        task: by which the checkpoint chooses its adapters, for captions and clips alike.
+
+    Raises UsageError: it takes text only.
     """
 
-    def __init__(self, model: TorchModel, name: str, *, prompt_text: str = "", prompt_video: str = "") -> None:
+    def __init__(
+        self, model: TorchModel, name: str, *, prompt_text: str = "", prompt_video: str = "", task: str = ""
+    ) -> None:
         self.model = model
+        self.task = task
         self.modalities = [str(modality) for modality in getattr(model, "modalities", ["text"])]
         if "video" not in self.modalities and "image" not in self.modalities:
             raise UsageError(
@@ -61,6 +70,7 @@ class SentenceModel(Encoder):
             "class": type(self.model).__name__,
             "modalities": self.modalities,
             "as_video": self.takes_video,
+            **({"task": self.task} if self.task else {}),
             "prompt_text": saved_prompt(self.model, ("query",)) if self.prompt_text is None else self.prompt_text,
             "prompt_video": saved_prompt(self.model, ("document", "passage", "corpus"))
             if self.prompt_video is None
@@ -101,14 +111,20 @@ class SentenceModel(Encoder):
     def _documents(self, clips: Sequence[ClipFrames]) -> list[np.ndarray]:
         """float32[1, n] of each of `_inputs`, in one call."""
         inputs, more = self._inputs(clips)
-        return self._rows(self.model.encode_document(inputs, **self._arguments(inputs, self.prompt_video), **more))
+        encode = self.model.encode if self.task else self.model.encode_document  # which has a task of its own
+        return self._rows(encode(inputs, **self._arguments(inputs, "prompt_video"), **more))
 
     def _queries(self, texts: Sequence[str]) -> list[np.ndarray]:
         """float32[1, n] of each caption."""
-        return self._rows(self.model.encode_query(list(texts), **self._arguments(texts, self.prompt_text)))
+        encode = self.model.encode if self.task else self.model.encode_query
+        return self._rows(encode(list(texts), **self._arguments(texts, "prompt_text")))
 
-    def _arguments(self, inputs: Sequence[object], prompt: str | None) -> JsonObject:
-        return {"prompt": prompt, "batch_size": len(inputs), "convert_to_numpy": True, "show_progress_bar": False}
+    def _arguments(self, inputs: Sequence[object], side: str) -> JsonObject:
+        """What an encoding method is given; `side`: "prompt_text" or "prompt_video"."""
+        shared = {"batch_size": len(inputs), "convert_to_numpy": True, "show_progress_bar": False}
+        if self.task:  # the saved prompt must be named: which side of a search it is, is not
+            return shared | {"prompt": self.facts[side] or None, "task": self.task}
+        return shared | {"prompt": getattr(self, side)}
 
     def _rows(self, arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
         return [np.asarray(array, np.float32).reshape(1, -1) for array in arrays]
@@ -203,7 +219,7 @@ def loading_arguments(settings: LoadOptions) -> JsonObject:
     summary="sentence-transformers models that embed text and video, or text and images",
     model_types=("modules.json",),
     tested=("SentenceTransformer of CLIPModel",),
-    options=(PROMPT_TEXT, PROMPT_VIDEO),
+    options=(PROMPT_TEXT, PROMPT_VIDEO, TASK),
     version="4",
 )
 def load(source: ModelSource, settings: LoadOptions) -> SentenceEncoder:

@@ -114,7 +114,7 @@ class Coverage(NamedTuple):
     """Whether a type can be scored."""
 
     # "tested" (parity with its card's own lines), "expected" (its processor takes clips or several images; the
-    # self-test decides), "cannot".
+    # self-test decides), "generated" (by the letters that it generates alone), "cannot".
     state: str
     why: str  # in a few words
 
@@ -186,5 +186,10 @@ def generative_types() -> dict[str, Coverage]:
 
 
 def scored_types() -> tuple[str, ...]:
-    """All types that are tested or expected to work."""
-    return tuple(name for name, coverage in generative_types().items() if coverage.state != "cannot")
+    """All types of which log-probabilities are tested, or expected to work."""
+    return tuple(name for name, coverage in generative_types().items() if coverage.state in ("tested", "expected"))
+
+
+def generated_types() -> tuple[str, ...]:
+    """All types that are scored by the letters that they generate, and not by log-probabilities of captions."""
+    return tuple(name for name, coverage in generative_types().items() if coverage.state == "generated")

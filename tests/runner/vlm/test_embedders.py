@@ -12,6 +12,7 @@ from tiny_sentence import INSIDE, PROMPTS
 
 from video_contrast.runner.kinds import LoadOptions, choose, options_for
 from video_contrast.runner.kinds.base import ClipFrames, Encoder
+from video_contrast.runner.kinds.sentence import SentenceEncoder
 from video_contrast.runner.locate import locate
 
 CAPTIONS = ["a man sits down", "A woman runs away quickly", "dogs"]
@@ -61,6 +62,33 @@ def test_video_embedders(name: str, saved: Callable[[str], Path], clip: ClipFram
     parity.close(
         f"{name} in a SentenceTransformer", similarities(load(saved(name)), clips), documents @ np.array(queries).T
     )
+
+
+def test_a_task_goes_to_captions_and_clips_each_with_its_saved_prompt(
+    saved: Callable[[str], Path], clip: ClipFrames
+) -> None:
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.base.modules import Module
+
+    class Adapters(Module):
+        """As in checkpoints that choose an adapter by the task, and know no task "query"."""
+
+        forward_kwargs = {"task"}
+
+        def forward(self, features: dict[str, Any], task: str | None = None) -> dict[str, Any]:
+            features["sentence_embedding"] = features["sentence_embedding"].roll({"retrieval": 1}[str(task)], -1)
+            return features
+
+        def save(self, output_path: str, *args: Any, **kwargs: Any) -> None:
+            raise NotImplementedError
+
+    plain = load(saved("qwen3_vl"))
+    inside = SentenceTransformer(str(saved("qwen3_vl")), device="cpu")
+    model = SentenceEncoder(SentenceTransformer(modules=[*inside, Adapters()], prompts=PROMPTS), "m", task="retrieval")
+    assert model.facts["task"] == "retrieval"
+    np.testing.assert_allclose(similarities(model, [clip]), similarities(plain, [clip]), atol=1e-6)
+    rolled = np.roll(plain.encode_texts(CAPTIONS), 1, axis=1)
+    np.testing.assert_allclose(model.encode_texts(CAPTIONS), rolled, atol=1e-6)
 
 
 def test_prompts_reach_the_model(saved: Callable[[str], Path], clip: ClipFrames) -> None:

@@ -1,0 +1,402 @@
+"""Models that are asked in words and write their answer: letters, or yes and no, are read from what they generate.
+
+One loader for video language models with code of their own, by the interface that their code has:
+
+| interface | models | clips go in as |
+|---|---|---|
+| `chat` of `pixel_values`, `question` | InternVL 2 to 3.5, InternVideo2.5, SAIL-VL | squares, "FrameN: <image>" |
+| `chat` of `msgs` | MiniCPM-V 2.6 to 4.5, MiniCPM-o | images in the message, before the question |
+| `chat` of `video_path`, `user_prompt` | VideoChat-Flash | a file that holds the sampled frames, without loss |
+| `preprocess_inputs` of `messages` | Ovis2.5 | a list of images, as a video |
+| `preprocess_inputs` of `images` | Ovis2, Ovis-U1 | images, a line "<image>" each |
+| `init_processor` | mPLUG-Owl3 | a list of images, as "<|video|>" |
+| a processor of `conversation` | VideoLLaMA 3, Penguin-VL | a list of images with their times |
+| a processor with a chat template | Keye-VL, Kimi-VL, LLaVA-OneVision 2; classes of transformers | a video, or images |
+
+The log-probabilities of an answer are those with which the model's output layer generates it, whoever calls that layer;
+where no output layer is found, its words alone are read.
+"""
+
+from __future__ import annotations
+
+import inspect
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import numpy as np
+
+from video_contrast.chat_model import Answer
+from video_contrast.errors import UsageError, VideoContrastError
+from video_contrast.files import JsonObject
+from video_contrast.question_text import Question
+from video_contrast.runner.kinds import prompts
+from video_contrast.runner.kinds.base import ClipFrames, LoadOptions, ModelSource, PairScorer, ScoreResult, kind
+from video_contrast.runner.kinds.chat_prompts import ChatPrompts, FramesAs
+from video_contrast.runner.kinds.loading import explained, load_model, load_processor, tokenizer_of
+from video_contrast.runner.kinds.recipes import generated_types
+from video_contrast.runner.kinds.registry import kind_options
+from video_contrast.runner.kinds.served_reading import read_answers
+from video_contrast.untyped import Processor, Tensor, Tokenizer, TorchModel
+
+MEAN, DEVIATION = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
+SIDE = 448  # pixels, where the config names no size
+ALTERNATIVES = 20  # of a token that are kept, beside the answers that were asked for
+# Classes by which a repository's code is loaded, those that generate first; AutoModelForMultimodalLM is the library's.
+LOADERS = ("AutoModelForImageTextToText", "AutoModelForVision2Seq", "AutoModelForCausalLM", "AutoModel")
+
+
+@dataclass(frozen=True)
+class GeneratedOptions(prompts.AskOptions):
+    """How captions are asked about."""
+
+    scoring: Annotated[Literal["letter", "yesno"], "How a caption is scored."] = "letter"
+    max_new_tokens: Annotated[int, "Tokens of an answer; more for a model that thinks first."] = 16
+    frames_as: Annotated[FramesAs, "How frames go into a chat template."] = "auto"
+
+
+def squares(frames: np.ndarray, side: int) -> np.ndarray:
+    """Frames squeezed to squares, bicubic, ImageNet's mean and deviation, as `load_video` of InternVL's cards.
+
+    Returns float32[T, 3, side, side]. `frames`: uint8[T, H, W, 3].
+    """
+    from PIL import Image
+
+    sized = [Image.fromarray(frame).resize((side, side), Image.Resampling.BICUBIC) for frame in frames]
+    pixels = np.stack([np.asarray(image) for image in sized])
+    normal = (pixels.astype(np.float32) / 255.0 - np.array(MEAN, np.float32)) / np.array(DEVIATION, np.float32)
+    return np.ascontiguousarray(normal.transpose(0, 3, 1, 2))
+
+
+def images_of(clip: ClipFrames | None) -> list[Any]:
+    """The frames as images of Pillow; none without a clip."""
+    from PIL import Image
+
+    return [] if clip is None else [Image.fromarray(frame) for frame in clip.frames]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What an interface has to ask with."""
+
+    model: TorchModel
+    tokenizer: Tokenizer
+    processor: Processor | None  # None where the interface needs none
+    options: GeneratedOptions
+
+    @property
+    def generation(self) -> dict[str, Any]:
+        """Greedy, and short."""
+        return {"max_new_tokens": self.options.max_new_tokens, "do_sample": False}
+
+    def known(self, method: str, values: Mapping[str, Any]) -> dict[str, Any]:
+        """Those of the arguments that a method of the model names."""
+        names = inspect.signature(getattr(self.model, method)).parameters
+        return {name: value for name, value in values.items() if name in names}
+
+    def moved(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """Tensors on the model's device, floats in its dtype; the rest as it is."""
+
+        def one(value: Any) -> Any:  # a tensor, or what else a processor returns
+            if not hasattr(value, "to"):
+                return value
+            value = value.to(self.model.device)
+            floats = getattr(value, "is_floating_point", None)
+            return value.to(self.model.dtype) if floats is not None and floats() else value
+
+        return {name: one(value) for name, value in values.items()}
+
+    def generated(self, inputs: Mapping[str, Any]) -> str:
+        """What the model's `generate` adds to a prompt; some return the prompt with it."""
+        output = self.model.generate(**inputs, **self.generation)[0]
+        ids: list[int] = output.tolist()
+        prompt = next((inputs[name][0].tolist() for name in ("input_ids", "inputs") if name in inputs), [])
+        added = ids[len(prompt) :] if ids[: len(prompt)] == prompt else ids
+        return str(self.tokenizer.decode(added, skip_special_tokens=True))
+
+
+def _chat_of_squares(asked: Asked, clip: ClipFrames | None, question: str) -> object:
+    import torch
+
+    if clip is None:
+        return asked.model.chat(asked.tokenizer, None, question, asked.generation)
+    config = asked.model.config
+    vision = getattr(config, "vision_config", None)
+    sides = (getattr(config, "force_image_size", None), getattr(vision, "image_size", None))
+    side = next((int(each) for each in sides if each), SIDE)
+    pixels = torch.from_numpy(squares(clip.frames, side)).to(asked.model.device, asked.model.dtype)
+    lines = "".join(f"Frame{n}: <image>\n" for n in range(1, len(clip.frames) + 1))
+    patches = [1] * len(clip.frames)
+    return asked.model.chat(asked.tokenizer, pixels, lines + question, asked.generation, num_patches_list=patches)
+
+
+def _chat_of_messages(asked: Asked, clip: ClipFrames | None, question: str) -> object:
+    known = inspect.signature(asked.model.chat).parameters
+    settings: dict[str, Any] = {
+        "image": None, "tokenizer": asked.tokenizer, "sampling": False, "use_image_id": False, "max_slice_nums": 1,
+        "max_new_tokens": asked.options.max_new_tokens,
+    }  # fmt: skip
+    takes_all = any(parameter.kind is parameter.VAR_KEYWORD for parameter in known.values())
+    given = {name: value for name, value in settings.items() if name in known or (takes_all and name != "image")}
+    return asked.model.chat(msgs=[{"role": "user", "content": [*images_of(clip), question]}], **given)
+
+
+def _chat_of_file(asked: Asked, clip: ClipFrames | None, question: str) -> object:
+    """A file of the sampled frames and no others, as long as the clip: its own sampling finds these alone."""
+    from video_contrast.video import write_video
+
+    if clip is None:
+        raise UsageError(f"{type(asked.model).__name__} is asked with a file only, never without a video")
+    count = len(clip.frames)
+    rate = count / clip.seconds if clip.seconds else 1.0
+    given = {"max_num_frames": count, "generation_config": asked.generation, "return_history": False}
+    with tempfile.TemporaryDirectory() as folder:
+        path = write_video(Path(folder) / "clip.mp4", clip.frames, rate, quality="lossless")
+        settings = asked.known("chat", {**given, "media_dict": {"video_read_type": "decord"}})
+        return asked.model.chat(video_path=str(path), tokenizer=asked.tokenizer, user_prompt=question, **settings)
+
+
+def _inputs_of_messages(asked: Asked, clip: ClipFrames | None, question: str) -> object:
+    video = [{"type": "video", "video": images_of(clip)}] if clip is not None else []
+    messages = [{"role": "user", "content": [*video, {"type": "text", "text": question}]}]
+    settings = asked.known("preprocess_inputs", {"add_generation_prompt": True, "enable_thinking": False})
+    prepared = asked.model.preprocess_inputs(messages=messages, **settings)
+    return asked.generated(asked.moved(dict(zip(("inputs", "pixel_values", "grid_thws"), prepared, strict=True))))
+
+
+def _inputs_of_images(asked: Asked, clip: ClipFrames | None, question: str) -> object:
+    import torch
+
+    images = images_of(clip)
+    query = "".join("<image>\n" for _ in images) + question
+    prepared = asked.model.preprocess_inputs(query, images, **asked.known("preprocess_inputs", {"max_partition": 1}))
+    names = ("input_ids", "pixel_values", "grid_thws")
+    inputs = asked.moved(dict(zip(names, prepared[1:], strict=False)))
+    inputs["input_ids"] = inputs["input_ids"][None]
+    inputs["attention_mask"] = torch.ne(inputs["input_ids"], asked.tokenizer.pad_token_id)
+    if "grid_thws" not in inputs:  # one entry a conversation, before images of any size went into one tensor
+        inputs["pixel_values"] = [inputs["pixel_values"]]
+    return asked.generated({"inputs": inputs.pop("input_ids"), **inputs})
+
+
+def _processor_of_model(asked: Asked, clip: ClipFrames | None, question: str) -> object:
+    content = question if clip is None else f"<|video|>\n{question}"
+    messages = [{"role": "user", "content": content}, {"role": "assistant", "content": ""}]
+    processor = asked.model.init_processor(asked.tokenizer)
+    inputs = processor(messages, images=None, videos=None if clip is None else [images_of(clip)])
+    more = {"tokenizer": asked.tokenizer, "decode_text": True}
+    return asked.model.generate(**asked.moved(inputs), **more, **asked.generation)[0]
+
+
+def _processor_of_conversation(asked: Asked, clip: ClipFrames | None, question: str) -> object:
+    video = []
+    if clip is not None:
+        times = [float(time) for time in clip.times]
+        video = [{"type": "video", "video": images_of(clip), "num_frames": len(clip.frames), "timestamps": times}]
+    conversation = [{"role": "user", "content": [*video, {"type": "text", "text": question}]}]
+    assert asked.processor is not None
+    inputs = asked.processor(conversation=conversation, return_tensors="pt", add_generation_prompt=True)
+    return asked.generated(asked.moved(inputs))
+
+
+# Method, what it takes, and how it is asked: the first that a model has is taken.
+Ask = Callable[[Asked, ClipFrames | None, str], object]
+INTERFACES: tuple[tuple[str, frozenset[str], Ask], ...] = (
+    ("chat", frozenset({"pixel_values", "question"}), _chat_of_squares),
+    ("chat", frozenset({"msgs"}), _chat_of_messages),
+    ("chat", frozenset({"video_path", "user_prompt"}), _chat_of_file),
+    ("preprocess_inputs", frozenset({"messages"}), _inputs_of_messages),
+    ("preprocess_inputs", frozenset({"images"}), _inputs_of_images),
+    ("init_processor", frozenset({"tokenizer"}), _processor_of_model),
+)
+
+
+def interface_of(model: TorchModel) -> tuple[str, Ask] | None:
+    """The interface of a model's own code, in words, and how it is asked; None where it has none that is known."""
+    for method, takes, ask in INTERFACES:
+        call = getattr(model, method, None)
+        parameters = inspect.signature(call).parameters if call is not None else {}
+        # `context` is asked of one image a conversation by MiniCPM-V 2.0, whose message is a string
+        needs_more = any(name == "context" and each.default is each.empty for name, each in parameters.items())
+        if takes <= set(parameters) and not needs_more:
+            return f"{method}({', '.join(sorted(takes))})", ask
+    return None
+
+
+class GeneratedScorer(PairScorer):
+    """Scores captions of one clip by the answers that a model generates.
+
+    `processor`: of models whose code has no interface of its own (`interface_of`); their clips go through it.
+
+    Raises VideoContrastError: there is neither such an interface nor a chat template.
+    """
+
+    def __init__(
+        self,
+        model: TorchModel,
+        tokenizer: Tokenizer,
+        processor: Processor | None = None,
+        options: GeneratedOptions | None = None,
+    ) -> None:
+        self.options = options or GeneratedOptions()
+        self.asked = Asked(model, tokenizer, processor, self.options)
+        self.together = self.options.scoring == "letter"
+        self.question = ""
+        self.interface, self._ask = interface_of(model) or self._of_processor(model, processor)
+        self._head = output_layer(model)
+        self.in_steps = self._head is None
+
+    def _of_processor(self, model: TorchModel, processor: Processor | None) -> tuple[str, Ask]:
+        if processor is None or not hasattr(model, "generate"):
+            chat = getattr(model, "chat", None)
+            has = f"has chat({', '.join(inspect.signature(chat).parameters)})" if chat is not None else "has no chat"
+            known = "; ".join(f"{method}({', '.join(sorted(takes))})" for method, takes, _ in INTERFACES)
+            raise VideoContrastError(
+                f"{type(model).__name__} {has}: known are {known}, and a processor with a chat template"
+            )
+        if "conversation" in inspect.signature(processor.__call__).parameters:
+            return "processor(conversation)", _processor_of_conversation
+        chat_prompts = ChatPrompts(model, processor, frames_as=self.options.frames_as)
+
+        def ask(asked: Asked, clip: ClipFrames | None, question: str) -> object:
+            return asked.generated(chat_prompts.prompt(clip, chat_prompts.safe(question)).inputs)
+
+        return f"chat template, frames as {chat_prompts.frames_as}", ask
+
+    def score(
+        self, clip: ClipFrames | None, captions: Sequence[str], *, position: int = 0, question: Question | None = None
+    ) -> ScoreResult:
+        """Scores of captions by the generated answers; NaN where an answer names none of what was asked for.
+
+        Args:
+            clip: the frames as sampled; None asks without a video.
+            captions: k texts.
+            position: the number of the item in its set (for `latin`).
+            question: what the captions answer.
+        """
+
+        def read(questions: list[str], names: Sequence[str]) -> Sequence[np.ndarray | None]:
+            self.question = self.question or questions[0]
+            answers = [self._answer(clip, text, names) for text in questions]
+            self.in_steps = self.in_steps or any(answer["alternatives"] is None for answer in answers)
+            return read_answers(answers, names)[0]
+
+        return prompts.scores_by_answers(captions, self.options, read, position=position, question=question)
+
+    def _answer(self, clip: ClipFrames | None, question: str, names: Sequence[str]) -> Answer:
+        """The generated text, and the log-probabilities of its tokens."""
+        import torch
+
+        # Greedy, and with a seed all the same: a model may denoise, or a repository's code draw.
+        with torch.inference_mode(), torch.random.fork_rng(), heard(self._head) as logits:
+            torch.manual_seed(self.options.option_seed)
+            said = self._ask(self.asked, clip, question)
+        text = str(said[0] if isinstance(said, tuple | list) else said)
+        return Answer(text=text, alternatives=self._alternatives(text, logits, names))
+
+    def _alternatives(
+        self, text: str, logits: Sequence[Tensor], names: Sequence[str]
+    ) -> list[list[tuple[str, float]]] | None:
+        """The likeliest tokens at each place, the likeliest first, and those of the answers that were asked for.
+
+        None where the likeliest are not those of the text: it was denoised, or likely tokens were kept from it.
+        """
+        tokenizer = self.asked.tokenizer
+        likeliest = tokenizer.decode([int(row.argmax()) for row in logits], skip_special_tokens=True)
+        if not logits or text.strip() not in likeliest:
+            return None
+        forms = [form for name in names for form in prompts.FORMS.get(name, (name, f" {name}"))]
+        encoded = [tokenizer.encode(form, add_special_tokens=False) for form in forms]
+        single = [ids[0] for ids in encoded if len(ids) == 1]
+        steps = []
+        for row in logits:
+            log = row.log_softmax(-1)
+            ids = dict.fromkeys([*log.topk(min(ALTERNATIVES, len(log))).indices.tolist(), *single])
+            steps.append([(str(tokenizer.decode([token])), float(log[token])) for token in ids])
+        return steps
+
+    @property
+    def facts(self) -> JsonObject:
+        """The class that ran, how it was asked, and the first question."""
+        return {
+            "class": type(self.asked.model).__name__,
+            "interface": self.interface,
+            "scoring": self.options.scoring,
+            "rotations": self.options.rotations,
+            "answers": "generated words" if self.in_steps else "log-probabilities of generated tokens",
+            "prompt": self.question,
+        }
+
+    def rendered_input(
+        self, clip: ClipFrames, captions: Sequence[str], *, position: int = 0, question: Question | None = None
+    ) -> JsonObject:
+        """The interface and the first question about the captions.
+
+        `clip, captions, position, question`: of an item, as of `score`.
+        """
+        questions = prompts.questions_about(captions, self.options, position=position, question=question)
+        return super().rendered_input(clip, captions) | {"interface": self.interface, "prompt": questions[0]}
+
+
+def output_layer(model: TorchModel) -> Any:  # a torch module
+    """The layer that makes logits, of the model or of the language model inside it; None where none is found."""
+    for module in model.modules():
+        if hasattr(module, "get_output_embeddings"):
+            try:
+                head = module.get_output_embeddings()
+            except (AttributeError, NotImplementedError):  # code of a repository that left it out
+                continue
+            if head is not None:
+                return head
+    return None
+
+
+@contextmanager
+def heard(head: Any) -> Iterator[list[Tensor]]:  # a torch module, or None
+    """The logits of the last token of each call of an output layer, float32[V]; none of None."""
+    logits: list[Tensor] = []
+    if head is None:
+        yield logits
+        return
+    hook = head.register_forward_hook(lambda _module, _inputs, output: logits.append(output[0, -1].float().clone()))
+    try:
+        yield logits
+    finally:
+        hook.remove()
+
+
+@kind(
+    "generated",
+    family="pair",
+    summary="letters, or yes and no, by generation: video language models with code of their own, and others",
+    requirements="--trust-remote-code for a repository's code, and what that needs",
+    model_types=generated_types(),
+    asks=True,
+    options=kind_options(GeneratedOptions),
+)
+def load(source: ModelSource, settings: LoadOptions) -> GeneratedScorer:
+    """Loads the model, and its tokenizer or processor, with the code of its repository where it has some.
+
+    Raises UsageError: it has some, and `--trust-remote-code` is not given.
+    """
+    import transformers
+
+    own = source.config.get("auto_map") or {}
+    if own and not settings.trust_remote_code:
+        raise UsageError(
+            f"{source.name} runs code from its own repository; read that code, then give --trust-remote-code"
+        )
+    options = GeneratedOptions(**settings.options)
+    named = next((name for name in LOADERS if name in own and hasattr(transformers, name)), None)
+    model = load_model(source, settings, named or "AutoModelForMultimodalLM")
+    if interface_of(model) is None and hasattr(model, "generate"):
+        processor = load_processor(source, settings, None)
+        return GeneratedScorer(model, tokenizer_of(processor), processor, options)
+    with explained(source):
+        tokenizer = transformers.AutoTokenizer.from_pretrained(
+            source.path, trust_remote_code=settings.trust_remote_code, local_files_only=True
+        )
+    return GeneratedScorer(model, tokenizer, None, options)
