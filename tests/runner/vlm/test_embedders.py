@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import parity
@@ -73,7 +73,7 @@ def test_a_task_goes_to_captions_and_clips_each_with_its_saved_prompt(
     class Adapters(Module):
         """As in checkpoints that choose an adapter by the task, and know no task "query"."""
 
-        forward_kwargs = {"task"}
+        forward_kwargs: ClassVar[set[str]] = {"task"}
 
         def forward(self, features: dict[str, Any], task: str | None = None) -> dict[str, Any]:
             features["sentence_embedding"] = features["sentence_embedding"].roll({"retrieval": 1}[str(task)], -1)
