@@ -113,7 +113,7 @@ class Asked:
         """What the model's `generate` adds to a prompt; some return the prompt with it."""
         output = self.model.generate(**inputs, **self.generation)[0]
         ids: list[int] = output.tolist()
-        prompt = next((inputs[name][0].tolist() for name in ("input_ids", "inputs") if name in inputs), [])
+        prompt: list[int] = next((inputs[name][0].tolist() for name in ("input_ids", "inputs") if name in inputs), [])
         added = ids[len(prompt) :] if ids[: len(prompt)] == prompt else ids
         return str(self.tokenizer.decode(added, skip_special_tokens=True))
 
