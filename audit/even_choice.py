@@ -71,11 +71,16 @@ def changes(true: str, text: str, question: str = "") -> Changes:
     return {name: n for name, n in (*counts.items(), *of_form.items()) if n}
 
 
-def won_blind(items: Sequence[AuditedItem], seed: int = 0) -> list[bool]:
-    """Of each item, whether cross-fitted naive Bayes takes its true candidate for the most probable one."""
+def won_blind(items: Sequence[AuditedItem], seed: int = 0, *, by_form: bool = False) -> list[bool | None]:
+    """Of each item, whether cross-fitted naive Bayes takes its true candidate for the most probable; None for ties.
+
+    `by_form`: from lengths and words of the question alone.
+    """
     fold = folds_of([item.cluster for item in items], FOLDS, seed)
     of_items = [[changes(item.texts[0], text, item.question) for text in item.texts[1:]] for item in items]
-    won = [False] * len(items)
+    if by_form:
+        of_items = [[{name: n for name, n in change.items() if name in _FORM} for change in item] for item in of_items]
+    won: list[bool | None] = [None] * len(items)
     for held_out in np.unique(fold):
         false, true = Counter[str](), Counter[str]()
         for of_item, number in zip(of_items, fold, strict=True):
@@ -83,10 +88,12 @@ def won_blind(items: Sequence[AuditedItem], seed: int = 0) -> list[bool]:
                 for name, n in change.items():
                     (false if n > 0 else true)[name] += abs(n)
         for at in np.flatnonzero(fold == held_out):
-            won[at] = all(
-                sum(n * np.log((true[name] + 1) / (false[name] + 1)) for name, n in change.items()) < 0
+            scores = [
+                sum(n * np.log((true[name] + 1) / (false[name] + 1)) for name, n in change.items())
                 for change in of_items[at]
-            )
+            ]
+            best = max(0.0, *scores)
+            won[at] = None if [0.0, *scores].count(best) > 1 else best == 0.0
     return won
 
 

@@ -30,7 +30,11 @@ _RULE_ODDS = 3.0  # of the kinds by rules, which the judge does not rate: about 
 _PART = 2000  # items that are compared with each other
 _SCALINGS = 30
 _NEAR, _HEAD, _TYPE = 1.0, 0.1, 0.02  # weight of an answer of the same form, of the same beginning, of the type
+_LEAST_OF_TYPE = 24  # questions
 _WORD = re.compile(r"[\w']+")
+_ASKS = re.compile(r"\b(feel|react|respon|relat|colo|direction|happen)")
+_HELPING = "is are was were do does did can could will would has have had"
+_AUXILIARIES = frozenset(_HELPING.split())
 _OPENINGS = {
     "article": "a an the his her their its another some",
     "preposition": "in on at by with from near behind under beside for because so",
@@ -120,10 +124,12 @@ def answer_options(
     for row, words in zip(everything, meaning, strict=True):
         of_video[row["cluster"]].append(words)
     options: Options = {}
-    for part in _of_a_type(everything, seed):
+    for part, taking in _of_a_type(everything, seed):
+        if taking.isdisjoint(rows):
+            continue
         weights = _weights([everything[at] for at in part], [true[at] for at in part])
         for at, weight in zip(part, weights, strict=True):
-            if at not in rows:
+            if at not in rows or at not in taking:
                 continue
             row = rows[at]
             noise = stream(seed, "repair-answers", row["id"], at).gumbel(size=len(part))
@@ -131,13 +137,13 @@ def answer_options(
                 order = np.argsort(-(np.log(weight) + noise), kind="stable")
             said = {plain(text) for text in row["candidates"]}
             taken: list[NewDistractor] = []
+            known = list(of_video[row["cluster"]])
             for n in order[: int((weight > 0).sum())]:
                 other = part[n]
-                if plain(true[other]) in said or any(
-                    _alike(meaning[other], known) for known in of_video[row["cluster"]]
-                ):
+                if plain(true[other]) in said or any(_alike(meaning[other], words) for words in known):
                     continue
                 said.add(plain(true[other]))
+                known.append(meaning[other])
                 taken.append(NewDistractor(true[other], 1.0, ANSWER))
                 if len(taken) == _KEPT:
                     break
@@ -145,16 +151,43 @@ def answer_options(
     return options
 
 
-def _of_a_type(rows: Sequence[MultipleChoiceRow], seed: int) -> Iterator[list[int]]:
-    """Numbers of the rows whose questions are of one type: the set's own, else the first word of the question."""
-    types: dict[str, list[int]] = defaultdict(list)
-    for at, row in enumerate(rows):
-        question = (row.get("question") or "").lower().split()
-        types[str(json.loads(row["meta"] or "{}").get("task") or " ".join(question[:1]))].append(at)
-    for name, numbers in sorted(types.items()):
-        parts = -(-len(numbers) // _PART)
-        dealt = stream(seed, "repair-parts", name).permutation(len(numbers)) % parts
-        yield from ([numbers[n] for n in np.flatnonzero(dealt == part)] for part in range(parts))
+def _of_a_type(rows: Sequence[MultipleChoiceRow], seed: int) -> Iterator[tuple[list[int], set[int]]]:
+    """Numbers of rows whose questions ask for the same, and those of them that take answers of these.
+
+    Of the set's own type where it has enough questions that ask for the same, else of all types; else what there is.
+    """
+    asked = [_asked(row.get("question") or "") for row in rows]
+    tasks = [str(json.loads(row["meta"] or "{}").get("task") or "") for row in rows]
+    left = set(range(len(rows)))
+    for keys in (list(zip(tasks, asked, strict=True)), asked, tasks, [""] * len(rows)):
+        members: dict[object, list[int]] = defaultdict(list)
+        for at, key in enumerate(keys):
+            members[key].append(at)
+        for key, numbers in members.items():
+            taking = left.intersection(numbers)
+            if not taking or (len(numbers) < _LEAST_OF_TYPE and key):
+                continue
+            left -= taking
+            parts = -(-len(numbers) // _PART)
+            dealt = stream(seed, "repair-parts", str(key)).permutation(len(numbers)) % parts
+            yield from (([numbers[n] for n in np.flatnonzero(dealt == part)], taking) for part in range(parts))
+
+
+def _asked(question: str) -> str:
+    """What a question asks for.
+
+    >>> [_asked(text) for text in ("what colour is it", "What does he do", "how many are there", "why", "is it red")]
+    ['colo', 'do', 'how many', 'why', 'yes or no']
+    """
+    words = _WORD.findall(question.lower()) or [""]
+    if named := _ASKS.search(question.lower()):
+        return named[1]
+    if words[0] in _AUXILIARIES:
+        return "yes or no"
+    if words[0] in ("what", "how") and not {"do", "doing"}.isdisjoint(words[2:]):
+        return "do"
+    two = words[0] in ("what", "which", "how") and words[1:2] and words[1] not in _AUXILIARIES
+    return " ".join(words[: 2 if two else 1])
 
 
 def _weights(rows: Sequence[MultipleChoiceRow], answers: Sequence[str]) -> NDArray[np.float64]:
@@ -173,7 +206,7 @@ def _weights(rows: Sequence[MultipleChoiceRow], answers: Sequence[str]) -> NDArr
     vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9)
     same_head = heads[:, None] == heads[None]
     same_form = same_head & (lengths[:, None] == lengths[None])
-    weights = np.where(same_form, _NEAR, np.where(same_head, _HEAD, _TYPE)) * (vectors @ vectors.T) ** 2
+    weights = np.where(same_form, _NEAR, np.where(same_head, _HEAD, _TYPE)) * (vectors @ vectors.T) ** 3
     clusters = np.array([row["cluster"] for row in rows])
     weights[clusters[:, None] == clusters[None]] = 0.0
     scale = np.ones(len(rows))
@@ -183,10 +216,13 @@ def _weights(rows: Sequence[MultipleChoiceRow], answers: Sequence[str]) -> NDArr
 
 
 def _form(answer: str) -> tuple[str, int]:
-    """How an answer begins, and its length: 1, 2, 3, 4 to 5 words (4), or more (6)."""
+    """How an answer begins, or that it is a clause, and its length: 1, 2, 3, 4 to 5 words (4), or more (6)."""
     words = _WORD.findall(answer.lower()) or [""]
     first, length = words[0], len(words)
-    opening = "number" if first.isdigit() else _OPENING.get(first, "-ing" if first.endswith("ing") else "word")
+    if not _AUXILIARIES.isdisjoint(words[1:4]):
+        return "clause", min(length, 6)
+    ending = next((ending for ending in ("ing", "ed") if first.endswith(ending)), "word")
+    opening = "number" if first.isdigit() else _OPENING.get(first, ending)
     return opening, length if length < 4 else 4 if length < 6 else 6
 
 

@@ -21,7 +21,9 @@ from video_contrast.audit.item_checks import plain
 from video_contrast.audit.new_distractors import KINDS, answer_options, caption_options
 from video_contrast.errors import UsageError, unknown_name
 from video_contrast.perturbations.contrast.generators.base import CaptionGenerator
+from video_contrast.perturbations.english.language import require_english
 from video_contrast.rows import MultipleChoiceRow
+from video_contrast.seeds import stream
 
 Reason = Literal["won blind", "repeats", "same as true", "key wrong"]
 
@@ -71,6 +73,8 @@ def repair(
             raise unknown_name("kind of edit", kind, KINDS)
     if any(row.get("group") for row in rows):
         raise UsageError("pairs cannot be repaired: the candidates of a group are true of one of its clips each")
+    texts = [text for row in rows for text in (row.get("question") or "", *row["candidates"])]
+    require_english(texts, name="the questions and candidates")
     left_out = copies(rows)
     kept = [at for at in range(len(rows)) if at not in left_out]
     won = _won(rows, kept, seed)
@@ -91,16 +95,27 @@ def repair(
 
 
 def _won(rows: Sequence[MultipleChoiceRow], kept: Sequence[int], seed: int) -> set[int]:
-    """Numbers of the rows, of those kept, that are won blind; none where a set is not solved blind above chance."""
+    """Numbers of the rows, of those kept, that are won blind; none where a set is not solved blind above chance.
+
+    Of those that the form of candidates wins, only as many as it wins above chance: if all were taken, the form of the
+    others would tell which candidates are false.
+    """
     items = audited_items([rows[at] for at in kept])
     clusters = [item.cluster for item in items]
     if too_few(clusters):
         raise UsageError(f"{len(items)} items are too few to tell which are won blind: 20 of 5 videos are needed")
-    wins = won_blind(items, seed)
-    low = accuracy_facts(np.array(wins, np.float64), clusters)["low"]
-    if low is None or low <= np.mean([1 / len(item.texts) for item in items]):
-        return set()  # what is won is won by chance
-    return {at for at, is_won in zip(kept, wins, strict=True) if is_won}
+    won: set[int] = set()
+    for by_form in (False, True):
+        wins = {at: win for at, win in enumerate(won_blind(items, seed, by_form=by_form)) if win is not None}
+        chance = np.array([1 / len(items[at].texts) for at in wins])
+        hits = np.array([*wins.values()], np.float64)
+        low = accuracy_facts(hits, [clusters[at] for at in wins])["low"] if wins else None
+        if low is None or low <= chance.mean():
+            continue  # what is won is won by chance
+        share = 1.0 if not by_form else float((hits - chance).sum() / (hits * (1 - chance)).sum())
+        drawn = stream(seed, "repair-form", len(items)).random(len(items)) < share
+        won |= {kept[at] for at, win in wins.items() if win and drawn[at]}
+    return won
 
 
 def _mended(

@@ -28,6 +28,7 @@ from video_contrast.metrics.mcnemar import mcnemar
 from video_contrast.metrics.mean_rank import mean_rank
 from video_contrast.metrics.median_rank import median_rank
 from video_contrast.metrics.multiple_choice import multiple_choice
+from video_contrast.metrics.ndcg import ndcg
 from video_contrast.metrics.paired import cluster_standard_error, pair_by_id, paired_difference
 from video_contrast.metrics.perplexity import perplexity
 from video_contrast.metrics.position_bias import position_bias
@@ -73,6 +74,7 @@ __all__ = [
     "median_interval",
     "median_rank",
     "multiple_choice",
+    "ndcg",
     "pair_by_id",
     "paired_difference",
     "perplexity",

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from video_contrast.kind_names import clash
 from video_contrast.metrics.checks import Values, at_most, choices, cluster_codes, listed
+from video_contrast.metrics.ndcg import ndcg
 from video_contrast.metrics.rank_figures import Numbers, hit_figures, rank_figures
 from video_contrast.metrics.ranks import choice_ranks, exact_mean
 
@@ -16,6 +17,7 @@ def multiple_choice(
     labels: Values,
     *,
     kinds: Sequence[Sequence[str]] | None = None,
+    grades: Values = None,
     clusters: Values = None,
     ks: Sequence[int] = (1,),
     interval: bool = False,
@@ -29,6 +31,7 @@ def multiple_choice(
         labels: `[n]`, the position of the true candidate of each item.
         kinds: `[n][k]`, the kind of each candidate ("random", "gender" ...; that of the true one is ignored, as is
             None): adds the accuracy against the candidates of each kind alone, over the items that have one.
+        grades: `[n][k]`, how false each candidate is, from 1 (true): adds the figures of `ndcg`.
         clusters: `[n]`, the source video of each item, for the intervals.
         ks: the Ks of R@K, from 1 to the number of candidates.
         interval: add 95 % intervals of every accuracy and R@K (`share_interval`) and of the mean (`cluster_bootstrap`)
@@ -40,13 +43,14 @@ def multiple_choice(
         `accuracy` (expected value under random tie-breaking), `accuracy_worst` and `accuracy_best` (every tie
         decided against and for the true candidate), `n_ties` (items with a tie that involves the true candidate),
         `mean_rank` with `_worst` and `_best`, `median_rank`, `R@K` with `_worst` and `_best`, `chance`, `n`;
-        with kinds `accuracy_<kind>`, its bounds, `chance_<kind>` and `n_<kind>`; with interval `<key>_low` and
-        `<key>_high` (None below five clusters) and `clusters` (their number).
+        with grades `ndcg`, `ndcg_min_max` and their chance; with kinds `accuracy_<kind>`, its
+        bounds, `chance_<kind>` and `n_<kind>`; with interval `<key>_low` and `<key>_high` (None below five
+        clusters) and `clusters` (their number).
 
     Raises:
         ValueError: no items, ragged rows, NaN or infinite scores, a label out of range, a K larger than the number
-            of candidates, kinds that do not match the scores or the labels, or that are named as another figure is
-            ("low", "ties", "noun_low" beside "noun"); the message names the item.
+            of candidates, grades or kinds that do not match the scores or the labels, or kinds that are named as
+            another figure is ("low", "ties", "noun_low" beside "noun"); the message names the item.
 
     >>> result = multiple_choice([[0.9, 0.1], [0.2, 0.2], [0.1, 0.8]], [0, 0, 0], kinds=[["true", "verb_lm"]] * 3)
     >>> result["accuracy"], result["accuracy_worst"], result["accuracy_best"], result["n_ties"], result["chance"]
@@ -64,6 +68,8 @@ def multiple_choice(
         result["clusters"] = n_clusters
     result |= hit_figures("accuracy", ranks, groups, interval=interval)
     result |= rank_figures(ranks, ks, groups, interval=interval, seed=seed)
+    if grades is not None:
+        result |= ndcg(scores, grades, clusters=clusters, interval=interval, ragged=ragged)
     if kinds is not None:
         distinct, row_of = _kind_rows(kinds, sizes, array.shape[1])
         wrong = np.arange(array.shape[1]) != truth[:, None]

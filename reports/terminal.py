@@ -14,6 +14,7 @@ from video_contrast.storage import RunFolder
 from video_contrast.storage.certificates import certified_lines
 from video_contrast.storage.run_figures import (
     AVERAGED,
+    GRADED,
     MAIN,
     PAIR_SCORES,
     STRICTER,
@@ -135,7 +136,7 @@ def _measures(figures: Sequence[RunFigure], *, every_kind: bool) -> list[RunFigu
     if not every_kind:
         kinds = [figure for figure in kinds if figure.kind == contrast_kind(figures)]
     kinds = [figure for figure in kinds if len(kinds) > 1 or figure.chance != figures[0].chance]
-    names = ("accuracy", *PAIR_SCORES, *STRICTER, *AVERAGED)
+    names = ("accuracy", *PAIR_SCORES, *STRICTER, *AVERAGED, *GRADED)
     whole = [figure for figure in figures if not figure.kind and figure.name in names]
     return [*whole[:1], *kinds, *whole[1:], *(f for f in figures if (f.kind, f.name) in MAIN["retrieval"])]
 

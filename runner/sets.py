@@ -6,6 +6,7 @@ condition of its own, so a config's rows are split into groups, and every group 
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -38,6 +39,7 @@ class Item:
     replaced: str | None = None
     group: str = ""  # of pairs
     question: Question | None = None
+    grades: tuple[int, ...] = ()  # of the candidates, from 1 (true); () where they are not graded
     verb: str = ""  # of the true caption, that its contrast replaces; "" where the row does not tell it
 
     @property
@@ -193,6 +195,7 @@ def _item(row: Row, alike: dict[Any, Any]) -> Item:
         replaced=row["replaced"],
         group=row.get("group", ""),
         question=question_of(row),
+        grades=tuple(json.loads(row["meta"] or "{}").get("grades", ())),
         verb=_replaced_verb(row),
     )
 

@@ -82,6 +82,7 @@ def _choice(scored: TableScores, seed: int) -> Numbers:
             scored.rows,
             [item.label for item in items],
             kinds=[item.kinds for item in items],
+            grades=[item.grades for item in items] if all(item.grades for item in items) else None,
             clusters=[item.cluster for item in items],
             ks=tuple(k for k in (1, 2, 3) if k < smallest) or (1,),
             interval=True,

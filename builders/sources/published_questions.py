@@ -320,7 +320,7 @@ def vidhal(
             row.video(video_pattern),
             Choice("", [captions.text(rank) for rank in ranks], ranks.index("1")),
             kind=row.text("aspect"),
-            meta={"ranks": [int(rank) for rank in ranks], "source": row.get("dataset")},
+            meta={"grades": [int(rank) for rank in ranks], "source": row.get("dataset")},
         )
     return published.built()
 

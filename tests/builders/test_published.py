@@ -536,11 +536,14 @@ def vidhal(root: Path, **order: str) -> dict[str, Any]:
     return {"folder": root}
 
 
-def test_vidhal_keeps_the_order_of_options_and_the_ranks_of_captions(tmp_path: Path) -> None:
+def test_vidhal_keeps_the_order_of_options_and_the_grades_of_captions(tmp_path: Path) -> None:
     [row] = build("vidhal", tmp_path, **vidhal(tmp_path / "in"))["vidhal_mc", "test"]
     assert row["candidates"] == ["Three men dance.", "Two men dance.", "Four men dance."] and row["label"] == 1
-    assert json.loads(row["meta"])["ranks"] == [2, 1, 3] and row["kinds"] == ["attribute", "true", "attribute"]
+    assert json.loads(row["meta"])["grades"] == [2, 1, 3] and row["kinds"] == ["attribute", "true", "attribute"]
     assert row["video_path"] == "attribute_1.mp4"
+    scored = video_contrast.score("constant", tmp_path / "vidhal", "vidhal_mc", progress=False)
+    clean = scored["vidhal_mc"]["conditions"]["clean"]
+    assert clean["ndcg_min_max"] == clean["chance_ndcg_min_max"] == pytest.approx(0.5)
 
 
 def videonet(root: Path, **changes: Any) -> dict[str, Any]:

@@ -22,6 +22,7 @@ STRICTER = {
     "right_in_all_of_source": "all questions of a source",
 }
 AVERAGED = {"accuracy_over_verbs": "averaged over verbs"}  # every verb of the true captions counts the same
+GRADED = {"ndcg": "NDCG", "ndcg_min_max": "NDCG, min-max"}  # the order of graded candidates
 # The figures that stand for a config, as (kind, name).
 MAIN: dict[Layout, tuple[tuple[str, str], ...]] = {
     "multiple_choice": (("", "accuracy"),),
@@ -119,7 +120,7 @@ def in_words(name: str, kind: str = "") -> str:
     """
     if name == "accuracy" and kind:
         return f"against {kind.replace('_', ' ')}"
-    return f"{WAYS[kind]} {name}" if kind else {**STRICTER, **AVERAGED}.get(name, name.replace("_", " "))
+    return f"{WAYS[kind]} {name}" if kind else {**STRICTER, **AVERAGED, **GRADED}.get(name, name.replace("_", " "))
 
 
 def figure(
@@ -161,7 +162,8 @@ def condition_figures(config: str, condition: str, numbers: Numbers) -> list[Run
     """
     names = [("accuracy", ""), *(("accuracy", kind) for kind in kinds_of(numbers))]
     names += [
-        (name, "") for name in (*PAIR_SCORES, *STRICTER, *AVERAGED, "random_option_accuracy", "R@2", "R@3", "mean_rank")
+        (name, "")
+        for name in (*PAIR_SCORES, *STRICTER, *AVERAGED, *GRADED, "random_option_accuracy", "R@2", "R@3", "mean_rank")
     ]
     names += [(name, way) for way in WAYS for name in ("R@1", "R@5", "R@10", "median_rank")]
     rows = (figure(numbers, name, kind, config=config, condition=condition) for name, kind in names)

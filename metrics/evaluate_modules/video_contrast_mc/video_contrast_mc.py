@@ -18,6 +18,7 @@ Args:
     predictions: `[n][k]`, scores of the k captions of each item, higher is better.
     references: `[n]`, the position of the true caption.
     kinds: optional, `[n][k]`, the kind of each caption: adds the accuracy against each kind of contrast.
+    grades: optional, `[n][k]`, how false each caption is, from 1 (true): adds NDCG.
     clusters: optional, `[n]`, the source video of each item: adds 95 % intervals.
     ks: the Ks of R@K, (1,) by default.
     interval: True or False; by default intervals are given if there are clusters.
@@ -45,7 +46,7 @@ _CITATION = """
 class VideoContrastMC(OptionalColumns, evaluate.Metric):
     """Multiple choice on contrast sets."""
 
-    optional = ("kinds", "clusters")
+    optional = ("kinds", "grades", "clusters")
     example: ClassVar[dict[str, object]] = {
         "predictions": [[0.31, 0.28, 0.05], [0.22, 0.27, 0.11], [0.3, 0.3, 0.02]],
         "references": [0, 0, 0],
@@ -54,7 +55,8 @@ class VideoContrastMC(OptionalColumns, evaluate.Metric):
     }
 
     def _info(self) -> evaluate.MetricInfo:
-        columns = {"predictions": ["float64"], "references": "int64", "kinds": ["string"], "clusters": "string"}
+        columns = {"predictions": ["float64"], "references": "int64", "kinds": ["string"], "grades": ["int64"]}
+        columns["clusters"] = "string"
         return module_info("metric", _DESCRIPTION, citation=_CITATION, usage=_KWARGS_DESCRIPTION, columns=columns)
 
     def _compute(self, predictions: Values, references: Values, **options: object) -> Figures:
