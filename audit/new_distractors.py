@@ -196,7 +196,7 @@ def _weights(rows: Sequence[MultipleChoiceRow], answers: Sequence[str]) -> NDArr
     Answers of one form are exchangeable, so that the true one does not stand in the middle of its distractors.
     """
     heads, lengths = (np.array(column) for column in zip(*map(_form, answers), strict=True))
-    questions = [_meaning(row.get("question") or "") for row in rows]
+    questions = [_meaning(f"{row.get('question') or ''} {text}") for row, text in zip(rows, answers, strict=True)]
     frequency = Counter(word for words in questions for word in words)
     number = {word: at for at, word in enumerate(sorted(frequency))}
     vectors = np.zeros((len(rows), max(1, len(number))))

@@ -1,6 +1,7 @@
 """What an X-ray reads: a folder of ours, a table of any kind, a log with the items inside, or a data set of the Hub."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
@@ -131,7 +132,9 @@ def _source(name: str, table: PlainTable, notes: Sequence[str]) -> XraySource:
 
 def _inspect_rows(path: Path) -> list[TableRow] | None:
     """The items of a log of inspect_ai; None of any other file."""
-    log = inspect_ai.load(path) if path.suffix in (".eval", ".json") else None
+    log = None
+    with suppress(*[VideoContrastError] * (path.suffix == ".json")):  # JSON lines, or an error of the table's reader
+        log = inspect_ai.load(path) if path.suffix in (".eval", ".json") else None
     if log is None:
         return None
     samples = log.get("samples") or []

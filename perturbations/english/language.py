@@ -32,7 +32,7 @@ def require_english(captions: Sequence[str], *, name: str = "the captions") -> N
     `name`: what they are, for the message. Raises NotEnglish: hardly a word is an English function word, and most words
     are in no English dictionary.
     """
-    words = [word for word in _words(captions) if word.isalpha()]
+    words = [word for word in _words(captions) if word.isalpha() or not word.isascii()]
     if not words or (len(words) < _TOO_FEW and "".join(words).isascii()):
         return
     share = function_share(captions)

@@ -132,7 +132,12 @@ def test_items_with_two_keys_are_left_out_both():
     assert reasons[0] == reasons[1] == "key wrong"
 
 
-def test_pairs_and_few_items_are_refused():
+def test_pairs_few_items_and_other_languages_are_refused():
+    rows = questions()
+    for n, row in enumerate(rows):
+        row |= {"question": "", "candidates": [f"一个男人在跑步{n}", f"一个女人睡觉{n}", f"一只狗{n}"]}
+    with pytest.raises(VideoContrastError, match="do not look English"):
+        repair(rows)
     with pytest.raises(UsageError, match="too few"):
         repair(questions(12))
     rows = questions()
@@ -160,6 +165,9 @@ FILES = {
     "lines.jsonl": lambda rows: "".join(json.dumps(row, separators=(",", ":")) + "\n" for row in table_of(rows)),
     "list.json": lambda rows: json.dumps(table_of(rows), indent=2),
     "object.json": lambda rows: json.dumps({"version": 1, "data": table_of(rows)}),
+    "videos.json": lambda rows: json.dumps({"data": [{"clip": row["clip"], "qa": [row]} for row in table_of(rows)]}),
+    "lines.json": lambda rows: "".join(json.dumps(row) + "\n" for row in table_of(rows)),
+    "keys.json": lambda rows: json.dumps({row["clip"]: {"n": 0, "qa": [row]} for row in table_of(rows)}, indent=1),
     "lettered.json": lambda rows: json.dumps(
         [row | {"options": [f"{c}. {t}" for c, t in zip("ABC", row["options"], strict=True)]} for row in table_of(rows)]
     ),
@@ -239,6 +247,10 @@ def test_errata_of_another_file_are_refused(tmp_path):
         corrected(Errata("set.csv", "00", ("a0",), ()), file)
     with pytest.raises(UsageError, match="can be corrected"):
         corrected(errata, tmp_path / "set.xlsx")
+    for change in ({"encoding": 5}, {"encoding": "utf-99"}, {"delimiter": 5}):
+        (tmp_path / "none.json").write_text(json.dumps(json.loads((tmp_path / "errata.json").read_text()) | change))
+        with pytest.raises(VideoContrastError, match="holds no errata of"):
+            read_errata(tmp_path / "none.json")
     (tmp_path / "none.json").write_text("[]")
     assert main(["repair", str(file), "--apply", str(tmp_path / "none.json"), "--output", str(out), "-q"]) == 1
     assert not out.exists()

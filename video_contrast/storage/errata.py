@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from hashlib import sha256
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import Json, read_json, write_text
 from video_contrast.storage.table_candidates import as_text
 from video_contrast.storage.table_columns import TableRow
-from video_contrast.storage.table_file import DELIMITERS, ENCODING, read_table_file
+from video_contrast.storage.table_file import DELIMITERS, ENCODING, questions_of, read_table_file
 
 CORRECTED = (".csv", ".tsv", ".json", ".jsonl", ".ndjson")  # suffixes of files that can be corrected
 _LETTER = re.compile(r"\s*\(?[A-Za-z][).:]\s*(?=\S)")
@@ -72,8 +73,13 @@ def read_errata(path: Path) -> Errata:
     try:
         entries = tuple(Erratum(**entry) for entry in value["errata"])
         head = {name: part for name, part in value.items() if name not in ("errata", "columns")}
-        return Errata(columns=tuple(value["columns"]), errata=entries, **head)
-    except (KeyError, TypeError) as error:
+        errata = Errata(columns=tuple(value["columns"]), errata=entries, **head)
+        for name, text in (("file", errata.file), ("encoding", errata.encoding), ("delimiter", errata.delimiter or "")):
+            if not isinstance(text, str):
+                raise TypeError(f"{name!r} must be a text, not {text!r}")
+        codecs.lookup(errata.encoding)
+        return errata
+    except (KeyError, TypeError, LookupError) as error:
         raise VideoContrastError(f"{path}: holds no errata of `video-contrast repair`: {error}") from error
 
 
@@ -196,22 +202,23 @@ def _like(row: Json, text: str) -> str:
 
 def _json(text: str, changes: Cells) -> str:
     """A JSON file with its rows corrected, indented as before."""
-
-    def rows_of(rows: Sequence[TableRow]) -> list[TableRow]:
-        return [correct(row) for at, row in enumerate(rows) if (correct := changes.get(at, _same)) is not None]
-
     value: Any = json.loads(text)
-    if isinstance(value, list):
-        result: Any = rows_of(value)
-    else:
-        tables = [name for name, part in value.items() if isinstance(part, list) and part and isinstance(part[0], dict)]
-        if len(tables) == 1:
-            result = {**value, tables[0]: rows_of(value[tables[0]])}
-        else:  # an object of rows by their ids
-            numbered = enumerate(value.items())
-            result = {
-                name: correct(row) for at, (name, row) in numbered if (correct := changes.get(at, _same)) is not None
-            }
+    named = value.items() if isinstance(value, dict) else ()
+    tables = [name for name, part in named if isinstance(part, list) and part and isinstance(part[0], dict)]
+    table = tables[0] if len(tables) == 1 else None
+    rows = value if isinstance(value, list) else list(value.values()) if table is None else value[table]
+    name = questions_of(rows)
+    numbers = count()
+
+    def kept(items: Sequence[TableRow]) -> list[TableRow]:
+        return [correct(item) for item in items if (correct := changes.get(next(numbers), _same)) is not None]
+
+    new = [kept([row]) if name is None else [{**row, name: kept(row.get(name) or [])}] for row in rows]  # one, or none
+    result: Any = [row for of_row in new for row in of_row]
+    if table is not None:
+        result = {**value, table: result}
+    elif isinstance(value, dict):  # of rows by their ids
+        result = {key: row for key, of_row in zip(value, new, strict=True) for row in of_row}
     match = re.match(r"[\[{]\r?\n([ \t]+)", text)
     end = "\n" if text.endswith("\n") else ""
     if match is None:

@@ -37,7 +37,8 @@ _VIDEO = ("video_path", "video", "video_file", "videopath", "video_filename", "v
 _CLUSTER = ("cluster", "source_video", "youtube_id", "youtube_key", "ytid", "videoid", "video_uid", "video_id", "video")
 _QUESTION = ("question", "query", "prompt", "q")
 _TASK = ("task", "task_type", "category", "question_type", "question_category", "task_name", "qtype", "type", "ability",
-         "dimension", "dim", "aspect", "reasoning", "subset", "domain")  # fmt: skip
+         "dimension", "dim", "aspect", "area", "reasoning",
+         "subset", "domain")  # fmt: skip
 _TASKS = 100  # values of a column of tasks, at most
 _ROLES = {
     "id": _ID, "video": _VIDEO, "cluster": _CLUSTER, "question": _QUESTION, "task": _TASK,

@@ -270,11 +270,29 @@ def _json(path: Address, text: str) -> TableFile:
             notes.append(f"rows: the list under {tables[0]!r}")
             value = value[tables[0]]
         elif value and all(isinstance(row, Mapping) for row in value.values()):
-            notes.append("rows: the values of the object, their keys are ids")
-            value = [{"id": name, **row} for name, row in value.items()]
+            key = "id" if questions_of(list(value.values())) is None else "video"
+            notes.append(f"rows: the values of the object, their keys are {key}s")
+            value = [{key: name, **row} for name, row in value.items()]
     if not _is_table(value):
         raise VideoContrastError(f"{path}: holds no list of rows (objects with columns)")
+    name = questions_of(value)
+    if name is not None:
+        notes.append(f"rows: the list {name!r} of each")
+        value = [
+            {**{n: part for n, part in row.items() if n != name}, **inner}
+            for row in value
+            for inner in row.get(name) or []
+        ]
     return TableFile(path, enumerate(dict(row) for row in value), notes=notes)
+
+
+def questions_of(rows: Sequence[Mapping[str, Json]]) -> str | None:
+    """The column that holds a list of questions in each row (a video); None where there is none."""
+    for name in dict.fromkeys(name for row in rows for name in row):
+        parts = [row.get(name) or [] for row in rows]
+        if any(parts) and all(part == [] or (_is_table(part) and "question" in part[0]) for part in parts):
+            return name
+    return None
 
 
 def _is_table(value: Json) -> bool:
