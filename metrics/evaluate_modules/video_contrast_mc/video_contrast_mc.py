@@ -51,6 +51,7 @@ class VideoContrastMC(OptionalColumns, evaluate.Metric):
         "predictions": [[0.31, 0.28, 0.05], [0.22, 0.27, 0.11], [0.3, 0.3, 0.02]],
         "references": [0, 0, 0],
         "kinds": [["true", "verb_lm", "random"], ["true", "verb_lm", "random"], ["true", "gender", "random"]],
+        "grades": [[1, 2, 3], [1, 2, 3], [1, 3, 2]],
         "clusters": ["video1", "video2", "video3"],
     }
 
