@@ -195,7 +195,7 @@ def _item(row: Row, alike: dict[Any, Any]) -> Item:
         replaced=row["replaced"],
         group=row.get("group", ""),
         question=question_of(row),
-        grades=tuple(json.loads(row["meta"] or "{}").get("grades", ())),
+        grades=tuple(json.loads(row["meta"]).get("grades", ())) if '"grades"' in (row["meta"] or "") else (),
         verb=_replaced_verb(row),
     )
 
