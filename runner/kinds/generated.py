@@ -36,7 +36,7 @@ from video_contrast.question_text import Question
 from video_contrast.runner.kinds import prompts
 from video_contrast.runner.kinds.base import ClipFrames, LoadOptions, ModelSource, PairScorer, ScoreResult, kind
 from video_contrast.runner.kinds.chat_prompts import ChatPrompts, FramesAs
-from video_contrast.runner.kinds.loading import explained, load_model, load_processor, tokenizer_of
+from video_contrast.runner.kinds.loading import explained, load_model, load_processor, own_code, tokenizer_of
 from video_contrast.runner.kinds.recipes import generated_types
 from video_contrast.runner.kinds.registry import kind_options
 from video_contrast.runner.kinds.served_reading import read_answers
@@ -293,7 +293,14 @@ class GeneratedScorer(PairScorer):
         # Greedy, and with a seed all the same: a model may denoise, or a repository's code draw.
         with torch.inference_mode(), torch.random.fork_rng(), heard(self._head) as logits:
             torch.manual_seed(self.options.option_seed)
-            said = self._ask(self.asked, clip, question)
+            try:
+                said = self._ask(self.asked, clip, question)
+            except (AttributeError, TypeError, KeyError, IndexError, AssertionError, ImportError) as error:
+                model = self.asked.model
+                raise VideoContrastError(
+                    f"{type(model).__name__}, asked by {self.interface}: {type(error).__name__}: {error}"
+                    f"{own_code(vars(model.config))}"
+                ) from error
         text = str(said[0] if isinstance(said, tuple | list) else said)
         return Answer(text=text, alternatives=self._alternatives(text, logits, names))
 

@@ -6,15 +6,16 @@ import pickle
 import re
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from video_contrast.errors import UsageError, VideoContrastError
-from video_contrast.files import JsonObject
+from video_contrast.files import Json, JsonObject
 from video_contrast.runner.adapters import merged
 from video_contrast.runner.kinds.base import LoadOptions, ModelSource
+from video_contrast.runner.kinds.older_code import older_code
 from video_contrast.untyped import Processor, Tensor, Tokenizer, TorchModel
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ def load_model(source: ModelSource, settings: LoadOptions, class_name: str | Non
             "leave --kind out, or install a release that has it"
         )
     placed = {"device_map": settings.device_map} if settings.device_map else {}
-    with explained(source):
+    with explained(source), older_code() if settings.trust_remote_code else nullcontext():
         loaded = loader.from_pretrained(
             source.path,
             dtype=getattr(torch, settings.dtype),
@@ -127,7 +128,7 @@ def explained(source: ModelSource) -> Iterator[None]:
             f"{source.name} holds weights that only running code from the file would read (a pickle); save it as "
             "safetensors where you trust it: model.save_pretrained(folder)"
         ) from error
-    except (OSError, ValueError, KeyError, AttributeError, RuntimeError) as error:
+    except (OSError, ValueError, TypeError, KeyError, AttributeError, RuntimeError) as error:
         if "trust_remote_code" in str(error):
             raise UsageError(
                 f"{source.name} runs code from its own repository; read that code, then give --trust-remote-code"
@@ -136,7 +137,16 @@ def explained(source: ModelSource) -> Iterator[None]:
             raise VideoContrastError(
                 f"{source.name} does not fit the memory of its device; give --device-map auto or --dtype bfloat16"
             ) from error
-        raise VideoContrastError(f"{source.name} {_why_not(error)}") from error
+        raise VideoContrastError(f"{source.name} {_why_not(error)}{own_code(source.config)}") from error
+
+
+def own_code(config: Mapping[str, Json]) -> str:
+    """What to try where code of a repository fails; "" where there is none."""
+    if not config.get("auto_map"):
+        return ""
+    import transformers
+
+    return f" (its own code may be written for another release than transformers {transformers.__version__})"
 
 
 def _why_not(error: Exception) -> str:

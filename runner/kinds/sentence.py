@@ -32,7 +32,9 @@ from video_contrast.untyped import TorchModel
 NO_PROMPT = "none"
 PROMPT_TEXT = KindOption("prompt_text", str, "", "Prompt of captions; empty: the checkpoint's own; none: without one.")
 PROMPT_VIDEO = KindOption("prompt_video", str, "", "Prompt of clips; empty: the checkpoint's own; none: without one.")
-TASK = KindOption("task", str, "", "Task of a checkpoint that has several (jina: retrieval); empty: query, document.")
+TASK = KindOption(
+    "adapter_task", str, "", "Task of a checkpoint that has several (jina: retrieval); empty: query, document."
+)
 
 
 class SentenceModel(Encoder):
@@ -43,16 +45,16 @@ class SentenceModel(Encoder):
         name: what the user gave.
         prompt_text: the prompt of captions instead of the checkpoint's query prompt; "none" leaves it out.
         prompt_video: the prompt of clips instead of the checkpoint's document prompt.
-        task: by which the checkpoint chooses its adapters, for captions and clips alike.
+        adapter_task: by which the checkpoint chooses its adapters, for captions and clips alike.
 
     Raises UsageError: it takes text only.
     """
 
     def __init__(
-        self, model: TorchModel, name: str, *, prompt_text: str = "", prompt_video: str = "", task: str = ""
+        self, model: TorchModel, name: str, *, prompt_text: str = "", prompt_video: str = "", adapter_task: str = ""
     ) -> None:
         self.model = model
-        self.task = task
+        self.task = adapter_task
         self.modalities = [str(modality) for modality in getattr(model, "modalities", ["text"])]
         if "video" not in self.modalities and "image" not in self.modalities:
             raise UsageError(

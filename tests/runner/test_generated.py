@@ -1,5 +1,6 @@
 """Models that write their answer: each interface of a repository's code is shown the sampled frames, and tested."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +9,7 @@ import pytest
 import remote_code
 import runner_set
 from PIL import Image
+from safetensors.torch import load_file, save_file
 
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.question_text import WHICH_SENTENCE, Question, letter_of
@@ -101,6 +103,41 @@ def test_nothing_runs_without_the_flag_and_an_unknown_chat_is_refused(
     folder = remote_code.chat_model(tmp_path / "other", INTERNVL)
     with pytest.raises(VideoContrastError, match=r"has chat\(tokenizer, query, image\): known are chat\(pixel_values"):
         loaded(folder)
+
+
+TIED = """
+    _tied_weights_keys = ["lm_head.weight"]
+
+    def __init__(self, config):
+        super().__init__(config)
+        self.embeddings = torch.nn.Embedding(config.vocabulary, config.width)
+        self.post_init()
+
+    def get_input_embeddings(self):
+        return self.embeddings
+"""
+
+
+def test_code_for_transformers_4_keeps_its_tied_weights(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    plain = loaded(remote_code.chat_model(tmp_path / "plain", "MiniCPMV")).score(CLIPS[0], TEXTS)
+    monkeypatch.setitem(remote_code.INTERFACES, "MiniCPMV", remote_code.INTERFACES["MiniCPMV"] + TIED)
+    folder = remote_code.chat_model(tmp_path / "tied", "MiniCPMV")
+    weights = load_file(folder / "model.safetensors")
+    weights["embeddings.weight"] = weights.pop("lm_head.weight")  # one name of the two, as saved
+    save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
+    config = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps(config | {"tie_word_embeddings": True}))
+    np.testing.assert_allclose(loaded(folder).score(CLIPS[0], TEXTS).scores, plain.scores, atol=1e-4)
+
+
+def test_a_repository_whose_code_fails_says_so_in_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    broken = "\n    def chat(self, msgs, tokenizer):\n        return self.language_model.old_name(msgs)\n"
+    monkeypatch.setitem(remote_code.INTERFACES, "MiniCPMV", broken)
+    model = loaded(remote_code.chat_model(tmp_path / "model", "MiniCPMV"))
+    with pytest.raises(
+        VideoContrastError, match=r"asked by chat\(msgs\): AttributeError: .*language_model.*transformers 5"
+    ):
+        model.score(CLIPS[0], TEXTS)
 
 
 @pytest.mark.parametrize(

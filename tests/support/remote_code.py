@@ -79,7 +79,6 @@ class EmbedderConfig(PretrainedConfig):
 
 class {name}(PreTrainedModel):
     config_class = EmbedderConfig
-    all_tied_weights_keys = {{}}
 
     def __init__(self, config):
         super().__init__(config)
@@ -193,14 +192,12 @@ class ChatConfig(PretrainedConfig):
 
 class {name}(PreTrainedModel):
     config_class = ChatConfig
-    all_tied_weights_keys = {{}}
 
     def __init__(self, config):
         super().__init__(config)
         self.lm_head = torch.nn.Linear(config.width, config.vocabulary)
         self.seen = []
         self.words = PreTrainedTokenizerFast.from_pretrained(config._name_or_path)
-        self.post_init()
 
     def get_output_embeddings(self):
         return None if "no logits" in self.config.fault else self.lm_head

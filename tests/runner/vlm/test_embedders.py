@@ -84,7 +84,9 @@ def test_a_task_goes_to_captions_and_clips_each_with_its_saved_prompt(
 
     plain = load(saved("qwen3_vl"))
     inside = SentenceTransformer(str(saved("qwen3_vl")), device="cpu")
-    model = SentenceEncoder(SentenceTransformer(modules=[*inside, Adapters()], prompts=PROMPTS), "m", task="retrieval")
+    model = SentenceEncoder(
+        SentenceTransformer(modules=[*inside, Adapters()], prompts=PROMPTS), "m", adapter_task="retrieval"
+    )
     assert model.facts["task"] == "retrieval"
     np.testing.assert_allclose(similarities(model, [clip]), similarities(plain, [clip]), atol=1e-6)
     rolled = np.roll(plain.encode_texts(CAPTIONS), 1, axis=1)
