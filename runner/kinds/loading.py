@@ -46,9 +46,10 @@ def load_model(source: ModelSource, settings: LoadOptions, class_name: str | Non
     transformers.utils.logging.disable_progress_bar()  # ours says what takes long
     loader = getattr(transformers, class_name or "AutoModel", None)
     if loader is None:
+        way = "it brings its own code" if "auto_map" in source.config else "or install a release that has it"
         raise UsageError(
             f"{source.name} is of the class {class_name}, which transformers {transformers.__version__} does not have; "
-            "leave --kind out, or install a release that has it"
+            f"leave --kind out, {way}"
         )
     placed = {"device_map": settings.device_map} if settings.device_map else {}
     with explained(source), older_code() if settings.trust_remote_code else nullcontext():
