@@ -66,10 +66,12 @@ class Group:
         """What is scored where the items' candidates are `texts`: with the questions before them, where they are."""
         if self.questions != "joined":
             return texts
-        return tuple(
-            tuple(f"{item.question.text} {text}" if item.question else text for text in own)
-            for item, own in zip(self.items, texts, strict=True)
-        )
+        pairs = zip(self.items, texts, strict=True)
+        return tuple(tuple(self.with_question(item, text) for text in own) for item, own in pairs)
+
+    def with_question(self, item: Item, text: str) -> str:
+        """A candidate of an item as it is scored: behind the item's question, where the two are joined."""
+        return f"{item.question.text} {text}" if self.questions == "joined" and item.question else text
 
 
 @dataclass(frozen=True)

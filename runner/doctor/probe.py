@@ -235,7 +235,7 @@ def make_probe(run: Run, *, scored: bool = False, items: int = ITEMS) -> Probe:
     used_files: set[str] = set()  # files of edited clips: two edits of one file may show the same frames
     for clip, table, place in _candidates(run.plan, items):
         item = table.group.items[place]
-        caption = item.texts[item.label]
+        caption = table.group.with_question(item, item.texts[item.label])
         if caption in probe.captions or used_files.intersection(clip.paths):
             continue
         try:

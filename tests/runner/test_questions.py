@@ -84,6 +84,8 @@ def score(model: str, folder: Path, **options: Any) -> Any:
 
 
 def test_an_encoder_scores_question_and_candidate_or_the_candidate_alone(folder: Path) -> None:
+    shown = score("letters", folder, show_input=True).record
+    assert shown["item"]["captions"] == ["Which 0? red"], "another text than is scored"
     joined = score("letters", folder)
     together = {"Which 0? dark blue", "Which 0? red", "Which 1? dark blue", "Which 1? red"}
     assert together <= set(SEEN["texts"]) and not {"red", "dark blue"} & set(SEEN["texts"])

@@ -226,14 +226,14 @@ def test_a_turn_by_an_odd_angle_is_told(tmp_path: Path) -> None:
     assert not verify(path).remarks
 
 
-@pytest.mark.parametrize("squeezed", [False, True])
-def test_pixels_that_are_not_square_are_told(tmp_path: Path, squeezed: bool) -> None:
-    path = tmp_path / "a.mp4"
+@pytest.mark.parametrize("sides", [Fraction(1), Fraction(640, 639), Fraction(4, 3)])  # the second: a rounded width
+def test_pixels_that_are_not_square_are_told(tmp_path: Path, sides: Fraction) -> None:
+    path, squeezed = tmp_path / "a.mp4", sides > 1.1
     with av.open(str(path), "w") as container:
         stream = container.add_stream("libx264", rate=25)
         stream.width, stream.height, stream.pix_fmt = 64, 48, "yuv420p"
-        if squeezed:
-            stream.codec_context.sample_aspect_ratio = Fraction(4, 3)
+        if sides != 1:
+            stream.codec_context.sample_aspect_ratio = sides
         for grey in (40, 80, 120):
             picture = av.VideoFrame.from_ndarray(np.full((48, 64, 3), grey, np.uint8), format="rgb24")
             container.mux(stream.encode(picture))

@@ -97,10 +97,13 @@ def _which(container: AvContainer) -> tuple[str, ...]:
     return (f"of its {count} video streams one is read, the one flagged default or else the first",) * (count > 1)
 
 
+_SEEN = 0.02  # of a pixel's sides: who stretches pictures by less changes nothing that can be seen
+
+
 def _squeezed(stream: AvStream) -> tuple[str, ...]:
     """Says that players show the pictures wider or narrower than they are stored."""
     aspect = stream.sample_aspect_ratio
-    if aspect in (None, 0, 1):
+    if not aspect or abs(aspect - 1) < _SEEN:  # scalers that round a width write 640/639
         return ()
     return (f"its pixels are not square ({aspect}): its pictures are given as they are stored",)
 
