@@ -79,8 +79,9 @@ def write_repair(
         f"{source.name} after": xray(kept, split=split, seed=seed),
     }
     for name, record in records.items():
-        record["source"] = {"read": str(path), "guesses": source.guesses if name.endswith("before") else [],
-                            "left_out": source.left_out}  # fmt: skip
+        before = name.endswith("before")  # rows that are no items are not in the repaired set
+        record["source"] = {"read": str(path), "guesses": source.guesses if before else [],
+                            "left_out": source.left_out if before else {}}  # fmt: skip
     errata = _errata(source, repairs, path, columns)
     authors = _authors(errata, path, columns, kept)
     pairs = [pair for name, of_split in repairs.items() for pair in _pairs(source.splits[name], of_split.changes)]
