@@ -12,6 +12,7 @@ number              noun, "article", "plural", "bare" or "determined"
 verb, noun          item                 "" counts all videos
 verbs, nouns        item, item           both stand in captions of one video
 topic               verb, noun           likewise
+again               word                 the captions that say it, but for the first of each video
 words1, words2, words3                   runs of one, two, three words ("<" begins a caption, ">" ends it)
 """
 
@@ -33,7 +34,7 @@ from video_contrast.perturbations.english import Sentence
 TABLES = {
     "object": 2, "subject": 2, "tail": 2, "place": 2, "adjective": 2, "number": 2, "verb": 2, "noun": 2, "verbs": 3,
     "nouns": 4,
-    "topic": 4, "words1": 3, "words2": 3, "words3": 4,
+    "topic": 4, "again": 3, "words1": 3, "words2": 3, "words3": 4,
 }  # fmt: skip
 
 
@@ -93,6 +94,8 @@ def count(videos: Iterable[Sequence[Sentence]], *, source: str = "") -> CaptionC
         n_captions += len(sentences)
         for name, keys in _keys(sentences).items():
             counters[name].update(keys)
+        said = Counter(word for sentence in sentences for word in set(words_of(sentence)))
+        counters["again"].update({word: n - 1 for word, n in said.items() if n > 1})
     return CaptionCounts(
         {name: dict(counter) for name, counter in counters.items()}, n_videos, n_captions, (source,) if source else ()
     )

@@ -10,11 +10,14 @@ import numpy as np
 
 from video_contrast.perturbations.contrast.caption_counts import CaptionCounts
 from video_contrast.perturbations.contrast.lexicon import Action, Lexicon, load_lexicon
+from video_contrast.perturbations.english.forms import inflect
 
 _BACKOFF = log(0.4)
+_SAID_AGAIN = 10.0  # videos by which captions that say a word again are smoothed
 _PRIOR = 1.5  # videos by which observed and expected are smoothed
 _CACHED = 1 << 18
 _KEPT = 1 << 16
+_ORDERED = {"topic": ("verb", "noun"), "words2": ("words1", "words1")}  # pairs whose order counts -> their items
 _PEERS = 150  # nouns that may take a noun's place
 _COMMON = 8  # videos that name a noun which the lexicon's class alone proposes
 # Classes of what is not counted in pieces.
@@ -129,6 +132,15 @@ class Evidence:
         stuff = any(self.lexicon.is_a(self.category(noun), name) for name in _STUFF)
         return not sum(seen.values()) and stuff == (introduction == "bare")
 
+    def said_again(self, noun: str) -> float:
+        """A logarithm of how many further captions of a video say a thing (a compound: its head) that one of them says:
+        few say what stands in the background."""
+        head = noun.rpartition(" ")[2]
+        videos, again = (
+            sum(self.counts.get(table, word) for word in {head, inflect(head, "NNS")}) for table in ("words1", "again")
+        )
+        return log((again + _SAID_AGAIN) / (videos + _SAID_AGAIN))
+
     def _find_units(self, subject: str, noun: str = "") -> tuple[tuple[str, str], ...]:
         """Units of the lexicon that can be seen and that read naturally with a subject (and an object), with frames."""
         own = frozenset((noun, noun.rpartition(" ")[2]))
@@ -226,9 +238,9 @@ class Evidence:
     def _lift(self, table: str, first: str, other: str) -> float:
         """Log of the videos that say both over those that would by chance; 0 where nothing is known."""
         counts, single = self.counts, table[:-1]
-        if table == "topic":
+        if table in _ORDERED:
             observed = counts.get(table, first, other)
-            of_first, of_other = counts.get("verb", first), counts.get("noun", other)
+            of_first, of_other = map(counts.get, _ORDERED[table], (first, other))
         else:
             observed = counts.pair(table, first, other)
             of_first, of_other = counts.get(single, first), counts.get(single, other)

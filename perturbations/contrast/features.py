@@ -15,8 +15,7 @@ _INDOOR = frozenset({"cook", "clean", "office", "lab", "medical", "shop"})
 _REASONS = ("opposites", "listed", "opposite directions", "different results", "different postures",
             "different activities", "hands are busy")  # fmt: skip
 SPEECH = words_of("speech")
-_CARRIED = frozenset({"garment", "headwear", "footwear", "jewelry", "bag", "hair", "body_part", "cosmetic"})
-_WIDE_CLASSES = ("food", "place", "home", "kitchen", "animal", "nature", "vehicle", "instrument", "activity")
+_WIDE_CLASSES = ("food", "place", "home", "kitchen", "animal", "vehicle", "instrument", "activity")
 
 
 def verb_slot_features(reading: CaptionReading, slot: VerbSlot, evidence: Evidence) -> dict[str, float]:
@@ -197,29 +196,31 @@ def _place_clash(reading: CaptionReading, action: Action | None) -> float:
 def object_slot_features(reading: CaptionReading, slot: ThingSlot, evidence: Evidence) -> dict[str, float]:
     """Features of what is replaced, which all proposals of a thing share."""
     lexicon = evidence.lexicon
-    joined = reading.sentence.words[slot.place].dep == "conj" or reading.sentence.children_with(slot.place, "conj")
     features = {f"a {name}": float(lexicon.is_a(slot.category, name)) for name in _WIDE_CLASSES}
     return features | {
-        "worn or body": float(slot.category in _CARRIED),
         "object": float(slot.relation == "object"),
-        "subject": float(slot.relation == "subject"),
         "place": float(slot.relation == "place"),
         "of a preposition": float(bool(slot.preposition)),
         "place preposition": float(slot.preposition in PLACES),
         "governed by a verb": float(bool(slot.unit)),
         "old noun known": log1p(evidence.counts.get("noun", slot.noun)) / 6,
-        "old has several meanings": float(len(evidence.categories(slot.noun)) > 1),
-        "joined": float(bool(joined)),
         "order": float(any(verb.order for verb in reading.verbs)),
         "adjectives": float(len(slot.adjectives)),
-        "bare": float(slot.introduction == "bare"),
-        "plural": float(slot.introduction == "plural"),
         "compound": float(" " in slot.noun),
         "words": len(reading.words) / 10,
-        "other things": float(len(reading.counted_nouns(evidence.counts))),
-        "many verbs": float(len(reading.verbs)),
-        "old speech": float(slot.unit.partition(" ")[0] in SPEECH),
+        "behind of": float(slot.preposition == "of"),
+        "left tie": _left_tie(reading, slot, evidence),
+        "old said again": evidence.said_again(slot.noun),
     }
+
+
+def _left_tie(reading: CaptionReading, slot: ThingSlot, evidence: Evidence) -> float:
+    """How much oftener a thing follows the word before it than by chance: "hot dog", "video game"."""
+    words = reading.sentence.words
+    before = slot.place - len(reading.caption[slot.start : slot.end].split())
+    if before < 0 or words[before].tag[0] not in "NJV":
+        return 0.0
+    return evidence.lift("words2", words[before].text, words[before + 1].text) / 3
 
 
 def object_choice_features(evidence: Evidence, key: ThingKey, noun: str) -> dict[str, float]:
@@ -237,12 +238,9 @@ def object_choice_features(evidence: Evidence, key: ThingKey, noun: str) -> dict
     known = counts.get("noun", noun)
     behind = evidence.nouns_behind.get(key.preposition, {}).get(noun, 0)
     return {
-        "alike": evidence.similarity(key.noun, noun),
         "alike by head": evidence.similarity(key.noun.split(" ")[-1], noun.rpartition(" ")[2]),
         "same class": float(evidence.category(noun) == key.category),
         "same size": float(mine is not None and other is not None and mine.size == other.size),
-        "seen here": log1p(here.get(noun, 0)) / 3,
-        "never here": float(not here.get(noun, 0)),
         "goes here": evidence.surprise(key.relation, here.get(noun, 0), evidence.total(here), known),
         "goes with preposition": (
             evidence.surprise("place", behind, evidence.behind_total[key.preposition], known)
@@ -250,11 +248,10 @@ def object_choice_features(evidence: Evidence, key: ThingKey, noun: str) -> dict
             else 0.0
         ),
         "listed use": float(key.unit in evidence.uses(noun)),
-        "fits": float(bool(key.unit) and evidence.fits(key.unit, key.subject or "person", noun)),
         "noun known": log1p(known) / 6,
-        "several meanings": float(len(evidence.categories(noun)) > 1),
         "lift": evidence.lift("nouns", key.noun, noun),
-        "new compound": float(" " in noun),
+        "wider": float(noun in lexicon.wider(key.noun)),
+        "said again": evidence.said_again(noun),
     }
 
 
@@ -272,9 +269,6 @@ def object_caption_features(
     topics = [evidence.lift("topic", verb.verb, noun) for verb in reading.verbs if counts.get("verb", verb.verb) > 20]
     return {
         "company": _mean(lifts),
-        "worst company": min(lifts, default=0.0),
         "topic": _mean(topics),
-        "worst topic": min(topics, default=0.0),
         **_runs(reading, slot, new, evidence),
-        "adjective unseen": float(sum(not counts.get("adjective", name, noun) for name in slot.adjectives)),
     }

@@ -143,7 +143,7 @@ def _misfit(evidence: Evidence, slot: ThingKey, noun: str) -> str | None:
         return "of another kind"
     head, own_head = noun.rpartition(" ")[2], slot.noun.rpartition(" ")[2]
     compound = head.endswith(own_head) or own_head.endswith(head)  # a whiteboard is a board
-    if compound or noun in slot.noun.split(" ") or slot.noun in noun.split(" "):
+    if compound or not set(noun.split(" ")).isdisjoint(slot.noun.split(" ")):
         return "may name the same"
     if evidence.looks(noun) == evidence.looks(slot.noun):
         return "looks the same"

@@ -104,6 +104,7 @@ class Lexicon:
             for word, dimension, group, opposites, classes in _rows("attributes.tsv")
         }
         self.places = {row[0]: Place(*row) for row in _rows("places.tsv")}
+        self._wider = {noun: frozenset(names.split(",")) for noun, names in _rows("wider.tsv")}
         self._mixes = {scene: frozenset(mixes.split(",")) for scene, mixes, _ in _rows("scenes.tsv")}
         unlike = _rows("unlike.tsv")
         columns = {column for column, _, _ in unlike}
@@ -124,6 +125,10 @@ class Lexicon:
         """The units (and groups of units) that are opposites of a unit."""
         names = {unit, *(action.group for action in self.actions(unit))}
         return frozenset(other for name in names for other in self._pairs["opposites"].get(name, ()))
+
+    def wider(self, noun: str) -> frozenset[str]:
+        """The nouns that name all that a noun (else a compound's head) names: "beverage" of "beer"; synonyms too."""
+        return self._wider.get(noun) or self._wider.get(noun.rpartition(" ")[2], frozenset())
 
     def nouns(self) -> tuple[str, ...]:
         """Every noun, sorted."""
