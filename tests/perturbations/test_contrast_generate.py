@@ -174,7 +174,9 @@ def test_own_captions_raise_what_they_say(tmp_path: Path) -> None:
 
 def test_counts_survive_a_file(tmp_path: Path) -> None:
     videos = [parse(["a man rides a horse", "he rides"]), parse(["a man rides a horse"])]
-    counted = count(videos, source="two videos").pruned()
+    counted = count(videos, source="two videos")
+    assert (counted.get("again", "rides"), counted.get("again", "horse")) == (1, 0)
+    counted = counted.pruned()
     assert counted.get("object", "ride", "horse") == 2 and counted.videos == 2 and counted.captions == 3
     path = counted.save(tmp_path / "c.xz")
     assert decoded(path.read_bytes()) == counted and path.read_bytes() == counted.save(tmp_path / "d.xz").read_bytes()

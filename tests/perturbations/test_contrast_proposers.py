@@ -78,6 +78,8 @@ def test_things_take_the_same_way() -> None:
 def test_a_compound_and_its_head_may_name_the_same() -> None:
     proposed = proposed_by("a teacher is writing on a whiteboard", "board", "paper", kind="object", quality=0.0)
     assert reasons_of(proposed) == {"a teacher is writing on a board": "may name the same"}
+    proposed = proposed_by("a man shows a race car", "car engine", "truck", kind="object", quality=0.0)
+    assert reasons_of(proposed) == {"a man shows a car engine": "may name the same"}
 
 
 def test_what_is_not_probable_enough_is_kept_with_its_probability() -> None:

@@ -63,6 +63,15 @@ def test_uses_are_short_distinct_units_of_known_nouns(path: Path) -> None:
     assert [noun for noun, units in table if len(units) != len(set(units)) or not 5 <= len(units) <= 15] == []
 
 
+def test_wider_names_are_other_nouns_of_the_tables() -> None:
+    nouns = {row[0] for row in things()}
+    table = [(noun, set(wider.split(","))) for noun, wider in rows(LEXICON / "wider.tsv", "noun", "wider")]
+    assert [noun for noun, wider in table if not {noun, *wider} <= nouns or noun in wider] == []
+    lexicon = load_lexicon()
+    assert "beverage" in lexicon.wider("beer") and "guitar" not in lexicon.wider("piano")
+    assert lexicon.wider("very cold beer") == lexicon.wider("beer") and lexicon.wider("blorp") == frozenset()
+
+
 def test_places_say_where_they_are_and_how_one_is_there() -> None:
     table = rows(LEXICON / "places.tsv", "noun", "setting", "preposition")
     nouns = {row[0] for row in things()}
