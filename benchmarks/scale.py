@@ -1,8 +1,9 @@
-"""Time and memory of steps at N, 2N and 4N units with their exponents, and how busy 64 processes are kept.
+"""Time, memory and disk of steps at N, 2N and 4N units with their exponents, and what large jobs add up to.
 
     python benchmarks/scale.py [STEP ...] [--size 1]
 
-Each measurement is a process of its own: CPU seconds of it and its children, and the memory that it held at most.
+Each measurement is a process of its own: CPU seconds of it and its children, the memory that one of them held at most,
+and what they left on disk. Large jobs are calculated: a line through the measurements at 2N and 4N.
 """
 
 import heapq
@@ -10,116 +11,198 @@ import resource
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from math import log2
 from pathlib import Path
+from time import process_time
 
 import numpy as np
+from parts.clips import drifting
 from parts.command_line import parser_of
 
+from video_contrast.rows import Row, multiple_choice_row, retrieval_row
+
 Step = Callable[[int, Path], Iterator[None]]  # prepares `n` units in a folder, yields, and does what is measured
+SPANS = 100  # clips a file, of a second each
 
 
-def retrieval(n: int, folder: Path) -> Iterator[None]:
-    """Ranks of n captions of n clips, from their embeddings."""
-    from video_contrast import metrics
-
-    rng = np.random.default_rng(0)
-    videos = rng.standard_normal((n, 512), dtype=np.float32)
-    captions = rng.standard_normal((n, 512), dtype=np.float32)
-    yield
-    metrics.retrieval_from_embeddings(videos, captions, np.arange(n), ks=[1, 10])
-
-
-def choice(n: int, folder: Path) -> Iterator[None]:
-    """A set of n items of multiple choice, scored by a baseline: read, checked, scored, measured and written."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    from video_contrast.builders.registry import BuiltSet
-    from video_contrast.builders.writing import write_set
-    from video_contrast.rows import Row, multiple_choice_row
-    from video_contrast.runner import score
-
-    rows: list[Row] = [
-        multiple_choice_row(
-            id=f"item{k}", video_id=f"v{k}", video_path=f"{k}.mp4", label=k % 5,
-            candidates=[f"a person does thing {j} of video {k}" for j in range(5)],
-            kinds=["true" if j == k % 5 else "random" for j in range(5)],
-        )
-        for k in range(1000)
-    ]  # fmt: skip
-    write_set(BuiltSet("captions", {"random_mc": {"test": rows}}, {"summary": "benchmark"}), folder / "set")
-    (file,) = (folder / "set").rglob("*.parquet")
-    part = pq.read_table(file)
-    numbers = {"id": "item", "video_id": "v", "cluster": "v"}
-    with pq.ParquetWriter(file, part.schema) as writer:
-        for first in range(0, n, 1000):
-            for name, prefix in numbers.items():
-                values = pa.array([f"{prefix}{first + k}" for k in range(1000)], part.schema.field(name).type)
-                part = part.set_column(part.schema.get_field_index(name), part.schema.field(name), values)
-            writer.write_table(part)
-    yield
-    score("constant", folder / "set", "random_mc", output=folder / "run", progress=False)
-
-
-def write_captions(n: int, path: Path) -> str:
-    """A table of n clips with a caption each, recombined: who of one caption, what of another (tests/data)."""
+def captions(n: int) -> list[str]:
+    """Captions recombined: who of one caption, what of another (tests/data), where by its number."""
     lines = (Path(__file__).parent.parent / "tests/data/captions.txt").read_text("utf-8").splitlines()
     parts = [text.partition(" is ") for line in lines for text in line.split("|")]
     who, what = ([part[k] for part in parts if part[1]] for k in (0, 2))
     rng = np.random.default_rng(0)
     chosen = zip(rng.integers(len(who), size=n), rng.integers(len(what), size=n), strict=True)
-    rows = (f"{k}.mp4,{who[a]} is {what[b]}" for k, (a, b) in enumerate(chosen))
-    path.write_text("\n".join(["video,caption", *rows]))
-    return str(path)
+    return [f"{who[a]} is {what[b]}" for a, b in chosen]
 
 
-def cut(n: int, folder: Path) -> Iterator[None]:
-    """n captions, read and cut into blocks on disk: the first serial stage of a corpus."""
-    from video_contrast.builders.sources.clip_blocks import cut as cut_table
-    from video_contrast.builders.sources.clip_table import CaptionTable
+def write_rows(folder: Path, config: str, rows: Callable[[int], Row], n: int) -> None:
+    """A set with one config of the rows 0 to n, a thousand at a time, where it is not there."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
 
-    table = CaptionTable(captions=write_captions(n, folder / "captions.csv"))
+    from video_contrast.builders.registry import BuiltSet
+    from video_contrast.builders.writing import write_set
+
+    if (folder / "set").exists():
+        return
+    write_set(BuiltSet("captions", {config: {"test": [rows(0)]}}, {"summary": "benchmark"}), folder / "set")
+    (file,) = (folder / "set").rglob("*.parquet")
+    schema = pq.read_schema(file)
+    with pq.ParquetWriter(file, schema) as writer:
+        for begin in range(0, n, 1000):
+            part = [rows(k) for k in range(begin, min(begin + 1000, n))]
+            writer.write_table(pa.Table.from_pylist(part, schema))
+
+
+def choice(n: int, folder: Path, model: str = "constant") -> Iterator[None]:
+    """A set of n items of multiple choice, scored by a baseline: read, checked, scored, measured and written."""
+    from video_contrast.runner import score
+
+    texts = [f"{text}, scene {k}" for k, text in enumerate(captions(n))]
+
+    def row(k: int) -> Row:
+        return multiple_choice_row(
+            id=f"item{k}", video_id=f"video{k}", video_path=f"{k}.mp4", label=0, kinds=["true", *["random"] * 4],
+            candidates=[texts[(k + 7919 * j) % n] for j in range(5)],
+        )  # fmt: skip
+
+    write_rows(folder, "random_mc", row, n)
+    texts.clear()
     yield
-    cut_table(table, folder / "work")
+    score(model, folder / "set", "random_mc", output=folder / model, progress=False)
 
 
-def corpus(n: int, folder: Path) -> Iterator[None]:
+def table(n: int, folder: Path) -> Iterator[None]:
+    """Two runs on n items beside each other, with the test between them."""
+    from video_contrast.reports.terminal import best_models, metrics_of
+    from video_contrast.storage import open_run
+
+    for model in ("constant", "random"):
+        list(choice(n, folder, model))
+        for k in range(n):
+            (folder / "set" / f"{k}.mp4").touch()
+    yield
+    runs = [open_run(folder / model) for model in ("constant", "random")]
+    metrics_of(runs)
+    best_models(runs)
+
+
+def write_spans(n: int, folder: Path, write_film: Callable[[int, Path], object]) -> None:
+    """A set of n clips of a second each, a hundred a file, with a caption each."""
+    texts = [f"{text}, scene {k}" for k, text in enumerate(captions(n))]
+
+    def row(k: int) -> Row:
+        start = float(k % SPANS)
+        return retrieval_row(id=f"c{k}", video_id=f"v{k}", video_path=f"{k // SPANS}.mp4", start=start, end=start + 1,
+                             captions=[texts[k]])  # fmt: skip
+
+    write_rows(folder, "retrieval", row, n)
+    for number in range(-(-n // SPANS)):
+        if not (path := folder / "set" / f"{number}.mp4").exists():
+            write_film(number, path)
+
+
+def clips(n: int, folder: Path, output: str = "run") -> Iterator[None]:
+    """n clips of a second, decoded and encoded by a checkpoint of 0.4 MB, and their retrieval; of 48 x 48 pixels."""
+    from video_contrast.runner import score
+    from video_contrast.video import write_video
+
+    def write_film(number: int, path: Path) -> None:
+        colours = np.random.default_rng(number).integers(0, 256, (6, 6, 3))
+        write_video(path, drifting(colours, 8, 1, 8 * SPANS), 8)
+
+    write_spans(n, folder, write_film)
+    yield
+    score("bag-of-frames", folder / "set", "retrieval", output=folder / output, store=folder / "store", accept="all",
+          progress=False, workers=1, keep_matrices=0)  # fmt: skip
+
+
+def joined(n: int, folder: Path) -> Iterator[None]:
+    """The same where all clips and captions are in the store: what the first process does alone."""
+    list(clips(n, folder))
+    yield
+    list(clips(n, folder, "again"))
+
+
+def retrieval(n: int, folder: Path) -> Iterator[None]:
+    """n clips against n captions whose embeddings, of 512 numbers, are in the store."""
+    write_spans(n, folder, lambda number, path: path.write_text(str(number)))
+    fill_store(folder)
+    yield
+    list(clips(n, folder))
+
+
+def fill_store(folder: Path) -> None:
+    """Puts random embeddings in the place of those of a set's clips and captions."""
+    from video_contrast.runner import device, embedding_store, keys, plan, process_share, processes, score_call
+    from video_contrast.runner.options import ScoreOptions
+
+    request = ScoreOptions(output=folder / "run", store=folder / "store", accept="all")
+    job = score_call.make_job("bag-of-frames", folder / "set", "retrieval", folder=None, request=request)
+    here, planned = processes.Processes("cpu"), plan.make_plan(job.loaded, job.conditions, None)
+    kind = device.device_of(job, here)
+    run = process_share.Run(job, here, device.load_model(job, *kind), planned, *kind, folder / "set")
+    store, names_of = embedding_store.Store(job.store, run.space), keys.Keys(run.files, job.sampling)
+    views = [names_of.video(clip, visual) for clip, visuals in planned.views.items() for visual in visuals]
+    rng = np.random.default_rng(0)
+    for names, numbers in ((views, job.sampling.frames), ([names_of.text(text) for text in planned.texts], 0)):
+        for begin in range(0, len(names), 8192):
+            part = names[begin : begin + 8192]
+            rows = rng.standard_normal((len(part), 512), np.float32)
+            rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+            store.put(part, rows, np.zeros((len(part), numbers), np.int64) if numbers else None)
+
+
+def corpus(n: int, folder: Path, config: str = "verb_mc") -> Iterator[None]:
     """Verb contrasts of n captions in blocks: cut, proposed, judged, chosen, written, a sample audited."""
-    import video_contrast
+    from video_contrast import build
 
-    small = write_captions(50, folder / "a.csv")
-    video_contrast.build("captions", "verb_mc", output=folder / "a", captions=small, executor="local")
-    table = write_captions(n, folder / "captions.csv")
+    for name, size in (("small", 50), ("large", n)):  # the small one brings what is imported
+        lines = [f"{k}.mp4,{text}" for k, text in enumerate(captions(size))]
+        (folder / f"{name}.csv").write_text("\n".join(["video,caption", *lines]))
+    build("captions", config, output=folder / "small", captions=folder / "small.csv", executor="local")
+    time_stages(folder)
     yield
-    video_contrast.build("captions", "verb_mc", output=folder / "set", captions=table, executor="local")
+    build("captions", config, output=folder / "built", captions=folder / "large.csv", executor="local")
 
 
 def perturbed(n: int, folder: Path) -> Iterator[None]:
     """n captions perturbed by one text perturbation, in blocks."""
-    import video_contrast
+    from video_contrast import build
 
-    table = write_captions(n, folder / "captions.csv")
-    clean = video_contrast.build("captions", ["retrieval"], output=folder / "clean", captions=table, executor="local")
+    list(corpus(n, folder, "retrieval"))
+    for path in folder.glob("*.parallel"):
+        path.unlink()
     yield
-    video_contrast.build("perturbed", ["keyboard"], output=folder / "set", dataset=clean, executor="local")
+    build("perturbed", "keyboard", output=folder / "perturbed", dataset=folder / "built", executor="local")
+
+
+def time_stages(folder: Path) -> None:
+    """From now on the tasks of parallel stages leave their CPU seconds in files, NAME.parallel."""
+    from video_contrast.builders.blocks import block_build, executors
+
+    def timed(stage: executors.Stage) -> executors.Stage:
+        def work(rank: int) -> None:
+            began = process_time()
+            stage.work(rank)
+            (folder / f"{stage.name}{rank}.parallel").write_text(str(process_time() - began))
+
+        return replace(stage, work=work) if stage.of_blocks else stage
+
+    run = block_build.run_stages
+    block_build.run_stages = lambda stages, *rest, **named: run([timed(stage) for stage in stages], *rest, **named)
 
 
 def simulated(processes: int = 64, chunks: int = 31_250) -> None:
-    """Prints how busy processes are where chunks of 32 clips are dealt from a queue, and in fixed shares.
-
-    Clips take times of a heavy tail, a long film after another as in the order of files; one process is four times
-    slower than the others, or none.
-    """
+    """Prints how busy processes are with chunks of clips of a heavy tail: dealt from a queue, and in fixed shares."""
     rng = np.random.default_rng(0)
     films = rng.pareto(1.5, chunks // 20 + 1).repeat(20)[:chunks]
     seconds = (1 + rng.lognormal(0, 1.5, (chunks, 32))).sum(1) * (1 + films)
-    print(f"| {processes} processes, {32 * chunks:,} clips | busy, of a queue | of fixed shares |\n|---|---|---|")
+    print(f"\n| {processes} processes, {32 * chunks:,} clips | busy, of a queue | of fixed shares |\n|---|---|---|")
     for name, slowest in (("equally fast", 1.0), ("one four times slower", 4.0)):
-        slow = np.ones(processes)
-        slow[-1] = slowest
+        slow = np.append(np.ones(processes - 1), slowest)
         free = [(0.0, process) for process in range(processes)]
         for chunk in seconds:
             when, process = heapq.heappop(free)
@@ -129,28 +212,37 @@ def simulated(processes: int = 64, chunks: int = 31_250) -> None:
         print(f"| {name} | {dealt.mean() / dealt.max():.1%} | {shares.mean() / shares.max():.1%} |")
 
 
-# name -> the step, and N
-STEPS: dict[str, tuple[Step, int]] = {
-    "retrieval": (retrieval, 10_000), "choice": (choice, 50_000),
-    "cut": (cut, 20_000), "corpus": (corpus, 5000), "perturbed": (perturbed, 5000),
+STEPS: dict[str, tuple[Step, int]] = {  # with N
+    "choice": (choice, 50_000), "table": (table, 50_000), "clips": (clips, 500), "joined": (joined, 500),
+    "retrieval": (retrieval, 5000), "corpus": (corpus, 5000), "perturbed": (perturbed, 5000),
 }  # fmt: skip
+JOBS = (  # what it is, its step, units, processes, and the exponent of its time
+    ("a million items scored by a baseline", "choice", 1_000_000, 1, 1),
+    ("two runs of a million items compared", "table", 1_000_000, 1, 1),
+    ("50,000 clips against 50,000 captions", "retrieval", 50_000, 1, 2),
+    ("a million clips, beside the model", "clips", 1_000_000, 64, 1),
+    ("verb contrasts of ten million captions", "corpus", 10_000_000, 64, 1),
+    ("ten million captions perturbed", "perturbed", 10_000_000, 64, 1),
+)
 
 
 def child(name: str, n: int) -> None:
-    """Carries out one step of n units, and prints what it took: CPU seconds, wall seconds, GB at most."""
+    """Carries out one step of n units, and prints CPU seconds, GB of memory, GB on disk, and seconds in parallel."""
+    whose = resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN  # those that ended
     with tempfile.TemporaryDirectory() as folder:
+
+        def used() -> np.ndarray:
+            sizes = (path.stat().st_size for path in Path(folder).rglob("*") if path.is_file())
+            return np.array([sum(sum(resource.getrusage(who)[:2]) for who in whose), sum(sizes) / 1e9])
+
         step = STEPS[name][0](n, Path(folder))
         next(step)
-        before, began = cpu_seconds(), time.perf_counter()
+        before = used()
         next(step, None)
-        peak = max(resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
-        print("\nTOOK", cpu_seconds() - before, time.perf_counter() - began, peak / 2**20)
-
-
-def cpu_seconds() -> float:
-    """CPU seconds of this process and of its children that ended."""
-    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    return sum(usage.ru_utime + usage.ru_stime for usage in used)
+        seconds, disk = used() - before
+        peak = max(resource.getrusage(who).ru_maxrss for who in whose) / 2**20
+        parallel = sum(float(path.read_text()) for path in Path(folder).glob("*.parallel"))
+        print("\nTOOK", seconds, peak, disk, parallel)
 
 
 def measured(name: str, n: int) -> list[float]:
@@ -158,6 +250,26 @@ def measured(name: str, n: int) -> list[float]:
     command = [sys.executable, __file__, name, "--units", str(n)]
     out = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     return [float(number) for number in out.rpartition("TOOK")[2].split()]
+
+
+def print_jobs(results: dict[str, list[list[float]]], size: float) -> None:
+    """What large jobs take, by the measurements at 2N and 4N."""
+
+    def line(step: str, column: int) -> float:
+        two, four = results[step][1][column], results[step][2][column]
+        growth = 0 if column == 1 and four < two * 2**0.1 else max(four - two, 0)  # no growth of memory, but noise
+        return four + growth * 2 * (units / (4 * int(STEPS[step][1] * size)) - 1)
+
+    print("\n| calculated | processes | hours | serial | GB at most | GB written |\n|---|---|---|---|---|---|")
+    for what, name, units, processes, power in JOBS:
+        if not {name} | ({"joined", "retrieval"} if name == "clips" else set()) <= results.keys():
+            continue
+        seconds, memory, disk, parallel = (line(name, column) for column in range(4))
+        if name == "clips":  # the first process joins alone, and holds what it does in retrieval
+            parallel, memory = seconds - line("joined", 0), line("retrieval", 1)
+        seconds = seconds if power == 1 else results[name][2][0] * (units / (4 * int(STEPS[name][1] * size))) ** 2
+        hours = (seconds - parallel + parallel / processes) / 3600
+        print(f"| {what} | {processes} | {hours:.2g} | {1 - parallel / seconds:.0%} | {memory:.2g} | {disk:.2g} |")
 
 
 def main() -> None:
@@ -169,13 +281,15 @@ def main() -> None:
     if arguments.units:
         child(arguments.steps[0], arguments.units)
         return
+    results = {}
     print("| step | N | CPU s at N, 2N, 4N | exponent | GB at N, 2N, 4N | exponent |\n|---|---|---|---|---|---|")
     for name in arguments.steps or STEPS:
         n = int(STEPS[name][1] * arguments.size)
-        columns = list(zip(*(measured(name, times * n) for times in (1, 2, 4)), strict=True))
-        spent, held = columns[0], columns[2]
+        results[name] = [measured(name, times * n) for times in (1, 2, 4)]
+        spent, held = (list(column) for column in list(zip(*results[name], strict=True))[:2])
         cells = [f"{' '.join(f'{x:.3g}' for x in of)} | {log2(of[2] / of[0]) / 2:.2f}" for of in (spent, held)]
         print(f"| {name} | {n:,} | {' | '.join(cells)} |", flush=True)
+    print_jobs(results, arguments.size)
     simulated()
 
 

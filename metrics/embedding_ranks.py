@@ -6,6 +6,7 @@ products add up in double precision without any rounding, in whatever order.
 """
 
 from collections.abc import Iterator
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,13 +44,16 @@ def embedding_ranks(
         part = slice(start, start + _ROWS)
         own[part] = _products(left.on_grid(caption_to_video[part]), right.on_grid(part))
 
+    def product(rows: NDArray[np.int64], texts: Array) -> Array:
+        return left.on_grid(rows) @ texts
+
     def blocks() -> Iterator[SimilarityBlock]:
         for first_caption in range(0, len(captions), _CAPTIONS):
             columns = np.arange(first_caption, min(first_caption + _CAPTIONS, len(captions)))
             texts = right.on_grid(columns).T
             for first_video in range(0, len(videos), _VIDEOS):
                 rows = np.arange(first_video, min(first_video + _VIDEOS, len(videos)))
-                yield SimilarityBlock(rows, columns, lambda rows=rows, texts=texts: left.on_grid(rows) @ texts)
+                yield SimilarityBlock(rows, columns, partial(product, rows, texts))
 
     return block_ranks(blocks(), own, caption_to_video, len(videos))
 

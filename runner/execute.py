@@ -7,6 +7,7 @@ from pathlib import Path
 
 from video_contrast.console import note
 from video_contrast.errors import UsageError
+from video_contrast.files import cache_dir
 from video_contrast.runner import run_directory
 from video_contrast.runner.device import device_of, full_float32, load_model, perturbing_device
 from video_contrast.runner.job import Job, RunResult, estimate_of, identity, read_result
@@ -37,7 +38,7 @@ def execute(job: Job, *, in_memory: bool) -> RunResult:
     exact = full_float32()
     with (
         run_directory.locked(folder, processes.rank),
-        run_directory.room_on(job.output, job.store),
+        run_directory.room_on(job.output, job.store, cache_dir()),
         enough_memory(),
         exact,
         processes.together(),

@@ -45,6 +45,8 @@ class Processes:
     """
 
     def __init__(self, device: str, step: datetime.timedelta = MEETING) -> None:
+        # Else torch prints the stack of its own code wherever another process ends.
+        os.environ.setdefault("TORCH_CPP_LOG_LEVEL", "ERROR")
         import torch
         from accelerate import PartialState
 
