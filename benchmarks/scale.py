@@ -2,8 +2,7 @@
 
     python benchmarks/scale.py [STEP ...] [--size 1]
 
-Each measurement is a process of its own: CPU seconds of it and its children, the memory that one of them held at most,
-and what they left on disk. Large jobs are calculated: a line through the measurements at 2N and 4N.
+Each measurement is a process of its own, with its children. Large jobs lie on the line through those at 2N and 4N.
 """
 
 import heapq
