@@ -190,8 +190,8 @@ def time_stages(folder: Path) -> None:
 
         return replace(stage, work=work) if stage.of_blocks else stage
 
-    run = block_build.run_stages
-    block_build.run_stages = lambda stages, *rest, **named: run([timed(stage) for stage in stages], *rest, **named)
+    run = executors.run_stages
+    vars(block_build)["run_stages"] = lambda stages, *rest, **named: run([*map(timed, stages)], *rest, **named)
 
 
 def simulated(processes: int = 64, chunks: int = 31_250) -> None:

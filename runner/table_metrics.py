@@ -31,6 +31,7 @@ from video_contrast.storage.run_records import (
 )
 
 BEST = 100  # captions of each clip that are kept where all similarities would be too many
+ItemScores = np.ndarray | Sequence[np.ndarray]  # float64[n, k], or float64[k] an item where their numbers differ
 PROFICIENCY = "_proficiency"  # ends the name of a config that asks what its main one takes for granted
 
 
@@ -40,7 +41,7 @@ class TableScores:
 
     table: PlannedTable
     places: tuple[int, ...]  # which of the group's items were scored (their clip could be read)
-    rows: Sequence[np.ndarray] = ()  # multiple choice: float64[k] an item
+    rows: ItemScores = ()  # multiple choice
     replaced: Sequence[float | None] = ()  # multiple choice: of the displaced distractor, an item
     parts: tuple[list[dict[str, float]] | None, ...] = ()  # raw parts an item, or None
     frames: tuple[tuple[int, ...], ...] = ()  # frame numbers an item; empty where no video was decoded

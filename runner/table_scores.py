@@ -18,7 +18,7 @@ from video_contrast.runner.keys import Keys
 from video_contrast.runner.kinds.base import Encoder, LabelledItem, ScoreResult, TextScorer
 from video_contrast.runner.plan import Plan, PlannedTable
 from video_contrast.runner.score_pairs import Pairing, PairResults, ScoreRequest
-from video_contrast.runner.table_metrics import TableScores
+from video_contrast.runner.table_metrics import ItemScores, TableScores
 from video_contrast.video import Clip
 
 BLOCK = 1 << 24  # numbers of a block: similarities, or those of clips' rows
@@ -85,8 +85,8 @@ def _joined_items(
         yield _checked(joined, table)[0, [distinct.index(text) for text in own]].astype(np.float64)
 
 
-def packed(rows: Iterable[np.ndarray]) -> Sequence[np.ndarray]:
-    """float64[k] an item as views of one array; where all are of one length, rows of float64[n, k].
+def packed(rows: Iterable[np.ndarray]) -> ItemScores:
+    """The scores of items, float64[k] each, in one array.
 
     >>> packed([np.array([0.5, 1.0]), np.array([0.25, 0.0])]).tolist()
     [[0.5, 1.0], [0.25, 0.0]]
