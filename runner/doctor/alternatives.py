@@ -131,7 +131,8 @@ def _verdicts(usual: Separation, tried: dict[str, Separation | str]) -> Iterator
     yield Outcome("setting", "fact", f"as it is set: true captions win by {before:.2f} sd", {"margin": before})
     scored = {name: own for name, own in tried.items() if isinstance(own, Separation)}
     changes = {name: own.margin - usual.margin for name, own in scored.items()}
-    p_values = dict(zip(changes, holm([sign_flip(change) for change in changes.values()]).tolist(), strict=True))
+    corrected = holm([sign_flip(change) for change in changes.values()]).tolist() if changes else []
+    p_values = dict(zip(changes, corrected, strict=True))
     for name, own in tried.items():
         if isinstance(own, str):
             yield Outcome("setting", "fact", f"{name}: not scored: {own}")
@@ -222,6 +223,9 @@ def _with(model: Any, **changes: object) -> Any:
     """A model with other options of its kind, and the same weights."""
     if hasattr(model, "chat"):
         return type(model)(model.model, model.chat.processor, replace(model.options, **changes), model.owner)
+    if hasattr(model, "asked"):
+        asked = model.asked
+        return type(model)(asked.model, asked.tokenizer, asked.processor, replace(model.options, **changes))
     changed = copy.copy(model)
     for name, value in changes.items():
         attribute = name.removeprefix("itm_")

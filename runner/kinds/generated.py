@@ -241,6 +241,7 @@ class GeneratedScorer(PairScorer):
         processor: Processor | None = None,
         options: GeneratedOptions | None = None,
     ) -> None:
+        self.model = model
         self.options = options or GeneratedOptions()
         self.asked = Asked(model, tokenizer, processor, self.options)
         self.together = self.options.scoring == "letter"

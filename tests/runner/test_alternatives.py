@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import remote_code
 import tiny_late
 import tiny_models
 import tiny_vlm
@@ -155,6 +156,20 @@ def test_a_setting_that_the_model_does_not_stand_is_named_and_the_others_are_tri
     says = [verdict.says for verdict in settings(adapter(prepare=eight_at_most), shapes)]
     assert "--frames 12: not scored: RuntimeError: shape mismatch:" in says
     assert any(line.startswith("--sampling linspace: ") and "sd" in line for line in says)
+    monkeypatch.setattr(alternatives, "FRAMES", (12,))
+    monkeypatch.setattr(alternatives, "POLICIES", ())
+    assert len(settings(adapter(prepare=eight_at_most), shapes)) == 2  # none of them could be scored
+
+
+def test_a_model_that_writes_its_answers_is_asked_otherwise_too(
+    shapes: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("transformers.dynamic_module_utils.HF_MODULES_CACHE", str(tmp_path / "modules"))
+    monkeypatch.setattr(alternatives, "ALTERNATIVES", (alternatives.options,))
+    monkeypatch.setattr(alternatives, "ITEMS", 4)
+    folder = remote_code.chat_model(tmp_path / "model", "MiniCPMV")
+    says = [verdict.says for verdict in settings(folder, shapes, trust_remote_code=True, frames=2)]
+    assert any(line.startswith("--scoring yesno: ") and " sd (p" in line for line in says), says
 
 
 def test_captions_in_capitals_are_found(shapes: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

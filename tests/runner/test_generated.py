@@ -14,6 +14,7 @@ from safetensors.torch import load_file, save_file
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.question_text import WHICH_SENTENCE, Question, letter_of
 from video_contrast.runner import score
+from video_contrast.runner.evidence import network_of
 from video_contrast.runner.kinds import choose, options_for
 from video_contrast.runner.kinds.base import ClipFrames, LoadOptions
 from video_contrast.runner.kinds.generated import GeneratedScorer
@@ -58,6 +59,7 @@ def test_each_interface_is_shown_the_sampled_frames_and_its_letters_are_read(nam
     ours = loaded(
         remote_code.chat_model(tmp_path / name, name), "generated" if name.endswith("l3Model") else None, **options
     )
+    assert network_of(ours) is ours.asked.model  # whose weights a certificate holds
     letters = set()
     for clip in CLIPS:
         result = ours.score(clip, TEXTS)

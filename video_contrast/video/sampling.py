@@ -89,7 +89,7 @@ def sampled_frames(
             raise UsageError("--sampling steps takes frames at a rate: give --fps")
         if count > length * fps - 1 - _TINY:
             steps = times[0] + np.arange(count) / fps
-            return np.minimum(np.searchsorted(times, steps - _ROUNDED), len(times) - 1).astype(np.int64)
+            return np.array(np.searchsorted(times, steps - _ROUNDED).clip(max=len(times) - 1), np.int64)
         policy = "linspace"
     even = frame_indices(len(times), count, policy)
     if policy == "head" or is_even(times):
