@@ -10,7 +10,7 @@ from importlib.resources import files
 
 from video_contrast.builders.clip_edits.material import LeftOut, Rewritten
 from video_contrast.perturbations.english import Sentence, parse_one
-from video_contrast.perturbations.english.forms import inflect
+from video_contrast.perturbations.english.forms import inflect, verb_tags
 
 _ANY = "..."
 # Verbs of motion: the word behind them says where it goes, and going backwards it goes the other way.
@@ -69,9 +69,12 @@ def backwards(caption: str) -> Rewritten:
     known = [(verb, match) for verb in actions if (match := _counterpart(sentence, verb))]
     if not known:
         raise LeftOut("no_direction_verb")
-    if len(actions) > 1:
-        raise LeftOut("more_than_one_action")
     verb, (places, new) = known[0]
+    hidden = sentence.is_imperative(verb) and any(
+        words[n - 1].text in ("and", ",") and "VB" in verb_tags(words[n].text) for n in range(1, len(words))
+    )  # "cover the pan and simmer", read as a thing
+    if len(actions) > 1 or hidden:
+        raise LeftOut("more_than_one_action")
     if _says_a_state(sentence, verb, places):
         raise LeftOut("says_a_state")
     _refuse_other_senses(sentence, verb, places, new)
@@ -178,7 +181,7 @@ def _refuse_other_senses(sentence: Sentence, verb: int, places: list[int], new: 
         raise LeftOut("says_where_it_goes")
     inner, moved = sentence.child(places[-1], "pobj"), sentence.object(verb)
     lemma = sentence.words[verb].lemma
-    dangles = new[-1] in ("from", "of") and inner is None and moved is None  # would end with a preposition
+    dangles = new[-1] in ("from", "of") and inner is None and (moved is None or _ANY in new)  # "puts it in"
     dangles = dangles or (moved is not None and (lemma in _WITHOUT_OBJECT or new[0] in _WITHOUT_OBJECT))
     if dangles or _is_no_motion(sentence, verb, places) or _is_led(sentence, verb, places, new):
         raise LeftOut("verb_may_mean_something_else")
@@ -218,7 +221,7 @@ def _is_no_motion(sentence: Sentence, verb: int, places: list[int]) -> bool:
         or (word.lemma, words[places[-1]].text) in (("turn", "into"), ("roll", "into"))  # "turns into a frog"
         or (word.lemma == "jump" and words[places[-1]].text in ("up", "down") and not sentence.children[places[-1]])
         or nouns & _idioms()["*"].union(_idioms().get(word.lemma, ()))
-        or (word.lemma in _SUPPLYING and "with" in beside)
+        or (word.lemma in _SUPPLYING and beside & {"with", "in"})
         or (word.lemma in ("fill", "cover", "connect") and doer is not None and not sentence.is_person(doer))
     )
 
