@@ -89,7 +89,7 @@ class VideoTextEncoder(DualEncoder):
                 part = self._part()
                 rows = part.video_head(part.video_encoder(**pixels).pooler_output).float()
             else:
-                rows = unit(pooled(self.model.get_video_features(**pixels)))
+                rows = unit(pooled(self.model.get_video_features(**pixels, **self._stretched(len(prepared[0])))))
         return to_numpy(rows)
 
     def encode_texts(self, texts: Sequence[str]) -> np.ndarray:
@@ -105,6 +105,11 @@ class VideoTextEncoder(DualEncoder):
             else:
                 rows = unit(pooled(self.model.get_text_features(**tokens)))
         return to_numpy(rows)
+
+    def _stretched(self, frames: int) -> dict[str, bool]:
+        """VideoPrism has places in time for the frames of its config; others are put between them."""
+        usual = getattr(self.model.config.vision_config, "num_frames", None) if self.name == VIDEOPRISM else None
+        return {"interpolate_pos_encoding": True} if usual not in (None, frames) else {}
 
     def _part(self) -> TorchModel:
         """The part of a Perception model that knows clips and texts, without sound."""

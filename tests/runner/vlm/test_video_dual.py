@@ -45,6 +45,17 @@ def test_videoprism_cosines_are_those_of_the_forward_pass(model: Encoder) -> Non
     np.testing.assert_allclose(model.join(model.encode_videos(clips), model.encode_texts(texts)), cosine, atol=1e-5)
 
 
+def test_videoprism_takes_other_numbers_of_frames_than_its_configs(model: Encoder) -> None:
+    import torch
+
+    clips = np.random.default_rng(3).integers(0, 255, (2, 6, 40, 56, 3), dtype=np.uint8)
+    pixels = torch.from_numpy(np.stack([model.prepare(ClipFrames(clip)) for clip in clips]))
+    with torch.inference_mode():
+        rows = model.model.get_video_features(pixels, interpolate_pos_encoding=True)  # type: ignore[attr-defined]
+    rows = torch.nn.functional.normalize(rows.pooler_output[:, 0], dim=-1)
+    np.testing.assert_allclose(model.encode_videos(list(clips)), rows, atol=1e-6)
+
+
 @pytest.mark.parametrize("name", ["pe_video", "pe_audio_video"])
 def test_perception_encoders_rank_by_the_logits_of_their_own_forward_pass(name: str, tmp_path: Path) -> None:
     pytest.importorskip("timm", reason="the Perception Encoders need timm")
