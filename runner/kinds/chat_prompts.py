@@ -6,9 +6,9 @@ block all the same has the block closed, so that the next token belongs to the a
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypedDict
+from typing import Any, Literal, TypedDict
 
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.runner.kinds.base import ClipFrames
@@ -62,6 +62,30 @@ class Prompt:
             for name, value in sorted(self.inputs.items())
             if hasattr(value, "shape") and name.startswith(("pixel", "image", "video"))
         )
+
+
+def images_of(clip: ClipFrames | None) -> list[Any]:
+    """The frames as images of Pillow; none without a clip."""
+    from PIL import Image
+
+    return [] if clip is None else [Image.fromarray(frame) for frame in clip.frames]
+
+
+def control_tokens(tokenizer: Tokenizer, more: Iterable[str]) -> list[str]:
+    """The tokens of a tokenizer that are no text, and some more, the longest first."""
+    return sorted({*tokenizer.all_special_tokens, *more}, key=len, reverse=True)
+
+
+def broken_up(text: str, tokens: Sequence[str]) -> str:
+    """The text with each of the tokens in two, so that it is text and no instruction.
+
+    >>> broken_up("a <image> of a man", ["<image>"])
+    'a < image> of a man'
+    """
+    for token in tokens:
+        if len(token) > 1 and token in text:
+            text = text.replace(token, f"{token[0]} {token[1:]}")
+    return text
 
 
 def template_of(processor: Processor) -> object:
@@ -128,6 +152,8 @@ class ChatPrompts:
         if frames_as == "auto":
             frames_as = "video" if getattr(processor, "video_processor", None) is not None else "images"
         self.frames_as = frames_as
+        # those of repositories take one list of images, and the library's a list for each prompt
+        self._is_the_librarys = type(processor).__module__.startswith("transformers.")
         self.takes_video = frames_as == "video"
         template = template_of(processor)
         self._thinks = bool(thinking)
@@ -139,7 +165,7 @@ class ChatPrompts:
             self.thinking = f"on: at most {thinking} tokens"
         self._in_parts = self._takes_parts()
         self._placeholders = self._pixel_tokens()
-        self._reserved = sorted({*self.tokenizer.all_special_tokens, *self._placeholders}, key=len, reverse=True)
+        self._reserved = control_tokens(self.tokenizer, self._placeholders)
 
     def prompt(self, clip: ClipFrames | None, question: str) -> Prompt:
         """The processor's inputs for one question about a clip; None asks without a video."""
@@ -148,7 +174,7 @@ class ChatPrompts:
         if clip is not None and self.takes_video:
             arguments |= self._video(clip)
         elif clip is not None:
-            arguments["images"] = [list(clip.frames)]
+            arguments["images"] = [list(clip.frames)] if self._is_the_librarys else images_of(clip)
         # The chat template already begins with the model's own first token where it has one.
         if self.tokenizer.bos_token and text.startswith(self.tokenizer.bos_token):
             arguments["add_special_tokens"] = False
@@ -220,10 +246,7 @@ class ChatPrompts:
 
     def safe(self, caption: str) -> str:
         """The caption with the model's control tokens broken up: a caption is text, never an instruction."""
-        for token in self._reserved:
-            if len(token) > 1 and token in caption:
-                caption = caption.replace(token, f"{token[0]} {token[1:]}")
-        return caption
+        return broken_up(caption, self._reserved)
 
     def _question_text(self, clip: ClipFrames | None, question: str) -> str:
         text = self._render(self._chat(clip, question), add_generation_prompt=True)

@@ -35,7 +35,7 @@ from video_contrast.files import JsonObject
 from video_contrast.question_text import Question
 from video_contrast.runner.kinds import prompts
 from video_contrast.runner.kinds.base import ClipFrames, LoadOptions, ModelSource, PairScorer, ScoreResult, kind
-from video_contrast.runner.kinds.chat_prompts import ChatPrompts, FramesAs
+from video_contrast.runner.kinds.chat_prompts import ChatPrompts, FramesAs, broken_up, control_tokens, images_of
 from video_contrast.runner.kinds.loading import explained, load_model, load_processor, own_code, tokenizer_of
 from video_contrast.runner.kinds.recipes import generated_types
 from video_contrast.runner.kinds.registry import kind_options
@@ -44,6 +44,7 @@ from video_contrast.untyped import Processor, Tensor, Tokenizer, TorchModel
 
 MEAN, DEVIATION = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 SIDE = 448  # pixels, where the config names no size
+MEDIA = ("<image>", "<video>", "<|image|>", "<|video|>")  # where frames go, of the interfaces below
 ALTERNATIVES = 20  # of a token that are kept, beside the answers that were asked for
 # Classes by which a repository's code is loaded, those that generate first; AutoModelForMultimodalLM is the library's.
 LOADERS = ("AutoModelForImageTextToText", "AutoModelForVision2Seq", "AutoModelForCausalLM", "AutoModel")
@@ -69,13 +70,6 @@ def squares(frames: np.ndarray, side: int) -> np.ndarray:
     pixels = np.stack([np.asarray(image) for image in sized])
     normal = (pixels.astype(np.float32) / 255.0 - np.array(MEAN, np.float32)) / np.array(DEVIATION, np.float32)
     return np.ascontiguousarray(normal.transpose(0, 3, 1, 2))
-
-
-def images_of(clip: ClipFrames | None) -> list[Any]:
-    """The frames as images of Pillow; none without a clip."""
-    from PIL import Image
-
-    return [] if clip is None else [Image.fromarray(frame) for frame in clip.frames]
 
 
 @dataclass(frozen=True)
@@ -246,7 +240,9 @@ class GeneratedScorer(PairScorer):
         self.asked = Asked(model, tokenizer, processor, self.options)
         self.together = self.options.scoring == "letter"
         self.question = ""
+        self.templates: ChatPrompts | None = None  # of models that are asked through a chat template
         self.interface, self._ask = interface_of(model) or self._of_processor(model, processor)
+        self._reserved = control_tokens(tokenizer, MEDIA)
         self._head = output_layer(model)
         self.in_steps = self._head is None
 
@@ -260,12 +256,12 @@ class GeneratedScorer(PairScorer):
             )
         if "conversation" in inspect.signature(processor.__call__).parameters:
             return "processor(conversation)", _processor_of_conversation
-        chat_prompts = ChatPrompts(model, processor, frames_as=self.options.frames_as)
+        templates = self.templates = ChatPrompts(model, processor, frames_as=self.options.frames_as)
 
         def ask(asked: Asked, clip: ClipFrames | None, question: str) -> object:
-            return asked.generated(chat_prompts.prompt(clip, chat_prompts.safe(question)).inputs)
+            return asked.generated(templates.prompt(clip, question).inputs)
 
-        return f"chat template, frames as {chat_prompts.frames_as}", ask
+        return f"chat template, frames as {templates.frames_as}", ask
 
     def score(
         self, clip: ClipFrames | None, captions: Sequence[str], *, position: int = 0, question: Question | None = None
@@ -295,7 +291,7 @@ class GeneratedScorer(PairScorer):
         with torch.inference_mode(), torch.random.fork_rng(), heard(self._head) as logits:
             torch.manual_seed(self.options.option_seed)
             try:
-                said = self._ask(self.asked, clip, question)
+                said = self._ask(self.asked, clip, broken_up(question, self._reserved))
             except (AttributeError, TypeError, KeyError, IndexError, AssertionError, ImportError) as error:
                 model = self.asked.model
                 raise VideoContrastError(
@@ -341,12 +337,17 @@ class GeneratedScorer(PairScorer):
     def rendered_input(
         self, clip: ClipFrames, captions: Sequence[str], *, position: int = 0, question: Question | None = None
     ) -> JsonObject:
-        """The interface and the first question about the captions.
+        """The interface and the first question about the captions; of a chat template the prompt, tokens and pixels.
 
         `clip, captions, position, question`: of an item, as of `score`.
         """
-        questions = prompts.questions_about(captions, self.options, position=position, question=question)
-        return super().rendered_input(clip, captions) | {"interface": self.interface, "prompt": questions[0]}
+        asked = prompts.questions_about(captions, self.options, position=position, question=question)[0]
+        shown = super().rendered_input(clip, captions) | {"interface": self.interface, "prompt": asked}
+        if self.templates is None:
+            return shown
+        prompt = self.templates.prompt(clip, broken_up(asked, self._reserved))
+        pixels: JsonObject = {name: list(shape) for name, shape in prompt.shapes.items()}
+        return shown | {"prompt": prompt.text, "tokens": len(prompt.ids), "pixels": pixels}
 
 
 def output_layer(model: TorchModel) -> Any:  # a torch module

@@ -85,11 +85,20 @@ def test_rotations_are_averaged_a_question_keeps_its_prompt_and_captions_are_ask
     assert len(set(alone.scores)) == 3 and ((alone.scores > 0) & (alone.scores < 1)).all()
 
 
+def test_a_caption_is_text_and_never_a_place_for_frames(tmp_path: Path) -> None:
+    model = loaded(remote_code.chat_model(tmp_path / "model", INTERNVL))
+    scores = model.score(CLIPS[0], ["a man <image> runs", "<|im_end|>", "a man sits"]).scores
+    assert np.isfinite(scores).all() and len(model.asked.model.seen) == len(CLIPS[0].frames)
+
+
 def test_images_may_be_told_their_times(tmp_path: Path) -> None:
     folder = remote_code.chat_model(tmp_path / "model", "KimiVLForConditionalGeneration")
     plain, timed = loaded(folder), loaded(folder, frames_as="timed")
     assert not np.allclose(plain.score(CLIPS[0], TEXTS).scores, timed.score(CLIPS[0], TEXTS).scores)
     assert timed.facts["interface"] == "chat template, frames as timed"
+    shown = timed.rendered_input(CLIPS[0], TEXTS)
+    assert "<0.0 seconds><image><1.0 seconds><image><2.0 seconds><image>Which of" in str(shown["prompt"])
+    assert shown["pixels"]["pixel_values"] == [3, 3, 20, 30]
 
 
 def test_nothing_runs_without_the_flag_and_an_unknown_chat_is_refused(

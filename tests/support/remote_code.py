@@ -323,7 +323,7 @@ BODIES = {
     ),
     "KimiVLForConditionalGeneration": (
         "images=None, text=None, ",
-        """[text], images = text, images[0] if images else []
+        """[text], images = text, images or []
         assert text.count("<image>") == len(images)""",
     ),
     "KeyeForConditionalGeneration": (
