@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import tempfile
 from collections.abc import Sequence
 from contextlib import ExitStack
@@ -10,9 +11,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import cast
 
+from video_contrast.addresses import check_writable, local_copy
 from video_contrast.errors import UsageError
 from video_contrast.files import JsonObject, cache_dir
 from video_contrast.options import with_options
+from video_contrast.remote import address_of
 from video_contrast.runner import run_directory
 from video_contrast.runner.conditions import parse
 from video_contrast.runner.doctor.result import accepted_checks
@@ -25,6 +28,7 @@ from video_contrast.runner.options import ScoreOptions
 from video_contrast.runner.plan import make_plan
 from video_contrast.runner.sets import Questions, load_set
 from video_contrast.runner.views import Sampling
+from video_contrast.seeds import digest
 from video_contrast.storage.run_records import RunRecord
 
 DEFAULT_FRAMES = 8
@@ -55,6 +59,15 @@ def score(
         UsageError: the call is wrong (unknown name, wrong number of frames, a directory of another run ...).
         VideoContrastError: something failed; the message says what and what to do.
     """
+    if (
+        request.output is not None
+        and (address := address_of(request.output))
+        and int(os.environ.get("WORLD_SIZE", 1)) <= 1
+    ):
+        check_writable(address)  # a place that takes nothing is refused before the work
+        with local_copy(address, kept=cache_dir() / "runs" / digest("run", address).hex()) as copy:
+            result = score(model, dataset, config, folder=folder, request=replace(request, output=copy))
+        return replace(result, output=request.output)
     in_memory = request.output is None
     if request.output is not None and request.output.is_file():
         raise UsageError(f"--output {request.output} is a file; give a folder")
@@ -102,6 +115,11 @@ def make_job(
         value = getattr(options, name)
         if isinstance(value, int) and value < 1:
             raise UsageError(f"--{name.replace('_', '-')} must be at least 1, not {value}")
+    for name, path in (("output", options.output), ("store", options.store)):
+        if path is not None and (address := address_of(path)):
+            raise UsageError(
+                f"--{name} {address}: give a folder (an address is for --output of one model scored by one process)"
+            )
     accepted_checks(options.accept)
     configs = [config] if isinstance(config, str) else config
     source, kind = _model(str(model), options)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -81,6 +82,13 @@ def write_bytes(address: Address, content: bytes) -> None:
             files.write_bytes(address, content)
 
 
+def check_writable(address: str) -> None:
+    """Raises a VideoContrastError where no file can be written at an address."""
+    write_bytes(f"{address}/.writable", b"")
+    system, path = filesystem(f"{address}/.writable")
+    system.rm_file(path)
+
+
 def read_json(address: Address) -> Json:
     """The content of a JSON file. Raises VideoContrastError: it is missing, or not JSON; names it."""
     if not is_remote(address):
@@ -117,33 +125,41 @@ def state_of(value: object) -> str:
 
 
 @contextmanager
-def local_copy(address: Address) -> Iterator[Path]:
+def local_copy(address: Address, *, kept: Path | None = None) -> Iterator[Path]:
     """A folder on this machine: the folder itself, or a copy of that at an address, to which changes are sent back.
 
-    Hidden files and folders are not copied.
+    Hidden files and folders are not copied. Where an exception passes, nothing is sent.
+
+    Args:
+        address: of the folder.
+        kept: where its copy lies until all is sent, so that work that ended early goes on; default: nowhere.
     """
     if not is_remote(address):
         yield Path(address)
         return
     system, path = filesystem(address)
-    with tempfile.TemporaryDirectory(prefix="video-contrast-") as scratch, explained(address):
-        folder = Path(scratch) / (path.rstrip("/").rpartition("/")[2] or "set")
-        folder.mkdir()
+    with tempfile.TemporaryDirectory(prefix="video-contrast-") as scratch:
+        folder = kept or Path(scratch) / (path.rstrip("/").rpartition("/")[2] or "set")
+        folder.mkdir(parents=True, exist_ok=True)
         sizes: dict[str, tuple[int, int]] = {}
-        for file in map(str, system.find(path)):
-            relative = file[len(path) :].strip("/")
-            if not any(part.startswith(".") for part in relative.split("/")):
-                (folder / relative).parent.mkdir(parents=True, exist_ok=True)
-                system.get_file(file, str(folder / relative))
-                sizes[relative] = _state(folder / relative)
+        with explained(address):
+            for file in map(str, system.find(path)):
+                relative = file[len(path) :].strip("/")
+                if not any(part.startswith(".") for part in relative.split("/")) and not (folder / relative).exists():
+                    (folder / relative).parent.mkdir(parents=True, exist_ok=True)
+                    system.get_file(file, str(folder / relative))
+                    sizes[relative] = _state(folder / relative)
         yield folder
-        present = {file.relative_to(folder).as_posix(): file for file in folder.rglob("*") if file.is_file()}
-        for relative, changed in present.items():
-            if sizes.get(relative) != _state(changed):
-                system.makedirs(f"{path}/{relative}".rpartition("/")[0], exist_ok=True)
-                system.put_file(str(changed), f"{path}/{relative}")
-        for relative in sizes.keys() - present.keys():
-            system.rm_file(f"{path}/{relative}")
+        with explained(address):
+            present = {file.relative_to(folder).as_posix(): file for file in folder.rglob("*") if file.is_file()}
+            for relative, changed in present.items():
+                if sizes.get(relative) != _state(changed):
+                    system.makedirs(f"{path}/{relative}".rpartition("/")[0], exist_ok=True)
+                    system.put_file(str(changed), f"{path}/{relative}")
+            for relative in sizes.keys() - present.keys():
+                system.rm_file(f"{path}/{relative}")
+        if kept is not None:
+            shutil.rmtree(kept)
 
 
 def _state(file: Path) -> tuple[int, int]:

@@ -38,7 +38,10 @@ class StageTask:
 
     def __call__(self, data: object, rank: int, world_size: int) -> None:
         """Works; what datatrove pipes from step to step is not used."""
+        from video_contrast.launcher import one_thread
+
         hush()
+        one_thread()  # Ray forks, too
         try:
             self.work(rank)
         except Exception as error:
@@ -95,7 +98,7 @@ def run_stages(
             last.launch_merge_stats = lambda: None  # a job more a stage, of statistics that nobody reads
         elif options.executor == "ray":
             executor = RayPipelineExecutor(task, tasks=stage.count, workers=options.workers or -1, logging_dir=logs)
-            _run_on_ray(executor)
+            _run_on_ray(executor, options.workers)
         else:
             executor = LocalPipelineExecutor(task, tasks=stage.count, workers=1, logging_dir=logs)
             _run_here(executor, options.workers or 1, stage.name)
@@ -145,9 +148,6 @@ def _run_here(executor: PipelineExecutor, workers: int, name: str) -> None:
 def _run_rank(executor: PipelineExecutor, rank: int) -> None:
     from loguru import logger
 
-    from video_contrast.launcher import one_thread
-
-    one_thread()
     logger.enable("datatrove")
     with contextlib.redirect_stderr(io.StringIO()):  # what is said stands in the log of the task
         try:
@@ -156,13 +156,15 @@ def _run_rank(executor: PipelineExecutor, rank: int) -> None:
             os._exit(1)  # the note says why
 
 
-def _run_on_ray(executor: PipelineExecutor) -> None:
+def _run_on_ray(executor: PipelineExecutor, workers: int | None) -> None:
     try:
         import ray
     except ImportError as error:
         raise UsageError("--executor ray: ray is not installed: pip install ray") from error
     if not ray.is_initialized():
-        ray.init(log_to_driver=False, logging_level=logging.ERROR)  # the cluster of RAY_ADDRESS, else this machine
+        # the cluster of RAY_ADDRESS; else this machine, of which it takes as many CPUs as there are workers, no more
+        machine = {} if "RAY_ADDRESS" in os.environ else {"num_cpus": workers, "include_dashboard": False}
+        ray.init(log_to_driver=False, logging_level=logging.ERROR, **machine)
     executor.run()
 
 

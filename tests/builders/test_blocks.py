@@ -222,11 +222,11 @@ def test_a_build_that_is_killed_again_and_again_ends_with_the_same_bytes(table, 
 def test_ray_on_this_machine_writes_the_same(table, tmp_path):
     ray = pytest.importorskip("ray", reason="ray is not installed: where cores are few, its workers starve other tests")
     here = build("captions", "retrieval", output=tmp_path / "here", captions=str(table), executor="local")
-    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, logging_level="error")
     try:
         there = build(
             "captions", "retrieval", output=tmp_path / "there", captions=str(table), executor="ray", workers=2
         )
+        assert ray.cluster_resources()["CPU"] == 2
     finally:
         ray.shutdown()
     assert tables(here) == tables(there)

@@ -69,10 +69,12 @@ def score(
     elif request.dry_run:
         print_plan(result)
     elif not is_quiet():
+        from video_contrast.remote import address_of
         from video_contrast.reports import terminal
         from video_contrast.storage.run_notes import setting_lines
 
         terminal.show(terminal.lines_of({model[0]: result.metrics["configs"]}, detailed=True), [Path(model[0]).name])
         settings = f"settings: {'; '.join(setting_lines(result.record))}"
-        print("\n".join([settings, *terminal.remarks(result.record), f"written to {result.output}"]))
+        place = (request.output and address_of(request.output)) or result.output
+        print("\n".join([settings, *terminal.remarks(result.record), f"written to {place}"]))
     check_missing([result], max_missing)

@@ -1,0 +1,50 @@
+"""Runs at addresses: the same files as in a folder, what is there is not scored again, and what is refused is said."""
+
+import fsspec
+import pytest
+from fsspec.implementations.memory import MemoryFileSystem
+
+from video_contrast import score
+from video_contrast.builders.registry import BuiltSet
+from video_contrast.builders.writing import write_set
+from video_contrast.errors import UsageError, VideoContrastError
+from video_contrast.rows import multiple_choice_row
+
+
+@pytest.fixture
+def dataset(tmp_path, monkeypatch):
+    monkeypatch.setenv("VIDEO_CONTRAST_CACHE", str(tmp_path / "cache"))
+    rows = [
+        multiple_choice_row(
+            id=f"i{n}", video_id=f"v{n}", video_path=f"{n}.mp4", candidates=[f"a man sits {n}", f"a man stands {n}"],
+            label=n % 2, kinds=["true", "verb_lexical"][:: 1 - 2 * (n % 2)],
+        )
+        for n in range(6)
+    ]  # fmt: skip
+    return write_set(BuiltSet("captions", {"verb_mc": {"test": rows}}, {"summary": "a test"}), tmp_path / "set")
+
+
+def test_a_run_at_an_address_is_that_of_a_folder(dataset, tmp_path, monkeypatch):
+    here = score("constant", dataset, "verb_mc", output=tmp_path / "here", progress=False)
+    there = score("constant", dataset, "verb_mc", output="memory://bucket/run", progress=False)
+    files = fsspec.filesystem("memory").find("/bucket/run")
+    assert there.metrics == here.metrics and not any((tmp_path / "cache/runs").iterdir())
+    names = {file.removeprefix("/bucket/run/") for file in files}
+    assert names == {p.relative_to(tmp_path / "here").as_posix() for p in (tmp_path / "here").rglob("*") if p.is_file()}
+    monkeypatch.setattr("video_contrast.runner.execute.execute", lambda *_, **__: 1 / 0)
+    again = score("constant", dataset, "verb_mc", output="memory://bucket/run", progress=False)
+    assert again.scores == here.scores
+
+
+def test_an_address_that_takes_nothing_is_refused_before_the_work(dataset, monkeypatch):
+    def refused(*args, **options):
+        raise PermissionError("403 Forbidden: no access")
+
+    monkeypatch.setattr(MemoryFileSystem, "pipe_file", refused)
+    with pytest.raises(VideoContrastError, match=r"memory://bucket/closed.*: 403 Forbidden"):
+        score("no/such-model", dataset, "verb_mc", output="memory://bucket/closed", progress=False)
+    with pytest.raises(UsageError, match=r"--store s3://bucket/store: give a folder"):
+        score("constant", dataset, "verb_mc", output="run", store="s3://bucket/store", progress=False)
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    with pytest.raises(UsageError, match=r"--output memory://bucket/run: give a folder .*one process"):
+        score("constant", dataset, "verb_mc", output="memory://bucket/run", progress=False)
