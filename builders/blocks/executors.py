@@ -164,7 +164,10 @@ def _run_on_ray(executor: PipelineExecutor, workers: int | None) -> None:
     if not ray.is_initialized():
         # the cluster of RAY_ADDRESS; else this machine, of which it takes as many CPUs as there are workers, no more
         machine = {} if "RAY_ADDRESS" in os.environ else {"num_cpus": workers, "include_dashboard": False}
-        ray.init(log_to_driver=False, logging_level=logging.ERROR, **machine)
+        try:
+            ray.init(log_to_driver=False, logging_level=logging.ERROR, **machine)
+        except Exception as error:  # of many classes: no cluster there, or a machine too busy to start one in time
+            raise VideoContrastError(f"--executor ray: Ray cannot be reached, or does not start: {error}") from error
     executor.run()
 
 

@@ -20,6 +20,7 @@ from video_contrast.perturbations.contrast.generators.llm import UNREADABLE
 from video_contrast.perturbations.contrast.judge import Judge, load_judge, threshold
 from video_contrast.perturbations.contrast.proposal import (
     GENERATOR,
+    ClipProposals,
     Kind,
     Proposal,
     RejectedEdit,
@@ -222,9 +223,11 @@ def _propose(
     name: str,
 ) -> None:
     unfit_of = {n: reason for n, reading in enumerate(clip.readings) if (reason := unfit(reading.caption))}
-    of_clip = (propose_verbs if proposed.kind == "verb" else propose_objects)(clip, evidence, replacements)
+    of_clip = ClipProposals(clip, replacements)
+    if len(unfit_of) < len(clip.readings):  # else nothing stays: a caption of 100 kB would take minutes
+        of_clip = (propose_verbs if proposed.kind == "verb" else propose_objects)(clip, evidence, replacements)
     reasons = [(reason, "") for reason in unfit_of.values()]
-    reasons += of_clip.reasons if len(unfit_of) < len(clip.readings) else []
+    reasons += of_clip.reasons
     fit = [item for item in of_clip.proposals if item.index not in unfit_of]
     judged = [(judge.probability(item.features, put_in(proposed.kind, item.other)), item) for item in fit]
     good = [replace(item, probability=p, generator=name) for p, item in judged if p >= least]
