@@ -62,13 +62,10 @@ def changes(true: str, text: str, question: str = "") -> Changes:
     """
     counts = _runs(text)
     counts.subtract(_runs(true))
-    signs = (
-        len(text.split()) - len(true.split()),
-        len(text) - len(true),
-    )
-    of_form = {name: int(np.sign(value)) for name, value in zip(_FORM, signs, strict=False)}
-    of_form["question"] = round(20 * (_overlap(text, question) - _overlap(true, question)))
-    return {name: n for name, n in (*counts.items(), *of_form.items()) if n}
+    counts["words"] = int(np.sign(len(text.split()) - len(true.split())))
+    counts["characters"] = int(np.sign(len(text) - len(true)))
+    counts["question"] = round(20 * (_overlap(text, question) - _overlap(true, question)))
+    return {name: n for name, n in counts.items() if n}
 
 
 def won_blind(items: Sequence[AuditedItem], seed: int = 0, *, by_form: bool = False) -> list[bool | None]:

@@ -96,7 +96,7 @@ def copy_facts(rows: Rows) -> CopyFacts:
     captions = [row for row in rows if not row.get("question")]
     for row in rows:
         question = row.get("question") or ""
-        key = (_clip(row), plain(question), tuple(sorted(map(plain, row["candidates"]))))
+        key = (clip_of(row), plain(question), tuple(sorted(map(plain, row["candidates"]))))
         known = first.setdefault(key, row)
         if known is not row and not row.get("group"):
             text = f"{question} {_true(row)!r}".lstrip()
@@ -104,13 +104,13 @@ def copy_facts(rows: Rows) -> CopyFacts:
             if plain(_true(known)) != plain(_true(row)):
                 differs.append(f"{row['id']}: {_true(row)!r}, {known['id']}: {_true(known)!r}")
     for row in captions:
-        true_of_clip[_clip(row)].add(plain(_true(row)))
+        true_of_clip[clip_of(row)].add(plain(_true(row)))
         caption_to_items[plain(_true(row))].setdefault(row["cluster"], row["id"])
     for row in captions:
         for n, text in enumerate(row["candidates"]):
             if (
                 n != row["label"]
-                and plain(text) in true_of_clip[_clip(row)] - {plain(_true(row))}
+                and plain(text) in true_of_clip[clip_of(row)] - {plain(_true(row))}
                 and not row.get("group")
             ):
                 elsewhere.append(f"{row['id']}: {text!r}")
@@ -151,7 +151,8 @@ def _true(row: MultipleChoiceRow) -> str:
     return row["candidates"][row["label"]]
 
 
-def _clip(row: MultipleChoiceRow) -> tuple[object, ...]:
+def clip_of(row: MultipleChoiceRow) -> tuple[object, ...]:
+    """What rows of one clip have in common."""
     return row["video_path"], row["start"], row["end"], *map(str, row.get("segments") or ())
 
 

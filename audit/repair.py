@@ -17,7 +17,7 @@ import numpy as np
 from video_contrast.audit.blind_audit import accuracy_facts, audited_items
 from video_contrast.audit.blind_models import audited_negatives, too_few
 from video_contrast.audit.even_choice import DistractorPlace, NewDistractor, choose, won_blind
-from video_contrast.audit.item_checks import plain
+from video_contrast.audit.item_checks import clip_of, plain
 from video_contrast.audit.new_distractors import KINDS, answer_options, caption_options
 from video_contrast.errors import UsageError, unknown_name
 from video_contrast.perturbations.contrast.generators.base import CaptionGenerator
@@ -146,7 +146,7 @@ def copies(rows: Sequence[MultipleChoiceRow]) -> dict[int, Reason]:
     """Rows that stand in the set before, and all of those that have different keys: number -> reason."""
     first: dict[tuple[object, ...], list[int]] = defaultdict(list)
     for at, row in enumerate(rows):
-        first[*_clip(row), plain(row.get("question") or ""), *sorted(map(plain, row["candidates"]))].append(at)
+        first[*clip_of(row), plain(row.get("question") or ""), *sorted(map(plain, row["candidates"]))].append(at)
     reasons: dict[int, Reason] = {}
     for same in first.values():
         keys = {plain(rows[at]["candidates"][rows[at]["label"]]) for at in same}
@@ -154,18 +154,14 @@ def copies(rows: Sequence[MultipleChoiceRow]) -> dict[int, Reason]:
     return reasons
 
 
-def _clip(row: MultipleChoiceRow) -> tuple[object, ...]:
-    return row["video_path"], row["start"], row["end"], str(row.get("segments") or "")
-
-
 def _other_captions(rows: Sequence[MultipleChoiceRow]) -> dict[int, list[str]]:
     """Number of a row -> what else its set calls true of the clip; answers to questions are no captions."""
     of_clip: dict[object, dict[str, None]] = defaultdict(dict)
     for row in rows:
         if not row.get("question"):
-            of_clip[_clip(row)][row["candidates"][row["label"]]] = None
+            of_clip[clip_of(row)][row["candidates"][row["label"]]] = None
     return {
-        at: [text for text in of_clip[_clip(row)] if text != row["candidates"][row["label"]]]
+        at: [text for text in of_clip[clip_of(row)] if text != row["candidates"][row["label"]]]
         for at, row in enumerate(rows)
     }
 
