@@ -159,8 +159,9 @@ def _of_a_type(rows: Sequence[MultipleChoiceRow], seed: int) -> Iterator[tuple[l
     asked = [_asked(row.get("question") or "") for row in rows]
     tasks = [str(json.loads(row["meta"] or "{}").get("task") or "") for row in rows]
     left = set(range(len(rows)))
-    for keys in (list(zip(tasks, asked, strict=True)), asked, tasks, [""] * len(rows)):
-        members: dict[object, list[int]] = defaultdict(list)
+    both = [f"{task} {what}".strip() for task, what in zip(tasks, asked, strict=True)]
+    for keys in (both, asked, tasks, [""] * len(rows)):
+        members: dict[str, list[int]] = defaultdict(list)
         for at, key in enumerate(keys):
             members[key].append(at)
         for key, numbers in members.items():
@@ -169,7 +170,7 @@ def _of_a_type(rows: Sequence[MultipleChoiceRow], seed: int) -> Iterator[tuple[l
                 continue
             left -= taking
             parts = -(-len(numbers) // _PART)
-            dealt = stream(seed, "repair-parts", str(key)).permutation(len(numbers)) % parts
+            dealt = stream(seed, "repair-parts", key).permutation(len(numbers)) % parts
             yield from (([numbers[n] for n in np.flatnonzero(dealt == part)], taking) for part in range(parts))
 
 

@@ -62,7 +62,7 @@ def _gains(grades: Values, size: int, item: int) -> Floats:
             f"grades: item {item} has {size} candidates and needs as many whole numbers from 1, not all alike, not "
             f"{grades!r}"
         )
-    return max(numbers) + 1.0 - np.array(numbers, np.float64)
+    return np.array([max(numbers) + 1 - n for n in numbers], np.float64)
 
 
 def _dcg(scores: Floats, gains: Floats) -> float:

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from hashlib import sha256
-from itertools import count
+from itertools import chain, count
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,7 @@ from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import Json, read_json, write_text
 from video_contrast.storage.table_candidates import as_text
 from video_contrast.storage.table_columns import TableRow
-from video_contrast.storage.table_file import DELIMITERS, ENCODING, questions_of, read_table_file
+from video_contrast.storage.table_file import DELIMITERS, ENCODING, only_table, questions_of, read_table_file
 
 CORRECTED = (".csv", ".tsv", ".json", ".jsonl", ".ndjson")  # suffixes of files that can be corrected
 _LETTER = re.compile(r"\s*\(?[A-Za-z][).:]\s*(?=\S)")
@@ -203,9 +203,7 @@ def _like(row: Json, text: str) -> str:
 def _json(text: str, changes: Cells) -> str:
     """A JSON file with its rows corrected, indented as before."""
     value: Any = json.loads(text)
-    named = value.items() if isinstance(value, dict) else ()
-    tables = [name for name, part in named if isinstance(part, list) and part and isinstance(part[0], dict)]
-    table = tables[0] if len(tables) == 1 else None
+    table = only_table(value) if isinstance(value, dict) else None
     rows = value if isinstance(value, list) else list(value.values()) if table is None else value[table]
     name = questions_of(rows)
     numbers = count()
@@ -214,7 +212,7 @@ def _json(text: str, changes: Cells) -> str:
         return [correct(item) for item in items if (correct := changes.get(next(numbers), _same)) is not None]
 
     new = [kept([row]) if name is None else [{**row, name: kept(row.get(name) or [])}] for row in rows]  # one, or none
-    result: Any = [row for of_row in new for row in of_row]
+    result: Any = list(chain.from_iterable(new))
     if table is not None:
         result = {**value, table: result}
     elif isinstance(value, dict):  # of rows by their ids

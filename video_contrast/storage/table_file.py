@@ -265,10 +265,10 @@ def _json(path: Address, text: str) -> TableFile:
         raise VideoContrastError(f"{path}: is not JSON: {error}") from error
     notes = []
     if isinstance(value, Mapping):
-        tables = [name for name, part in value.items() if _is_table(part)]
-        if len(tables) == 1:
-            notes.append(f"rows: the list under {tables[0]!r}")
-            value = value[tables[0]]
+        table = only_table(value)
+        if table is not None:
+            notes.append(f"rows: the list under {table!r}")
+            value = value[table]
         elif value and all(isinstance(row, Mapping) for row in value.values()):
             key = "id" if questions_of(list(value.values())) is None else "video"
             notes.append(f"rows: the values of the object, their keys are {key}s")
@@ -278,12 +278,14 @@ def _json(path: Address, text: str) -> TableFile:
     name = questions_of(value)
     if name is not None:
         notes.append(f"rows: the list {name!r} of each")
-        value = [
-            {**{n: part for n, part in row.items() if n != name}, **inner}
-            for row in value
-            for inner in row.get(name) or []
-        ]
+        value = [{**row, name: None, **inner} for row in value for inner in row.get(name) or []]
     return TableFile(path, enumerate(dict(row) for row in value), notes=notes)
+
+
+def only_table(value: Mapping[str, Json]) -> str | None:
+    """The name of the only list of rows of an object; None where there is none, or several."""
+    names = [name for name, part in value.items() if _is_table(part)]
+    return names[0] if len(names) == 1 else None
 
 
 def questions_of(rows: Sequence[Mapping[str, Json]]) -> str | None:
