@@ -1,17 +1,7 @@
 """Models that are asked in words and write their answer: letters, or yes and no, are read from what they generate.
 
-One loader for video language models with code of their own, by the interface that their code has:
-
-| interface | models | clips go in as |
-|---|---|---|
-| `chat` of `pixel_values`, `question` | InternVL 2 to 3.5, InternVideo2.5, SAIL-VL | squares, "FrameN: <image>" |
-| `chat` of `msgs` | MiniCPM-V 2.6 to 4.5, MiniCPM-o | images in the message, before the question |
-| `chat` of `video_path`, `user_prompt` | VideoChat-Flash | a file that holds the sampled frames, without loss |
-| `preprocess_inputs` of `messages` | Ovis2.5 | a list of images, as a video |
-| `preprocess_inputs` of `images` | Ovis2, Ovis-U1 | images, a line "<image>" each |
-| `init_processor` | mPLUG-Owl3 | a list of images, as "<|video|>" |
-| a processor of `conversation` | VideoLLaMA 3, Penguin-VL | a list of images with their times |
-| a processor with a chat template | Keye-VL, Kimi-VL, LLaVA-OneVision 2; classes of transformers | a video, or images |
+One loader for video language models with code of their own, by the interface that their code has (`INTERFACES`), or by
+their processor; it also takes classes of transformers, by their chat template.
 
 The log-probabilities of an answer are those with which the model's output layer generates it, whoever calls that layer;
 where no output layer is found, its words alone are read.
@@ -44,7 +34,7 @@ from video_contrast.untyped import Processor, Tensor, Tokenizer, TorchModel
 
 MEAN, DEVIATION = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 SIDE = 448  # pixels, where the config names no size
-MEDIA = ("<image>", "<video>", "<|image|>", "<|video|>")  # where frames go, of the interfaces below
+MEDIA = ("<image>", "<video>", "<|image|>", "<|video|>")  # where frames go
 ALTERNATIVES = 20  # of a token that are kept, beside the answers that were asked for
 # Classes by which a repository's code is loaded, those that generate first; AutoModelForMultimodalLM is the library's.
 LOADERS = ("AutoModelForImageTextToText", "AutoModelForVision2Seq", "AutoModelForCausalLM", "AutoModel")
@@ -191,20 +181,20 @@ def _processor_of_conversation(asked: Asked, clip: ClipFrames | None, question: 
         times = [float(time) for time in clip.times]
         video = [{"type": "video", "video": images_of(clip), "num_frames": len(clip.frames), "timestamps": times}]
     conversation = [{"role": "user", "content": [*video, {"type": "text", "text": question}]}]
-    assert asked.processor is not None
+    assert asked.processor is not None  # that of VideoLLaMA 3, Penguin-VL
     inputs = asked.processor(conversation=conversation, return_tensors="pt", add_generation_prompt=True)
     return asked.generated(asked.moved(inputs))
 
 
-# Method, what it takes, and how it is asked: the first that a model has is taken.
 Ask = Callable[[Asked, ClipFrames | None, str], object]
+# Method, what it takes, and how it is asked: the first that a model has is taken.
 INTERFACES: tuple[tuple[str, frozenset[str], Ask], ...] = (
-    ("chat", frozenset({"pixel_values", "question"}), _chat_of_squares),
-    ("chat", frozenset({"msgs"}), _chat_of_messages),
-    ("chat", frozenset({"video_path", "user_prompt"}), _chat_of_file),
-    ("preprocess_inputs", frozenset({"messages"}), _inputs_of_messages),
-    ("preprocess_inputs", frozenset({"images"}), _inputs_of_images),
-    ("init_processor", frozenset({"tokenizer"}), _processor_of_model),
+    ("chat", frozenset({"pixel_values", "question"}), _chat_of_squares),  # InternVL 2 to 3.5, InternVideo2.5, SAIL-VL
+    ("chat", frozenset({"msgs"}), _chat_of_messages),  # MiniCPM-V 2.6 to 4.5, MiniCPM-o
+    ("chat", frozenset({"video_path", "user_prompt"}), _chat_of_file),  # VideoChat-Flash
+    ("preprocess_inputs", frozenset({"messages"}), _inputs_of_messages),  # Ovis2.5
+    ("preprocess_inputs", frozenset({"images"}), _inputs_of_images),  # Ovis2, Ovis-U1
+    ("init_processor", frozenset({"tokenizer"}), _processor_of_model),  # mPLUG-Owl3
 )
 
 
