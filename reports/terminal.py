@@ -101,9 +101,14 @@ def lines_of(
     for configs in runs.values() if detailed else ():
         for config, entry in configs.items():
             lines += _gamma_lines(config, entry, many=config in many)
-    if any(entry.get("n_missing") for configs in runs.values() for entry in configs.values()):
-        lines.append(TableLine("clips missing (figures are over the others)", None, list(map(_missing, runs.values()))))
-    return lines
+    return lines + _missing_line(runs)
+
+
+def _missing_line(runs: Mapping[str, Mapping[str, ConfigMetrics]]) -> list[TableLine]:
+    """A line of how many clips each run misses; none where no run misses any."""
+    if not any(entry.get("n_missing") for configs in runs.values() for entry in configs.values()):
+        return []
+    return [TableLine("clips missing (figures are over the others)", None, list(map(_missing, runs.values())))]
 
 
 def _missing(configs: Mapping[str, ConfigMetrics]) -> str:

@@ -121,13 +121,20 @@ def _matched(sentence: Sentence, verb: int, pattern: list[str]) -> list[int] | N
         if not after:
             return None
         places, gap = [*places, after[0]], False
+    return places if _holds(sentence, verb, pattern, places) else None
+
+
+def _holds(sentence: Sentence, verb: int, pattern: list[str], places: list[int]) -> bool:
+    """Whether the words at the places of a pattern say what it means: something is moved, or something moves."""
+    held = sentence.children[places[-1]]
+    particle = sentence.child(verb, "prt") is not None
     if _ANY in pattern:
-        stays = pattern[0] == "turn" and sentence.children[places[-1]]  # "turns clockwise on the sand"
-        only = len(pattern) == 2 and sentence.child(verb, "prt") is not None  # "pulls up his trousers"
-        return places if sentence.children_with(verb, "dobj") and not stays and not only else None
+        stays = pattern[0] == "turn" and held  # "turns clockwise on the sand"
+        only = len(pattern) == 2 and particle  # "pulls up his trousers"
+        return bool(sentence.children_with(verb, "dobj")) and not stays and not only
     if pattern[-1] in ("in", "out"):  # "walks in the woods" says where, "walks out of" where from
-        return None if sentence.children[places[-1]] else places
-    return None if len(pattern) == 1 and sentence.child(verb, "prt") is not None else places  # "pulls up" is no pulling
+        return not held
+    return len(pattern) > 1 or not particle  # "pulls up" is no pulling
 
 
 def _lines(name: str) -> list[list[str]]:
@@ -202,27 +209,37 @@ def _says_more(sentence: Sentence, verb: int, places: list[int]) -> bool:
 
 
 def _is_no_motion(sentence: Sentence, verb: int, places: list[int]) -> bool:
-    """Whether the verb tells of a state, a purpose or wish, an idiom, or of what something is supplied with."""
+    """Whether the clause tells of a state, a purpose or wish, or meets a person; or the verb has another sense."""
     words, word = sentence.words, sentence.words[verb]
-    nouns = {noun.lemma for noun in words if noun.is_noun}
-    passive = word.tag == "VBN" and not any(words[n].text == "being" for n in sentence.auxiliaries(verb))
-    posture = word.lemma in ("sit", "stand", "lie")
-    helps = {words[n].tag for n in sentence.auxiliaries(verb)}
-    doer = sentence.subject(verb)
+    helps = [words[n] for n in sentence.auxiliaries(verb)]
     met = [noun for at, noun in sentence.prepositions(verb) if noun is not None and words[at].text in ("on", "into")]
-    beside = {words[n].text for n in sentence.children[verb] if n not in places and words[n].dep not in _HARMLESS}
     return bool(
-        passive
-        or (word.dep == "relcl" and doer != word.head)  # "the car which she got on the web"
+        (word.tag == "VBN" and not any(aid.text == "being" for aid in helps))
+        or (word.dep == "relcl" and sentence.subject(verb) != word.head)  # "the car which she got on the web"
         or any(words[noun].tag == "PRP" or sentence.is_person(noun) for noun in met)  # "items fall on him"
-        or (word.lemma in ("enter", "leave") and beside & {"in", "on"})  # "leaves in a plane", "leaves a bag on a seat"
-        or helps & {"MD", "TO"}  # "can open", "about to open"
-        or (posture and (word.tag == "VBG" or beside))  # "lying down", "stands up on a chair"
-        or (word.lemma, words[places[-1]].text) in (("turn", "into"), ("roll", "into"))  # "turns into a frog"
-        or (word.lemma == "jump" and words[places[-1]].text in ("up", "down") and not sentence.children[places[-1]])
-        or nouns & _idioms()["*"].union(_idioms().get(word.lemma, ()))
-        or (word.lemma in _SUPPLYING and beside & {"with", "in"})
-        or (word.lemma in ("fill", "cover", "connect") and doer is not None and not sentence.is_person(doer))
+        or {aid.tag for aid in helps} & {"MD", "TO"}  # "can open", "about to open"
+        or _has_another_sense(sentence, verb, places)
+    )
+
+
+def _has_another_sense(sentence: Sentence, verb: int, places: list[int]) -> bool:
+    """Whether the verb, with what stands beside it, is an idiom, a posture, or says what something is supplied with."""
+    words, lemma, last = sentence.words, sentence.words[verb].lemma, sentence.words[places[-1]].text
+    nouns, doer = {noun.lemma for noun in words if noun.is_noun}, sentence.subject(verb)
+    beside = {words[n].text for n in sentence.children[verb] if n not in places and words[n].dep not in _HARMLESS}
+    refused_beside = {
+        "enter": {"in", "on"},  # "enters in a plane"
+        "leave": {"in", "on"},  # "leaves a bag on a seat"
+        **dict.fromkeys(("sit", "stand", "lie"), beside),  # "stands up on a chair"
+        **dict.fromkeys(_SUPPLYING, {"with", "in"}),
+    }
+    return bool(
+        beside & refused_beside.get(lemma, set())
+        or (lemma in ("sit", "stand", "lie") and words[verb].tag == "VBG")  # "lying down"
+        or (lemma, last) in (("turn", "into"), ("roll", "into"))  # "turns into a frog"
+        or (lemma == "jump" and last in ("up", "down") and not sentence.children[places[-1]])
+        or nouns & _idioms()["*"].union(_idioms().get(lemma, ()))
+        or (lemma in ("fill", "cover", "connect") and doer is not None and not sentence.is_person(doer))
     )
 
 
