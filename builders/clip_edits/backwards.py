@@ -231,7 +231,7 @@ def _has_another_sense(sentence: Sentence, verb: int, places: list[int]) -> bool
         "enter": {"in", "on"},  # "enters in a plane"
         "leave": {"in", "on"},  # "leaves a bag on a seat"
         **dict.fromkeys(("sit", "stand", "lie"), beside),  # "stands up on a chair"
-        **dict.fromkeys(_SUPPLYING, {"with", "in"}),
+        **{supplying: {"with", "in"} for supplying in _SUPPLYING},  # "covers the chicken in flour"
     }
     return bool(
         beside & refused_beside.get(lemma, set())
