@@ -119,7 +119,8 @@ def read_result(output: Path) -> RunResult:
 def identity(job: Job, dtype: str) -> Identity:
     """What a directory belongs to."""
     usual, own = Sampling(fps=job.sampling.fps), job.sampling
-    rate, usually = ([one.least, one.multiple, one.rounding] for one in (own, usual))
+    rate: list[int | str] = [own.least, own.multiple, own.rounding]
+    usually = [usual.least, usual.multiple, usual.rounding]
     mark: Identity = {
         "model": job.source.name,
         "revision": job.source.revision,

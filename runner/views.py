@@ -11,21 +11,19 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from video_contrast import seeds
 from video_contrast.runner.conditions import Visual
 from video_contrast.runner.frame_store import AnyFootage, FrameStore, decoded
-from video_contrast.video import Clip, Counter, Policy, footage_of
+from video_contrast.video import Clip, Counter, Policy, Rounding, footage_of
 
 if TYPE_CHECKING:
     from video_contrast.perturbations.video import VideoCondition
 
 BLANK_SIZE = 224
-# How a rate becomes a whole number of frames; "ends": a frame for every step that begins, and the clip's last.
-Rounding = Literal["down", "nearest", "up", "ends"]
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 from video_contrast.errors import UsageError
 from video_contrast.files import JsonObject
 from video_contrast.rows import Layout
-from video_contrast.video import Policy
+from video_contrast.video import Policy, Rounding
 
 # Name of a metric -> value, shares from 0 to 1; None where an interval is undefined, which only some names may be.
 Numbers = dict[str, Any]  # which of them are None, and which are whole numbers, is known by name only
@@ -157,7 +157,7 @@ class SamplingRecord(TypedDict):
     fps: float | None
     least: NotRequired[int]
     multiple: NotRequired[int]
-    rounding: NotRequired[str]
+    rounding: NotRequired[Rounding]
 
 
 class ConditionRecord(TypedDict):

@@ -23,14 +23,14 @@ from video_contrast.video.footage import (
     mirrored_picture,
     upright_size,
 )
-from video_contrast.video.sampling import POLICIES, Policy, frame_indices, sampled_frames, span_frames
+from video_contrast.video.sampling import POLICIES, Policy, Rounding, frame_indices, sampled_frames, span_frames
 from video_contrast.video.segments import Clip, Segment, pause, segments_of
 from video_contrast.video.timeline import Picture
 from video_contrast.video.write import Frames, Quality, as_frames, write_video
 
 __all__ = [
     "POLICIES", "BrokenVideo", "Clip", "Counter", "DamagedVideo", "DecodedClip", "EditedFootage", "Footage", "Frames",
-    "Picture", "Policy", "Quality", "Segment", "UnseenEdit", "VideoIndex", "as_frames", "decode", "footage_of",
-    "frame_indices", "frame_times", "index_of", "mirrored_picture", "pause", "read_video", "sampled_frames",
-    "segments_of", "span_frames", "upright_size", "verify", "write_video",
+    "Picture", "Policy", "Quality", "Rounding", "Segment", "UnseenEdit", "VideoIndex", "as_frames", "decode",
+    "footage_of", "frame_indices", "frame_times", "index_of", "mirrored_picture", "pause", "read_video",
+    "sampled_frames", "segments_of", "span_frames", "upright_size", "verify", "write_video",
 ]  # fmt: skip

@@ -59,7 +59,13 @@ class Footage:
         return 3 * self.index.width * self.index.height
 
     def sample(self, count: int, policy: Policy, fps: float | None = None) -> npt.NDArray[np.int64]:
-        """The numbers of `count` frames of the clip, int64[count]; `fps`: frames a second of the policy "steps"."""
+        """The numbers of `count` frames of the clip, int64[count].
+
+        Args:
+            count: frames wanted.
+            policy: where they lie.
+            fps: frames a second of the policy "steps".
+        """
         return self.index.sample(self.span, count, policy, fps)
 
     def middle(self, numbers: npt.NDArray[np.int64]) -> int:
@@ -122,7 +128,12 @@ class EditedFootage:
         return min(sizes, key=lambda size: (size[0] * size[1], size))
 
     def sample(self, count: int, policy: Policy, fps: float | None = None) -> npt.NDArray[np.int64]:
-        """The numbers of `count` pictures, int64[count]; every segment has its share, also at a rate (`fps`).
+        """The numbers of `count` pictures, int64[count].
+
+        Args:
+            count: pictures wanted.
+            policy: where they lie.
+            fps: frames a second; every segment has its share of pictures all the same.
 
         Raises:
             UnseenEdit: a segment is seen less than twice in them.

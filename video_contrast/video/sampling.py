@@ -11,6 +11,8 @@ from video_contrast.errors import UsageError, VideoContrastError
 
 Policy = Literal["uniform", "linspace", "starts", "steps", "head"]
 POLICIES: tuple[Policy, ...] = ("uniform", "linspace", "starts", "steps", "head")
+# How a rate becomes a whole number of frames; "ends": a frame for every step that begins, and the clip's last.
+Rounding = Literal["down", "nearest", "up", "ends"]
 # Containers round times to milliseconds, and seconds are written as decimals.
 _ROUNDED = 5.1e-4
 _TINY = 1e-9

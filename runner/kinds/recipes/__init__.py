@@ -20,8 +20,7 @@ from typing import NamedTuple, cast
 
 from video_contrast.files import Json, JsonObject
 from video_contrast.runner.kinds.registry import ModelSource
-from video_contrast.runner.views import Rounding
-from video_contrast.video import Policy
+from video_contrast.video import Policy, Rounding
 
 
 class Line(NamedTuple):
