@@ -24,6 +24,7 @@ from typing import cast
 
 from video_contrast.addresses import (
     Address,
+    check_writable,
     explained,
     filesystem,
     is_remote,
@@ -46,7 +47,7 @@ from video_contrast.perturbations.contrast.proposal import Kind
 from video_contrast.perturbations.contrast.select import RatedProposals, rate, select_in_blocks
 from video_contrast.rows import Row
 from video_contrast.seeds import digest
-from video_contrast.storage import SetDraft
+from video_contrast.storage import SetDraft, SetFolder
 from video_contrast.storage.set_draft import table_of
 from video_contrast.storage.set_folder import table_path
 from video_contrast.storage.set_records import ConfigRecord, Facts
@@ -73,6 +74,11 @@ def build_blocks(source: BlockSource, output: Address, key: str) -> bool:
     if source.cluster.executor is not None:
         require_datatrove()
     build = _Build(source, str(output).rstrip("/"))
+    if is_remote(output):  # as `SetDraft` does for folders, before the work
+        check_writable(build.output)
+        record = SetFolder.record_at(output)
+        if record is not None and record["builder"] != source.builder:
+            raise VideoContrastError(f"--output {output} holds a set of {record['builder']!r}; give a new folder")
     plan = build.plan()
     if plan is None or plan["key"] != key:
         build.clear()

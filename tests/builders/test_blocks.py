@@ -316,6 +316,15 @@ def test_what_a_bucket_refuses_is_one_sentence(tmp_path, monkeypatch):
         cut(CaptionTable(captions="memory://corpus/a.csv"), tmp_path)
     with pytest.raises(UsageError, match=r"nosuch://corpus/a\.csv: .*[Pp]rotocol"):
         cut(CaptionTable(captions="nosuch://corpus/a.csv"), tmp_path)
+    monkeypatch.setattr(MemoryFileSystem, "pipe_file", refused)
+    with pytest.raises(VideoContrastError, match=r"memory://corpus/set/\.writable: 403 Forbidden"):
+        build("captions", "retrieval", output="memory://corpus/set", captions="x.csv", executor="local")
+
+
+def test_an_address_that_holds_another_set_is_refused_before_the_work(tmp_path):
+    (tmp_path / "set.json").write_text('{"builder": "shapes", "configs": {}}')
+    with pytest.raises(VideoContrastError, match=r"file://.* holds a set of 'shapes'; give a new folder"):
+        build("captions", "retrieval", output=f"file://{tmp_path}", captions="x.csv", executor="local")
 
 
 @pytest.mark.parametrize(
