@@ -87,6 +87,10 @@ def build_blocks(source: BlockSource, output: Address, key: str) -> bool:
             build.path("plan.json"),
             json_bytes({"key": key, "blocks": [list(block) for block in cut.blocks], "facts": cut.facts}),
         )
+    system, mark = filesystem(build.path("finish/completions/00000"))
+    if system.exists(mark):  # jobs of Slurm have left no more
+        build.clear()
+        return True
     if source.cluster.executor == "local":
         source.prepare(build.folder)  # processes are forked, and share it
     count = len(build.blocks())

@@ -272,7 +272,8 @@ def test_slurm_runs_the_arrays_that_are_submitted_and_those_that_were_killed_aga
     assert main(command) == 0  # whole by now, since this Slurm has no queue
     assert "--array=0-0\n" in (jobs / "3.sh").read_text() and len(list(jobs.glob("*.sh"))) == 4
     assert {path.name for path in (tmp_path / "there/.blocks").iterdir()} == {"plan.json", "finish"}
-    assert main(command) == 0 and "retrieval test: 60 rows" in capsys.readouterr().out
+    here_now = [*command[:-4], "--executor", "local"]  # whichever engine asks, what is whole is not built again
+    assert main(here_now) == 0 and "retrieval test: 60 rows" in capsys.readouterr().out
     assert tables(here) == tables(tmp_path / "there")
 
 
