@@ -55,22 +55,29 @@ def write_rows(folder: Path, config: str, rows: Callable[[int], Row], n: int) ->
             writer.write_table(pa.Table.from_pylist(part, schema))
 
 
-def choice(n: int, folder: Path, model: str = "constant") -> Iterator[None]:
-    """A set of n items of multiple choice, scored by a baseline: read, checked, scored, measured and written."""
-    from video_contrast.runner import score
-
+def write_items(n: int, folder: Path) -> None:
+    """A set of n items of multiple choice, each of a clip of a second, a hundred a file."""
     texts = [f"{text}, scene {k}" for k, text in enumerate(captions(n))]
 
     def row(k: int) -> Row:
         return multiple_choice_row(
-            id=f"item{k}", video_id=f"video{k}", video_path=f"{k}.mp4", label=0, kinds=["true", *["random"] * 4],
-            candidates=[texts[(k + 7919 * j) % n] for j in range(5)],
+            id=f"item{k}", video_id=f"video{k}", video_path=f"{k // SPANS}.mp4", start=k % SPANS, end=k % SPANS + 1,
+            candidates=[texts[(k + 7919 * j) % n] for j in range(5)], label=0, kinds=["true", *["random"] * 4],
         )  # fmt: skip
 
     write_rows(folder, "random_mc", row, n)
-    texts.clear()
+
+
+def choice(n: int, folder: Path, model: str = "constant") -> Iterator[None]:
+    """Items of multiple choice scored by a baseline: read, checked, scored, measured and written."""
+    from video_contrast.runner import score
+
+    write_items(n, folder)
+    for number in range(-(-n // SPANS)):
+        (folder / "set" / f"{number}.mp4").touch()
     yield
-    score(model, folder / "set", "random_mc", output=folder / model, progress=False)
+    score(model, folder / "set", output=folder / model, store=folder / "store", accept="all", progress=False, workers=1,
+          keep_matrices=0)  # fmt: skip
 
 
 def table(n: int, folder: Path) -> Iterator[None]:
@@ -80,57 +87,43 @@ def table(n: int, folder: Path) -> Iterator[None]:
 
     for model in ("constant", "random"):
         list(choice(n, folder, model))
-        for k in range(n):
-            (folder / "set" / f"{k}.mp4").touch()
     yield
     runs = [open_run(folder / model) for model in ("constant", "random")]
     metrics_of(runs)
     best_models(runs)
 
 
-def write_spans(n: int, folder: Path, write_film: Callable[[int, Path], object]) -> None:
-    """A set of n clips of a second each, a hundred a file, with a caption each."""
-    texts = [f"{text}, scene {k}" for k, text in enumerate(captions(n))]
-
-    def row(k: int) -> Row:
-        start = float(k % SPANS)
-        return retrieval_row(id=f"c{k}", video_id=f"v{k}", video_path=f"{k // SPANS}.mp4", start=start, end=start + 1,
-                             captions=[texts[k]])  # fmt: skip
-
-    write_rows(folder, "retrieval", row, n)
-    for number in range(-(-n // SPANS)):
-        if not (path := folder / "set" / f"{number}.mp4").exists():
-            write_film(number, path)
-
-
-def clips(n: int, folder: Path, output: str = "run") -> Iterator[None]:
-    """n clips of a second, decoded and encoded by a checkpoint of 0.4 MB, and their retrieval; of 48 x 48 pixels."""
-    from video_contrast.runner import score
+def clips(n: int, folder: Path) -> Iterator[None]:
+    """Clips of a second, of 48 x 48 pixels, decoded and encoded by a checkpoint of 0.4 MB, and items of them scored."""
     from video_contrast.video import write_video
 
-    def write_film(number: int, path: Path) -> None:
+    step = choice(n, folder, "bag-of-frames")
+    next(step)
+    for number in range(-(-n // SPANS)):
         colours = np.random.default_rng(number).integers(0, 256, (6, 6, 3))
-        write_video(path, drifting(colours, 8, 1, 8 * SPANS), 8)
-
-    write_spans(n, folder, write_film)
+        write_video(folder / "set" / f"{number}.mp4", drifting(colours, 8, 1, 8 * SPANS), 8)
     yield
-    score("bag-of-frames", folder / "set", "retrieval", output=folder / output, store=folder / "store", accept="all",
-          progress=False, workers=1, keep_matrices=0)  # fmt: skip
+    next(step, None)
 
 
 def joined(n: int, folder: Path) -> Iterator[None]:
-    """The same where all clips and captions are in the store: what the first process does alone."""
-    list(clips(n, folder))
+    """Items whose clips and captions are in the store: what the first process does alone."""
+    step = choice(n, folder, "bag-of-frames")
+    next(step)
+    fill_store(folder)
     yield
-    list(clips(n, folder, "again"))
+    next(step, None)
 
 
 def retrieval(n: int, folder: Path) -> Iterator[None]:
     """n clips against n captions whose embeddings, of 512 numbers, are in the store."""
-    write_spans(n, folder, lambda number, path: path.write_text(str(number)))
-    fill_store(folder)
-    yield
-    list(clips(n, folder))
+
+    def row(k: int) -> Row:
+        return retrieval_row(id=f"c{k}", video_id=f"v{k}", video_path="0.mp4", start=k, end=k + 1, captions=[texts[k]])
+
+    texts = [f"{text}, scene {k}" for k, text in enumerate(captions(n))]
+    write_rows(folder, "retrieval", row, n)
+    yield from joined(n, folder)
 
 
 def fill_store(folder: Path) -> None:
@@ -138,8 +131,10 @@ def fill_store(folder: Path) -> None:
     from video_contrast.runner import device, embedding_store, keys, plan, process_share, processes, score_call
     from video_contrast.runner.options import ScoreOptions
 
+    for number, path in enumerate((folder / "set").glob("*.mp4")):
+        path.write_text(str(number))  # equal files would be one
     request = ScoreOptions(output=folder / "run", store=folder / "store", accept="all")
-    job = score_call.make_job("bag-of-frames", folder / "set", "retrieval", folder=None, request=request)
+    job = score_call.make_job("bag-of-frames", folder / "set", None, folder=None, request=request)
     here, planned = processes.Processes("cpu"), plan.make_plan(job.loaded, job.conditions, None)
     kind = device.device_of(job, here)
     run = process_share.Run(job, here, device.load_model(job, *kind), planned, *kind, folder / "set")
@@ -212,8 +207,8 @@ def simulated(processes: int = 64, chunks: int = 31_250) -> None:
 
 
 STEPS: dict[str, tuple[Step, int]] = {  # with N
-    "choice": (choice, 50_000), "table": (table, 50_000), "clips": (clips, 500), "joined": (joined, 500),
-    "retrieval": (retrieval, 5000), "corpus": (corpus, 5000), "perturbed": (perturbed, 5000),
+    "choice": (choice, 50_000), "table": (table, 50_000), "clips": (clips, 500), "joined": (joined, 20_000),
+    "retrieval": (retrieval, 12_500), "corpus": (corpus, 5000), "perturbed": (perturbed, 5000),
 }  # fmt: skip
 JOBS = (  # what it is, its step, units, processes, and the exponent of its time
     ("a million items scored by a baseline", "choice", 1_000_000, 1, 1),
@@ -261,11 +256,11 @@ def print_jobs(results: dict[str, list[list[float]]], size: float) -> None:
 
     print("\n| calculated | processes | hours | serial | GB at most | GB written |\n|---|---|---|---|---|---|")
     for what, name, units, processes, power in JOBS:
-        if not {name} | ({"joined", "retrieval"} if name == "clips" else set()) <= results.keys():
+        if name not in results or (name == "clips" and "joined" not in results):
             continue
         seconds, memory, disk, parallel = (line(name, column) for column in range(4))
-        if name == "clips":  # the first process joins alone, and holds what it does in retrieval
-            parallel, memory = seconds - line("joined", 0), line("retrieval", 1)
+        if name == "clips":  # the first process joins alone
+            parallel, memory = seconds - line("joined", 0), line("joined", 1)
         seconds = seconds if power == 1 else results[name][2][0] * (units / (4 * int(STEPS[name][1] * size))) ** 2
         hours = (seconds - parallel + parallel / processes) / 3600
         print(f"| {what} | {processes} | {hours:.2g} | {1 - parallel / seconds:.0%} | {memory:.2g} | {disk:.2g} |")
