@@ -3,7 +3,7 @@
     python benchmarks/judge.py VOTES... [--unseen VOTES] [--output perturbations/contrast/judge.tsv]
 
 VOTES are tables as `readings/edits.tsv`: `kind` ("verb" or "object"), `clip`, `vote` (wording g, o or b, and truth f, m
-or t; usable is "gf"), `weight` (2 or 3 for readers who wrote nothing of the generator), and a column a feature, empty
+or t; usable is "gf"), `weight` (1 to 3: how far a vote is trusted), and a column a feature, empty
 where it is 0. Prints area under the curve and calibration by
 tenths: cross-validated over clips, and on `--unseen`.
 """

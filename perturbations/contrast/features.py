@@ -14,7 +14,7 @@ _INDOOR = frozenset({"cook", "clean", "office", "lab", "medical", "shop"})
 
 _REASONS = ("opposites", "listed", "opposite directions", "different results", "different postures",
             "different activities", "hands are busy")  # fmt: skip
-SPEECH = words_of("speech")
+_SPEECH = words_of("speech")
 _WIDE_CLASSES = ("food", "place", "home", "kitchen", "animal", "vehicle", "instrument", "activity")
 
 
@@ -35,7 +35,7 @@ def verb_slot_features(reading: CaptionReading, slot: VerbSlot, evidence: Eviden
         "worn beside other verbs": float(slot.verb == "wear" and bool(others)),
         "joined objects": float(len(reading.sentence.joined(slot.noun_place))) if slot.noun_place is not None else 0.0,
         "words": len(reading.words) / 10,
-        "old speech": float(slot.verb in SPEECH),
+        "old speech": float(slot.verb in _SPEECH),
         "old unit known": log1p(evidence.unit_total[slot.unit]) / 5,
         "order": float(slot.order),
         "passive": float(slot.passive),
@@ -235,6 +235,7 @@ def object_choice_features(evidence: Evidence, key: ThingKey, noun: str) -> dict
         "place": evidence.nouns_behind.get(key.preposition, {}),
     }[key.relation]
     mine, other = (things[0] if (things := lexicon.things(name)) else None for name in (key.noun, noun))
+    doer_and_object = (noun,) if key.relation == "subject" else (key.subject or "person", noun)
     known = counts.get("noun", noun)
     behind = evidence.nouns_behind.get(key.preposition, {}).get(noun, 0)
     return {
@@ -248,6 +249,7 @@ def object_choice_features(evidence: Evidence, key: ThingKey, noun: str) -> dict
             else 0.0
         ),
         "listed use": float(key.unit in evidence.uses(noun)),
+        "fits": float(bool(key.unit) and evidence.fits(key.unit, *doer_and_object)),
         "noun known": log1p(known) / 6,
         "lift": evidence.lift("nouns", key.noun, noun),
         "wider": float(noun in lexicon.wider(key.noun)),

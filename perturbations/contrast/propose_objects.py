@@ -5,7 +5,6 @@ import numpy as np
 from video_contrast.perturbations.contrast.clip import ClipReading
 from video_contrast.perturbations.contrast.evidence import Evidence
 from video_contrast.perturbations.contrast.features import (
-    SPEECH,
     object_caption_features,
     object_choice_features,
     object_slot_features,
@@ -111,19 +110,6 @@ def _said_here(evidence: Evidence, key: ThingKey) -> list[tuple[str, float]]:
     return [(noun, min(n, 20) ** 0.5 / 3) for noun, n in seen if n >= _SEEN and evidence.category(noun) in near]
 
 
-def _unseen(slot: ThingKey, noun: str, evidence: Evidence, *, same_category: bool) -> str | None:
-    """Why the counts speak against a noun in a slot; None where it was seen there, or is common and fits the verb."""
-    if _seen_here(slot, evidence).get(noun, 0) >= _SEEN:
-        return None
-    if evidence.counts.get("noun", noun) < _COMMON:
-        return "rare"
-    if slot.relation == "object" and not _takes(slot, noun, evidence):
-        return "not seen in this frame"
-    if not same_category and slot.unit.partition(" ")[0] not in SPEECH and slot.unit not in evidence.uses(noun):
-        return "not seen in this frame"
-    return None
-
-
 def _misfit(evidence: Evidence, slot: ThingKey, noun: str) -> str | None:
     """Why a noun cannot take the place of another in any caption; None if it can."""
     lexicon = evidence.lexicon
@@ -131,15 +117,13 @@ def _misfit(evidence: Evidence, slot: ThingKey, noun: str) -> str | None:
     if not things:
         return "unknown"
     category = things[0].category
-    same = category == slot.category
     if any(lexicon.is_a(category, parent) for parent in _NEVER):
         return "of another kind"
-    unseen = _unseen(slot, noun, evidence, same_category=same)
-    if unseen is not None:
-        return unseen
+    if evidence.counts.get("noun", noun) < _COMMON and _seen_here(slot, evidence).get(noun, 0) < _SEEN:
+        return "rare"
     if not evidence.takes(noun, slot.introduction):
         return "not said in this number"
-    if not same and evidence.parents(category) != evidence.parents(slot.category):
+    if evidence.parents(category) != evidence.parents(slot.category):
         return "of another kind"
     head, own_head = noun.rpartition(" ")[2], slot.noun.rpartition(" ")[2]
     compound = head.endswith(own_head) or own_head.endswith(head)  # a whiteboard is a board
@@ -164,13 +148,6 @@ def _said_elsewhere(clip: ClipReading, noun: str, looks: frozenset[str], evidenc
 def _covers(noun: str, category: str, evidence: Evidence) -> bool:
     """Whether a noun is the name of a class or of what stands above it: an onion is a vegetable."""
     return noun in _WIDE or noun == category or noun in evidence.parents(category)
-
-
-def _takes(slot: ThingKey, noun: str, evidence: Evidence) -> bool:
-    """Whether the governing unit takes a noun, by the lexicon; what is talked about may be anything."""
-    if slot.unit in evidence.uses(noun) or slot.unit.partition(" ")[0] in SPEECH:
-        return True
-    return evidence.fits(slot.unit, slot.subject or "person", noun)
 
 
 def add_object(
