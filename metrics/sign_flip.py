@@ -8,7 +8,7 @@ from video_contrast.seeds import stream
 
 _ENUMERATED = 15  # so many clusters have 32,768 sets of signs
 _DRAWS = 9_999
-_CELLS = 1 << 22  # signs multiplied at a time
+_SIGNS = 1 << 22  # signs multiplied at a time
 
 
 def sign_flip(change: Values, clusters: Values = None, *, seed: int = 0) -> float:
@@ -53,7 +53,7 @@ def sign_flip(change: Values, clusters: Values = None, *, seed: int = 0) -> floa
     extreme = 0
     for _ in range(_DRAWS // 99):
         signs = rng.integers(0, 2, (99, len(sums)), np.int8) * 2 - 1
-        for part in np.array_split(signs, -(-signs.size // _CELLS)):  # the product makes numbers of 8 bytes of them
+        for part in np.array_split(signs, -(-signs.size // _SIGNS)):  # the product makes numbers of 8 bytes of them
             extreme += int((np.abs(part @ sums) >= observed).sum())
     return (1 + extreme) / (1 + _DRAWS)
 

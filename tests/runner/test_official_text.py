@@ -82,4 +82,4 @@ def test_the_dtype_of_the_text_model_is_found() -> None:
 
 
 def test_no_kind_lists_a_class_that_cannot_be_scored() -> None:
-    assert not any("mllama" in kind.model_types for kind in all_kinds().values())
+    assert not any("chameleon" in kind.model_types for kind in all_kinds().values())

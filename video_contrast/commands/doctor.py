@@ -22,10 +22,7 @@ def doctor(
     request: ScoreOptions,
     as_json: AsJson = False,
 ) -> None:
-    """Test on eight items whether a model sees the videos, reads the captions and scores steadily.
-
-    Exit code 1 if a check fails that --accept does not name.
-    """
+    """Test on eight items if a model sees, reads and scores steadily; exit code 1 if not, unless accepted."""
     from video_contrast import api
     from video_contrast.runner.doctor.result import accepted_checks
 
