@@ -250,8 +250,8 @@ def print_jobs(results: dict[str, list[list[float]]], size: float) -> None:
     """What large jobs take, by the measurements at 2N and 4N."""
 
     def line(step: str, column: int) -> float:
-        two, four = results[step][1][column], results[step][2][column]
-        growth = 0 if column == 1 and four < two * 2**0.1 else max(four - two, 0)  # no growth of memory, but noise
+        one, two, four = (values[column] for values in results[step])
+        growth = 0 if column == 1 and four < one * 4**0.1 else max(four - two, 0)  # no growth of memory, but noise
         return four + growth * 2 * (units / (4 * int(STEPS[step][1] * size)) - 1)
 
     print("\n| calculated | processes | hours | serial | GB at most | GB written |\n|---|---|---|---|---|---|")
