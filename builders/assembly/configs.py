@@ -104,7 +104,7 @@ def build_configs(
             add_config(built, config, *random_config(items, counts), optional=may_be_empty)
         elif config in plan.contrasts or config == "contrast_mc":
             try:
-                tables, config_facts = _contrast_config(built, plan, config, items, counts)
+                tables, config_facts = _contrast_config(built, plan, config, splits, items, counts)
             except NotEnglish as error:
                 if not optional:
                     raise
@@ -201,23 +201,34 @@ def _contrast_config(
     built: BuiltSet,
     plan: ContrastPlan,
     name: str,
+    splits: Mapping[str, Sequence[CaptionedClip]],
     items: Mapping[str, Sequence[RandomItem]],
     counts: Mapping[str, Mapping[str, int]],
 ) -> tuple[Tables, Facts]:
+    alone = not any(items.values())
+    if alone:
+        note(f"{name}: too few other captions for distractors; an item has two candidates, caption and contrast")
+    else:
+        splits = {split: [item.clip for item in of_split] for split, of_split in items.items()}
     if name == "contrast_mc":
-        return _mixed_config(built, plan, items, counts)
+        return _mixed_config(built, plan, splits, counts)
     config = plan.contrasts[name]
     generator = config.generator()
     tables: dict[str, list[Row]] = {}
     sizes: Facts = {}
-    for split, of_split in items.items():
-        clips = [item.clip for item in of_split]
+    for split, clips in splits.items():
+        item_of = {item.clip.id: item for item in items[split]}
         contrasts = _contrasts(built, plan, name, generator, clips)
         tables[split] = rows = []
-        for item in of_split:
-            if item.clip.id in contrasts.edits:
-                index, edits = contrasts.edits[item.clip.id]
-                rows.append(contrast_row(item, item.clip.captions[index], edits, config.kind))
+        for clip in clips:
+            if clip.id in contrasts.edits:
+                index, edits = contrasts.edits[clip.id]
+                true = clip.captions[index]
+                rows.append(
+                    contrasts_only_row(clip, true, edits, config.kind, seed=plan.seed)
+                    if alone
+                    else contrast_row(item_of[clip.id], true, edits, config.kind)
+                )
         sizes[split] = {
             "items": len(rows),
             "counts": {**counts[split], **contrasts.counts()},
@@ -225,9 +236,10 @@ def _contrast_config(
         }
         warn(f"{config.kind} ({split})", contrasts.tried[f"candidates:{COUNT}"], len(rows))
     facts = {
-        "negatives": f"one {config.kind} contrast and {CANDIDATES - 2} captions of other videos",
+        "negatives": f"one {config.kind} contrast"
+        + ("" if alone else f" and {CANDIDATES - 2} captions of other videos"),
         "kind": config.kind,
-        "options": CANDIDATES,
+        "options": 2 if alone else CANDIDATES,
         "caption": plan.caption,
         "splits": sizes,
     }
@@ -259,20 +271,20 @@ def _contrasts(
 def _mixed_config(
     built: BuiltSet,
     plan: ContrastPlan,
-    items: Mapping[str, Sequence[RandomItem]],
+    splits: Mapping[str, Sequence[CaptionedClip]],
     counts: Mapping[str, Mapping[str, int]],
 ) -> tuple[Tables, Facts]:
     """Items of two candidates: a caption of the clip, and its contrast of one kind, for each kind that the clip allows.
 
     Two, since of many contrasts of one caption the true one is the one that all others resemble.
     """
-    tables: dict[str, list[Row]] = {split: [] for split in items}
-    sizes: Facts = {split: {"items": 0, "counts": dict(counts[split]), "contrasts": {}} for split in items}
+    tables: dict[str, list[Row]] = {split: [] for split in splits}
+    sizes: Facts = {split: {"items": 0, "counts": dict(counts[split]), "contrasts": {}} for split in splits}
     for of_kind in plan.mixed:
         config = plan.contrasts[of_kind]
         generator = config.generator()
-        for split, of_split in items.items():
-            clips = {item.clip.id: item.clip for item in of_split}
+        for split, of_split in splits.items():
+            clips = {clip.id: clip for clip in of_split}
             edits_of = _contrasts(built, plan, of_kind, generator, list(clips.values())).edits
             for name, (index, edits) in edits_of.items():
                 clip = replace(clips[name], id=f"{name}#{config.kind}")

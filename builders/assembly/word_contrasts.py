@@ -35,7 +35,7 @@ from video_contrast.perturbations.contrast.generators import (
 )
 from video_contrast.perturbations.contrast.judge import Judge, threshold
 from video_contrast.perturbations.contrast.proposal import GENERATOR, Kind, Proposal, RejectedEdit
-from video_contrast.perturbations.contrast.select import variety
+from video_contrast.perturbations.contrast.select import SMALL, variety
 from video_contrast.perturbations.english.caption_store import user_store
 from video_contrast.pretrained import device_of
 from video_contrast.seeds import Streams
@@ -226,6 +226,10 @@ class WordContrasts(WordProposals):
                 f"effective edits in {chosen} items, the ten commonest are {self.record['ten_commonest_edits']:.0%}, "
                 f"{self.record['effective_replaced']} effective {self.target}s replaced, "
                 f"{self.record['effective_replacements']} put in"
+            )
+        if 0 < len(proposed.proposals) < SMALL:
+            note(
+                f"{self.target}: of fewer than {SMALL} clips none is left out for evenness; see the score without video"
             )
         if self.explain:
             for name, why in sorted(proposed.missing.items()):

@@ -33,6 +33,7 @@ _READ = 40  # other units a verb that are looked at
 _LEAST = 5  # videos that a unit of the counts needs, if the lexicon does not have it
 # Prepositions behind which anything may have been done.
 _ANYWHERE = PLACES - words_of("path_preposition")
+_TELLS = words_of("topic")  # verbs that "about" may follow
 _streams = Streams()
 
 
@@ -239,6 +240,8 @@ def _without_object(evidence: Evidence, subject: str, keeps: str, noun: str) -> 
 
 def _keeps(unit: str, preposition: str, noun: str, evidence: Evidence) -> bool:
     """Whether a unit may stand before the preposition that stays: one that says where, or one that it is seen with."""
+    if preposition == "about":
+        return unit in _TELLS
     if preposition in _ANYWHERE:
         return " " not in unit or unit.rpartition(" ")[2] not in PLACES
     whole = f"{unit} {preposition}"
@@ -338,6 +341,8 @@ def _clash(reading: CaptionReading, slot: VerbSlot, choice: VerbChoice, evidence
 def _goes_before(tail: Tail, slot: VerbSlot, choice: VerbChoice, evidence: Evidence) -> bool:
     """Whether a unit may stand before a preposition and its noun, which stay."""
     written = choice.swap is not None
+    if tail.preposition == "about":
+        return choice.verb in _TELLS
     if slot.order and written and choice.frame != "i":
         return False
     if tail.preposition in _ANYWHERE:

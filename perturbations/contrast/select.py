@@ -29,6 +29,7 @@ _WORTH = 12.0  # of an item, which its costs may use up
 _REPEATED = np.array([1.0, 0.15, 0.05])  # cost of each further time: pair, put in, replaced; the pair's grow with it
 _SIGNS = 6.0
 _FEW = 20  # items by which signs are smoothed: few items cannot be even
+SMALL = 100  # clips with proposals below which none is left out for evenness: texts alone learn little of so few
 _FAMILIES = 4  # runs of one, two, three words, and of three letters
 _FIRST_WEIGHT = 0.1  # of evenness, of each family
 _CHANCE = 1.05  # unevenness of a set, 1.0 if each run fell on caption and contrast by a fair coin
@@ -73,7 +74,8 @@ def select(
     """One proposal of each clip that has any.
 
     Returns clip id -> the chosen proposal, in the order of `proposals`; and the ids of the clips that are left out,
-    since each of their contrasts would tell a reader of texts alone which caption is true.
+    since each of their contrasts would tell a reader of texts alone which caption is true. Of fewer than `SMALL` clips
+    none is left out.
 
     Args:
         proposals: clip id -> its proposals, best first.
@@ -82,7 +84,8 @@ def select(
     """
     runs, names = _InOrder[Run](), _InOrder[Name]()
     rated = _rated(proposals, seed, kind, runs.__getitem__, names.__getitem__)
-    balance = _Balance(np.array([family for family, _ in runs], dtype=np.int8), len(names))
+    least = 0.0 if len(rated.ids) >= SMALL else -np.inf
+    balance = _Balance(np.array([family for family, _ in runs], dtype=np.int8), len(names), least)
     rows = np.full(len(rated.ids), -1)
     for _ in range(SWEEPS):
         balance.sweep(rated, rows)
@@ -140,10 +143,12 @@ def _varied(proposals: Sequence[Proposal]) -> list[int]:
 class _Balance:
     """Sums over the chosen proposals, and what one more would add.
 
-    `families`: of each number of a run. `names`: how many numbers of names there are.
+    `families`: of each number of a run. `names`: how many numbers of names there are. `least`: an item of which no
+    proposal adds more is left out.
     """
 
-    def __init__(self, families: NDArray[np.int8], names: int) -> None:
+    def __init__(self, families: NDArray[np.int8], names: int, least: float = 0.0) -> None:
+        self._least = least
         self._families = families
         self._weights = np.full(_FAMILIES, _FIRST_WEIGHT)
         self._net, self._size = np.zeros(len(families)), np.zeros(len(families))
@@ -174,7 +179,7 @@ class _Balance:
             self._items += times
 
     def _best(self, rated: RatedProposals, items: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Of each item the row that adds most, the first of equals; -1 if none adds anything.
+        """Of each item the row that adds most, the first of equals; -1 if none adds enough.
 
         `items`: where the rows of each begin; and the end.
         """
@@ -192,11 +197,11 @@ class _Balance:
         gain = _WORTH + rated.gain[rows] - cost
         if len(items) == 2:
             place = gain.argmax()
-            return np.array([items[0] + place if gain[place] > 0 else -1])
+            return np.array([items[0] + place if gain[place] > self._least else -1])
         begin = items[:-1] - items[0]
         most = np.maximum.reduceat(gain, begin)
         equal = np.flatnonzero(gain == np.repeat(most, np.diff(items)))
-        return np.where(most > 0, items[0] + equal[np.searchsorted(equal, begin)], -1)
+        return np.where(most > self._least, items[0] + equal[np.searchsorted(equal, begin)], -1)
 
     def weigh(self) -> None:
         """Weighs a family of runs more where it is less even than chance, less where it is more so."""

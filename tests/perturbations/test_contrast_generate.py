@@ -24,6 +24,7 @@ from video_contrast.perturbations.contrast.select import select, variety
 from video_contrast.perturbations.contrast.slots import thing_slots, verb_slots
 from video_contrast.perturbations.english import parse, parse_one
 from video_contrast.perturbations.english.language import NotEnglish
+from video_contrast.perturbations.english.lexicon import words_of
 
 CAPTIONS = (
     "a man is slicing an onion in a kitchen", "two boys climb a wall", "a dog is running on the beach",
@@ -230,9 +231,11 @@ def test_words_alone_tell_no_more_and_no_less_than_chance(skew: float) -> None:
 
 def test_items_that_texts_alone_would_tell_are_left_out() -> None:
     caption = "a man is talking"
-    proposals = {str(n): [proposal(str(n), caption, "talking", "juggling", 0.5)] for n in range(60)}
+    proposals = {str(n): [proposal(str(n), caption, "talking", "juggling", 0.5)] for n in range(160)}
     chosen, left_out = select(proposals)
-    assert left_out and len(chosen) < 40
+    assert left_out and len(chosen) < 100
+    few, left_out_of_few = select(dict(list(proposals.items())[:60]))
+    assert len(few) == 60 and not left_out_of_few
     proposed = proposals_of([caption])
     proposed.proposals, proposed.missing = proposals, {}
     assert set(choose(proposed)) == set(chosen) and proposed.missing == dict.fromkeys(left_out, LEFT_OUT)
@@ -245,6 +248,12 @@ def test_written_swaps_replace_a_verb_with_its_object_but_not_in_steps() -> None
     assert whole["ride a horse"].new == "riding a horse"
     steps = proposals_of(["fry the chicken in a pan"]).proposals["0"]
     assert steps and not any("chicken" in item.old and " _ " not in item.unit for item in steps)
+
+
+def test_a_topic_stays_only_behind_verbs_that_tell() -> None:
+    proposals = proposals_of(["a man is talking to a woman about cars"]).proposals["0"]
+    verbs = {item.other.partition(" ")[0] for item in proposals if item.text.endswith(" about cars")}
+    assert verbs and verbs <= words_of("topic")
 
 
 def test_a_particle_does_not_stand_before_a_pronoun() -> None:
