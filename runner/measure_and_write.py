@@ -10,6 +10,7 @@ from typing import cast
 
 from video_contrast.errors import VideoContrastError
 from video_contrast.files import JsonObject
+from video_contrast.remote import address_of
 from video_contrast.runner import run_directory, table_metrics
 from video_contrast.runner.doctor.result import accepted_checks
 from video_contrast.runner.evidence import item_digests, run_evidence
@@ -100,6 +101,12 @@ def _nothing_scored(run: Run, group: Group, missing: dict[str, str]) -> VideoCon
     )
 
 
+def _embeddings(run: Run) -> dict[str, str]:
+    """Where the rows of the store are that the run read."""
+    store = run.job.options.store or run.job.store
+    return {"store": address_of(store) or str(store.resolve()), "space": run.space, "keys": VERSION}
+
+
 def _record(run: Run, scorer: TableScorer, missing: dict[str, str], *, seconds: float) -> RunRecord:
     """The content of `run.json`."""
     job, plan, counts = run.job, run.plan, run.total
@@ -109,9 +116,7 @@ def _record(run: Run, scorer: TableScorer, missing: dict[str, str], *, seconds: 
         "model": cast(ModelRecord, {**model_facts(job, run.model), **_model_counts(run)}),
         "set": _scored_set(job),
         "sampling": cast(SamplingRecord, asdict(job.sampling)),
-        "embeddings": {"store": str(job.store.resolve()), "space": run.space, "keys": VERSION}
-        if isinstance(run.model, Encoder)
-        else {},
+        "embeddings": _embeddings(run) if isinstance(run.model, Encoder) else {},
         "conditions": {
             name: {"group": condition.group, "visual": asdict(condition.visual), "text": asdict(condition.text)}
             for name, condition in {table.condition.name: table.condition for table in plan.tables}.items()

@@ -59,15 +59,6 @@ def score(
         UsageError: the call is wrong (unknown name, wrong number of frames, a directory of another run ...).
         VideoContrastError: something failed; the message says what and what to do.
     """
-    if (
-        request.output is not None
-        and (address := address_of(request.output))
-        and int(os.environ.get("WORLD_SIZE", 1)) <= 1
-    ):
-        check_writable(address)  # a place that takes nothing is refused before the work
-        with local_copy(address, kept=cache_dir() / "runs" / digest("run", address).hex()) as copy:
-            result = score(model, dataset, config, folder=folder, request=replace(request, output=copy))
-        return replace(result, output=request.output)
     in_memory = request.output is None
     if request.output is not None and request.output.is_file():
         raise UsageError(f"--output {request.output} is a file; give a folder")
@@ -89,8 +80,14 @@ def score(
 def score_job(job: Job, *, in_memory: bool = False) -> RunResult:
     """Carries out a job, or reads what it wrote before if it is finished.
 
-    Raises UsageError, VideoContrastError: as `score`.
+    A run at an address is worked on in the cache, and sent when it is done. Raises UsageError, VideoContrastError: as
+    `score`.
     """
+    if address := address_of(job.output):
+        check_writable(address)  # a place that takes nothing is refused before the work
+        with local_copy(address, kept=cache_dir() / "runs" / digest("run", address).hex()) as copy:
+            scored = score_job(replace(job, output=copy))
+        return replace(scored, output=job.output)
     if not in_memory and (result := run_directory.finished(job)):
         return result
     from video_contrast.runner.execute import execute
@@ -116,10 +113,8 @@ def make_job(
         if isinstance(value, int) and value < 1:
             raise UsageError(f"--{name.replace('_', '-')} must be at least 1, not {value}")
     for name, path in (("output", options.output), ("store", options.store)):
-        if path is not None and (address := address_of(path)):
-            raise UsageError(
-                f"--{name} {address}: give a folder (an address is for --output of one model scored by one process)"
-            )
+        if path is not None and (address := address_of(path)) and int(os.environ.get("WORLD_SIZE", 1)) > 1:
+            raise UsageError(f"--{name} {address}: several processes need a folder that all of them see")
     accepted_checks(options.accept)
     configs = [config] if isinstance(config, str) else config
     source, kind = _model(str(model), options)

@@ -9,12 +9,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from video_contrast.errors import VideoContrastError
+from video_contrast.files import cache_dir
+from video_contrast.remote import address_of
 from video_contrast.runner.device import LOADED
 from video_contrast.runner.frame_store import FrameStore
 from video_contrast.runner.job import Job, RunResult
 from video_contrast.runner.run_requests import RunRequest
 from video_contrast.runner.score_call import make_job, score_job
 from video_contrast.runner.views import Sampling
+from video_contrast.seeds import digest
 
 FRAMES = ".frames"  # in the folder of the runs: decoded frames, as long as they are needed
 FindSet = Callable[[str, Sequence[str] | None], Path | None]
@@ -54,7 +57,9 @@ def score_each(
         if caught.error:
             jobs.append(caught.error)
     outcomes: list[RunOutcome] = []
-    for request, job in zip(requests, _with_frames(jobs, folder / FRAMES), strict=True):
+    address = address_of(folder)
+    frames = cache_dir() / "runs" / digest("frames", address).hex() if address else folder / FRAMES
+    for request, job in zip(requests, _with_frames(jobs, frames), strict=True):
         output = request.options.output or folder
         outcome = RunOutcome(request.name, request.model, output, error=job if isinstance(job, str) else "")
         if isinstance(job, Job):

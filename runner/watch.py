@@ -9,6 +9,7 @@ from pathlib import Path
 
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import JsonObject
+from video_contrast.remote import address_of
 from video_contrast.runner.checkpoints import Checkpoint, checkpoints_in, is_whole
 from video_contrast.runner.frame_store import FrameStore
 from video_contrast.runner.job import Job
@@ -46,8 +47,8 @@ def watch(
     """
     if not folder.is_dir():
         raise UsageError(f"{folder}: no such folder; give the one that holds the checkpoint-N folders")
-    if request.output is None:
-        raise UsageError("give --output DIR: every checkpoint gets a folder in it")
+    if request.output is None or address_of(request.output):
+        raise UsageError("give --output DIR, a folder of this machine: every checkpoint gets a folder in it")
     load_set(dataset, configs, request.split, limit=request.limit, folder=find_set(dataset, configs))
     seen: dict[Path, tuple[dict[str, list[int]], bool]] = {}
     unsaved: set[Path] = set()

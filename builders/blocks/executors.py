@@ -163,7 +163,7 @@ def _run_on_ray(executor: PipelineExecutor, workers: int | None) -> None:
         raise UsageError("--executor ray: ray is not installed: pip install ray") from error
     if not ray.is_initialized():
         # the cluster of RAY_ADDRESS; else this machine, of which it takes as many CPUs as there are workers, no more
-        machine = {} if "RAY_ADDRESS" in os.environ else {"num_cpus": workers, "include_dashboard": False}
+        machine: Any = {} if "RAY_ADDRESS" in os.environ else {"num_cpus": workers, "include_dashboard": False}
         try:
             ray.init(log_to_driver=False, logging_level=logging.ERROR, **machine)
         except Exception as error:  # of many classes: no cluster there, or a machine too busy to start one in time

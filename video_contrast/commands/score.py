@@ -75,6 +75,6 @@ def score(
 
         terminal.show(terminal.lines_of({model[0]: result.metrics["configs"]}, detailed=True), [Path(model[0]).name])
         settings = f"settings: {'; '.join(setting_lines(result.record))}"
-        place = (request.output and address_of(request.output)) or result.output
+        place = (result.output and address_of(result.output)) or result.output
         print("\n".join([settings, *terminal.remarks(result.record), f"written to {place}"]))
     check_missing([result], max_missing)

@@ -99,7 +99,10 @@ def _print_plans(requests: Sequence[RunRequest], *, as_json: bool) -> None:
 
 
 def _print_outcome(outcome: RunOutcome) -> None:
-    ending = f"failed: {outcome.error}" if outcome.error else f"written to {outcome.output}"
+    from video_contrast.remote import address_of
+
+    place = address_of(outcome.output) or outcome.output
+    ending = f"failed: {outcome.error}" if outcome.error else f"written to {place}"
     print(f"{outcome.name}: {ending}", file=sys.stderr if outcome.error else sys.stdout)
 
 
