@@ -11,7 +11,7 @@ from video_contrast.perturbations.english.lexicon import words_of
 
 _UNIVERSAL = {"V": "VERB", "N": "NOUN", "J": "ADJ", "R": "ADV"}
 _BE = {"VB": "be", "VBP": "are", "VBZ": "is", "VBD": "was", "VBG": "being", "VBN": "been"}
-_PAST = {"blend": "blended", "quit": "quit", "saute": "sauteed", "sautee": "sauteed"}  # not "blent"
+_PAST = {"blend": "blended", "lean": "leaned", "quit": "quit", "saute": "sauteed", "sautee": "sauteed", "ski": "skied"}
 _CLITICS = {"n't": "not", "n’t": "not", "'re": "be", "'m": "be", "'ve": "have", "'ll": "will", "'d": "would"}
 # Verbs of two words whose second is inflected.
 _COMPOUNDS = words_of("compound_verb")
@@ -92,7 +92,7 @@ def inflect(lemma: str, tag: str) -> str:
         return f"{head} {inflect(rest, tag)}"
     if head == "be" and tag in _BE:
         return _BE[tag] + space + rest
-    if tag in ("VB", "NN", "NNP", "JJ", "RB"):
+    if tag in ("VB", "VBP", "NN", "NNP", "JJ", "RB"):
         return lemma
     if head in _PAST and tag in ("VBD", "VBN"):
         return _PAST[head] + space + rest

@@ -152,6 +152,7 @@ def test_lemmas_and_forms_of_caption_words():
     for base, tag, form in [
         ("run", "VBG", "running"), ("run", "VBD", "ran"), ("dice", "VBZ", "dices"), ("sit down", "VBG", "sitting down"),
         ("be", "VBP", "are"), ("saute", "VBN", "sauteed"), ("child", "NNS", "children"), ("blick", "VBG", "blicking"),
+        ("weave", "VBP", "weave"), ("ski", "VBN", "skied"), ("ski down", "VBD", "skied down"),
     ]:  # fmt: skip
         assert inflect(base, tag) == form
     assert fix_article("there is a ", "uncle") == "there is an "
