@@ -5,18 +5,17 @@ after `install()` (the command `video-contrast metrics install`) in every script
 """
 
 import hashlib
-import json
 import os
 import shutil
-import uuid
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
+from contextlib import ExitStack
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from types import TracebackType
 from typing import Literal
 
 from video_contrast.errors import missing_library, unknown_name
+from video_contrast.files import write_text
 from video_contrast.metrics.evaluate_modules.bundle import space_files
 from video_contrast.version import __version__
 
@@ -90,32 +89,12 @@ def write_space(name: str, output: str | os.PathLike[str]) -> Path:
     return folder
 
 
-class Registration:
-    """What `register()` gives back: use it in a `with` block, or call `undo()`, to take the names away again."""
-
-    def __init__(self, original: Callable[..., object]) -> None:
-        self._original = original
-
-    def undo(self) -> None:
-        """Gives `evaluate` its own look-up of names back."""
-        import evaluate.loading
-
-        evaluate.loading.evaluation_module_factory = self._original
-
-    def __enter__(self) -> "Registration":
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.undo()
-
-
-def register() -> Registration:
+def register() -> ExitStack:
     """Makes `evaluate.load("video_contrast_mc")`, and the other bare names, find the modules of this package.
 
     In this process, from now on, offline and without a look at the Hub. Calling it again changes nothing. It wraps one
-    function of `evaluate`; all names but ours go on to it as they are.
+    function of `evaluate`; all names but ours go on to it as they are. Use what it returns in a `with` block, or call
+    its `close()`, to take the names away again.
     """
     try:
         import evaluate.loading
@@ -124,15 +103,15 @@ def register() -> Registration:
 
     factory = evaluate.loading.evaluation_module_factory
     original = getattr(factory, "without_video_contrast", factory)
-    if original is not factory:
-        return Registration(original)
 
     def with_ours(path: str, *arguments: object, **options: object) -> object:
         return original(metric_path(path) if path in MODULES else path, *arguments, **options)
 
     with_ours.without_video_contrast = original  # type: ignore[attr-defined]
     evaluate.loading.evaluation_module_factory = with_ours
-    return Registration(original)
+    undo = ExitStack()
+    undo.callback(setattr, evaluate.loading, "evaluation_module_factory", original)
+    return undo
 
 
 @dataclass(frozen=True)
@@ -148,8 +127,8 @@ def install(names: Iterable[str] | None = None, cache: str | os.PathLike[str] | 
     """Puts modules where `evaluate.load` looks for bare names when the Hub has none: its cache of modules.
 
     What is put there is a pointer to the package, so that an upgrade takes effect at once. It bears the package's
-    version and the digest of the module's files; after a change of either the next `install` replaces it, and without
-    one changes nothing. Modules that others put there under the same name are left alone.
+    version; after an upgrade the next `install` replaces it, and without one changes nothing. Modules that others put
+    there under the same name are left alone.
 
     Args:
         names: which modules; None: all.
@@ -171,13 +150,16 @@ def modules_cache() -> Path:
     return Path(os.environ.get("HF_MODULES_CACHE") or Path(home).expanduser() / "modules")
 
 
-_MARK = "video_contrast.json"  # stands beside what `install` put there, and tells it from what others did
-_POINTER = '''"""Put here by video-contrast {version}: hands out the module `{name}` of the installed package."""
+_OURS = '"""Put here by video-contrast '  # tells our pointers from what others put there
+_POINTER = (
+    _OURS
+    + '''{version}: hands out the module `{name}` of the installed package."""
 
 from video_contrast.metrics.evaluate_modules import main_class
 
 {class_name} = main_class("{name}")
 '''
+)
 
 
 def main_class(name: str) -> type[object]:
@@ -195,44 +177,19 @@ def main_class(name: str) -> type[object]:
 
 def _install(each: Module, root: Path) -> Installed:
     place = root / "metrics" / f"evaluate-{each.kind}--{each.name}"
-    files = {
-        f"{each.name}.py": _POINTER.format(
-            version=__version__, name=each.name, class_name=each.name.title().replace("_", "")
-        ),
-        "__init__.py": "",
-    }
-    digest = hashlib.sha256()
-    for path in sorted(each.folder.glob("*.py")):
-        digest.update(path.read_bytes())
-    digest.update(json.dumps([__version__, files]).encode())
-    mark = {"package": "video-contrast", "version": __version__, "digest": digest.hexdigest()}
-    files[_MARK] = json.dumps(mark, indent=2) + "\n"
-    target = place / digest.hexdigest()
-
-    ours = [path.parent for path in place.glob(f"*/{_MARK}")]
-    older = [path for path in ours if path != target]
-    current = target in ours and all(
-        (target / name).is_file() and (target / name).read_text(encoding="utf-8") == text
-        for name, text in files.items()
-    )
-    if not current:
-        for folder in (root, root / "metrics", place):
-            folder.mkdir(parents=True, exist_ok=True)
-            (folder / "__init__.py").touch()
-        temporary = place / f".{uuid.uuid4().hex}"
-        temporary.mkdir()
-        for name, text in files.items():
-            (temporary / name).write_text(text, encoding="utf-8")
-        shutil.rmtree(target, ignore_errors=True)
-        try:
-            temporary.replace(target)
-        except OSError:  # another process has just put the same there
-            shutil.rmtree(temporary)
-            if not target.is_dir():
-                raise
+    class_name = each.name.title().replace("_", "")
+    text = _POINTER.format(version=__version__, name=each.name, class_name=class_name)
+    script = place / hashlib.sha256(text.encode()).hexdigest() / f"{each.name}.py"
+    pointers = [path for path in place.glob(f"*/{each.name}.py") if path.read_text(encoding="utf-8").startswith(_OURS)]
+    older = [path.parent for path in pointers if path != script]
+    status = "refreshed" if older or script.exists() else "installed"
+    if not older and script in pointers and script.read_text(encoding="utf-8") == text:
+        status = "up to date"
+    write_text(script, text)
+    for folder in (root, root / "metrics", place, script.parent):
+        (folder / "__init__.py").touch()
     # `evaluate` takes the newest of several: ours, since the user has just asked for it.
-    os.utime(target / f"{each.name}.py")
+    os.utime(script)
     for path in older:
         shutil.rmtree(path)
-    status = "refreshed" if older or (target in ours and not current) else "up to date" if current else "installed"
-    return Installed(each.name, target, status)
+    return Installed(each.name, script.parent, status)

@@ -1,5 +1,6 @@
 """What our `evaluate` modules share: their info, optional input columns, and errors that name column and item."""
 
+import inspect
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, SupportsFloat
 
@@ -19,29 +20,6 @@ ROBUSTNESS_PAPER = """
 Column = str | Sequence["Column"]  # "float64"; ["float64"]: a list of them
 
 
-def module_info(kind: str, description: str, *, citation: str, usage: str, columns: Mapping[str, Column]) -> object:
-    """Returns the info of an `evaluate` module.
-
-    `kind`: "metric", "comparison" or "measurement". `columns`: name -> type of an item.
-    """
-    import datasets
-    import evaluate
-
-    def feature(column: Column) -> Any:  # the library has no common class of its types
-        return datasets.Value(column) if isinstance(column, str) else datasets.List(feature(column[0]))
-
-    make = {"metric": evaluate.MetricInfo, "comparison": evaluate.ComparisonInfo}.get(kind, evaluate.MeasurementInfo)
-    return make(
-        module_type=kind,
-        description=description,
-        citation=citation,
-        inputs_description=usage,
-        homepage="https://pypi.org/project/video-contrast/",
-        license="Apache-2.0",
-        features=datasets.Features({name: feature(column) for name, column in columns.items()}),
-    )
-
-
 def where_clusters(options: Mapping[str, object]) -> dict[str, Argument]:
     """The options of a metric with intervals where there are clusters, unless `interval` is given."""
     interval = options.get("interval")
@@ -51,15 +29,37 @@ def where_clusters(options: Mapping[str, object]) -> dict[str, Argument]:
 class OptionalColumns:
     """Put before `evaluate.Metric` (or another module class): columns in `optional` may be left out.
 
-    `evaluate` demands every column that is declared and stores the inputs as a table whose columns are fixed by the
-    first batch; which of the optional ones it has is decided by the first call, and is open again after `compute`.
+    The docstring of a subclass is its description and, from "Args:" on, says how it is used. `evaluate` demands every
+    column that is declared and stores the inputs as a table whose columns are fixed by the first batch; which of the
+    optional ones it has is decided by the first call, and is open again after `compute`.
     """
 
+    columns: ClassVar[dict[str, Column]]  # name -> type of an item
     optional: ClassVar[tuple[str, ...]] = ()
+    citation: ClassVar[str]
     _present: tuple[str, ...] | None = None
 
+    def _info(self) -> Any:  # of `evaluate`, whose classes have no types
+        import datasets
+        import evaluate
+
+        def feature(column: Column) -> Any:
+            return datasets.Value(column) if isinstance(column, str) else datasets.List(feature(column[0]))
+
+        description, usage = inspect.getdoc(type(self)).split("\n\n", 1)
+        kinds = (evaluate.Metric, evaluate.MetricInfo), (evaluate.Comparison, evaluate.ComparisonInfo)
+        make = next((info for kind, info in kinds if isinstance(self, kind)), evaluate.MeasurementInfo)
+        return make(
+            description=f"\n{description}\n",
+            citation=self.citation,
+            inputs_description=f"\n{usage}\n",
+            homepage="https://pypi.org/project/video-contrast/",
+            license="Apache-2.0",
+            features=datasets.Features({name: feature(column) for name, column in self.columns.items()}),
+        )
+
     @property
-    def features(self) -> Any:  # of `evaluate`, whose classes have no types
+    def features(self) -> Any:
         """The declared columns without the optional ones that are not given."""
         declared = super().features  # type: ignore[misc]
         present = self._present or ()

@@ -50,7 +50,7 @@ def test_a_bare_name_after_register_and_not_before(evaluate: Any) -> None:
         assert result["R@3"] == 1
     with pytest.raises(FileNotFoundError):
         evaluate.load("video_contrast_mc")
-    again.undo()  # already undone: nothing happens
+    again.close()  # already undone: nothing happens
 
 
 SCRIPT = """
@@ -120,8 +120,7 @@ def test_install_is_versioned_idempotent_and_refreshed(tmp_path: Path, monkeypat
     (second,) = modules.install(["video_contrast_mc"], tmp_path)
     assert (first.status, second.status) == ("installed", "up to date")
     assert first.path == second.path
-    mark = json.loads((first.path / "video_contrast.json").read_text())
-    assert mark["version"] == video_contrast.__version__
+    assert video_contrast.__version__ in (first.path / "video_contrast_mc.py").read_text()
 
     others = first.path.parent / ("0" * 64)
     others.mkdir()

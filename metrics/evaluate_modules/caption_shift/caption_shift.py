@@ -7,50 +7,40 @@ import evaluate
 from video_contrast.metrics.checks import Figures, Values
 from video_contrast.metrics.evaluate_modules.optional_columns import (
     ROBUSTNESS_PAPER,
+    Column,
     OptionalColumns,
-    module_info,
     where_clusters,
 )
 from video_contrast.metrics.shift import caption_shift
 
-_DESCRIPTION = """
-What a text perturbation does to captions: share changed, BLEU-4, ROUGE-1 and ROUGE-L against the originals, edited
-words, vocabulary before and after; METEOR and perplexity on request.
-"""
 
-_KWARGS_DESCRIPTION = """
-Args:
-    data: `[n]`, the perturbed captions.
-    references: `[n]`, the same captions before the perturbation.
-    meteor: add METEOR (needs NLTK's WordNet data).
-    language_model: add perplexities under a causal language model ("gpt2", or a folder).
-    clusters: optional, `[n]`, the source video of each caption: adds 95 % intervals.
-    interval: True or False; by default intervals are given if there are clusters.
-    seed: of the bootstrap.
-Returns:
-    A dict of numbers; the card lists the keys.
-Examples:
-    >>> measurement = evaluate.load("caption_shift", module_type="measurement")
-    >>> measurement.compute(data=["[UNK] dog runs", "a cat"], references=["a dog runs", "a cat"])["changed"]
-    0.5
-"""
-
-
-@evaluate.utils.file_utils.add_start_docstrings(_DESCRIPTION, _KWARGS_DESCRIPTION)
 class CaptionShift(OptionalColumns, evaluate.Measurement):
-    """The change of captions."""
+    """What a text perturbation does to captions: share changed, BLEU-4, ROUGE-1 and ROUGE-L against the originals,
+    edited words, vocabulary before and after; METEOR and perplexity on request.
 
+    Args:
+        data: `[n]`, the perturbed captions.
+        references: `[n]`, the same captions before the perturbation.
+        meteor: add METEOR (needs NLTK's WordNet data).
+        language_model: add perplexities under a causal language model ("gpt2", or a folder).
+        clusters: optional, `[n]`, the source video of each caption: adds 95 % intervals.
+        interval: True or False; by default intervals are given if there are clusters.
+        seed: of the bootstrap.
+    Returns:
+        A dict of numbers; the card lists the keys.
+    Examples:
+        >>> measurement = evaluate.load("caption_shift", module_type="measurement")
+        >>> measurement.compute(data=["[UNK] dog runs", "a cat"], references=["a dog runs", "a cat"])["changed"]
+        0.5
+    """
+
+    columns: ClassVar[dict[str, Column]] = {"data": "string", "references": "string", "clusters": "string"}
     optional = ("clusters",)
+    citation = ROBUSTNESS_PAPER
     example: ClassVar[dict[str, object]] = {
         "data": ["[UNK] little girl does gymnastics", "a dog runs after a ball"],
         "references": ["a little girl does gymnastics", "a dog runs after a ball"],
     }
-
-    def _info(self) -> evaluate.MeasurementInfo:
-        columns = {"data": "string", "references": "string", "clusters": "string"}
-        return module_info(
-            "measurement", _DESCRIPTION, citation=ROBUSTNESS_PAPER, usage=_KWARGS_DESCRIPTION, columns=columns
-        )
 
     def _compute(self, data: Values, references: Values, **options: object) -> Figures:
         return caption_shift(data, references, **where_clusters(options))

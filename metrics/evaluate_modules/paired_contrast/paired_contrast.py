@@ -6,27 +6,7 @@ import evaluate
 
 from video_contrast.metrics.checks import Argument, Figures, Values
 from video_contrast.metrics.compare import compare_choices
-from video_contrast.metrics.evaluate_modules.optional_columns import OptionalColumns, module_info
-
-_DESCRIPTION = """
-Is one model more accurate than another on the same multiple-choice items, or could that be chance? The difference with
-its 95 % interval, a p-value of sign flips by video, and McNemar's exact test.
-"""
-
-_KWARGS_DESCRIPTION = """
-Args:
-    predictions1, predictions2: `[n][k]`, scores of the two models for the k captions of each item.
-    references: `[n]`, the position of the true caption.
-    clusters: optional, `[n]`, the source video of each item; without it items count as independent.
-    seed: of the signs that are drawn where the test cannot be exact.
-Returns:
-    A dict of numbers; the card lists the keys. NaN and infinite scores raise ValueError.
-Examples:
-    >>> comparison = evaluate.load("paired_contrast", module_type="comparison")
-    >>> result = comparison.compute(predictions1=[[0.1, 0.9]] * 2, predictions2=[[0.8, 0.2]] * 2, references=[0, 0])
-    >>> result["difference"]
-    1.0
-"""
+from video_contrast.metrics.evaluate_modules.optional_columns import Column, OptionalColumns
 
 _CITATION = """
 @article{mcnemar1947note,
@@ -40,26 +20,38 @@ _CITATION = """
 """
 
 
-@evaluate.utils.file_utils.add_start_docstrings(_DESCRIPTION, _KWARGS_DESCRIPTION)
 class PairedContrast(OptionalColumns, evaluate.Comparison):
-    """Two models on the same items."""
+    """Is one model more accurate than another on the same multiple-choice items, or could that be chance? The
+    difference with its 95 % interval, a p-value of sign flips by video, and McNemar's exact test.
 
+    Args:
+        predictions1, predictions2: `[n][k]`, scores of the two models for the k captions of each item.
+        references: `[n]`, the position of the true caption.
+        clusters: optional, `[n]`, the source video of each item; without it items count as independent.
+        seed: of the signs that are drawn where the test cannot be exact.
+    Returns:
+        A dict of numbers; the card lists the keys. NaN and infinite scores raise ValueError.
+    Examples:
+        >>> comparison = evaluate.load("paired_contrast", module_type="comparison")
+        >>> result = comparison.compute(predictions1=[[0.1, 0.9]] * 2, predictions2=[[0.8, 0.2]] * 2, references=[0, 0])
+        >>> result["difference"]
+        1.0
+    """
+
+    columns: ClassVar[dict[str, Column]] = {
+        "predictions1": ["float64"],
+        "predictions2": ["float64"],
+        "references": "int64",
+        "clusters": "string",
+    }
     optional = ("clusters",)
+    citation = _CITATION
     example: ClassVar[dict[str, object]] = {
         "predictions1": [[0.3, 0.4], [0.6, 0.2], [0.1, 0.2], [0.5, 0.4]],
         "predictions2": [[0.5, 0.4], [0.6, 0.1], [0.3, 0.2], [0.5, 0.3]],
         "references": [0, 0, 0, 0],
         "clusters": ["video1", "video1", "video2", "video3"],
     }
-
-    def _info(self) -> evaluate.ComparisonInfo:
-        columns = {
-            "predictions1": ["float64"],
-            "predictions2": ["float64"],
-            "references": "int64",
-            "clusters": "string",
-        }
-        return module_info("comparison", _DESCRIPTION, citation=_CITATION, usage=_KWARGS_DESCRIPTION, columns=columns)
 
     def _compute(self, predictions1: Values, predictions2: Values, references: Values, **options: Argument) -> Figures:
         return compare_choices(predictions1, predictions2, references, **options)

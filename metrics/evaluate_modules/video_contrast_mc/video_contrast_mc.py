@@ -5,32 +5,8 @@ from typing import ClassVar
 import evaluate
 
 from video_contrast.metrics.checks import Figures, Values
-from video_contrast.metrics.evaluate_modules.optional_columns import OptionalColumns, module_info, where_clusters
+from video_contrast.metrics.evaluate_modules.optional_columns import Column, OptionalColumns, where_clusters
 from video_contrast.metrics.multiple_choice import multiple_choice
-
-_DESCRIPTION = """
-Accuracy, ranks and R@K of the true caption among its contrasts. Ties count as their expected value, so a scorer that
-gives every caption the same score gets exactly chance.
-"""
-
-_KWARGS_DESCRIPTION = """
-Args:
-    predictions: `[n][k]`, scores of the k captions of each item, higher is better.
-    references: `[n]`, the position of the true caption.
-    kinds: optional, `[n][k]`, the kind of each caption: adds the accuracy against each kind of contrast.
-    grades: optional, `[n][k]`, how false each caption is, from 1 (true): adds NDCG.
-    clusters: optional, `[n]`, the source video of each item: adds 95 % intervals.
-    ks: the Ks of R@K, (1,) by default.
-    interval: True or False; by default intervals are given if there are clusters.
-    seed: of the bootstrap.
-    ragged: allow items with different numbers of captions.
-Returns:
-    A dict of numbers; the card lists the keys. NaN and infinite scores raise ValueError.
-Examples:
-    >>> metric = evaluate.load("video_contrast_mc")
-    >>> metric.compute(predictions=[[0.9, 0.1], [0.5, 0.5]], references=[0, 1])["accuracy"]
-    0.75
-"""
 
 _CITATION = """
 @inproceedings{park2022exposing,
@@ -42,11 +18,37 @@ _CITATION = """
 """
 
 
-@evaluate.utils.file_utils.add_start_docstrings(_DESCRIPTION, _KWARGS_DESCRIPTION)
 class VideoContrastMC(OptionalColumns, evaluate.Metric):
-    """Multiple choice on contrast sets."""
+    """Accuracy, ranks and R@K of the true caption among its contrasts. Ties count as their expected value, so a scorer
+    that gives every caption the same score gets exactly chance.
 
+    Args:
+        predictions: `[n][k]`, scores of the k captions of each item, higher is better.
+        references: `[n]`, the position of the true caption.
+        kinds: optional, `[n][k]`, the kind of each caption: adds the accuracy against each kind of contrast.
+        grades: optional, `[n][k]`, how false each caption is, from 1 (true): adds NDCG.
+        clusters: optional, `[n]`, the source video of each item: adds 95 % intervals.
+        ks: the Ks of R@K, (1,) by default.
+        interval: True or False; by default intervals are given if there are clusters.
+        seed: of the bootstrap.
+        ragged: allow items with different numbers of captions.
+    Returns:
+        A dict of numbers; the card lists the keys. NaN and infinite scores raise ValueError.
+    Examples:
+        >>> metric = evaluate.load("video_contrast_mc")
+        >>> metric.compute(predictions=[[0.9, 0.1], [0.5, 0.5]], references=[0, 1])["accuracy"]
+        0.75
+    """
+
+    columns: ClassVar[dict[str, Column]] = {
+        "predictions": ["float64"],
+        "references": "int64",
+        "kinds": ["string"],
+        "grades": ["int64"],
+        "clusters": "string",
+    }
     optional = ("kinds", "grades", "clusters")
+    citation = _CITATION
     example: ClassVar[dict[str, object]] = {
         "predictions": [[0.31, 0.28, 0.05], [0.22, 0.27, 0.11], [0.3, 0.3, 0.02]],
         "references": [0, 0, 0],
@@ -54,11 +56,6 @@ class VideoContrastMC(OptionalColumns, evaluate.Metric):
         "grades": [[1, 2, 3], [1, 2, 3], [1, 3, 2]],
         "clusters": ["video1", "video2", "video3"],
     }
-
-    def _info(self) -> evaluate.MetricInfo:
-        columns = {"predictions": ["float64"], "references": "int64", "kinds": ["string"], "grades": ["int64"]}
-        columns["clusters"] = "string"
-        return module_info("metric", _DESCRIPTION, citation=_CITATION, usage=_KWARGS_DESCRIPTION, columns=columns)
 
     def _compute(self, predictions: Values, references: Values, **options: object) -> Figures:
         return multiple_choice(predictions, references, **where_clusters(options))

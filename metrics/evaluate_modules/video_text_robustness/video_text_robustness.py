@@ -5,42 +5,48 @@ from typing import ClassVar
 import evaluate
 
 from video_contrast.metrics.checks import Argument, Figures, Values
-from video_contrast.metrics.evaluate_modules.optional_columns import ROBUSTNESS_PAPER, OptionalColumns, module_info
+from video_contrast.metrics.evaluate_modules.optional_columns import ROBUSTNESS_PAPER, Column, OptionalColumns
 from video_contrast.metrics.robustness import robustness
 
-_DESCRIPTION = """
-Absolute, relative and chance-corrected gamma over any score (R@K, multiple-choice accuracy): how much of the clean
-score is left under perturbations, averaged over severities, then over perturbations, by category, origin and modality,
-with standard deviations.
-"""
 
-_KWARGS_DESCRIPTION = """
-Args:
-    predictions: `[rows]`, the score under a perturbation: a figure of a condition, or what one item contributes to it.
-    references: `[rows]`, the clean score of the same.
-    perturbations: `[rows]`, the perturbation's name.
-    severities, categories, origins, modalities: optional, `[rows]`: severity 1..5; its category ("Noise"); "natural",
-        "machine" or "synthetic"; "video", "text" or "both".
-    clusters: optional, `[rows]`, the source video where rows are items: adds 95 % intervals.
-    chance: what guessing scores; adds the chance-corrected gamma.
-    percent: the scores are 0..100.
-    ddof: of the standard deviations.
-    seed: of the bootstrap.
-Returns:
-    A dict of numbers, and one a perturbation and group; the card lists the keys. NaN raises ValueError.
-Examples:
-    >>> metric = evaluate.load("video_text_robustness")
-    >>> result = metric.compute(predictions=[0.072], references=[0.103], perturbations=["shuffle_order"])
-    >>> round(result["gamma_r"], 3)
-    0.699
-"""
-
-
-@evaluate.utils.file_utils.add_start_docstrings(_DESCRIPTION, _KWARGS_DESCRIPTION)
 class VideoTextRobustness(OptionalColumns, evaluate.Metric):
-    """Gammas of a model under perturbations."""
+    """Absolute, relative and chance-corrected gamma over any score (R@K, multiple-choice accuracy): how much of the
+    clean score is left under perturbations, averaged over severities, then over perturbations, by category, origin and
+    modality, with standard deviations.
 
+    Args:
+        predictions: `[rows]`, the score under a perturbation: a figure of a condition, or what one item contributes to
+            it.
+        references: `[rows]`, the clean score of the same.
+        perturbations: `[rows]`, the perturbation's name.
+        severities, categories, origins, modalities: optional, `[rows]`: severity 1..5; its category ("Noise");
+            "natural", "machine" or "synthetic"; "video", "text" or "both".
+        clusters: optional, `[rows]`, the source video where rows are items: adds 95 % intervals.
+        chance: what guessing scores; adds the chance-corrected gamma.
+        percent: the scores are 0..100.
+        ddof: of the standard deviations.
+        seed: of the bootstrap.
+    Returns:
+        A dict of numbers, and one a perturbation and group; the card lists the keys. NaN raises ValueError.
+    Examples:
+        >>> metric = evaluate.load("video_text_robustness")
+        >>> result = metric.compute(predictions=[0.072], references=[0.103], perturbations=["shuffle_order"])
+        >>> round(result["gamma_r"], 3)
+        0.699
+    """
+
+    columns: ClassVar[dict[str, Column]] = {
+        "predictions": "float64",
+        "references": "float64",
+        "perturbations": "string",
+        "severities": "int64",
+        "categories": "string",
+        "origins": "string",
+        "modalities": "string",
+        "clusters": "string",
+    }
     optional = ("severities", "categories", "origins", "modalities", "clusters")
+    citation = ROBUSTNESS_PAPER
     example: ClassVar[dict[str, object]] = {
         "predictions": [0.072, 0.063, 0.05],
         "references": [0.103, 0.103, 0.103],
@@ -48,21 +54,6 @@ class VideoTextRobustness(OptionalColumns, evaluate.Metric):
         "severities": [None, 1, 2],
         "modalities": ["text", "video", "video"],
     }
-
-    def _info(self) -> evaluate.MetricInfo:
-        columns = {
-            "predictions": "float64",
-            "references": "float64",
-            "perturbations": "string",
-            "severities": "int64",
-            "categories": "string",
-            "origins": "string",
-            "modalities": "string",
-            "clusters": "string",
-        }
-        return module_info(
-            "metric", _DESCRIPTION, citation=ROBUSTNESS_PAPER, usage=_KWARGS_DESCRIPTION, columns=columns
-        )
 
     def _compute(self, predictions: Values, references: Values, perturbations: Values, **options: Argument) -> Figures:
         return robustness(references, predictions, perturbations, **options)
