@@ -14,7 +14,7 @@ from pathlib import Path
 from video_contrast.errors import UsageError
 from video_contrast.files import write_text
 from video_contrast.question_text import LETTERS, WHICH_SENTENCE, question_of
-from video_contrast.reports.exports.tables import choice_tables, mp4_tables, python_file
+from video_contrast.reports.exports.tables import Export, python_file
 from video_contrast.rows import MultipleChoiceRow
 from video_contrast.video import Clip
 
@@ -26,38 +26,25 @@ def {name}(frames: int = 0):
 '''
 
 
-def inspect_ai(
-    folder: str | Path, output: str | Path, *, video_root: str | Path | None = None, write_videos: bool = False
-) -> list[Path]:
-    """Writes the tasks.
+def inspect_ai(export: Export) -> list[Path]:
+    """Writes the tasks; returns the samples' files, and last the Python file.
 
-    Args:
-        folder: a built set.
-        output: the folder of the tasks.
-        video_root: where the clips lie; where the set says by default.
-        write_videos: write the clips beside the tasks, cut to their spans.
-
-    Returns:
-        The samples' files, and last the Python file.
-
-    Raises:
-        UsageError: not a built set, it has no multiple-choice config, a row cannot be asked (see `choice_tables`), or
-            its video is no mp4 file.
+    Raises UsageError: as `Export.choice_tables`, or a video is no mp4 file.
     """
-    name, tables = choice_tables(folder, write_videos=write_videos)
-    clips, root = mp4_tables(tables, folder, output, video_root=video_root, write_videos=write_videos)
+    name, tables = export.choice_tables()
+    clips, root = export.clips(tables, mp4=True)
     stem, written, tasks = re.sub(r"\W+", "_", name), [], []
     for (config, split), rows in tables.items():
         data = f"{stem}_{config}_{split}.jsonl"
         lines = [json.dumps(_line(row, clips[Clip.of(row)]), ensure_ascii=False) + "\n" for row in rows]
-        written.append(write_text(Path(output) / data, "".join(lines)))
+        written.append(write_text(export.output / data, "".join(lines)))
         task = re.sub(r"\W+", "_", config if split == "test" else f"{config}_{split}")
         if not task.isidentifier():
             raise UsageError(f"config {config!r} has no name that a task of inspect_ai can have")
         tasks.append((task, TASK.format(name=task, config=config, split=split, data=data)))
-    source = python_file("inspect_task.py.template", root).replace("@TASKS@\n", "\n".join(text for _, text in tasks))
-    source = source.replace("@EXAMPLE@", tasks[0][0]).replace("THIS_FILE", f"{stem}.py")
-    return [*written, write_text(Path(output) / f"{stem}.py", source)]
+    text = "\n".join(text for _, text in tasks).rstrip("\n")
+    source = python_file("inspect_task.py.template", root, TASKS=text, EXAMPLE=tasks[0][0], FILE=f"{stem}.py")
+    return [*written, write_text(export.output / f"{stem}.py", source)]
 
 
 def _line(row: MultipleChoiceRow, video: str) -> dict[str, object]:

@@ -11,56 +11,23 @@ its `start_time` and `end_time` reach only those of its models that read them; t
 
 import json
 import re
-from importlib.resources import files
 from pathlib import Path
 
 from video_contrast.files import write_text
-from video_contrast.reports.exports.tables import choice_tables, python_file, write_clips
-from video_contrast.storage import SetFolder
+from video_contrast.reports.exports.tables import Export, cut_clips, filled, python_file
 
 
-def lmms_eval(
-    folder: str | Path,
-    output: str | Path,
-    *,
-    dataset: str | None = None,
-    video_root: str | Path | None = None,
-    write_videos: bool = False,
-) -> Path:
-    """Writes the task folder.
-
-    Args:
-        folder: a built set.
-        output: the task folder.
-        dataset: the set's name on the Hub, written in the place of the folder (for a task that is to be shared).
-        video_root: where the clips lie; where the set says by default.
-        write_videos: write the clips beside the tasks, cut to their spans.
-
-    Raises:
-        UsageError: not a built set, it has no multiple-choice config, or a row cannot be asked (see `choice_tables`).
-    """
-    name, tables = choice_tables(folder, write_videos=write_videos)
-    target, root = Path(output), Path(video_root or SetFolder(Path(folder)).video_root)
-    clips = write_clips(tables, root, target) if write_videos else {}
+def lmms_eval(export: Export) -> list[Path]:
+    """Writes the task folder; returns its files. Raises UsageError: as `Export.choice_tables`."""
+    name, tables = export.choice_tables()
+    clips, root = export.clips(tables, mp4=False)
     stem = re.sub(r"\W+", "_", name)
-    tasks = {}
-    for config, split in tables:
-        task = f"{stem}_{config}" + ("" if split == "test" else f"_{split}")
-        tasks[task] = _task(task, dataset or str(Path(folder).resolve()), config, split)
-    for task, text in tasks.items():
-        write_text(target / f"{task}.yaml", text)
+    tasks = {f"{stem}_{config}" + ("" if split == "test" else f"_{split}"): (config, split) for config, split in tables}
+    for task, (config, split) in tasks.items():
+        values = {"NAME": task, "DATASET": json.dumps(export.source), "CONFIG": config, "SPLIT": split}
+        write_text(export.output / f"{task}.yaml", filled("lmms_eval_task.yaml.template", **values))
     if len(tasks) > 1:
-        write_text(target / f"_{stem}.yaml", f"group: {stem}\ntask:\n" + "".join(f"- {task}\n" for task in tasks))
-    cut = [[clip.video_path, clip.start, clip.end, path] for clip, path in clips.items() if path != clip.video_path]
-    source = python_file("lmms_eval_utils.py.template", target if write_videos else root)
-    write_text(target / "utils.py", source.replace("@CUT@", "".join(f"    {tuple(line)!r},\n" for line in cut)))
-    return target
-
-
-def _task(name: str, dataset: str, config: str, split: str) -> str:
-    """The YAML of a task."""
-    template = files("video_contrast.reports.exports") / "lmms_eval_task.yaml.template"
-    text = template.read_text(encoding="utf-8")
-    for key, value in {"NAME": name, "DATASET": json.dumps(dataset), "CONFIG": config, "SPLIT": split}.items():
-        text = text.replace(f"@{key}@", value)
-    return text
+        group = f"group: {stem}\ntask:\n" + "".join(f"- {task}\n" for task in tasks)
+        write_text(export.output / f"_{stem}.yaml", group)
+    write_text(export.output / "utils.py", python_file("lmms_eval_utils.py.template", root, CUT=cut_clips(clips)))
+    return sorted(export.output.iterdir())

@@ -1,7 +1,8 @@
-"""The multiple-choice tables of a set, with clips that a tool can show which reads whole files."""
+"""A built set on its way to another tool: its tables, and clips that a tool can show which reads whole files."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 from typing import cast
@@ -18,35 +19,66 @@ Tables = dict[tuple[str, str], list[MultipleChoiceRow]]  # (config, split) -> ro
 AnyTables = dict[tuple[str, str], list[Row]]
 
 
-def tables_of(folder: str | Path, layouts: Sequence[Layout], *, write_videos: bool) -> tuple[str, AnyTables]:
-    """The name of a built set and its tables of some layouts.
+@dataclass(frozen=True)
+class Export:
+    """What is exported, and where to."""
 
-    `write_videos`: accept rows whose clip is a span of a file, which `write_clips` cuts. Raises UsageError: not a built
-    set, or a row that would be asked about a clip that is not its own or has more candidates than there are letters.
-    """
-    built = SetFolder.built(folder)
-    tables = {
-        (config, split): built.rows(config, split)
-        for config in sorted(built.configs)
-        if built.layout(config) in layouts
-        for split in sorted(built.splits(config))
-    }
-    for (config, _), rows in tables.items():
-        for number, row in enumerate(rows):
-            if reason := _rejection_reason(row, write_videos):
-                raise UsageError(f"{config}, row {number} (id {row['id']!r}): {reason}")
-    return built.builder, tables
+    folder: Path  # of a built set
+    output: Path  # folder of the files
+    dataset: str | None = None  # lmms-eval, mteb: the set's name on the Hub, in the place of its folder
+    video_root: Path | None = None  # where the clips lie; where the set says by default
+    write_videos: bool = False  # write the clips beside the files, cut to their spans
 
+    def tables(self, layouts: Sequence[Layout]) -> tuple[str, AnyTables]:
+        """The name of the set and its tables of some layouts.
 
-def choice_tables(folder: str | Path, *, write_videos: bool) -> tuple[str, Tables]:
-    """The name of a built set and its multiple-choice tables, as `tables_of`.
+        Raises UsageError: not a built set, or a row that would be asked about a clip that is not its own (a span, where
+        clips are not written) or has more candidates than there are letters.
+        """
+        built = SetFolder.built(self.folder)
+        tables = {
+            (config, split): built.rows(config, split)
+            for config in sorted(built.configs)
+            if built.layout(config) in layouts
+            for split in sorted(built.splits(config))
+        }
+        for (config, _), rows in tables.items():
+            for number, row in enumerate(rows):
+                if reason := _rejection_reason(row, self.write_videos):
+                    raise UsageError(f"{config}, row {number} (id {row['id']!r}): {reason}")
+        return built.builder, tables
 
-    Raises UsageError: as `tables_of`, or it has no such table.
-    """
-    name, tables = tables_of(folder, ("multiple_choice",), write_videos=write_videos)
-    if not tables:
-        raise UsageError(f"{folder} has no multiple-choice config; retrieval sets have no place in this format")
-    return name, cast(Tables, tables)
+    def choice_tables(self) -> tuple[str, Tables]:
+        """The name of the set and its multiple-choice tables. Raises UsageError: as `tables`, or it has none."""
+        name, tables = self.tables(("multiple_choice",))
+        if not tables:
+            raise UsageError(
+                f"{self.folder} has no multiple-choice config; retrieval sets have no place in this format"
+            )
+        return name, cast(Tables, tables)
+
+    def clips(self, tables: Mapping[tuple[str, str], Sequence[Row]], *, mp4: bool) -> tuple[dict[Clip, str], Path]:
+        """The file of each clip, below the folder that is returned with them; written where that is asked for.
+
+        `mp4`: the tool reads mp4 files only. Raises UsageError: a video is of another kind, and clips are not to be
+        written; VideoContrastError: a video is missing or cannot be read.
+        """
+        root = self.video_root or SetFolder(self.folder).video_root
+        if self.write_videos:
+            return _write_clips(tables, root, self.output), self.output
+        for (config, _), rows in tables.items():
+            for number, row in enumerate(rows):
+                if mp4 and not row["video_path"].endswith(".mp4"):
+                    raise UsageError(
+                        f"{config}, row {number} (id {row['id']!r}): this format takes mp4 files only, not "
+                        f"{row['video_path']!r}: give --write-videos, which makes them"
+                    )
+        return {Clip.of(row): row["video_path"] for rows in tables.values() for row in rows}, root
+
+    @property
+    def source(self) -> str:
+        """Where `datasets` reads the set: its name on the Hub, or its folder."""
+        return self.dataset or str(self.folder.resolve())
 
 
 def _rejection_reason(row: Row, write_videos: bool) -> str | None:
@@ -62,11 +94,10 @@ def _rejection_reason(row: Row, write_videos: bool) -> str | None:
     return None
 
 
-def write_clips(tables: Tables | AnyTables, video_root: Path, output: Path) -> dict[Clip, str]:
+def _write_clips(tables: Mapping[tuple[str, str], Sequence[Row]], video_root: Path, output: Path) -> dict[Clip, str]:
     """Writes the clips of tables as mp4 files below `output`; returns the relative path of each.
 
-    A whole mp4 file is copied; a span, or a file of another kind, is encoded again. `tables`: of `choice_tables`.
-    Raises VideoContrastError: a video is missing or cannot be read.
+    A whole mp4 file is copied; a span, or a file of another kind, is encoded again.
     """
     written: dict[Clip, str] = {}
     clips = sorted({Clip.of(row) for rows in tables.values() for row in rows}, key=lambda clip: clip.sort_key)
@@ -86,34 +117,22 @@ def write_clips(tables: Tables | AnyTables, video_root: Path, output: Path) -> d
     return written
 
 
-def mp4_tables(
-    tables: Tables, folder: str | Path, output: str | Path, *, video_root: str | Path | None, write_videos: bool
-) -> tuple[dict[Clip, str], Path]:
-    """The mp4 file of each clip, below the folder that is returned with them, for tools that read mp4 files only.
-
-    Raises UsageError: a video is of another kind, and clips are not to be written.
-
-    Args:
-        tables: of `choice_tables`.
-        video_root: where the clips lie; where the set says by default.
-        write_videos: write the clips below `output`, cut to their spans.
-    """
-    root = Path(video_root or SetFolder(Path(folder)).video_root)
-    if write_videos:
-        return write_clips(tables, root, Path(output)), Path(output)
-    for (config, _), rows in tables.items():
-        for number, row in enumerate(rows):
-            if not row["video_path"].endswith(".mp4"):
-                raise UsageError(
-                    f"{config}, row {number} (id {row['id']!r}): this format takes mp4 files only, not "
-                    f"{row['video_path']!r}: give --write-videos, which makes them"
-                )
-    return {Clip.of(row): row["video_path"] for rows in tables.values() for row in rows}, root
+def cut_clips(clips: Mapping[Clip, str]) -> str:
+    """The clips that were cut, as lines of a list in Python: video, start, end and file of each."""
+    cut = [(clip.video_path, clip.start, clip.end, path) for clip, path in clips.items() if path != clip.video_path]
+    return "".join(f"    {line!r},\n" for line in cut)
 
 
-def python_file(template: str, video_root: Path) -> str:
-    """The Python file that goes with an export."""
-    source = (files("video_contrast.reports.exports") / template).read_text(encoding="utf-8")
-    carried = (files("video_contrast") / "question_text.py").read_text(encoding="utf-8")  # asks and reads answers
+def filled(template: str, **values: str) -> str:
+    """A template of this folder with its `@NAMES@` filled in."""
+    text = (files("video_contrast.reports.exports") / template).read_text(encoding="utf-8")
+    for name, value in values.items():
+        text = text.replace(f"@{name}@", value)
+    return text
+
+
+def python_file(template: str, video_root: Path, **values: str) -> str:
+    """The Python file that goes with an export; it carries the code that asks and reads answers."""
+    carried = (files("video_contrast") / "question_text.py").read_text(encoding="utf-8")
     root = json.dumps(video_root.resolve().as_posix(), ensure_ascii=False)
-    return source.replace("@CARRIED@\n", carried).replace('"@VIDEO_ROOT@"', root)
+    return filled(template, **values, CARRIED=carried.rstrip("\n"), VIDEO_ROOT=root)

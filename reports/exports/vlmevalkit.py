@@ -11,7 +11,7 @@ from pathlib import Path
 
 from video_contrast.files import write_text
 from video_contrast.question_text import LETTERS, WHICH_SENTENCE, question_of
-from video_contrast.reports.exports.tables import choice_tables, mp4_tables, python_file
+from video_contrast.reports.exports.tables import Export, python_file
 from video_contrast.reports.layout import no_formula
 from video_contrast.rows import MultipleChoiceRow
 from video_contrast.video import Clip
@@ -21,9 +21,7 @@ Line = dict[str, str | int]  # column -> cell
 _FIRST = ("index", "id", "video", "question", "prompt", "option", "candidates")
 
 
-def vlmevalkit(
-    folder: str | Path, output: str | Path, *, video_root: str | Path | None = None, write_videos: bool = False
-) -> list[Path]:
+def vlmevalkit(export: Export) -> list[Path]:
     """Writes `OUTPUT/<set>_<config>_<split>.tsv`, a file a multiple-choice config and split, and the class.
 
     Columns: `index`, `id`, `video` (the path without its ending), `question`, `prompt` and `option` (how its release
@@ -31,32 +29,21 @@ def vlmevalkit(
     `answer` (a letter, or yes or no), `kinds`. Text that a spreadsheet would run as a formula has an apostrophe before
     it, which the class takes away.
 
-    Args:
-        folder: a built set.
-        output: the folder of the files.
-        video_root: where the clips lie; where the set says by default.
-        write_videos: write the clips beside the tables, cut to their spans.
-
-    Returns:
-        The TSV files, and last the Python file.
-
-    Raises:
-        UsageError: not a built set, it has no multiple-choice config, a row cannot be asked (see `choice_tables`), or
-            its video is no mp4 file.
+    Returns the TSV files, and last the Python file. Raises UsageError: as `Export.choice_tables`, or a video is no mp4
+    file.
     """
-    name, tables = choice_tables(folder, write_videos=write_videos)
-    clips, root = mp4_tables(tables, folder, output, video_root=video_root, write_videos=write_videos)
-    target = Path(output)
+    name, tables = export.choice_tables()
+    clips, root = export.clips(tables, mp4=True)
     written = [
         write_text(
-            target / f"{name}_{config}_{split}.tsv",
+            export.output / f"{name}_{config}_{split}.tsv",
             _tsv([_line(number, row, clips[Clip.of(row)]) for number, row in enumerate(rows)]),
         )
         for (config, split), rows in tables.items()
     ]
-    source = python_file("vlmevalkit_sets.py.template", root)
-    source = source.replace("@EXAMPLE@", written[0].stem).replace("THIS_FILE", CLASS.removesuffix(".py"))
-    return [*written, write_text(target / CLASS, source)]
+    file = CLASS.removesuffix(".py")
+    source = python_file("vlmevalkit_sets.py.template", root, EXAMPLE=written[0].stem, FILE=file)
+    return [*written, write_text(export.output / CLASS, source)]
 
 
 def _line(number: int, row: MultipleChoiceRow, video: str) -> Line:

@@ -20,7 +20,7 @@ from video_contrast.builders.writing import write_set
 from video_contrast.cli import main
 from video_contrast.errors import UsageError
 from video_contrast.question_text import Question
-from video_contrast.reports.exports import lmms_eval, vlmevalkit
+from video_contrast.reports.exports import Export, lmms_eval, vlmevalkit
 from video_contrast.rows import multiple_choice_row
 from video_contrast.storage import open_set
 from video_contrast.video import read_video, write_video
@@ -48,8 +48,8 @@ def read_task(path: Path) -> tuple[dict[str, Any], Any]:
 def test_an_lmms_eval_task_asks_and_scores_every_item(made: Path, tmp_path: Path) -> None:
     import datasets
 
-    tasks = lmms_eval(made, tmp_path / "tasks")
-    assert {p.name for p in tasks.iterdir()} == {
+    tasks = tmp_path / "tasks"
+    assert {p.name for p in lmms_eval(Export(made, tasks))} == {
         "utils.py", "_fabricated.yaml", "fabricated_random_mc.yaml", "fabricated_verb_mc.yaml",
     }  # fmt: skip
     task, utils = read_task(tasks / "fabricated_verb_mc.yaml")
@@ -71,7 +71,7 @@ def test_an_lmms_eval_task_asks_and_scores_every_item(made: Path, tmp_path: Path
 
 
 def test_a_vlmevalkit_tsv_holds_the_items(made: Path, tmp_path: Path) -> None:
-    files = vlmevalkit(made, tmp_path)
+    files = vlmevalkit(Export(made, tmp_path))
     assert [file.name for file in files] == [
         "fabricated_random_mc_test.tsv", "fabricated_verb_mc_test.tsv", "video_contrast_sets.py",
     ]  # fmt: skip
@@ -101,7 +101,7 @@ def test_no_cell_is_a_formula_and_the_class_restores_what_it_reads(
     facts = {"pretty_name": "T", "summary": "s", "licence": "x", "seed": 0, "configs": {"random_mc": {}}}
     write_set(BuiltSet("fabricated", {"random_mc": {"test": rows}}, facts, {}), tmp_path / "set")
     (tmp_path / "set" / "v.mp4").write_bytes(b"")
-    files = vlmevalkit(tmp_path / "set", tmp_path / "out")
+    files = vlmevalkit(Export(tmp_path / "set", tmp_path / "out"))
     with open(files[0], encoding="utf-8", newline="") as handle:
         lines = list(csv.DictReader(handle, delimiter="\t"))
     cells = [cell for line in lines for cell in line.values()]
@@ -119,7 +119,7 @@ def test_a_video_root_with_quotes_is_found(tmp_path: Path) -> None:
     root = tmp_path / 'the "best" o\'f ü 😀'
     write_set(BuiltSet("fabricated", {"random_mc": {"test": rows}}, facts, {}), root)
     (root / "v.mp4").write_bytes(b"")
-    lmms_eval(root, tmp_path / "out")
+    lmms_eval(Export(root, tmp_path / "out"))
     utils = runpy.run_path(str(next((tmp_path / "out").rglob("utils.py"))))
     assert utils["doc_to_visual"](rows[0]) == [str(root / "v.mp4")]
 
@@ -159,7 +159,7 @@ def test_lmms_eval_itself_reads_asks_and_scores_the_task(made: Path, tmp_path: P
         def loglikelihood(self, requests: Any) -> Any:
             raise AssertionError("only generation is asked for")
 
-    lmms_eval(made, tmp_path / "tasks")
+    lmms_eval(Export(made, tmp_path / "tasks"))
     manager = tasks.TaskManager(include_path=str(tmp_path / "tasks"))
     assert {"fabricated", "fabricated_verb_mc", "fabricated_random_mc"} <= set(manager.all_tasks)
     found = evaluator.simple_evaluate(
@@ -173,7 +173,7 @@ def test_vlmevalkit_itself_reads_asks_and_scores_the_set(
 ) -> None:
     known = pytest.importorskip("vlmeval.dataset", reason="VLMEvalKit is not installed")
     monkeypatch.setenv("HOME", str(tmp_path))  # it keeps frames there
-    files = vlmevalkit(made, tmp_path / "tsv")
+    files = vlmevalkit(Export(made, tmp_path / "tsv"))
     spec = importlib.util.spec_from_file_location("video_contrast_sets", files[-1])
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -222,7 +222,9 @@ ASKED = "Look at 8 frames. Why does he run?\nOptions:\n(A) to play {frames}\n(B)
 
 
 def test_lmms_eval_asks_the_question_with_the_prompt_of_its_release(questions: Path, tmp_path: Path) -> None:
-    task, _ = read_task(lmms_eval(questions, tmp_path, write_videos=True) / "asked_why_mc.yaml")
+    task, _ = read_task(
+        next(f for f in lmms_eval(Export(questions, tmp_path, write_videos=True)) if f.suffix == ".yaml")
+    )
     first, second = open_set(questions).choice_rows("why_mc", "test")
     own = task["lmms_eval_specific_kwargs"]["default"]
     assert task["doc_to_text"](first, own) == ASKED
@@ -232,7 +234,7 @@ def test_lmms_eval_asks_the_question_with_the_prompt_of_its_release(questions: P
 
 
 def test_vlmevalkit_asks_the_question_with_the_prompt_of_its_release(questions: Path, tmp_path: Path) -> None:
-    files = vlmevalkit(questions, tmp_path, write_videos=True)
+    files = vlmevalkit(Export(questions, tmp_path, write_videos=True))
     with open(files[0], encoding="utf-8", newline="") as handle:
         first, second = csv.DictReader(handle, delimiter="\t")
     asked = Question(*(first[name] for name in ("question", "prompt", "option"))).of_frames(8)
@@ -244,15 +246,17 @@ def test_vlmevalkit_asks_the_question_with_the_prompt_of_its_release(questions: 
 @pytest.mark.parametrize("export", [lmms_eval, vlmevalkit])
 def test_a_span_is_refused_or_cut(questions: Path, tmp_path: Path, export: Any) -> None:
     with pytest.raises(UsageError, match=r"why_mc, row 0 \(id '0'\): .* --write-videos"):
-        export(questions, tmp_path / "refused")
+        export(Export(questions, tmp_path / "refused"))
     assert not (tmp_path / "refused").exists()
-    export(questions, tmp_path / "cut", write_videos=True)
+    export(Export(questions, tmp_path / "cut", write_videos=True))
     [cut] = set((tmp_path / "cut" / "clips").iterdir()) - {tmp_path / "cut/clips/a.mp4"}
     assert len(read_video(cut).frames) == 4  # 0.5 s of 8 frames a second
 
 
 def test_lmms_eval_shows_the_cut_file_of_a_span(questions: Path, tmp_path: Path) -> None:
-    task, _ = read_task(lmms_eval(questions, tmp_path, write_videos=True) / "asked_why_mc.yaml")
+    task, _ = read_task(
+        next(f for f in lmms_eval(Export(questions, tmp_path, write_videos=True)) if f.suffix == ".yaml")
+    )
     first, second = open_set(questions).choice_rows("why_mc", "test")
     [cut] = set((tmp_path / "clips").iterdir()) - {tmp_path / "clips/a.mp4"}
     assert task["doc_to_visual"](first) == [str(cut)]
@@ -265,7 +269,7 @@ def test_a_perturbed_set_is_refused(tmp_path: Path) -> None:
     set_of(tmp_path / "set", "blurred", {"mc": [row]})
     for export in (lmms_eval, vlmevalkit):
         with pytest.raises(UsageError, match="perturb"):
-            export(tmp_path / "set", tmp_path / "out", write_videos=True)
+            export(Export(tmp_path / "set", tmp_path / "out", write_videos=True))
 
 
 def test_more_candidates_than_letters_are_refused(tmp_path: Path) -> None:
@@ -276,7 +280,7 @@ def test_more_candidates_than_letters_are_refused(tmp_path: Path) -> None:
     set_of(tmp_path / "set", "long", {"mc": [row]})
     for export in (lmms_eval, vlmevalkit):
         with pytest.raises(UsageError, match="26"):
-            export(tmp_path / "set", tmp_path / "out")
+            export(Export(tmp_path / "set", tmp_path / "out"))
 
 
 def test_the_class_for_vlmevalkit_asks_and_scores(
@@ -303,7 +307,7 @@ def test_the_class_for_vlmevalkit_asks_and_scores(
         module = types.ModuleType(name)
         vars(module).update(content)
         monkeypatch.setitem(sys.modules, name, module)
-    files = vlmevalkit(questions, tmp_path, write_videos=True)
+    files = vlmevalkit(Export(questions, tmp_path, write_videos=True))
     script = runpy.run_path(str(files[-1]))
     script["register"]()
     data = parts["vlmeval.dataset.video_dataset_config"]["supported_video_datasets"]["asked_why_mc_test"]()

@@ -13,7 +13,7 @@ import pytest
 
 import video_contrast
 from video_contrast.cli import main
-from video_contrast.reports.exports import inspect_ai, mteb
+from video_contrast.reports.exports import Export, inspect_ai, mteb
 from video_contrast.reports.foreign_logs import read_logs
 from video_contrast.reports.hits import hit
 from video_contrast.runner.kinds.base import LoadOptions
@@ -86,7 +86,7 @@ def test_inspect_ai_runs_the_task_and_scores_every_item_as_the_run(
             return ModelOutput.from_content("checkpoint", manners[len(asked) % 5])
 
     modelapi(name="contrast_test")(lambda: Checkpoint)
-    *data, source = inspect_ai(world / "set", tmp_path / "tasks")
+    *data, source = inspect_ai(Export(world / "set", tmp_path / "tasks"))
     assert [path.name for path in data] == ["shapes_gender_mc_test.jsonl"] and source.name == "shapes.py"
     logs = inspect.eval(
         f"{source}@gender_mc", model=get_model("contrast_test/checkpoint"), log_dir=str(tmp_path / "logs"),
@@ -111,7 +111,7 @@ def test_inspect_ai_shows_images_on_request(world: Path, tmp_path: Path) -> None
     pytest.importorskip("inspect_ai", reason="inspect_ai is not installed")
     from inspect_ai.model import ContentImage, ContentText
 
-    module = imported(inspect_ai(world / "set", tmp_path)[-1])
+    module = imported(inspect_ai(Export(world / "set", tmp_path))[-1])
     sample = module.gender_mc(frames=3).dataset[0]
     assert [type(part) for part in sample.input[0].content] == [ContentImage] * 3 + [ContentText]
     assert sample.input[0].content[0].image.startswith("data:image/jpeg;base64,")
@@ -151,7 +151,7 @@ def test_mteb_ranks_every_item_as_the_run(
 
         similarity_pairwise = similarity
 
-    module = imported(mteb(world / "set", tmp_path))
+    module = imported(mteb(Export(world / "set", tmp_path))[0])
     names = ["ShapesGenderMc", "ShapesRetrievalT2V", "ShapesRetrievalV2T"]
     assert [task.metadata.name for task in module.TASKS] == names
     results = peer.evaluate(

@@ -3,7 +3,7 @@
 import json
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from video_contrast.commands.command import command, names_in
 from video_contrast.console import AsJson, counted, say
@@ -24,17 +24,11 @@ def export(
     as_json: AsJson = False,
 ) -> None:
     """Write a built set for lmms-eval, VLMEvalKit, inspect_ai or MTEB, or as preferences."""
-    from video_contrast.reports import exports
+    from video_contrast.reports.exports import FORMATS, Export
 
-    where: dict[str, Any] = {"video_root": video_root, "write_videos": write_videos}  # of options, each of its own type
     if repo and format_ not in ("lmms-eval", "mteb"):
         raise UsageError(f"--repo goes with --format lmms-eval or mteb: files of {format_} hold the items themselves")
-    if format_ == "lmms-eval":
-        written = sorted(exports.lmms_eval(folder, output, dataset=repo, **where).iterdir())
-    elif format_ == "mteb":
-        written = [exports.mteb(folder, output, dataset=repo, **where)]
-    else:
-        written = {"vlmevalkit": exports.vlmevalkit, "inspect-ai": exports.inspect_ai}[format_](folder, output, **where)
+    written = FORMATS[format_](Export(folder, output, repo, video_root, write_videos))
     files = [str(path) for path in written]
     if as_json:
         print(json.dumps(files))
