@@ -46,7 +46,7 @@ class OptionalColumns:
         def feature(column: Column) -> Any:
             return datasets.Value(column) if isinstance(column, str) else datasets.List(feature(column[0]))
 
-        description, usage = inspect.getdoc(type(self)).split("\n\n", 1)
+        description, usage = (inspect.getdoc(type(self)) or "").split("\n\n", 1)
         kinds = (evaluate.Metric, evaluate.MetricInfo), (evaluate.Comparison, evaluate.ComparisonInfo)
         make = next((info for kind, info in kinds if isinstance(self, kind)), evaluate.MeasurementInfo)
         return make(
