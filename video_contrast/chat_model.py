@@ -301,13 +301,14 @@ def _answer(output: object) -> Answer:
     alternatives = [
         list({token.token: (token.token, float(token.logprob)) for token in tokens}.values()) for tokens in listed
     ]
-    return {"text": _text_of(choices[0].message), "alternatives": alternatives or None}
+    filtered = getattr(choices[0], "finish_reason", None) == "content_filter"
+    return {"text": _text_of(choices[0].message, filtered), "alternatives": alternatives or None}
 
 
-def _text_of(message: object) -> str:
+def _text_of(message: object, filtered: bool) -> str:
     text: Json = getattr(message, "content", None)
-    if text is None and any(getattr(message, name, None) for name in THOUGHTS):
-        return ""  # the answer would have come after them
+    if text is None and (filtered or any(getattr(message, name, None) for name in (*THOUGHTS, "refusal"))):
+        return ""  # the answer would have come after the thoughts; a refusal is none
     if isinstance(text, list):  # parts, as they stand in requests
         return "".join(str(part.get("text") or "") for part in text if isinstance(part, dict))
     if text is None:

@@ -86,15 +86,15 @@ def letter_place(answer: str, count: int) -> "tuple[str, int] | None":
 def letter_of(answer: str, options: "list[str]") -> str:
     """The letter of an answer, or of the option that it repeats word for word; "" if it is neither.
 
-    >>> [letter_of(text, ["x", "y"]) for text in ("(B) because", "B. a man", "y.", "A man runs", "")]
-    ['B', 'B', 'B', '', '']
+    >>> [letter_of(text, ["x", "B flat", "y"]) for text in ("(C) because", "C. a man", "B flat.", "Y", "A man runs")]
+    ['C', 'C', 'B', 'C', '']
     """
-    place = letter_place(answer, len(options))
-    if place:
-        return place[0]
     text = THOUGHTS.sub("", answer).strip().rstrip(".").lower()
-    letters = [LETTERS[n] for n, option in enumerate(options) if text == option.strip().rstrip(".").lower()]
-    return letters[0] if letters else ""
+    repeated = [LETTERS[n] for n, option in enumerate(options) if text == option.strip().rstrip(".").lower()]
+    place = letter_place(answer, len(options))
+    if place and not (repeated and re.search(r"\w\W*\w", text)):  # an option may be a letter, and of another place
+        return place[0]
+    return repeated[0] if repeated else ""
 
 
 def yes_no_place(answer: str) -> "tuple[str, int] | None":

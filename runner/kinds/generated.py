@@ -265,11 +265,13 @@ class GeneratedScorer(PairScorer):
             question: what the captions answer.
         """
 
-        def read(questions: list[str], names: Sequence[str]) -> Sequence[np.ndarray | None]:
+        def read(
+            questions: list[str], names: Sequence[str], options: Sequence[Sequence[str]]
+        ) -> Sequence[np.ndarray | None]:
             self.question = self.question or questions[0]
             answers = [self._answer(clip, text, names) for text in questions]
             self.in_steps = self.in_steps or any(answer["alternatives"] is None for answer in answers)
-            return read_answers(answers, names)[0]
+            return read_answers(answers, names, options)[0]
 
         return prompts.scores_by_answers(captions, self.options, read, position=position, question=question)
 

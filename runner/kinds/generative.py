@@ -202,7 +202,9 @@ class GenerativeScorer(PairScorer):
         sums = self._score_endings(prompt, shifted, len(prompt.ids) - 1, read=read, only_last=False)
         return sums, [len(ending) for ending in endings]
 
-    def _read(self, clip: ClipFrames | None, questions: list[str], names: Sequence[str]) -> list[np.ndarray]:
+    def _read(
+        self, clip: ClipFrames | None, questions: list[str], names: Sequence[str], _: Sequence[Sequence[str]]
+    ) -> list[np.ndarray]:
         """Log-probabilities of the answers `names` after each question, float64[len(names)] a question."""
         if self.options.thinking:
             return [self._read_after_thinking(clip, question, names) for question in questions]

@@ -23,9 +23,9 @@ MIN_MASS = 0.01
 
 
 Rotations = Literal["none", "rotate", "latin"]
-# Questions, and the answers that are asked for -> the log-probability of each answer, float64[n] a question, or None
-# where it was none of them.
-ReadAnswers = Callable[[list[str], Sequence[str]], Sequence[np.ndarray | None]]
+# Questions, the answers that are asked for, and the texts behind letters, a list a question ([] for yes and no) -> the
+# log-probability of each answer, float64[n] a question, or None where it was none of them.
+ReadAnswers = Callable[[list[str], Sequence[str], Sequence[Sequence[str]]], Sequence[np.ndarray | None]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,11 +100,12 @@ def scores_by_answers(
     """
     questions = questions_about(captions, options, position=position, question=question)
     if question is None and options.scoring == "yesno":
-        return caption_scores(read(questions, YES_NO))
+        return caption_scores(read(questions, YES_NO, []))
     if question is not None and question.is_yes_no(captions):
-        return yes_no_scores(captions, read(questions, YES_NO)[0])
+        return yes_no_scores(captions, read(questions, YES_NO, [])[0])
     orders = orders_of(len(captions), options, position)
-    return letter_scores(orders, read(questions, tuple(LETTERS[: len(captions)])))
+    options_of = [[captions[n] for n in order] for order in orders.values()]
+    return letter_scores(orders, read(questions, tuple(LETTERS[: len(captions)]), options_of))
 
 
 def letter_scores(orders: Mapping[int, Sequence[int]], rows: Sequence[np.ndarray | None]) -> ScoreResult:

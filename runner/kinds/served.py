@@ -160,7 +160,12 @@ class ServedScorer(PairScorer):
         return _result(scored)
 
     def _read(
-        self, sent: SentClip, cost: ServedCost, questions: list[str], names: Sequence[str]
+        self,
+        sent: SentClip,
+        cost: ServedCost,
+        questions: list[str],
+        names: Sequence[str],
+        options: Sequence[Sequence[str]],
     ) -> list[np.ndarray | None]:
         """Log-probabilities of the answers `names`, one array a question about a clip; None: neither."""
         messages = [sent.question(question) for question in questions]
@@ -170,7 +175,7 @@ class ServedScorer(PairScorer):
                 self._agreed = True
         answers = sent.endpoint(self.chat).ask(messages, cost)
         self.in_steps = self.in_steps or any(answer["alternatives"] is None for answer in answers)
-        read, bounded = read_answers(answers, names)
+        read, bounded = read_answers(answers, names, options)
         cost.add(bounded_answers=bounded)
         return read
 

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from video_contrast.chat_model import Answer
-from video_contrast.question_text import letter_place, yes_no_place
+from video_contrast.question_text import letter_of, letter_place, yes_no_place
 from video_contrast.runner.kinds import prompts
 from video_contrast.runner.kinds.served_likelihood import CLAMPED
 
@@ -23,40 +23,40 @@ LEAST_REST = float(np.finfo(np.float32).eps)  # of the probability that no liste
 _SPACES = re.compile(r"[\s▁ĠĊ]+")  # as tokenizers write them, too
 _MARKS = re.compile(r"[\W_ĠĊ]+")
 Alternatives = Sequence[tuple[str, float]]  # of one token, the token itself first
+Place = tuple[str, int | None]  # the name that a text says, and where; None where the text is the option itself
 
 
-def read_answers(answers: Sequence[Answer], names: Sequence[str]) -> tuple[list[np.ndarray | None], int]:
+def read_answers(
+    answers: Sequence[Answer], names: Sequence[str], options: Sequence[Sequence[str]] = ()
+) -> tuple[list[np.ndarray | None], int]:
     """Reads the answers about one item, all in one way.
 
     Returns the log-probability of each name, float64[len(names)], one array an answer, None where it says none of them;
     and of how many answers a name was not among the listed alternatives, so that its log-probability is bounded.
-    `names`: the answers that were asked for, `prompts.YES_NO` or the first letters.
+    `names`: the answers that were asked for, `prompts.YES_NO` or the first letters. `options`: the texts behind the
+    letters, a list an answer: one that is repeated word for word is said.
     """
-    yes_no = names == prompts.YES_NO
-    places = [
-        yes_no_place(answer["text"]) if yes_no else letter_place(answer["text"], len(names)) for answer in answers
-    ]
+    places = _places([answer["text"] for answer in answers], names, options)
     read = [_log_probabilities(answer, place, names) for answer, place in zip(answers, places, strict=True)]
     if any(place and logs is None for logs, place in zip(read, places, strict=True)):
-        return read_words([answer["text"] for answer in answers], names), 0
+        return [place and np.where([name == place[0] for name in names], 0.0, NOT_SAID) for place in places], 0
     bounded = sum(logs is not None and bool(np.isnan(logs[0]).any()) for logs in read)
     return [None if logs is None else np.where(np.isnan(logs[0]), logs[1], logs[0]) for logs in read], bounded
 
 
-def read_words(texts: Sequence[str], names: Sequence[str]) -> list[np.ndarray | None]:
-    """What answers in words say: 0 for the name that is said and `NOT_SAID` for the others; None where none is said.
+def _places(texts: Sequence[str], names: Sequence[str], options: Sequence[Sequence[str]]) -> list[Place | None]:
+    """Which name each text says, and where; None where it says none."""
+    if names == prompts.YES_NO:
+        return [yes_no_place(text) for text in texts]
+    places: list[Place | None] = [letter_place(text, len(names)) for text in texts]
+    for n, (text, own) in enumerate(zip(texts, options, strict=False)):
+        letter, place = letter_of(text, list(own)), places[n]
+        if letter and (place is None or place[0] != letter):
+            places[n] = (letter, None)
+    return places
 
-    >>> [None if row is None else row.tolist() for row in read_words(["(B).", "It moves"], ("A", "B"))]
-    [[-100.0, 0.0], None]
-    """
-    yes_no = names == prompts.YES_NO
-    places = [yes_no_place(text) if yes_no else letter_place(text, len(names)) for text in texts]
-    return [place and np.where([name == place[0] for name in names], 0.0, NOT_SAID) for place in places]
 
-
-def _log_probabilities(
-    answer: Answer, place: tuple[str, int] | None, names: Sequence[str]
-) -> tuple[np.ndarray, float] | None:
+def _log_probabilities(answer: Answer, place: Place | None, names: Sequence[str]) -> tuple[np.ndarray, float] | None:
     """Log-probabilities of the names, NaN where they are not listed, and the bound of those that are not.
 
     None without log-probabilities, and where the text gives no answer and its first token almost certainly none either.
@@ -88,14 +88,17 @@ def _named(token: str, names: Sequence[str]) -> str | None:
     return name if name in names else None
 
 
-def _token_at(tokens: Sequence[Alternatives], text: str, place: tuple[str, int]) -> int | None:
-    """The number of the token in which a name stands in a text; None where the tokens are not those of the text.
+def _token_at(tokens: Sequence[Alternatives], text: str, place: Place) -> int | None:
+    """The number of the token in which a name stands in a text; None where none does, or they are not the text's.
 
     Spaces do not count: servers that decode tokens one by one lose them. Thoughts may stand before the text.
     """
+    name, start = place
+    if start is None:
+        return None
     pieces = [_SPACES.sub("", alternatives[0][0]) for alternatives in tokens]
-    whole, name = "".join(pieces), place[0]
-    head = _SPACES.sub("", text[: place[1] + len(name)])
+    whole = "".join(pieces)
+    head = _SPACES.sub("", text[: start + len(name)])
     begin = whole.rfind(_SPACES.sub("", text))
     begin = whole.find(head) if begin < 0 else begin
     if begin < 0:

@@ -71,8 +71,20 @@ def test_an_answer_that_is_no_option_is_counted_never_guessed(endpoint: Endpoint
     assert scored.parts is not None and all(part["unparseable"] == 1 for part in scored.parts)
 
 
-def body(message: Any, logprobs: Any = None, **more: Any) -> str:
-    choice = {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": message}}
+@pytest.mark.parametrize("logprobs", [True, False])
+def test_an_option_that_is_repeated_word_for_word_is_its_letter(
+    logprobs: bool, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    endpoint.logprobs = logprobs
+    monkeypatch.setattr(endpoint, "reply", lambda request: ("C major is played.", {"C": -0.1, "A": -3.0}))
+    scorer = ServedScorer(chat(endpoint), ServedOptions(scoring="letter", rotations="rotate"))
+    scored = scorer.score(CLIP, ["a man sits", "C major is played", "D minor is played"])
+    assert np.exp(scored.scores)[1] > 0.99 and scored.counts["unparseable"] == 0
+
+
+def body(message: Any, logprobs: Any = None, *, refusal: str | None = None, end: str = "stop", **more: Any) -> str:
+    choice = {"index": 0, "finish_reason": end, "message": {"role": "assistant", "content": message}}
+    choice["message"] |= {"refusal": refusal} if refusal else {}
     answer = {"id": "x", "created": 0, "model": "vlm", "system_fingerprint": "", "object": "chat.completion"}
     return json.dumps({**answer, "choices": [{**choice, "logprobs": logprobs}], "usage": None, **more})
 
@@ -85,6 +97,13 @@ def body(message: Any, logprobs: Any = None, **more: Any) -> str:
 def test_answers_in_parts_and_empty_log_probabilities_are_plain_answers(endpoint: Endpoint, reply: str) -> None:
     endpoint.failures = [reply] * 20
     assert ServedScorer(chat(endpoint)).score(CLIP, CAPTIONS).scores.tolist() == [1.0, 1.0, 1.0]
+
+
+@pytest.mark.parametrize("reply", [body(None, refusal="I can't help."), body(None, end="content_filter")])
+def test_a_refusal_and_a_filtered_answer_are_answers_that_say_nothing(endpoint: Endpoint, reply: str) -> None:
+    endpoint.failures = [reply]
+    scored = ServedScorer(chat(endpoint)).score(CLIP, CAPTIONS[:1])
+    assert np.isnan(scored.scores[0]) and scored.counts["unparseable"] == len(endpoint.asked) == 1
 
 
 def test_an_error_that_came_with_status_200_is_told(endpoint: Endpoint) -> None:
@@ -173,7 +192,7 @@ def test_answers_about_one_item_are_read_in_one_way(endpoint: Endpoint, monkeypa
 
 
 def test_a_sentence_that_begins_with_a_is_no_letter(endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch) -> None:
-    scorer = replying(endpoint, monkeypatch, ("A man sits", [{"A": -0.1, "B": -3.0}, {" man": -0.1}]))
+    scorer = replying(endpoint, monkeypatch, ("A man runs", [{"A": -0.1, "B": -3.0}, {" man": -0.1}]))
     scorer.options = ServedOptions(scoring="letter")
     assert np.isnan(scorer.score(CLIP, CAPTIONS[:2]).scores).all()
 
