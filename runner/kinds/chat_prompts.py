@@ -104,16 +104,25 @@ def continuations(tokenizer: Tokenizer, context: str, texts: Sequence[str]) -> l
     """Token ids of each text where it follows a context: both are encoded together, and those of the context cut off.
 
     Alone, a text would get what some tokenizers put before a beginning: a space, or a piece of its own for one. Where
-    the context's last token would be another one before the text, no such tokens follow the context, and the text is
-    encoded alone. `context`: what stands before each text, such as a rendered prompt. `texts`: answers or captions.
+    the context's last token would be another one before the text, no such tokens follow the context, and the text gets
+    those that it has at the beginning of a line. `context`: what stands before each text, such as a rendered prompt.
+    `texts`: answers or captions.
     """
     before = tokenizer.encode(context, add_special_tokens=False)
     rows = []
     for text in texts:
         whole = tokenizer.encode(context + text, add_special_tokens=False)
         joined = whole[: len(before)] != before
-        rows.append(tokenizer.encode(text, add_special_tokens=False) if joined else whole[len(before) :])
+        rows.append(_on_a_line(tokenizer, text) if joined else whole[len(before) :])
     return rows
+
+
+def _on_a_line(tokenizer: Tokenizer, text: str) -> list[int]:
+    """Token ids of a text behind a line break; those of the text alone where the two would share a token."""
+    before: list[int] = tokenizer.encode("\n", add_special_tokens=False)
+    whole: list[int] = tokenizer.encode("\n" + text, add_special_tokens=False)
+    alone: list[int] = tokenizer.encode(text, add_special_tokens=False)
+    return whole[len(before) :] if whole[: len(before)] == before else alone
 
 
 class ChatPrompts:

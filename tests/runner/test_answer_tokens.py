@@ -10,6 +10,7 @@ import transformers
 from tiny_parts import CHAT
 from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers
 
+from video_contrast.runner.kinds.chat_prompts import continuations
 from video_contrast.runner.kinds.generative import GenerativeScorer, ScoringOptions
 from video_contrast.runner.kinds.prompts import DESCRIBE, YESNO
 
@@ -143,3 +144,14 @@ def test_a_caption_has_the_likelihood_of_its_tokens_behind_the_prompt(parts: tup
         expected = sum(float(logs[n - 1, ids[n]]) for n in range(before, len(ids)))
         assert score == pytest.approx(expected, abs=1e-4)
         assert part["n_tokens"] == len(ids) - before
+
+
+def test_behind_a_prompt_that_an_answer_would_be_joined_to_it_is_said_as_on_a_line() -> None:
+    """Alone it would be the token of the answer behind a space, which no template puts there."""
+    tokenizer = metaspace("first")()
+    merges = [(":", "B"), ("▁", "B")]
+    vocabulary = {token: n for n, token in enumerate(["<unk>", "▁", ":", "B", "x", "\n", ":B", "▁B"])}
+    tokenizer.model = models.BPE(vocab=vocabulary, merges=merges, unk_token="<unk>")
+    fast = transformers.PreTrainedTokenizerFast(tokenizer_object=tokenizer, unk_token="<unk>")
+    assert fast.tokenize("x:B") == ["▁", "x", ":B"] and fast.tokenize("B") == ["▁B"]
+    assert continuations(fast, "x:", ["B", " B"]) == [[vocabulary["B"]], [vocabulary["▁B"]]]
