@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
+from urllib.parse import quote
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -120,7 +121,7 @@ def push_set(
     """
     with tempfile.TemporaryDirectory() as temporary:
         return upload(
-            (push.videos, _tables(push, repo, Path(temporary))),
+            (push.videos, _tables(push, repo, revision, Path(temporary))),
             repo,
             "dataset",
             message="Publish a set made with video-contrast",
@@ -130,7 +131,7 @@ def push_set(
         )
 
 
-def _tables(push: Push, repo: str, folder: Path) -> list[tuple[str, Path]]:
+def _tables(push: Push, repo: str, revision: str | None, folder: Path) -> list[tuple[str, Path]]:
     """What goes up beside the videos: the card names the repository in its example, so that it can be copied and run.
 
     With videos the tables have the column in which the Hub's viewer plays them.
@@ -144,7 +145,7 @@ def _tables(push: Push, repo: str, folder: Path) -> list[tuple[str, Path]]:
             if file.suffix == ".parquet":
                 pushed[path] = folder / path
                 pushed[path].parent.mkdir(exist_ok=True)
-                pq.write_table(with_videos(file, owner), pushed[path], compression="zstd")
+                pq.write_table(with_videos(file, owner, revision), pushed[path], compression="zstd")
     if push.videos or push.new_licence:
         text = pushed_card(text, licence=push.new_licence, videos=bool(push.videos))
         if CROISSANT in pushed:
@@ -271,15 +272,16 @@ def _chunks(files: Sequence[tuple[str, Path]]) -> Iterator[list[tuple[str, Path]
         yield chunk
 
 
-def with_videos(table: Path, repo: str) -> pa.Table:
+def with_videos(table: Path, repo: str, revision: str | None = None) -> pa.Table:
     """A table with the column; its schema tells `datasets` the type. Empty for edited clips, which are no file.
 
-    `table`: a parquet file of a set.
+    `table`: a parquet file of a set. `revision`: the branch with the clips; the main one by default.
     """
+    place = f"{repo}@{quote(revision, safe='')}" if revision else repo
     rows = pq.read_table(table)
     edited = rows["segments"].to_pylist() if "segments" in rows.column_names else [None] * len(rows)
     videos = [
-        None if segments else {"bytes": None, "path": f"hf://datasets/{repo}/{path}"}
+        None if segments else {"bytes": None, "path": f"hf://datasets/{place}/{path}"}
         for path, segments in zip(rows["video_path"].to_pylist(), edited, strict=True)
     ]
     field = _feature().arrow_schema.field(PLAYED)

@@ -81,9 +81,11 @@ def test_a_quiet_push_says_nothing(made: Path, hub: FakeHub, capfd: pytest.Captu
 
 
 def test_a_branch_is_made_for_a_revision(made: Path, hub: FakeHub) -> None:
-    push_set(plan_set(made), "me/set", revision="v1")
+    push_set(plan_set(made, with_videos=True), "me/set", revision="v1")
     assert hub.files("me/set") == {}
-    assert "README.md" in hub.files("me/set", revision="v1")
+    files = hub.files("me/set", revision="v1")
+    for row in pq.read_table(pa.BufferReader(files["verb_mc/test-00000-of-00001.parquet"])).to_pylist():
+        assert row["video"]["path"] == f"hf://datasets/me/set@v1/{row['video_path']}" and row["video_path"] in files
 
 
 @pytest.mark.parametrize("status", [0, 400])
@@ -346,8 +348,10 @@ def test_an_edited_clip_has_no_file_to_play(tmp_path: Path) -> None:
     part = {"video_path": "a.mp4", "start": 0.0, "end": 1.0}
     rows = [{"video_path": "a.mp4", "segments": [part]}, {"video_path": "a.mp4", "segments": None}]
     pq.write_table(pa.Table.from_pylist(rows), tmp_path / "t.parquet")
-    table = with_videos(tmp_path / "t.parquet", "me/set")
-    assert [video and video["path"] for video in table["video"].to_pylist()] == [None, "hf://datasets/me/set/a.mp4"]
+    for revision, place in ((None, "me/set"), ("a/branch", "me/set@a%2Fbranch")):
+        table = with_videos(tmp_path / "t.parquet", "me/set", revision)
+        paths = [video and video["path"] for video in table["video"].to_pylist()]
+        assert paths == [None, f"hf://datasets/{place}/a.mp4"]
 
 
 def test_metrics_become_private_spaces_of_their_names(hub: FakeHub, capsys: pytest.CaptureFixture[str]) -> None:
