@@ -5,6 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
@@ -46,8 +47,16 @@ def one_thread() -> None:
 
 def _begin(initializer: Callable[..., object] | None, arguments: tuple[object, ...]) -> None:
     one_thread()
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     if initializer is not None:
         initializer(*arguments)
+
+
+def _end_with_parent() -> None:
+    """Ends this process with the one that started it, which, where it was killed, could not do so."""
+    if parent := multiprocessing.parent_process():
+        parent.join()
+        os._exit(1)
 
 
 @contextmanager

@@ -3,6 +3,8 @@
 import datetime
 import os
 import signal
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -86,3 +88,14 @@ def test_without_the_first_process_the_others_end_with_one_sentence_and_the_comm
 def test_a_process_that_does_not_come_is_waited_for_for_minutes_only(place: Path) -> None:
     left_alone(2, one_never_comes, place)
     assert (place / "waited").read_text().startswith("the 2 processes of the run did not meet within 0:00:03")
+
+
+def test_workers_end_with_a_parent_that_is_killed() -> None:
+    code = (
+        "import time; from video_contrast.launcher import worker_pool\n"
+        "pool = worker_pool(2); pool.submit(time.sleep, 60); pool.submit(print, 'began', flush=True); time.sleep(60)"
+    )
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as parent:
+        assert parent.stdout is not None and parent.stdout.readline() == "began\n"
+        parent.kill()
+        parent.communicate(timeout=10)  # the workers hold its output as long as they live

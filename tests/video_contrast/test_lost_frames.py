@@ -1,9 +1,11 @@
 """Frames that a container loses, ends that are missing, and what a file cannot tell: damage, or a remark."""
 
+import logging
 import threading
 from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import av
 import av.logging
@@ -88,6 +90,12 @@ def test_damage_that_ffmpeg_only_logs_is_that_of_its_frames(tmp_path: Path) -> N
     counter = Counter()
     decode(path, [13], counter, accept_damaged=True)
     assert "slice CRC mismatch" in counter.damaged[str(path)]
+
+
+def test_what_ffmpeg_logs_in_another_thread_is_not_printed(capsys: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(logging.getLogger(), "handlers", [])  # as in a process that sets up no logging
+    logging.getLogger("libav.h264").error("slice CRC mismatch")
+    assert capsys.readouterr().err == ""
 
 
 def test_the_log_of_ffmpeg_is_left_as_it_was(tmp_path: Path) -> None:

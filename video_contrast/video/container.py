@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import stat
 import threading
@@ -21,6 +22,7 @@ FORMATS = (
     "dv", "h264", "hevc", "m4v", "obu",
 )  # fmt: skip
 _OF_THREAD = threading.local()
+logging.getLogger("libav").addHandler(logging.NullHandler())  # Python prints what reaches no handler
 _LOST = "edit unit sync lost"  # what MXF calls no error: frames are left out
 
 
