@@ -14,7 +14,7 @@ Everything heavy (torch, transformers, datasets, evaluate) is imported where it 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from video_contrast.errors import UsageError, VideoContrastError, missing_library
+from video_contrast.errors import UsageError, VideoContrastError, libraries_named
 from video_contrast.version import __version__
 
 if TYPE_CHECKING:
@@ -61,12 +61,10 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:  # the types are those of the imports above
     if name in _LAZY:
-        try:
+        with libraries_named():
             if _LAZY[name] in ("video_contrast.api", "video_contrast.storage"):
                 import_module("pyarrow")  # of the extra that has all they need: said here, not deep inside of a call
             return getattr(import_module(_LAZY[name]), name)
-        except ModuleNotFoundError as error:
-            raise missing_library(error) or error from error
     raise AttributeError(f"module 'video_contrast' has no attribute {name!r}")
 
 

@@ -4,6 +4,9 @@ The command line prints such an error as one line and exits with its code; Pytho
 `VideoContrastError`. It is a `ValueError`, so numpy-style callers need no import to catch it.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 
 class VideoContrastError(ValueError):
     """Something failed and the message says what, where (file, row, option) and what to do."""
@@ -44,6 +47,18 @@ def missing_library(error: ModuleNotFoundError) -> "UsageError | None":
     return UsageError(
         f'{library} is not installed: `pip install "video-contrast[{extra}]"`, or `pip install ".[{extra}]"` in a clone'
     )
+
+
+@contextmanager
+def libraries_named() -> Iterator[None]:
+    """Around imports, or on a function that imports: what is not installed is said with the extra that has it.
+
+    Raises UsageError: a library of an extra is not installed.
+    """
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        raise missing_library(error) or error from error
 
 
 def unknown_name(kind: str, name: str, known: "list[str] | tuple[str, ...]") -> UsageError:

@@ -14,7 +14,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Literal
 
-from video_contrast.errors import missing_library, unknown_name
+from video_contrast.errors import libraries_named, unknown_name
 from video_contrast.files import write_text
 from video_contrast.metrics.evaluate_modules.bundle import space_files
 from video_contrast.version import __version__
@@ -96,10 +96,8 @@ def register() -> ExitStack:
     function of `evaluate`; all names but ours go on to it as they are. Use what it returns in a `with` block, or call
     its `close()`, to take the names away again.
     """
-    try:
+    with libraries_named():
         import evaluate.loading
-    except ModuleNotFoundError as error:
-        raise missing_library(error) or error from error
 
     factory = evaluate.loading.evaluation_module_factory
     original = getattr(factory, "without_video_contrast", factory)

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from video_contrast.errors import UsageError, VideoContrastError
+from video_contrast.errors import UsageError, VideoContrastError, libraries_named
 from video_contrast.perturbations.english import Sentence, parse
 from video_contrast.perturbations.registry import TextSpec, text_spec
 from video_contrast.seeds import Streams, stream
@@ -12,6 +12,7 @@ Models = Mapping[str, str | Sequence[str]]
 _Stream = tuple[int, str, str, str, int]  # seed, name and version of the perturbation, id, number of the caption
 
 
+@libraries_named()
 def perturb_captions(
     captions: Sequence[str],
     name: str,
@@ -40,7 +41,7 @@ def perturb_captions(
         sentences: the captions' parses (`english.parse`), if the caller has them; else they are made where needed.
 
     Raises:
-        UsageError: unknown name or profile, or lists of different lengths.
+        UsageError: unknown name or profile, lists of different lengths, or a library that is not installed.
         VideoContrastError: a caption is not text, or what the perturbation needs is not there; the message names the
             command that gets it.
 

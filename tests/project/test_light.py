@@ -47,8 +47,10 @@ from video_contrast.errors import UsageError
 sys.stdin = io.TextIOWrapper(io.BytesIO(b"a man rides a horse"))
 assert main(["perturb", "text", "--name", "keyboard"]) == 0
 assert main(["list", "perturbations"]) == 0
+row = {"id": "a", "captions": ["a man rides a horse"]}
 for call, extra in (
     (lambda: video_contrast.score, "all"),
+    (lambda: video_contrast.TextPerturbation("gender_swap", seed=0)(row), "english"),
     (video_contrast.register, "evaluate"),
 ):
     try:
