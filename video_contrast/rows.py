@@ -74,9 +74,8 @@ Row = MultipleChoiceRow | RetrievalRow  # `"captions" in row` tells a type check
 
 # The kinds that builders make. A set may have others of its own: any name that `_KIND` matches.
 KINDS = (
-    "true", "random", "gender", "person_id", "verb_lm", "verb_mlm", "verb_llm", "verb_lexical", "verb_frames",
-    "verb_human", "entity", "object", "role", "order", "direction", "count", "attribute", "place", "binding", "antonym",
-    "counterfactual",
+    "true", "random", "gender", "person_id", "verb_lm", "verb_mlm", "verb_llm", "verb_lexical", "verb_human", "entity",
+    "object", "role", "order", "direction", "count", "attribute", "place", "binding", "antonym", "counterfactual",
 )  # fmt: skip
 
 
