@@ -79,6 +79,17 @@ def test_page(page: Path, commands: str, tmp_path: Path, monkeypatch: pytest.Mon
             run_bash(code, variables, commands)
         else:
             exec(compile(code, str(page), "exec"), namespace)
+    assert seen_by_git(tmp_path) == []
+
+
+def seen_by_git(folder: Path) -> list[str]:
+    """The names in a folder that git would see in the repository's root; none where that is no clone."""
+    if not (REPOSITORY / ".git").exists():
+        return []
+    names = [f"{path.name}/" if path.is_dir() else path.name for path in sorted(folder.iterdir())]
+    asked = ["git", "check-ignore", "--no-index", "--stdin"]
+    ignored = subprocess.run(asked, input="\n".join(names), cwd=REPOSITORY, capture_output=True, text=True).stdout
+    return [name for name in names if name not in ignored.splitlines()]
 
 
 def test_every_link_between_pages_leads_somewhere() -> None:
