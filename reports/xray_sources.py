@@ -10,7 +10,7 @@ from video_contrast.audit.model_answers import ModelAnswers
 from video_contrast.audit.nearest_contrasts import mark_nearest
 from video_contrast.errors import UsageError, VideoContrastError, unknown_name
 from video_contrast.hub import set_of_hub
-from video_contrast.reports.foreign_logs import inspect_ai, read_logs
+from video_contrast.reports.foreign_logs import inspect_ai, named_by_text, read_logs
 from video_contrast.rows import MultipleChoiceRow, is_perturbed
 from video_contrast.storage import RunFolder, SetFolder
 from video_contrast.storage.plain_table import PlainTable, plain_table
@@ -183,6 +183,8 @@ def answers_of(paths: Sequence[Path], source: XraySource, split: str) -> list[Mo
     for path in paths:
         logs = read_logs(path)
         best = max(logs, key=lambda log: (log.task == source.config, len(ids & log.hits.keys())))
+        if not ids & best.hits.keys():
+            best = named_by_text(best, source.splits[split])
         if not ids & best.hits.keys():
             why = "it has no samples"
             if best.hits:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from video_contrast.errors import VideoContrastError, unknown_name
 from video_contrast.files import Json, read_json
+from video_contrast.question_text import LETTERS
 from video_contrast.reports.foreign_logs.log import ForeignLog, LogItems, video_of
 from video_contrast.storage.table_file import open_zip, zip_member
 
@@ -77,22 +78,33 @@ def read(path: Path, log: Mapping[str, Json], metric: str | None = None) -> Fore
         answer = (score or {}).get("answer", "")
         reply = (score or {}).get("explanation")
         epoch, key = sample.get("epoch", 1), sample.get("target")
-        items.add(item, value, place, video=video, answer=answer, epoch=epoch, reply=reply, key=key)
+        asked = _asked(sample)
+        items.add(item, value, place, video=video, answer=answer, epoch=epoch, reply=reply, key=key, asked=asked)
     return ForeignLog(
         path=path,
         harness="inspect_ai",
         model=str(log["eval"].get("model", path.stem)),
         task=str(log["eval"].get("task", path.stem)),
         metric=scorer,
-        hits=items.hits,
-        clusters=items.clusters,
         failed=failed,
         mean=_reported(log, scorer, "accuracy", "mean"),
         standard_error=_reported(log, scorer, "stderr"),
-        choices=items.choices,
-        reread=items.reread,
+        asked_whole=not any(sample.get("choices") for sample in samples),
+        **items.fields(),
         notes=tuple(_notes(log, scorers)),
     )
+
+
+def _asked(sample: Mapping[str, Json]) -> str:
+    """The text that the sample began with, and its choices."""
+    given = sample.get("input")
+    messages = given if isinstance(given, list) else [{"content": given}]
+    contents = [message.get("content") for message in messages if isinstance(message, Mapping)]
+    parts = [part for content in contents for part in (content if isinstance(content, list) else [{"text": content}])]
+    texts = [part.get("text") for part in parts if isinstance(part, Mapping)]
+    choices = sample.get("choices")
+    options = map("{}. {}".format, LETTERS, choices) if isinstance(choices, list) else ()
+    return "\n".join([*(text for text in texts if isinstance(text, str)), *options])
 
 
 def _notes(log: Mapping[str, Json], scorers: Sequence[str]) -> Iterator[str]:

@@ -13,7 +13,7 @@ _FIELDS = {
     "doc_id", "doc", "target", "arguments", "input", "resps", "filtered_resps", "token_counts", "doc_hash",
     "prompt_hash", "target_hash", "input_media", "submission",
 }  # fmt: skip
-_SCORES = ("score", "acc", "accuracy", "correct", "rating", "exact_match")
+_SCORES = ("score", "acc", "accuracy", "correct", "rating", "exact_match", "right")
 # What the model answered, and what it should have: tasks that leave the comparison to their aggregation.
 _ANSWERS = (
     ("pred_answer", "answer"),
@@ -58,9 +58,11 @@ def read(path: Path, rows: Sequence[Mapping[str, Json]], metric: str | None = No
         failed += row.get("filtered_resps") in ([], "", [""], None)
         fields = row[name] if isinstance(row[name], Mapping) else {}
         video = video_of(fields, row) or _file(row)
+        own = {"id", "right"} <= fields.keys()  # of a task that `export` wrote: the row's id in its set
         items.add(
-            str(row["doc_id"]), value, place, video=video, answer=_answer(fields, 0), reply=_reply(row),
-            key=row["target"],
+            str(fields["id"] if own else row["doc_id"]), value, place, video=video,
+            answer=_reply(row) if own else _answer(fields, 0), reply=_reply(row), key=row["target"],
+            asked=row.get("input"),
         )  # fmt: skip
     match = _NAME.match(path.stem)
     mean, error = _aggregate(path, match.group(1) if match else None, match.group(2) if match else "", name)
@@ -70,13 +72,11 @@ def read(path: Path, rows: Sequence[Mapping[str, Json]], metric: str | None = No
         model=path.resolve().parent.name,
         task=match.group(2) if match else path.stem,
         metric=name,
-        hits=items.hits,
-        clusters=items.clusters,
         failed=failed,
         mean=mean,
         standard_error=error,
-        choices=items.choices,
-        reread=items.reread,
+        asked_whole=True,
+        **items.fields(),
         notes=tuple([f"further metrics: {', '.join(usable[1:])} (--metric)"] if usable[1:] else []),
     )
 

@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from video_contrast.errors import VideoContrastError
 from video_contrast.files import Json
@@ -35,6 +36,9 @@ class ForeignLog:
     choices: Mapping[str, int] = field(default_factory=dict)
     # item id -> 1 where our reading of the answer finds the key, else 0; where the log holds both.
     reread: Mapping[str, float] = field(default_factory=dict)
+    # item id -> the question and its options as the model was asked, where the log holds them.
+    asked: Mapping[str, str] = field(default_factory=dict)
+    asked_whole: bool = False  # whether that is the whole prompt
     notes: tuple[str, ...] = ()  # what a reader must know
 
     @property
@@ -58,13 +62,14 @@ class LogItems:
 
     def __init__(self) -> None:
         self._values: dict[str, dict[str, float]] = {}  # item -> what it contributed under each of its names
-        self.choices: dict[str, int] = {}
-        self.reread: dict[str, float] = {}
+        self._choices: dict[str, int] = {}
+        self._reread: dict[str, float] = {}
+        self._asked: dict[str, str] = {}
         self._videos: dict[str, str | None] = {}
 
     def add(
         self, item: str, value: float, place: str, *, video: str | None, answer: object = None, epoch: object = None,
-        reply: object = None, key: object = None,
+        reply: object = None, key: object = None, asked: object = None,
     ) -> None:  # fmt: skip
         """Adds an item.
 
@@ -76,6 +81,7 @@ class LogItems:
             answer: what the model chose; a letter is the number of a candidate. That of the first epoch counts.
             epoch: where items are asked several times.
             reply, key: the answer as the model gave it, and the letter of the right one, where the log holds them.
+            asked: the question and its options, where the log holds them.
         """
         name, values = item if epoch is None else f"{item} in epoch {epoch}", self._values.setdefault(item, {})
         if name in values:
@@ -84,21 +90,20 @@ class LogItems:
             raise VideoContrastError(f"{place}: the score of {name!r} is {value}, no finite number")
         choice = letter_number(answer)
         if choice is not None and not values:
-            self.choices[item] = choice
+            self._choices[item] = choice
         if isinstance(reply, str) and isinstance(key, str) and re.fullmatch("[A-Z]", key) and not values:
             place_of_letter = letter_place(reply, len(LETTERS))
-            self.reread[item] = float(place_of_letter is not None and place_of_letter[0] == key)
+            self._reread[item] = float(place_of_letter is not None and place_of_letter[0] == key)
+        if isinstance(asked, str) and asked:
+            self._asked[item] = asked
         values[name], self._videos[item] = value, video
 
-    @property
-    def hits(self) -> dict[str, float]:
-        """What each item contributed, the mean of its epochs."""
-        return {item: sum(values.values()) / len(values) for item, values in self._values.items()}
-
-    @property
-    def clusters(self) -> dict[str, str]:
-        """The source videos, where every item has one; else none: a half-named cluster is no cluster."""
-        return {item: str(video) for item, video in self._videos.items()} if all(self._videos.values()) else {}
+    def fields(self) -> dict[str, Mapping[str, Any]]:
+        """The arguments of `ForeignLog` that hold items: of several epochs the mean, and videos where all have one."""
+        videos = {item: str(video) for item, video in self._videos.items()} if all(self._videos.values()) else {}
+        hits = {item: sum(values.values()) / len(values) for item, values in self._values.items()}
+        parts = {"choices": self._choices, "reread": self._reread, "asked": self._asked}
+        return {"hits": hits, "clusters": videos, **parts}
 
 
 def letter_number(answer: object) -> int | None:

@@ -34,14 +34,14 @@ def log_metrics(logs: Sequence[ForeignLog]) -> dict[str, LogMetrics]:
         numbers: Numbers = {"harness": log.harness, "notes": list(log.notes)}
         if log.hits:
             numbers |= {"n": len(log.hits), **_interval_numbers(log)}
+        else:
+            numbers["accuracy"] = log.mean
         if log.reread:
             numbers |= {
                 "reread": float(np.mean(list(log.reread.values()))),
                 "reread_n": len(log.reread),
                 "read_otherwise": log.read_otherwise,
             }
-        else:
-            numbers["accuracy"] = log.mean
         if log.mean is not None:
             values = np.array(list(log.hits.values()) or [log.mean])
             numbers |= {

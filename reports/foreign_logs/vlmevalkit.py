@@ -6,9 +6,12 @@ from pathlib import Path
 
 from video_contrast.errors import VideoContrastError
 from video_contrast.files import Json
+from video_contrast.question_text import LETTERS
 from video_contrast.reports.foreign_logs.log import ForeignLog, LogItems, video_of
 
 _SUFFIX = re.compile(r"_(score|result)$")
+
+OWN = {"id", "kinds", "candidates"}  # columns of a table that `export` wrote: the id is the row's in its set
 
 
 def is_table(row: Mapping[str, Json]) -> bool:
@@ -39,13 +42,14 @@ def read(path: Path, rows: Mapping[int, Mapping[str, Json]]) -> ForeignLog:
             raise VideoContrastError(f"{place}: the {column} is {row[column]!r}, no number") from error
         failed += value < 0  # -1: no answer could be read
         items.add(
-            str(row["index"]),
+            str(row["id"] if row.keys() >= OWN else row["index"]),
             max(value, 0.0),
             place,
             video=video_of(row),
             answer=row.get("prediction"),
             reply=row.get("prediction"),
             key=row.get("answer"),
+            asked=_asked(row),
         )
     model, task = _names(path)
     return ForeignLog(
@@ -54,13 +58,17 @@ def read(path: Path, rows: Mapping[int, Mapping[str, Json]]) -> ForeignLog:
         model=model,
         task=task,
         metric=column,
-        hits=items.hits,
-        clusters=items.clusters,
         failed=failed,
-        choices=items.choices,
-        reread=items.reread,
+        **items.fields(),
         notes=(f"{failed} items without an answer count as wrong; its VALID figure leaves them out",) if failed else (),
     )
+
+
+def _asked(row: Mapping[str, Json]) -> str:
+    """The question and its options, which stand in a list or under their letters."""
+    options = [f"{letter}. {row[letter]}" for letter in LETTERS if row.get(letter)]
+    listed = [] if options else [str(row.get("candidates") or "")]
+    return "\n".join([str(row.get("question") or ""), *options, *listed])
 
 
 def _names(path: Path) -> tuple[str, str]:

@@ -11,9 +11,10 @@ import numpy as np
 
 from video_contrast.errors import UsageError, VideoContrastError, unknown_name
 from video_contrast.files import Json, JsonObject, read_json
-from video_contrast.reports.foreign_logs import is_foreign, read_logs
+from video_contrast.reports.foreign_logs import is_foreign, named_by_text, read_logs
 from video_contrast.reports.foreign_logs.log import ForeignLog
 from video_contrast.reports.hits import hit
+from video_contrast.reports.runs import load_runs
 from video_contrast.storage import RunFolder
 from video_contrast.storage.certificates import read_certificate
 from video_contrast.storage.run_records import Numbers, SimilarityMatrix
@@ -56,6 +57,7 @@ class Side:
     traces: Mapping[tuple[str, str], Json] = field(default_factory=dict)
     numbers: Numbers = field(default_factory=dict)  # the figures
     matrix: SimilarityMatrix | None = None  # similarities, in retrieval
+    log: ForeignLog | None = None  # of a side that is one
 
     @property
     def options(self) -> Mapping[str, Json]:
@@ -77,6 +79,10 @@ def pairs_of(
         UsageError: no run, log or certificate; or no config in common.
         VideoContrastError: a file is damaged.
     """
+    return [_aligned(a, b) for a, b in _pairs(first, second, config, metric)]
+
+
+def _pairs(first: str | Path, second: str | Path, config: str | None, metric: str | None) -> list[tuple[Side, Side]]:
     sides = [_sides(Path(path).expanduser(), metric) for path in (first, second)]
     single = [next(iter(side.values())) for side in sides if len(side) == 1]
     if len(single) == 2 and config is None:
@@ -88,6 +94,23 @@ def pairs_of(
     if not shared or (config is not None and config not in shared):
         raise unknown_name(f"config of both {first} and {second}:", config or "(none)", shared)
     return [(sides[0][name], sides[1][name]) for name in ([config] if config else shared)]
+
+
+def _aligned(a: Side, b: Side) -> tuple[Side, Side]:
+    """Both sides; a log that shares no id with a run has those of the run's set, where that can be read."""
+    if a.items.keys() & b.items.keys():
+        return a, b
+    return (_like(a, b) if b.source == "run" else a), (_like(b, a) if a.source == "run" else b)
+
+
+def _like(side: Side, run: Side) -> Side:
+    if side.log is None or not side.log.asked:
+        return side
+    try:
+        rows = next(one.set_rows for one in load_runs([Path(run.name)]) if one.key.config == run.config)
+    except VideoContrastError:  # the set was moved: ids stay as they are, and the stage "set" says so
+        return side
+    return _of_log(named_by_text(side.log, (row for name, row in rows.items() if name in run.items)))
 
 
 def _sides(path: Path, metric: str | None) -> dict[str, Side]:
@@ -139,6 +162,7 @@ def _of_log(log: ForeignLog) -> Side:
         model={"name": log.model},
         items=items,
         numbers={"accuracy": mean, "n": len(items), "unanswered": log.failed},
+        log=log,
     )
 
 

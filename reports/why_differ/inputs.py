@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 
 import numpy as np
 
@@ -22,8 +23,11 @@ from video_contrast.reports.why_differ.aligned import (
     summary_gap,
     unknown,
 )
-from video_contrast.reports.why_differ.evidence import ItemEvidence, Side
+from video_contrast.reports.why_differ.evidence import CERTIFICATE, ItemEvidence, Side
+from video_contrast.runner.digests import digest
 
+MARKS = r"<[^<>]*>|\[/?INST\]"  # of chat templates
+ROLES = ("system", "user", "assistant", "model")
 # Options on what is asked.
 PROMPT = ("scoring", "rotations", "option_seed", "letter_prompt", "prompt_text", "prompt_video", "thinking")
 
@@ -133,6 +137,8 @@ def compare_pixels(a: Side, b: Side) -> StageResult:
 
 def compare_prompt(a: Side, b: Side) -> StageResult:
     """What is asked and how it is tokenised."""
+    if asked := _compare_asked(a, b):
+        return asked
     silent = [side for side in (a, b) if not side.traces and not side.options]
     if silent:
         return unknown("prompt", *silent)
@@ -147,6 +153,45 @@ def compare_prompt(a: Side, b: Side) -> StageResult:
     if says:
         return StageResult("prompt", "differs", "; ".join(says))
     return _tokens(a, b, same_texts)
+
+
+def _compare_asked(a: Side, b: Side) -> StageResult | None:
+    """Prompts of logs: beside those of another log, or of the items that a run has traced; None where none is known."""
+    first, second = _asked(a), _asked(b)
+    shared = [name for name in first if name in second]
+    if CERTIFICATE in (a.source, b.source) or not shared or (a.log is None and b.log is None):
+        return None
+    apart = {name: own for name in shared if any(own := _lines_apart(a, first[name], b, second[name]))}
+    numbers = {"prompts": len(shared), "other_prompts": len(apart)}
+    if not apart:
+        return StageResult("prompt", "equal", f"the same prompts in {counted(len(shared), 'item')}", numbers)
+    lines = next(iter(apart.values()))
+    says = " and ".join(repr(" / ".join(own)[:120]) if own else "nothing" for own in lines)
+    return StageResult("prompt", "differs", f"prompts differ: {says} in one side only", numbers)
+
+
+def _asked(side: Side) -> dict[str, str]:
+    """Item -> its prompt: of a log all that hold the whole prompt, of a run those of its traces."""
+    if side.log is not None:
+        return dict(side.log.asked) if side.log.asked_whole else {}
+    of_caption: dict[str, list[str]] = {}
+    for name, item in side.items.items():
+        if item.texts and item.label is not None:
+            of_caption.setdefault(item.texts[item.label], []).append(name)
+    traced = [(of_caption.get(digest(caption)[:8], []), trace) for (_, caption), trace in side.traces.items()]
+    return {names[0]: trace["prompt"] for names, trace in traced if len(names) == 1 and "prompt" in trace}
+
+
+def _lines_apart(a: Side, x: str, b: Side, y: str) -> list[list[str]]:
+    """The lines of the prompts of both sides that the other lacks; marks and roles of a chat are none.
+
+    What a run has before the first shared line belongs to the system and the video, which logs leave out.
+    """
+    sides = [(a, re.sub(MARKS, "\n", x).splitlines()), (b, re.sub(MARKS, "\n", y).splitlines())]
+    lines = [(side, [text for line in own if (text := line.strip()) and text not in ROLES]) for side, own in sides]
+    shared = set(lines[0][1]) & set(lines[1][1])
+    starts = [next((n for n, text in enumerate(own) if side.log is None and text in shared), 0) for side, own in lines]
+    return [[text for text in own[start:] if text not in shared] for (_, own), start in zip(lines, starts, strict=True)]
 
 
 def _tokens(a: Side, b: Side, same_texts: bool) -> StageResult:

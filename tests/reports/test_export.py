@@ -19,8 +19,10 @@ from video_contrast.builders.registry import BuiltSet
 from video_contrast.builders.writing import write_set
 from video_contrast.cli import main
 from video_contrast.errors import UsageError
+from video_contrast.files import write_text
 from video_contrast.question_text import Question
 from video_contrast.reports.exports import Export, lmms_eval, vlmevalkit
+from video_contrast.reports.foreign_logs import read_logs
 from video_contrast.rows import multiple_choice_row
 from video_contrast.storage import open_set
 from video_contrast.video import read_video, write_video
@@ -64,6 +66,9 @@ def test_an_lmms_eval_task_asks_and_scores_every_item(made: Path, tmp_path: Path
         results.append(task["process_results"](row, [answer])["accuracy"])
     assert task["metric_list"][0]["aggregation"](results) == 50.0
     assert {result["chosen"] for result in results} == {"true", "unparseable"}
+    samples = [{"doc_id": n, "target": "A", "accuracy": result} for n, result in enumerate(results)]
+    log = write_text(tmp_path / "m" / "1_samples_verb_mc.jsonl", "\n".join(map(json.dumps, samples)))
+    assert read_logs(log)[0].hits == {row["id"]: number % 2 for number, row in enumerate(rows)}
     assert utils.letter_of("(B) because", ["x", "y"]) == "B"
     assert utils.letter_of("A man runs", ["x", "y"]) == ""
     assert utils.letter_of("Bman", ["x", "y"]) == ""
@@ -299,7 +304,7 @@ def test_the_class_for_vlmevalkit_asks_and_scores(
         "vlmeval.dataset.video_dataset_config": {"supported_video_datasets": {}},
         "vlmeval.smp": {
             "load": lambda path: pd.read_csv(path, sep="\t"),
-            "dump": lambda result, path: None,
+            "dump": lambda result, path: isinstance(result, dict) or result.to_csv(f"{path}.tsv", sep="\t"),
             "get_intermediate_file_path": lambda path, ending: path + ending,
         },
     }
@@ -318,6 +323,7 @@ def test_the_class_for_vlmevalkit_asks_and_scores(
     lines.to_csv(tmp_path / "answers.tsv", sep="\t", index=False)
     result = data.evaluate(str(tmp_path / "answers.tsv"))
     assert result == {"accuracy": 50.0, "chose true": 50.0, "chose unparseable": 50.0}
+    assert read_logs(tmp_path / "answers.tsv_score.tsv")[0].hits == {"0": 1.0, "1": 0.0}
 
 
 def test_the_command_names_its_files(made: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

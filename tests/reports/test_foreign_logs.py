@@ -146,6 +146,13 @@ def test_intervals_by_video_stand_beside_those_of_independent_clips(tmp_path, ca
     assert "over 40 source videos; if its clips were independent" in printed and "its own interval is" in printed
 
 
+def test_the_figure_is_that_of_the_samples_where_no_letter_is_read(tmp_path):
+    rows = [row | {"answer": "Yes", "prediction": "Yes"} for row in judged(hits(0.6, 2))]
+    path = workbook(tmp_path / "m" / "m_yes_no_score.xlsx", rows)
+    numbers = log_metrics(read_logs(path))["m"]["yes_no"]["conditions"]["clean"]
+    assert numbers["accuracy"] == pytest.approx(np.mean(hits(0.6, 2)))
+
+
 def test_a_figure_in_percent_is_no_conflict_with_its_samples(tmp_path, capsys):
     """Video-MME aggregates to percent; the standard error beside it is that of its samples."""
     values = hits(0.6, 2)

@@ -165,13 +165,20 @@ def test_runs_of_the_same_are_equal(options: dict[str, Any], place: Path) -> Non
     assert {result.state for result in results} == {"equal"}, "\n".join(map(str, results))
 
 
-def lmms_log(path: Path, scored: Path, hit_of: Callable[[Any], float]) -> Path:
-    """A run's answers as lmms-eval logs them."""
-    lines = []
-    for row in RunFolder(scored).score_rows():
-        letter, target = "ABC"[int(np.argmax(row["scores"]))], "ABC"[row["label"]]
+def lmms_log(path: Path, scored: Path, hit_of: Callable[[Any], float], order: list[int] | None = None) -> Path:
+    """A run's answers as lmms-eval logs them: rows are counted, and `input` is the prompt.
+
+    `order`: of the candidates as they are lettered; as in the set where None.
+    """
+    lines, rows = [], {row["id"]: row for row in SetFolder(scored.parent / "set").choice_rows(CONFIG, "test")}
+    for number, row in enumerate(RunFolder(scored).score_rows()):
+        texts = rows[row["id"]]["candidates"]
+        order = order or list(range(len(texts)))
+        letter, target = ("ABC"[order.index(n)] for n in (int(np.argmax(row["scores"])), row["label"]))
         score = {"pred_answer": letter, "answer": target, "score": hit_of(row)}
-        lines.append({"doc_id": row["id"], "target": target, "filtered_resps": [letter], "mvbench_score": score})
+        asked = [f"{at}. {texts[n]}" for at, n in zip("ABC", order, strict=True)]
+        sample = {"doc_id": number, "target": target, "filtered_resps": letter, "mvbench_score": score}
+        lines.append(sample | {"input": "\n".join(["Which is it?", *asked, "Only give the best option."])})
     path.parent.mkdir(exist_ok=True)
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
     return path
@@ -194,8 +201,24 @@ def test_a_log_that_reads_letters_otherwise(place: Path) -> None:
     ((a, b),) = pairs_of(scored, log)
     results = compare(a, b)
     assert [result.stage for result in results if result.state == "differs"] == ["reading"]
-    same = lmms_log(place / "peer" / "3_samples_verb_mc.jsonl", scored, right)
-    assert first_different(compare(*pairs_of(scored, same)[0])) is None
+    same = lmms_log(place / "peer" / "3_samples_verb_mc.jsonl", scored, right, ORDER)
+    (own, other) = pairs_of(scored, same)[0]
+    assert first_different(compare(own, other)) is None
+    assert {name: item.choice for name, item in own.items.items()} == {n: i.choice for n, i in other.items.items()}
+
+
+def test_the_prompts_of_a_log_are_compared(place: Path) -> None:
+    options = {"model": "gemma3", "frames": 2, "options": {"scoring": "letter"}}
+    scored = run(place, "lettered", **options)
+    log = lmms_log(place / "peer" / "4_samples_verb_mc.jsonl", scored, right)
+    result = {result.stage: result for result in compare(*pairs_of(scored, log)[0])}["prompt"]
+    says = "'Answer with the letter of the one that fits.' and 'Which is it? / Only give the best option.'"
+    assert result.state == "differs" and result.says == f"prompts differ: {says} in one side only"
+    other = log.with_name("5_samples_verb_mc.jsonl")
+    other.write_text(log.read_text().replace("Only give the best option.", "Best option:("))
+    states = {result.stage: result for result in compare(*pairs_of(log, other)[0])}
+    assert states["prompt"].says == "prompts differ: 'Only give the best option.' and 'Best option:(' in one side only"
+    assert {result.state for result in compare(*pairs_of(log, log)[0])} <= {"equal", "unknown"}
 
 
 def search(place: Path, suffix: str = "", **options: Any) -> None:

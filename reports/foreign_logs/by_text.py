@@ -1,0 +1,65 @@
+"""The samples of a log are found in a set by the texts that they hold.
+
+A harness counts the rows of its own copy of a benchmark, so ids of a log and of a set are seldom the same.
+"""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TypeVar
+
+from video_contrast.question_text import LETTERS
+from video_contrast.reports.foreign_logs.log import ForeignLog
+from video_contrast.rows import Row
+
+T = TypeVar("T")
+
+
+def named_by_text(log: ForeignLog, rows: Iterable[Row]) -> ForeignLog:
+    """The log with the ids of a set's rows, and its letters as the places of candidates in them.
+
+    A sample is of a row where it holds the row's question and every candidate, and names its video where several rows
+    have these texts. What is of no row, or of several, keeps its name and has no choice.
+    """
+    asked = {name: _words(text) for name, text in log.asked.items()}
+    with_word: dict[str, set[str]] = defaultdict(set)
+    for name, text in asked.items():
+        for word in text.split():
+            with_word[word].add(name)
+    fits: list[tuple[str, Row]] = []
+    for row in rows:
+        texts = [_words(text) for text in (row.get("question") or "", *row.get("candidates", ()))]
+        texts = [text for text in texts if text.strip() not in ("", "yes", "no")]
+        having = sorted((with_word.get(word, set()) for word in set("".join(texts).split())), key=len)
+        names = {name for name in (set.intersection(*having) if having else ()) if all(t in asked[name] for t in texts)}
+        if len(names) > 1:
+            videos = {row["video_id"], Path(row["video_path"]).stem}
+            names = {name for name in names if Path(log.clusters.get(name, "")).stem in videos}
+        fits += [(names.pop(), row)] if len(names) == 1 else []
+    times = Counter(name for name, _ in fits)
+    row_of = {name: row for name, row in fits if times[name] == 1}
+    places = {n: _place(choice, asked[n], row_of[n]["candidates"]) for n, choice in log.choices.items() if n in row_of}
+
+    def renamed(values: Mapping[str, T]) -> dict[str, T]:
+        return {row_of[name]["id"] if name in row_of else name: value for name, value in values.items()}
+
+    return replace(
+        log, hits=renamed(log.hits), clusters=renamed(log.clusters), reread=renamed(log.reread),
+        asked=renamed(log.asked),
+        choices=renamed({name: place for name, place in places.items() if place is not None}),
+    )  # fmt: skip
+
+
+def _words(text: str) -> str:
+    """A text in lower case without punctuation, with a blank at both ends."""
+    words = " ".join(re.findall(r"[^\W_]+", text.lower()))
+    return f" {words} "
+
+
+def _place(choice: int, asked: str, candidates: Sequence[str]) -> int | None:
+    """The place in a row of the candidate that a letter stood for; None where the text does not tell."""
+    letter = LETTERS[choice].lower()
+    places = [n for n, text in enumerate(candidates) if f" {letter}{_words(text)}" in asked]
+    return places[0] if len(places) == 1 else None
