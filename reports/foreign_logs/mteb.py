@@ -53,6 +53,23 @@ def read(path: Path, value: Mapping[str, Json], metric: str | None = None) -> li
     return logs
 
 
+def predicted(value: Mapping[str, Json]) -> dict[str, tuple[float, ...]]:
+    """Item -> the scores of its candidates, of predictions of a multiple-choice task that `export` wrote.
+
+    {} of other values. Such predictions hold ITEM -> ITEM#NUMBER -> score, by subset and split.
+    """
+    if "mteb_model_meta" not in value:
+        return {}
+    splits = [split for name, subset in value.items() if name != "mteb_model_meta" for split in subset.values()]
+    scores: dict[str, tuple[float, ...]] = {}
+    for item, of_item in ((item, of_item) for split in splits for item, of_item in split.items()):
+        names = [f"{item}#{number}" for number in range(len(of_item))]
+        if of_item.keys() != set(names):
+            return {}
+        scores[item] = tuple(of_item[name] for name in names)
+    return scores
+
+
 def _model(path: Path) -> str:
     meta = path.with_name("model_meta.json")
     name = read_json(meta).get("name") if meta.is_file() else None

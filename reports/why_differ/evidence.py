@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
 
 from video_contrast.errors import UsageError, VideoContrastError, unknown_name
 from video_contrast.files import Json, JsonObject, read_json
+from video_contrast.metrics.ranks import first_chance
 from video_contrast.reports.foreign_logs import is_foreign, named_by_text, read_logs
 from video_contrast.reports.foreign_logs.log import ForeignLog
+from video_contrast.reports.foreign_logs.mteb import predicted
 from video_contrast.reports.hits import hit
 from video_contrast.reports.runs import load_runs
 from video_contrast.storage import RunFolder
@@ -79,7 +81,10 @@ def pairs_of(
         UsageError: no run, log or certificate; or no config in common.
         VideoContrastError: a file is damaged.
     """
-    return [_aligned(a, b) for a, b in _pairs(first, second, config, metric)]
+    pairs = [_aligned(a, b) for a, b in _pairs(first, second, config, metric)]
+    # Of the configs of a run, a log is of those with whose items it has some in common.
+    with_logs = [pair for pair in pairs if {side.source for side in pair} - {"run", CERTIFICATE}]
+    return [(a, b) for a, b in with_logs if a.items.keys() & b.items.keys()] or pairs
 
 
 def _pairs(first: str | Path, second: str | Path, config: str | None, metric: str | None) -> list[tuple[Side, Side]]:
@@ -87,9 +92,10 @@ def _pairs(first: str | Path, second: str | Path, config: str | None, metric: st
     single = [next(iter(side.values())) for side in sides if len(side) == 1]
     if len(single) == 2 and config is None:
         return [(single[0], single[1])]
-    if "" in sides[0] or "" in sides[1]:  # a certificate stands for every config
-        whole = 0 if "" in sides[0] else 1
-        sides[whole] = dict.fromkeys(sides[1 - whole], sides[whole][""])
+    for whole, other in ((0, 1), (1, 0)):  # a certificate or a lone log stands for every config of a run
+        entry, *more = sides[whole].values()
+        if not more and entry.source != "run":
+            sides[whole] = dict.fromkeys(sides[other], entry)
     shared = [name for name in sides[0] if name in sides[1]]
     if not shared or (config is not None and config not in shared):
         raise unknown_name(f"config of both {first} and {second}:", config or "(none)", shared)
@@ -97,10 +103,30 @@ def _pairs(first: str | Path, second: str | Path, config: str | None, metric: st
 
 
 def _aligned(a: Side, b: Side) -> tuple[Side, Side]:
-    """Both sides; a log that shares no id with a run has those of the run's set, where that can be read."""
+    """Both sides; a log has the ids of a run's set, found by its texts; predictions without a key have the run's."""
+    if "run" in (a.source, b.source):
+        a, b = _keyed(a, b), _keyed(b, a)
     if a.items.keys() & b.items.keys():
         return a, b
     return (_like(a, b) if b.source == "run" else a), (_like(b, a) if a.source == "run" else b)
+
+
+def _keyed(side: Side, run: Side) -> Side:
+    """A side with raw scores and no key, with the key of a run."""
+    items = {
+        name: replace(item, label=label, hit=first_chance(item.scores, label))
+        for name, item in side.items.items()
+        if item.label is None and item.scores and (label := _label(run, name)) is not None
+    }
+    return replace(side, items=items, numbers=_mean(items)) if items else side
+
+
+def _label(run: Side, name: str) -> int | None:
+    return run.items[name].label if name in run.items else None
+
+
+def _mean(items: Mapping[str, ItemEvidence]) -> Numbers:
+    return {"accuracy": float(np.mean([item.hit or 0.0 for item in items.values()])), "n": len(items)}
 
 
 def _like(side: Side, run: Side) -> Side:
@@ -119,6 +145,10 @@ def _sides(path: Path, metric: str | None) -> dict[str, Side]:
         value = read_json(path)
         if isinstance(value, Mapping) and CERTIFICATE in value:
             return {"": certificate_side(read_certificate(str(path)), str(path))}
+        if isinstance(value, Mapping) and (scores := predicted(value)):
+            items = {name: ItemEvidence(scores=own, choice=int(np.argmax(own))) for name, own in scores.items()}
+            task = path.stem.removesuffix("_predictions")
+            return {task: Side(name=str(path), source="MTEB", config=task, items=items)}
     if is_foreign(path):
         return {log.task: _of_log(log) for log in read_logs(path, metric)}
     if not path.is_dir():
@@ -154,14 +184,13 @@ def _of_log(log: ForeignLog) -> Side:
     if not log.hits:
         raise UsageError(f"{log.path}: holds no samples ({log.harness}), so there is nothing to compare")
     items = {name: ItemEvidence(hit=value, choice=log.choices.get(name)) for name, value in log.hits.items()}
-    mean = float(np.mean(list(log.hits.values())))
     return Side(
         name=str(log.path),
         source=log.harness,
         config=log.task,
         model={"name": log.model},
         items=items,
-        numbers={"accuracy": mean, "n": len(items), "unanswered": log.failed},
+        numbers={**_mean(items), "unanswered": log.failed},
         log=log,
     )
 

@@ -207,6 +207,20 @@ def test_a_log_that_reads_letters_otherwise(place: Path) -> None:
     assert {name: item.choice for name, item in own.items.items()} == {n: i.choice for n, i in other.items.items()}
 
 
+def test_predictions_of_an_exported_task_of_mteb_are_compared_by_their_scores(place: Path, tmp_path: Path) -> None:
+    scored, half = run(place, "first"), run(place, "dtype", dtype="bfloat16")
+    own = {
+        row["id"]: {f"{row['id']}#{n}": s for n, s in enumerate(row["scores"])} for row in RunFolder(half).score_rows()
+    }
+    path = tmp_path / "VerbMc_predictions.json"
+    path.write_text(json.dumps({"mteb_model_meta": {"model_name": "m"}, "default": {"test": own}}))
+    ((a, b),) = pairs_of(scored, path)
+    results = compare(a, b)
+    assert [result.stage for result in results if result.state == "differs"] == ["scores"]
+    assert b.numbers["accuracy"] == RunFolder(half).metrics["configs"][CONFIG]["conditions"]["clean"]["accuracy"]
+    assert first_different(compare(*pairs_of(half, path)[0])) is None
+
+
 def test_the_prompts_of_a_log_are_compared(place: Path) -> None:
     options = {"model": "gemma3", "frames": 2, "options": {"scoring": "letter"}}
     scored = run(place, "lettered", **options)
