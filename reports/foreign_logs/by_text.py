@@ -5,42 +5,27 @@ A harness counts the rows of its own copy of a benchmark, so ids of a log and of
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
 from video_contrast.question_text import LETTERS
 from video_contrast.reports.foreign_logs.log import ForeignLog
-from video_contrast.rows import Row
+from video_contrast.rows import MultipleChoiceRow
 
 T = TypeVar("T")
 
 
-def named_by_text(log: ForeignLog, rows: Iterable[Row]) -> ForeignLog:
+def named_by_text(log: ForeignLog, rows: Iterable[MultipleChoiceRow]) -> ForeignLog:
     """The log with the ids of a set's rows, and its letters as the places of candidates in them.
 
     A sample is of a row where it holds the row's question and every candidate, and names its video where several rows
     have these texts. What is of no row, or of several, keeps its name and has no choice.
     """
     asked = {name: _words(text) for name, text in log.asked.items()}
-    with_word: dict[str, set[str]] = defaultdict(set)
-    for name, text in asked.items():
-        for word in text.split():
-            with_word[word].add(name)
-    fits: list[tuple[str, Row]] = []
-    for row in rows:
-        texts = [_words(text) for text in (row.get("question") or "", *row.get("candidates", ()))]
-        texts = [text for text in texts if text.strip() not in ("", "yes", "no")]
-        having = sorted((with_word.get(word, set()) for word in set("".join(texts).split())), key=len)
-        names = {name for name in (set.intersection(*having) if having else ()) if all(t in asked[name] for t in texts)}
-        if len(names) > 1:
-            videos = {row["video_id"], Path(row["video_path"]).stem}
-            names = {name for name in names if Path(log.clusters.get(name, "")).stem in videos}
-        fits += [(names.pop(), row)] if len(names) == 1 else []
-    times = Counter(name for name, _ in fits)
-    row_of = {name: row for name, row in fits if times[name] == 1}
-    places = {n: _place(choice, asked[n], row_of[n]["candidates"]) for n, choice in log.choices.items() if n in row_of}
+    row_of = _rows_by_sample(log, asked, rows)
+    choices = {name: _place(log.choices[name], asked[name], row_of[name]) for name in log.choices if name in row_of}
 
     def renamed(values: Mapping[str, T]) -> dict[str, T]:
         return {row_of[name]["id"] if name in row_of else name: value for name, value in values.items()}
@@ -48,8 +33,36 @@ def named_by_text(log: ForeignLog, rows: Iterable[Row]) -> ForeignLog:
     return replace(
         log, hits=renamed(log.hits), clusters=renamed(log.clusters), reread=renamed(log.reread),
         asked=renamed(log.asked),
-        choices=renamed({name: place for name, place in places.items() if place is not None}),
+        choices=renamed({name: place for name, place in choices.items() if place is not None}),
     )  # fmt: skip
+
+
+def _rows_by_sample(
+    log: ForeignLog, asked: Mapping[str, str], rows: Iterable[MultipleChoiceRow]
+) -> dict[str, MultipleChoiceRow]:
+    """Sample -> its row, where each is the only one of the other."""
+    with_word: dict[str, set[str]] = defaultdict(set)
+    for name, text in asked.items():
+        for word in text.split():
+            with_word[word].add(name)
+    pairs: list[tuple[str, MultipleChoiceRow]] = []
+    for row in rows:
+        texts = _texts(row)
+        having = sorted((with_word.get(word, set()) for word in set("".join(texts).split())), key=len)
+        names = [name for name in set.intersection(*having or [set()]) if all(text in asked[name] for text in texts)]
+        if len(names) > 1:
+            videos = {row["video_id"], Path(row["video_path"]).stem}
+            names = [name for name in names if Path(log.clusters.get(name, "")).stem in videos]
+        if len(names) == 1:
+            pairs.append((names[0], row))
+    times = Counter(name for name, _ in pairs)
+    return {name: row for name, row in pairs if times[name] == 1}
+
+
+def _texts(row: MultipleChoiceRow) -> list[str]:
+    """What a sample of a row must hold: its question and its candidates, but for yes and no."""
+    texts = [_words(text) for text in (row.get("question") or "", *row["candidates"])]
+    return [text for text in texts if text.strip() not in ("", "yes", "no")]
 
 
 def _words(text: str) -> str:
@@ -58,8 +71,8 @@ def _words(text: str) -> str:
     return f" {words} "
 
 
-def _place(choice: int, asked: str, candidates: Sequence[str]) -> int | None:
+def _place(choice: int, asked: str, row: MultipleChoiceRow) -> int | None:
     """The place in a row of the candidate that a letter stood for; None where the text does not tell."""
     letter = LETTERS[choice].lower()
-    places = [n for n, text in enumerate(candidates) if f" {letter}{_words(text)}" in asked]
+    places = [n for n, text in enumerate(row["candidates"]) if f" {letter}{_words(text)}" in asked]
     return places[0] if len(places) == 1 else None

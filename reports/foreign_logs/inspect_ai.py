@@ -86,11 +86,15 @@ def read(path: Path, log: Mapping[str, Json], metric: str | None = None) -> Fore
         model=str(log["eval"].get("model", path.stem)),
         task=str(log["eval"].get("task", path.stem)),
         metric=scorer,
+        hits=items.hits,
+        clusters=items.clusters,
         failed=failed,
         mean=_reported(log, scorer, "accuracy", "mean"),
         standard_error=_reported(log, scorer, "stderr"),
         asked_whole=not any(sample.get("choices") for sample in samples),
-        **items.fields(),
+        choices=items.choices,
+        reread=items.reread,
+        asked=items.asked,
         notes=tuple(_notes(log, scorers)),
     )
 

@@ -56,14 +56,7 @@ def read(path: Path, rows: Sequence[Mapping[str, Json]], metric: str | None = No
         if value is None:
             raise VideoContrastError(f"{place}: {name} holds no score: {row.get(name)!r}")
         failed += row.get("filtered_resps") in ([], "", [""], None)
-        fields = row[name] if isinstance(row[name], Mapping) else {}
-        video = video_of(fields, row) or _file(row)
-        own = {"id", "right"} <= fields.keys()  # of a task that `export` wrote: the row's id in its set
-        items.add(
-            str(fields["id"] if own else row["doc_id"]), value, place, video=video,
-            answer=_reply(row) if own else _answer(fields, 0), reply=_reply(row), key=row["target"],
-            asked=row.get("input"),
-        )  # fmt: skip
+        _add(items, row, row[name] if isinstance(row[name], Mapping) else {}, value, place)
     match = _NAME.match(path.stem)
     mean, error = _aggregate(path, match.group(1) if match else None, match.group(2) if match else "", name)
     return ForeignLog(
@@ -72,12 +65,31 @@ def read(path: Path, rows: Sequence[Mapping[str, Json]], metric: str | None = No
         model=path.resolve().parent.name,
         task=match.group(2) if match else path.stem,
         metric=name,
+        hits=items.hits,
+        clusters=items.clusters,
         failed=failed,
         mean=mean,
         standard_error=error,
         asked_whole=True,
-        **items.fields(),
+        choices=items.choices,
+        reread=items.reread,
+        asked=items.asked,
         notes=tuple([f"further metrics: {', '.join(usable[1:])} (--metric)"] if usable[1:] else []),
+    )
+
+
+def _add(items: LogItems, row: Mapping[str, Json], fields: Mapping[str, Json], value: float, place: str) -> None:
+    """Adds a sample. `fields`: of its metric; those of a task that `export` wrote have the row's id in its set."""
+    own = {"id", "right"} <= fields.keys()
+    items.add(
+        str(fields["id"] if own else row["doc_id"]),
+        value,
+        place,
+        video=video_of(fields, row) or _file(row),
+        answer=_reply(row) if own else _answer(fields, 0),
+        reply=_reply(row),
+        key=row["target"],
+        asked=row.get("input"),
     )
 
 

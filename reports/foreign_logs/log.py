@@ -4,7 +4,6 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from video_contrast.errors import VideoContrastError
 from video_contrast.files import Json
@@ -62,9 +61,9 @@ class LogItems:
 
     def __init__(self) -> None:
         self._values: dict[str, dict[str, float]] = {}  # item -> what it contributed under each of its names
-        self._choices: dict[str, int] = {}
-        self._reread: dict[str, float] = {}
-        self._asked: dict[str, str] = {}
+        self.choices: dict[str, int] = {}
+        self.reread: dict[str, float] = {}
+        self.asked: dict[str, str] = {}
         self._videos: dict[str, str | None] = {}
 
     def add(
@@ -90,20 +89,23 @@ class LogItems:
             raise VideoContrastError(f"{place}: the score of {name!r} is {value}, no finite number")
         choice = letter_number(answer)
         if choice is not None and not values:
-            self._choices[item] = choice
+            self.choices[item] = choice
         if isinstance(reply, str) and isinstance(key, str) and re.fullmatch("[A-Z]", key) and not values:
             place_of_letter = letter_place(reply, len(LETTERS))
-            self._reread[item] = float(place_of_letter is not None and place_of_letter[0] == key)
+            self.reread[item] = float(place_of_letter is not None and place_of_letter[0] == key)
         if isinstance(asked, str) and asked:
-            self._asked[item] = asked
+            self.asked[item] = asked
         values[name], self._videos[item] = value, video
 
-    def fields(self) -> dict[str, Mapping[str, Any]]:
-        """The arguments of `ForeignLog` that hold items: of several epochs the mean, and videos where all have one."""
-        videos = {item: str(video) for item, video in self._videos.items()} if all(self._videos.values()) else {}
-        hits = {item: sum(values.values()) / len(values) for item, values in self._values.items()}
-        parts = {"choices": self._choices, "reread": self._reread, "asked": self._asked}
-        return {"hits": hits, "clusters": videos, **parts}
+    @property
+    def hits(self) -> dict[str, float]:
+        """What each item contributed, the mean of its epochs."""
+        return {item: sum(values.values()) / len(values) for item, values in self._values.items()}
+
+    @property
+    def clusters(self) -> dict[str, str]:
+        """The source videos, where every item has one; else none: a half-named cluster is no cluster."""
+        return {item: str(video) for item, video in self._videos.items()} if all(self._videos.values()) else {}
 
 
 def letter_number(answer: object) -> int | None:

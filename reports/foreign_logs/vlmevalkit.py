@@ -58,8 +58,12 @@ def read(path: Path, rows: Mapping[int, Mapping[str, Json]]) -> ForeignLog:
         model=model,
         task=task,
         metric=column,
+        hits=items.hits,
+        clusters=items.clusters,
         failed=failed,
-        **items.fields(),
+        choices=items.choices,
+        reread=items.reread,
+        asked=items.asked,
         notes=(f"{failed} items without an answer count as wrong; its VALID figure leaves them out",) if failed else (),
     )
 

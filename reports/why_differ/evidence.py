@@ -136,7 +136,8 @@ def _like(side: Side, run: Side) -> Side:
         rows = next(one.set_rows for one in load_runs([Path(run.name)]) if one.key.config == run.config)
     except VideoContrastError:  # the set was moved: ids stay as they are, and the stage "set" says so
         return side
-    return _of_log(named_by_text(side.log, (row for name, row in rows.items() if name in run.items)))
+    scored = (row for name, row in rows.items() if name in run.items and "candidates" in row)
+    return _of_log(named_by_text(side.log, scored))
 
 
 def _sides(path: Path, metric: str | None) -> dict[str, Side]:
