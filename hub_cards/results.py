@@ -185,24 +185,13 @@ def push_results(
         pull_request: open a pull request instead of writing to the main branch.
         max_missing: the share of the run's clips that may be missing; the notes of the results say how many are.
     """
-    from video_contrast.hub_cards.publishing import client_api, explained
-
     if not re.fullmatch(r"[\w.-]+/[\w.-]+", dataset):
         raise UsageError(f"--dataset must be USER/NAME on the Hub, not {dataset!r}: push the set first")
     check_whole(run, max_missing)
     files = write_results(run, dataset)
     if not files:
         raise VideoContrastError(f"{run}: has no clean condition, so nothing to report")
-    client = client_api()
-    with explained(repo):
-        commit = client.upload_file(
-            path_or_fileobj=files[0],
-            path_in_repo=f".eval_results/{files[0].name}",
-            repo_id=repo,
-            commit_message=f"Results on {dataset}",
-            create_pr=pull_request,
-        )
-    return str(commit.pr_url or commit.commit_url)
+    return _pushed(files[0], repo, ".eval_results", f"Results on {dataset}", pull_request)
 
 
 def push_certificate(path: Path, repo: str, *, pull_request: bool = True) -> str:
@@ -210,14 +199,20 @@ def push_certificate(path: Path, repo: str, *, pull_request: bool = True) -> str
 
     `pull_request`: open a pull request instead of writing to the main branch.
     """
+    message = "Certificate of what the model gives for the golden eight of video-contrast"
+    return _pushed(path, repo, "certificates", message, pull_request)
+
+
+def _pushed(path: Path, repo: str, folder: str, message: str, pull_request: bool) -> str:
+    """Sends a file to a folder of a model's repository; returns the address of the pull request or commit."""
     from video_contrast.hub_cards.publishing import client_api, explained
 
     with explained(repo):
         commit = client_api().upload_file(
             path_or_fileobj=path,
-            path_in_repo=f"certificates/{path.name}",
+            path_in_repo=f"{folder}/{path.name}",
             repo_id=repo,
-            commit_message="Certificate of what the model gives for the golden eight of video-contrast",
+            commit_message=message,
             create_pr=pull_request,
         )
     return str(commit.pr_url or commit.commit_url)

@@ -102,7 +102,7 @@ def legend(canvas: "Canvas", handles: Sequence[Any] | None = None) -> None:  # l
                   columnspacing=1.4)  # fmt: skip
 
 
-def elided(name: str, length: int) -> str:
+def elided(name: str, length: int = 28) -> str:
     """A name of at most `length` characters; a longer one loses its middle, since beginning and end tell names apart.
 
     >>> elided("microsoft/xclip-base-patch16-zero-shot", 21)

@@ -25,10 +25,9 @@ from video_contrast.metrics import Interval, cluster_bootstrap, holm, share_inte
 from video_contrast.metrics.ranks import first_chance
 from video_contrast.reports.certified import certified, contradicted
 from video_contrast.reports.hits import SIGNIFICANT, Hits, caption_hits
-from video_contrast.reports.layout import Cell, Column, Section, Table, with_own_names
+from video_contrast.reports.layout import DASH, Cell, Section, Table, columns, row, share_cell, with_own_names
 from video_contrast.reports.runs import ConfigRun, SetKey, load_runs
-from video_contrast.reports.settings import settings
-from video_contrast.reports.write import Page, records, render_page, warnings
+from video_contrast.reports.write import Page, records, render_page, settings, warnings
 from video_contrast.runner.recompute import contradictions
 from video_contrast.storage.run_folder import CLEAN
 from video_contrast.storage.run_records import ScoreRow
@@ -61,11 +60,6 @@ class KindHits:
     hits: Mapping[str, Hits]  # model -> item -> 0..1 and source video
     chance: float  # what a scorer that knows nothing gets
 
-    @property
-    def is_contrast(self) -> bool:
-        """Whether it counts in the mean over kinds: retrieval and random candidates do not."""
-        return self.kind not in (RETRIEVAL, RANDOM)
-
 
 Board = dict[str, dict[str, Standing]]  # column -> model -> standing, the best first
 
@@ -96,12 +90,12 @@ def leaderboard(
     loaded = [run for run in load_runs([Path(run) for run in runs], dataset=dataset) if CLEAN in run.metrics]
     if not loaded:
         raise UsageError("none of these runs has a clean condition")
-    columns = kind_hits(loaded)
-    board = {name: standings(column.hits) for name, column in columns.items()}
-    board = ({OVERALL: overall} if (overall := overall_standings(list(columns.values()))) else {}) | board
+    kinds = kind_hits(loaded)
+    board = {name: standings(column.hits) for name, column in kinds.items()}
+    board = ({OVERALL: overall} if (overall := overall_standings(list(kinds.values()))) else {}) | board
     target = Path(output)
     links = {run.path: _link(run, target, Path(runs[0]), link) for run in loaded}
-    chances = {name: column.chance for name, column in columns.items()}
+    chances = {name: column.chance for name, column in kinds.items()}
     sections = [
         Section("board", "Leaderboard", parts=[_overview(board, chances, loaded, links)]),
         _by_kind(board, loaded),
@@ -110,7 +104,7 @@ def leaderboard(
     checks = "Scores were recomputed and checked against their set" if checked else "Scores were not checked (--check)"
     page = Page(
         title,
-        f"{counted(len({run.model for run in loaded}), 'model')}, {counted(len(columns), 'column')}. {checks}",
+        f"{counted(len({run.model for run in loaded}), 'model')}, {counted(len(kinds), 'column')}. {checks}",
         _leaders(*next(iter(board.items()))),
         warnings(loaded),
         record=records(loaded),
@@ -186,24 +180,23 @@ def standings(models: Mapping[str, Hits]) -> dict[str, Standing]:
 
     `models`: model -> item -> hit and source video. Two models are tested on the items that both have.
     """
-    p_values = {}
+    changes = {}
     for a, b in combinations(models, 2):
         shared = [name for name in models[a] if name in models[b]]
         change = np.array([models[b][name][0] - models[a][name][0] for name in shared])
-        p_values[a, b] = (_tested(change, [models[a][name][1] for name in shared]), float(change.sum()))
-    places = _places(list(models), p_values)
-    rows = {}
+        changes[a, b] = change, [models[a][name][1] for name in shared]
+    intervals = {}
     for model, hits in models.items():
-        values = np.array([hit for hit, _ in hits.values()])
-        interval = share_interval(values, [cluster for _, cluster in hits.values()])
-        rows[model] = _standing(interval, len(values), places[model])
-    return dict(sorted(rows.items(), key=lambda row: (-row[1].accuracy, row[0])))
+        values, clusters = zip(*hits.values(), strict=True)
+        intervals[model] = share_interval(values, clusters), len(hits)
+    return _ranked(intervals, changes)
 
 
 def overall_standings(columns: Sequence[KindHits]) -> dict[str, Standing]:
     """The mean over the kinds of contrast that all models have, in which each counts alike; {} for fewer than two."""
     models = list(dict.fromkeys(model for column in columns for model in column.hits))
-    common = [column.hits for column in columns if column.is_contrast and column.hits.keys() == set(models)]
+    contrasts = [column.hits for column in columns if column.kind not in (RETRIEVAL, RANDOM)]
+    common = [hits for hits in contrasts if hits.keys() == set(models)]
     if len(common) < 2:
         return {}
     shared = [[name for name in column[models[0]] if all(name in own for own in column.values())] for column in common]
@@ -215,47 +208,39 @@ def overall_standings(columns: Sequence[KindHits]) -> dict[str, Standing]:
         * [column[model][name][0] for column, names in zip(common, shared, strict=True) for name in names]
         for model in models
     }
-    changes = {(a, b): values[b] - values[a] for a, b in combinations(models, 2)}
-    places = _places(models, {pair: (_tested(c, clusters), float(c.sum())) for pair, c in changes.items()})
-    rows = {}
-    for model, own in values.items():
-        interval = cluster_bootstrap(own, clusters)
-        rows[model] = _standing(interval, total, places[model])
-    return dict(sorted(rows.items(), key=lambda row: (-row[1].accuracy, row[0])))
+    changes = {(a, b): (values[b] - values[a], clusters) for a, b in combinations(models, 2)}
+    return _ranked({model: (cluster_bootstrap(own, clusters), total) for model, own in values.items()}, changes)
 
 
-def _standing(interval: Interval, n: int, place: tuple[int, int, str]) -> Standing:
-    (low, high), (first, last, group) = interval.bounds, place
-    return Standing(interval.estimate, low, high, n, first, last, group)
+def _ranked(
+    intervals: Mapping[str, tuple[Interval, int]],
+    changes: Mapping[tuple[str, str], tuple[np.ndarray, Sequence[str]]],
+) -> dict[str, Standing]:
+    """The models with their ranks and groups, the best first.
 
-
-def _tested(change: np.ndarray, clusters: Sequence[str]) -> float:
-    return sign_flip(change, clusters) if len(change) else 1.0
-
-
-def _places(
-    models: Sequence[str], tests: Mapping[tuple[str, str], tuple[float, float]]
-) -> dict[str, tuple[int, int, str]]:
-    """First rank, last rank and group of each model.
-
-    `tests`: pair of models -> p-value, and how far the second is above the first.
+    `intervals`: model -> its accuracy, and the number of its items. `changes`: pair of models -> what the second has
+    more than the first on each item of both, and the source videos of these.
     """
-    adjusted = holm([p for p, _ in tests.values()]).tolist() if tests else []
-    apart = {pair: p < SIGNIFICANT for pair, p in zip(tests, adjusted, strict=True)}
-    above = dict.fromkeys(models, 0)  # how many are better than the model
-    below = dict.fromkeys(models, 0)
-    group = {model: {model} for model in models}
-    for (a, b), (_, lead) in tests.items():
-        if not apart[a, b]:
+    p_values = [sign_flip(*change) if len(change[0]) else 1.0 for change in changes.values()]
+    adjusted = holm(p_values).tolist() if p_values else []
+    above = dict.fromkeys(intervals, 0)  # how many are better than the model
+    below = dict.fromkeys(intervals, 0)
+    group = {model: {model} for model in intervals}
+    for ((a, b), (change, _)), p in zip(changes.items(), adjusted, strict=True):
+        if p >= SIGNIFICANT:
             joined = group[a] | group[b]
             group.update(dict.fromkeys(joined, joined))
             continue
-        better, worse = (b, a) if lead > 0 else (a, b)
+        better, worse = (b, a) if change.sum() > 0 else (a, b)
         above[worse] += 1
         below[better] += 1
     groups = {frozenset(own): min(above[model] for model in own) for own in group.values()}
     letter = {model: _letters(n) for n, own in enumerate(sorted(groups, key=groups.__getitem__)) for model in own}
-    return {model: (1 + above[model], len(models) - below[model], letter[model]) for model in models}
+    rows = {
+        model: Standing(own.estimate, *own.bounds, n, 1 + above[model], len(intervals) - below[model], letter[model])
+        for model, (own, n) in intervals.items()
+    }
+    return dict(sorted(rows.items(), key=lambda row: (-row[1].accuracy, row[0])))
 
 
 def _letters(number: int) -> str:
@@ -292,47 +277,37 @@ def _overview(
     rows = [
         [Cell(model, tone="quiet" if model in baselines else "", link=link_of[model], note=notes.get(model, ""))]
         + [
-            _share(column[model], chances.get(name), note=f"rank {_rank(column[model])}")
-            if model in column
-            else Cell("–", tone="quiet")
+            _share(column[model], chances.get(name), note=f"rank {_rank(column[model])}") if model in column else DASH
             for name, column in board.items()
         ]
         for model in models
     ]
-    shown = [Cell(f"{100 * chances[name]:.1f}") if name in chances else Cell("–") for name in board]
-    rows.append([Cell("chance", tone="quiet"), *shown])
-    columns = [Column("model", numeric=False), *(Column(name) for name in board)]
+    shown = [f"{100 * chances[name]:.1f}" if name in chances else None for name in board]
+    rows.append(row(Cell("chance", tone="quiet"), *shown))
     note = (
         "The true caption against the candidates of one kind alone, ties as shares. Small: the 95 % interval over "
         "source videos, and the ranks that paired tests leave open (Holm-corrected). "
         f"Rows are ordered by {next(iter(board))}."
     )
-    return Table("leaderboard", "Accuracy by kind of contrast, %", columns, rows, note=note)
+    return Table("leaderboard", "Accuracy by kind of contrast, %", columns("model", *board), rows, note=note)
 
 
 def _by_kind(board: Board, runs: Sequence[ConfigRun]) -> Section:
     """A table a column: ranks and groups."""
     section = Section("ranks", "Ranks", "Models of one group cannot all be told apart; those of different groups can.")
-    columns = [Column("rank", numeric=False), Column("group", numeric=False), Column("model", numeric=False)]
-    columns += [Column("accuracy, %"), Column("items")]
+    heads = columns("rank", "group", "model", "accuracy, %", "items", words=3)
     baselines = {run.model for run in runs if run.is_baseline}
     for name, column in board.items():
-        rows = [
-            [
-                Cell(_rank(own), tone="quiet" if model in baselines else ""), Cell(own.group), Cell(model), _share(own),
-                Cell(f"{own.n:,}", float(own.n)),
-            ]
-            for model, own in column.items()
-        ]  # fmt: skip
-        section.add([Table(f"ranks-{name.replace(' ', '-')}", name, columns, rows)], name)
+        rows = []
+        for model, own in column.items():
+            rank = Cell(_rank(own), tone="quiet" if model in baselines else "")
+            rows.append(row(rank, own.group, model, _share(own), Cell(f"{own.n:,}", float(own.n))))
+        section.add([Table(f"ranks-{name.replace(' ', '-')}", name, heads, rows)], name)
     return section
 
 
 def _share(own: Standing, chance: float | None = None, note: str = "") -> Cell:
-    value, low, high, tick = (
-        None if share is None else 100 * share for share in (own.accuracy, own.low, own.high, chance)
-    )
-    return Cell(f"{value:.1f}", value, low=low, high=high, chance=tick, note=note)
+    return share_cell(own.accuracy, own.low, own.high, chance=chance, note=note)
 
 
 def _rank(own: Standing) -> str:

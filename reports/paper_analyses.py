@@ -8,7 +8,6 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -133,37 +132,29 @@ def verb_counts(rows: Sequence[MultipleChoiceRow]) -> Counter[str]:
     return counts
 
 
-class VerbComparison(TypedDict):
-    """How far the verb distributions of two sets are apart; pairs are of the first and the second set."""
+def compare_verbs(first: Mapping[str, int], second: Mapping[str, int]) -> JsonObject:
+    """Figure 3 in numbers: how far the verb distributions of two sets are apart.
 
-    total_variation: float  # 0 equal to 1 disjoint
-    jensen_shannon: float  # bits, 0 to 1
-    entropy: list[float]  # bits
-    verbs: list[int]
-    shared: int
-    more_in_first: list[str]  # the verbs whose shares differ most
-    more_in_second: list[str]
-
-
-def compare_verbs(first: Mapping[str, int], second: Mapping[str, int]) -> VerbComparison:
-    """RunFigure 3 in numbers: how far the verb distributions of two sets are apart.
-
+    Returns `total_variation` (0 equal to 1 disjoint), `jensen_shannon` (bits, 0 to 1), `entropy` (bits) and number of
+    `verbs` of both, the number of `shared` ones, and those whose shares differ most: `more_in_first`, `more_in_second`.
     `first, second`: lemma -> count (`verb_counts`). Raises UsageError: a set has no verbs.
 
     >>> compare_verbs({"run": 1, "sit": 1}, {"run": 2})["total_variation"]
     0.5
     """
+    from scipy.stats import entropy
+
     names = sorted(set(first) | set(second))
     if not sum(first.values()) or not sum(second.values()):
         raise UsageError("one of the sets has no verb contrasts to compare")
     p = np.array([first.get(name, 0) for name in names], np.float64) / sum(first.values())
     q = np.array([second.get(name, 0) for name in names], np.float64) / sum(second.values())
-    middle = (p + q) / 2
+    bits = [float(entropy(shares, base=2)) for shares in (p, q, (p + q) / 2)]
     by_difference = np.argsort(p - q, kind="stable")
     return {
         "total_variation": round(float(np.abs(p - q).sum() / 2), 4),
-        "jensen_shannon": round(_entropy(middle) - (_entropy(p) + _entropy(q)) / 2, 4),
-        "entropy": [round(_entropy(p), 4), round(_entropy(q), 4)],
+        "jensen_shannon": round(bits[2] - (bits[0] + bits[1]) / 2, 4),
+        "entropy": [round(value, 4) for value in bits[:2]],
         "verbs": [int((p > 0).sum()), int((q > 0).sum())],
         "shared": int(((p > 0) & (q > 0)).sum()),
         "more_in_first": [names[n] for n in by_difference[::-1][:5] if p[n] > q[n]],
@@ -182,11 +173,6 @@ def plot_verbs(first: Mapping[str, int], second: Mapping[str, int], names: tuple
     counts = [(name, Counter(of_set)) for name, of_set in zip(names, (first, second), strict=True)]
     verbs = sorted({*first, *second}, key=lambda verb: (-first.get(verb, 0) / sum(first.values()), verb))[:_SHOWN]
     return write_bytes(output, verb_plot(counts, verbs, name="verbs", size=(7.2, 3.4)).png)
-
-
-def _entropy(shares: NDArray[np.float64]) -> float:
-    positive = shares[shares > 0]
-    return float(-(positive * np.log2(positive)).sum())
 
 
 TextEncoder = Callable[[Sequence[str]], NDArray[np.float32]]  # texts -> one vector a text

@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 
 from video_contrast.errors import UsageError, VideoContrastError
-from video_contrast.reports.figures import SERIES
+from video_contrast.reports.figures import SERIES, elided
 from video_contrast.reports.hits import Hits, caption_hits, choice_hits
 from video_contrast.rows import Layout, Row
 from video_contrast.seeds import digest
@@ -27,18 +27,6 @@ from video_contrast.storage.run_records import (
 )
 
 
-def shortened(name: str, most: int = 28) -> str:
-    """A name of at most `most` characters: a longer one keeps its two ends.
-
-    >>> shortened("verb_mc"), shortened("a" * 30 + "b" * 30, 9)
-    ('verb_mc', 'aaaaa…bbb')
-    """
-    if len(name) <= most:
-        return name
-    end = most // 3
-    return f"{name[: most - end - 1]}…{name[-end:]}"
-
-
 @dataclass(frozen=True)
 class SetKey:
     """Which items a run was scored on. Two runs are compared only where config, split and fingerprint are equal."""
@@ -53,16 +41,16 @@ class SetKey:
     @property
     def short(self) -> str:
         """For rows and columns: the config (of a robustness set, its folder), and the mark if there is one."""
-        name = shortened(Path(self.dataset).name if self.config == "clean" else self.config)
+        name = elided(Path(self.dataset).name if self.config == "clean" else self.config)
         return f"{name} ({self.mark})" if self.mark else name
 
     @property
     def name(self) -> str:
         """For headings: the folder's or repository's name, the config, the split if it is not `test`, the mark."""
         marks = dict.fromkeys(["" if self.split == "test" else self.split, self.mark])
-        place = shortened(Path(self.dataset).name)
+        place = elided(Path(self.dataset).name)
         end = ", ".join(mark for mark in marks if mark and mark != place)
-        return f"{place} / {shortened(self.config)}" + (f" ({end})" if end else "")
+        return f"{place} / {elided(self.config)}" + (f" ({end})" if end else "")
 
     @property
     def stem(self) -> str:
@@ -364,7 +352,7 @@ def _mark_sets(runs: Sequence[ConfigRun]) -> None:
         keys = list(dict.fromkeys(run.key for run in runs if run.key.config == config))
         if len(keys) < 2:
             continue
-        places = [shortened(Path(k.dataset).name) for k in keys]
+        places = [elided(Path(k.dataset).name) for k in keys]
         ways = ([k.split for k in keys], places, [k.fingerprint[:6] for k in keys])
         # the shortest way that tells all of them apart; the fingerprint always does, beside the place
         distinct = next((way for way in ways if len(set(way)) == len(keys)), None)

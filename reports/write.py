@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -16,21 +16,42 @@ from video_contrast.reports.behaviour import behaviour, controls
 from video_contrast.reports.finding import finding
 from video_contrast.reports.gallery import GalleryData, gallery_data
 from video_contrast.reports.kinds import kinds
-from video_contrast.reports.layout import Plot, Section, with_own_names
+from video_contrast.reports.layout import Cell, Plot, Section, Table, columns, row, with_own_names
 from video_contrast.reports.robustness import robustness
 from video_contrast.reports.runs import ConfigRun, load_runs
 from video_contrast.reports.sets import audits, similarities
-from video_contrast.reports.settings import settings
 from video_contrast.reports.summary import in_order, summary
 from video_contrast.reports.training import training
 from video_contrast.reports.why_differ.comparison import differences
-from video_contrast.storage.run_notes import self_test_lines
+from video_contrast.storage.run_notes import self_test_lines, setting_lines
 from video_contrast.version import __version__
 
 if TYPE_CHECKING:
     from jinja2 import Template
 
 _RECORD_LENGTH = 1500  # characters of an entry of the record
+
+
+def settings(runs: Sequence[ConfigRun], links: Mapping[Path, str] | None = None) -> Section:
+    """With what each run was made, a row a run; `links` says where runs are read, by their folder."""
+    rows = []
+    for run in {run.path: run for run in runs}.values():
+        record = run.record
+        test, missing = record.get("self_test", {}), record.get("n_missing", 0)
+        tested = str((test.get("exempt") and "not needed") or ("passed" if test.get("passed") else "not passed"))
+        revision = str(record["model"].get("revision") or "")[:12]
+        rows.append(
+            row(
+                Cell(run.model, link=(links or {}).get(run.path, ""), note=revision),
+                "; ".join(setting_lines(record)),
+                Cell(tested, tone="" if tested != "not passed" else "bad"),
+                Cell(str(missing) if missing else "none", tone="bad" if missing else ""),
+            )
+        )
+    heads = columns("model", "settings", "self-test", "missing clips", words=4)
+    return Section("settings", "Settings", parts=[Table("settings", "With what each run was made", heads, rows)])
+
+
 # The order of the page. Each gives a section, which is left out where it has nothing to show.
 SECTIONS = (summary, training, kinds, robustness, controls, behaviour, similarities, audits, settings, differences)
 

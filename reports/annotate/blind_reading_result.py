@@ -225,18 +225,15 @@ def _table(path: Path) -> list[tuple[int, Row]]:
     """The rows of a tab-separated file with their line numbers."""
     if not path.is_file():
         raise UsageError(f"{path}: no such file of votes")
-    lines = [
-        (number, line.split("\t"))
-        for number, line in enumerate(path.read_text(encoding="utf-8-sig").splitlines(), 1)
-        if line.strip() and not line.startswith("#")
-    ]
+    text = path.read_text(encoding="utf-8-sig")
+    lines = [(n, line) for n, line in enumerate(text.splitlines(), 1) if line.strip() and not line.startswith("#")]
     if not lines:
         raise VideoContrastError(f"{path}: holds no vote")
-    header = lines[0][1]
-    for number, cells in lines[1:]:
+    (_, header), *rows = ((number, line.split("\t")) for number, line in lines)
+    for number, cells in rows:
         if len(cells) != len(header):
             raise VideoContrastError(f"{path}, line {number}: {len(cells)} cells, the header names {len(header)}")
-    return [(number, dict(zip(header, cells, strict=True))) for number, cells in lines[1:]]
+    return [(number, dict(zip(header, cells, strict=True))) for number, cells in rows]
 
 
 def _checked(path: str | Path, number: int, wording: str, truth: str) -> None:

@@ -81,7 +81,7 @@ def verbs(
 
     rows = open_set(dataset).choice_rows(config, split), open_set(other).choice_rows(other_config, split)
     counts = [analyses.verb_counts(part) for part in rows]
-    result: dict[str, object] = {**analyses.compare_verbs(*counts)}
+    result = analyses.compare_verbs(*counts)
     if plot is not None:
         result["plot"] = str(analyses.plot_verbs(counts[0], counts[1], (config, other_config), plot))
     _print(result)
