@@ -8,10 +8,9 @@ import evaluate
 import gradio as gr
 
 
-def page(folder: Path) -> gr.Blocks:
-    """The page of the module in `folder` (its script, card and example)."""
-    (script,) = (path for path in folder.glob("*.py") if path.name not in ("app.py", "_core.py"))
-    card = (folder / "README.md").read_text(encoding="utf-8").split("---\n", 2)[-1]
+def page(script: Path) -> gr.Blocks:
+    """The page of a module: its card, and its example as the first input."""
+    card = script.with_name("README.md").read_text(encoding="utf-8").split("---\n", 2)[-1]
     module = evaluate.load(str(script))
     with gr.Blocks(title=script.stem) as demo:
         gr.Markdown(f"# {script.stem}\n{module.description}")

@@ -1,6 +1,5 @@
 """The `evaluate` modules: by path, by bare name, from a Space; their inputs, keys, cards and apps."""
 
-import ast
 import importlib.util
 import json
 import os
@@ -19,7 +18,6 @@ from video_contrast import metrics
 from video_contrast.cli import main
 from video_contrast.errors import UsageError
 from video_contrast.metrics import evaluate_modules as modules
-from video_contrast.metrics.evaluate_modules.bundle import space_files, written_out
 
 NAMES = list(modules.MODULES)
 
@@ -89,30 +87,6 @@ def test_a_script_without_the_package_loads_spaces_and_installed_names(tmp_path:
     for name, result in found.items():
         here = evaluate.load(video_contrast.metric_path(name))
         assert json.loads(json.dumps(here.compute(**here.example))) == result, name
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_what_a_space_computes_with_is_the_packages_source(name: str) -> None:
-    """Every function that is written out is, to the letter, one of the package's: there is no second copy to drift."""
-    written = ast.parse(space_files(modules.module(name).folder)["_core.py"])
-    package = Path(video_contrast.__file__).parent
-    rooms = (package, Path(metrics.__file__).parent, Path(modules.__file__).parent)
-    sources = [path for room in rooms for path in room.glob("*.py")]
-    ours = {ast.dump(node) for path in sources for node in ast.parse(path.read_text(encoding="utf-8")).body}
-    for position, node in enumerate(written.body):
-        if isinstance(node, ast.Import | ast.ImportFrom):
-            assert "video_contrast" not in ast.unparse(node)
-        elif position:
-            assert ast.dump(node) in ours
-
-
-def test_names_that_clash_cannot_be_written_out(tmp_path: Path) -> None:
-    (tmp_path / "_core.py").write_text("from video_contrast.metrics.holm import holm\n\ndef holm():\n    return 1\n")
-    with pytest.raises(video_contrast.VideoContrastError, match="'holm', which another module"):
-        written_out(tmp_path / "_core.py")
-    (tmp_path / "_core.py").write_text("from video_contrast.metrics.holm import holm as other\n")
-    with pytest.raises(video_contrast.VideoContrastError, match="cannot be renamed"):
-        written_out(tmp_path / "_core.py")
 
 
 def test_install_is_versioned_idempotent_and_refreshed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
