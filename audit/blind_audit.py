@@ -22,13 +22,13 @@ from video_contrast.audit.blind_models import (
     blind_scores,
     folds_of,
     too_few,
+    wins,
 )
 from video_contrast.audit.records import AccuracyFacts, AuditFacts, RefinedCounts, ScorerFacts
 from video_contrast.audit.text_features import SUMMARY, common_position_scores, cross_fitted_features, features
 from video_contrast.console import counted
 from video_contrast.errors import UsageError
 from video_contrast.metrics import share_interval
-from video_contrast.metrics.ranks import first_chance
 from video_contrast.rows import MultipleChoiceRow, Row
 from video_contrast.seeds import digest
 from video_contrast.storage.set_records import BLIND_NAMES, ScorerKey
@@ -247,11 +247,6 @@ def _likelihoods(items: Sequence[AuditedItem], model: PerplexityModel) -> Scores
     scores = -np.log(np.array(model.perplexity([text for item in items for text in item.texts])))
     ends = np.cumsum([len(item.texts) for item in items])
     return np.split(scores, ends[:-1])
-
-
-def wins(scores: Scores) -> NDArray[np.float64]:
-    """Returns float64[n]: 1 where the first candidate scores highest, a fair share on a tie, else 0."""
-    return np.array([first_chance(of_item.tolist()) for of_item in scores])
 
 
 def accuracy_facts(won: NDArray[np.float64], clusters: Sequence[str], *, level: float = 0.95) -> AccuracyFacts:

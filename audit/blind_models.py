@@ -99,6 +99,11 @@ def blind_scores(
     return cross_fitted(items, folds_of(clusters, FOLDS, seed), BLIND_MODELS[model].fit, scored=scored)
 
 
+def wins(scores: Scores) -> NDArray[np.float64]:
+    """Returns float64[n]: 1 where the first candidate scores highest, a fair share on a tie, else 0."""
+    return np.array([first_chance(of_item.tolist()) for of_item in scores])
+
+
 def too_few(clusters: Sequence[str]) -> bool:
     """Whether the items (given by their source videos) are too few to cross-validate a model."""
     return len(clusters) < LEAST_ITEMS or len(set(clusters)) < FOLDS
@@ -262,12 +267,10 @@ def strongest_blind_scores(
             model.summary: blind_scores(learned, clusters, name, scored=candidates)
             for name, model in BLIND_MODELS.items()
         }
-    return max(models.items(), key=lambda model: sum(_wins(model[1], labels, against)))
-
-
-def _wins(scores: Scores, labels: Sequence[int], against: Sequence[Sequence[int]]) -> list[float]:
-    """Of each item, the chance that its true candidate is first among those that are audited."""
-    return [
-        first_chance(of_item[[label, *others]].tolist())
-        for of_item, label, others in zip(scores, labels, against, strict=True)
-    ]
+    places = [[label, *others] for label, others in zip(labels, against, strict=True)]
+    won = {
+        name: wins([of_item[own] for of_item, own in zip(scores, places, strict=True)]).sum()
+        for name, scores in models.items()
+    }
+    best = max(models, key=won.__getitem__)
+    return best, models[best]

@@ -15,19 +15,16 @@ from video_contrast.audit.records import OrderFacts, OrderTest
 from video_contrast.rows import MultipleChoiceRow
 from video_contrast.seeds import stream
 
-SHUFFLES = 8
+SHUFFLES = 8  # orders that each published one is compared with
 SHARD_WORDS = 300  # of a shard: what every model reads at once
 MOST = 400  # shards, or items
 LEAST = 10
 
 
-def exchangeability(
-    rows: Sequence[MultipleChoiceRow], model: PerplexityModel, *, seed: int = 0, shuffles: int = SHUFFLES
-) -> OrderFacts:
+def exchangeability(rows: Sequence[MultipleChoiceRow], model: PerplexityModel, *, seed: int = 0) -> OrderFacts:
     """Tests whether a language model prefers the published order of items, and that of candidates.
 
     Returns a test of either order; None below `LEAST`. A small p-value says that the order is known, not by which way.
-    `shuffles`: how many orders each published one is compared with.
     """
     texts = [" ".join([*filter(None, [row.get("question")]), row["candidates"][row["label"]]]) for row in rows]
     shards: list[list[str]] = [[]]
@@ -39,8 +36,8 @@ def exchangeability(
     lists = [list(row["candidates"]) for row in rows if len(set(row["candidates"])) > 1][:MOST]
     return {
         "model": model.name,
-        "items": _tested(whole, model, seed, shuffles, what="items", written="\n".join),
-        "candidates": _tested(lists, model, seed, shuffles, what="candidates", written=_lettered),
+        "items": _tested(whole, model, seed, what="items", written="\n".join),
+        "candidates": _tested(lists, model, seed, what="candidates", written=_lettered),
     }
 
 
@@ -52,7 +49,6 @@ def _tested(
     groups: Sequence[list[str]],
     model: PerplexityModel,
     seed: int,
-    shuffles: int,
     *,
     what: str,
     written: Callable[[Sequence[str]], str],
@@ -61,14 +57,14 @@ def _tested(
     for number, group in enumerate(groups):
         rng = stream(seed, "exchangeability", what, number)
         texts.append(written(group))
-        for _ in range(shuffles):
+        for _ in range(SHUFFLES):
             order = rng.permutation(len(group))
             texts.append(written([group[n] for n in order]))
     if len(groups) < LEAST:
         return {"n": len(groups), "gain": None, "p_value": None}
     from scipy.stats import ttest_1samp
 
-    likelihoods = -np.log(np.array(model.perplexity(texts))).reshape(len(groups), shuffles + 1)
+    likelihoods = -np.log(np.array(model.perplexity(texts))).reshape(len(groups), SHUFFLES + 1)
     gains = likelihoods[:, 0] - likelihoods[:, 1:].mean(axis=1)
     p_value = 1.0 if np.allclose(gains, gains[0]) else float(ttest_1samp(gains, 0, alternative="greater").pvalue)
     return {"n": len(groups), "gain": round(float(gains.mean()), 6), "p_value": p_value}

@@ -9,7 +9,8 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from video_contrast.audit.blind_audit import AuditedItem, BlindResult, accuracy_facts, wins
+from video_contrast.audit.blind_audit import AuditedItem, BlindResult, accuracy_facts
+from video_contrast.audit.blind_models import wins
 from video_contrast.audit.item_checks import EXAMPLES
 from video_contrast.audit.records import AccuracyFacts, ExplainedFacts, PowerFacts, Suspect, SuspectFacts
 from video_contrast.errors import VideoContrastError

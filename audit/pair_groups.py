@@ -9,7 +9,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from video_contrast.audit.blind_audit import BlindResult, accuracy_facts, wins
+from video_contrast.audit.blind_audit import BlindResult, accuracy_facts
+from video_contrast.audit.blind_models import wins
 from video_contrast.audit.records import PairFacts
 from video_contrast.metrics.group_score import group_chance
 from video_contrast.rows import MultipleChoiceRow

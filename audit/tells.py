@@ -11,8 +11,8 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from video_contrast.audit.blind_audit import AuditedItem, BlindResult, accuracy_facts, wins
-from video_contrast.audit.blind_models import ngrams
+from video_contrast.audit.blind_audit import AuditedItem, BlindResult, accuracy_facts
+from video_contrast.audit.blind_models import ngrams, wins
 from video_contrast.audit.records import BlindWin, TaskFacts, Tell
 from video_contrast.audit.text_features import named_features
 from video_contrast.rows import MultipleChoiceRow
@@ -23,7 +23,7 @@ TASKS = 50  # more groups are no tasks
 _MARK = "'"  # around words
 
 
-def tells(items: Sequence[AuditedItem], n: int = SHOWN) -> list[Tell]:
+def tells(items: Sequence[AuditedItem]) -> list[Tell]:
     """The words and the features of form that give most answers away, the strongest first.
 
     Returns of each what it is, the items in which it sets candidates apart, in how many of these the true one has it,
@@ -48,7 +48,7 @@ def tells(items: Sequence[AuditedItem], n: int = SHOWN) -> list[Tell]:
         if not any(_overlap(what, other["what"]) for other in strongest):
             strongest.append({"what": what, "items": count, "true": round(true, 1), "expected": round(expected, 1),
                               "score": round(score, 1)})  # fmt: skip
-        if len(strongest) == n:
+        if len(strongest) == SHOWN:
             break
     return strongest
 
@@ -74,7 +74,7 @@ def _set_apart(item: AuditedItem) -> Iterator[tuple[str, float, float]]:
             yield name, float(most[0]), float(most.mean())
 
 
-def blind_wins(items: Sequence[AuditedItem], best: BlindResult, n: int = SHOWN) -> list[BlindWin]:
+def blind_wins(items: Sequence[AuditedItem], best: BlindResult) -> list[BlindWin]:
     """The items that a blind model wins by the widest margin, with the candidate that it takes for the next one.
 
     `items`: the audited candidates, the true one first.
@@ -88,7 +88,7 @@ def blind_wins(items: Sequence[AuditedItem], best: BlindResult, n: int = SHOWN) 
             "true": items[at].texts[0],
             "next": items[at].texts[1 + int(np.argmax(best.scores[at][1:]))],
         }
-        for at in order[:n]
+        for at in order[:SHOWN]
     ]
 
 

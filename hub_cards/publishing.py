@@ -24,15 +24,14 @@ import yaml
 
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import sha256
+from video_contrast.hub import of_the_connection
 from video_contrast.hub_cards.licences import licence_fields
 from video_contrast.storage import SetFolder
 from video_contrast.storage.set_folder import CARD, CROISSANT, PLAYED
 
 if TYPE_CHECKING:
-    from huggingface_hub import HfApi
-if TYPE_CHECKING:
     import datasets
-
+    from huggingface_hub import HfApi
 
 RepoType = Literal["dataset", "space", "model"]
 ANYWHERE = "THIS_REPOSITORY_OR_FOLDER"  # what the card of a set on a disk says in its example
@@ -242,20 +241,9 @@ def _explanation(error: BaseException, repo: str, again: str) -> VideoContrastEr
         if status == 404:
             return VideoContrastError(f"{repo}: no such repository or branch, or no permission to see it (HTTP 404)")
         return VideoContrastError(f"{repo}: the Hub answered HTTP {status}{again}")
-    if isinstance(error, _connection_errors()):
+    if isinstance(error, Exception) and of_the_connection(error):
         return VideoContrastError(f"{repo}: the connection broke ({type(error).__name__}){again}")
     return None
-
-
-def _connection_errors() -> tuple[type[Exception], ...]:
-    # The client changed its HTTP library between its major versions; either may be there.
-    classes: list[type[Exception]] = [ConnectionError, TimeoutError]
-    for module in ("httpx2", "httpx"):
-        try:
-            classes.append(__import__(module).HTTPError)
-        except ImportError:
-            continue
-    return tuple(classes)
 
 
 def _chunks(files: Sequence[tuple[str, Path]]) -> Iterator[list[tuple[str, Path]]]:

@@ -54,7 +54,9 @@ def results_of(run: str | Path, dataset: str | None = None) -> list[Result]:
     """
     folder = RunFolder.open(run)
     record, metrics = folder.record, folder.metrics
-    name = dataset or _dataset_name(str(record["set"]["dataset"]))
+    name = dataset or str(record["set"]["dataset"])
+    if dataset is None and (Path(name).is_dir() or name.startswith(("/", ".", "~"))):
+        name = Path(name).name
     return [
         {
             "dataset": name,
@@ -216,10 +218,6 @@ def _pushed(path: Path, repo: str, folder: str, message: str, pull_request: bool
             create_pr=pull_request,
         )
     return str(commit.pr_url or commit.commit_url)
-
-
-def _dataset_name(name: str) -> str:
-    return Path(name).name if Path(name).is_dir() or name.startswith(("/", ".", "~")) else name
 
 
 def _arguments(result: Result, record: RunRecord) -> dict[str, object]:

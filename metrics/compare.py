@@ -4,9 +4,8 @@ from video_contrast.metrics.checks import Values, choices
 from video_contrast.metrics.interval import interval_keys, share_interval
 from video_contrast.metrics.mcnemar import mcnemar
 from video_contrast.metrics.paired import paired_difference
+from video_contrast.metrics.rank_figures import Numbers
 from video_contrast.metrics.ranks import choice_ranks, exact_mean
-
-Numbers = dict[str, float | int | None]
 
 
 def compare_choices(

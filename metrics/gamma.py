@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from video_contrast.metrics.bootstrap import DRAWS, OfMeans, cluster_bootstrap
+from video_contrast.metrics.bootstrap import OfMeans, cluster_bootstrap
 from video_contrast.metrics.checks import Values, as_array, shares
 from video_contrast.metrics.interval import Interval, difference_interval, no_interval
 
@@ -85,7 +85,6 @@ def gamma_interval(
     *,
     absolute: bool = False,
     chance: float = 0.0,
-    draws: int = DRAWS,
     seed: int = 0,
 ) -> Interval:
     """The relative, absolute or (with `chance`) corrected gamma of paired items, with its interval.
@@ -96,7 +95,7 @@ def gamma_interval(
         clusters: `[n]`, the source videos; a video is drawn with its clean and its perturbed items together.
         absolute: the absolute gamma instead of the relative one.
         chance: subtracted from both means of the relative one.
-        draws, seed: of the bootstrap.
+        seed: of the bootstrap.
 
     Returns:
         The gamma with its interval (`difference_interval` of the absolute one, else `cluster_bootstrap`); NaN
@@ -123,7 +122,7 @@ def gamma_interval(
 
     bounds = (-np.inf if chance else 0.0, np.inf)
     pairs = np.stack([before, after], axis=1)
-    interval = cluster_bootstrap(pairs, clusters, statistic=OfMeans(gamma), draws=draws, seed=seed, bounds=bounds)
+    interval = cluster_bootstrap(pairs, clusters, statistic=OfMeans(gamma), seed=seed, bounds=bounds)
     return interval if np.isfinite(interval.estimate) else no_interval(interval.estimate, interval.n_clusters)
 
 

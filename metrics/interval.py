@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from video_contrast.metrics.checks import Values, cluster_codes, shares, vector
 
 MINIMUM_CLUSTERS = 5
+_TAIL = 0.025  # outside of a 95 % interval, on either side
 Floats = NDArray[np.float64]
 
 
@@ -75,7 +76,9 @@ def share_interval(hits: Values, clusters: Values = None, *, weights: Values = N
     values = shares(hits, "hits")
     codes, n_clusters = cluster_codes(clusters, len(values))
     weight = np.ones(len(values)) if weights is None else _weights(weights, len(values))
-    tail = _tail(level)
+    if not 0 < level < 1:
+        raise ValueError(f"level must be between 0 and 1, not {level}")
+    tail = (1 - level) / 2
     mean = float((weight * values).sum() / weight.sum())
     error = cluster_error(values, codes, n_clusters, weight)
     if n_clusters < MINIMUM_CLUSTERS:
@@ -89,19 +92,18 @@ def share_interval(hits: Values, clusters: Values = None, *, weights: Values = N
     return Interval(mean, min(low, mean), high=max(high, mean), standard_error=error, n_clusters=n_clusters)
 
 
-def difference_interval(change: Values, clusters: Values = None, *, level: float = 0.95) -> Interval:
+def difference_interval(change: Values, clusters: Values = None) -> Interval:
     """The interval of the mean of paired differences of hits (Bonett and Price 2012, at the effective size).
 
     Args:
         change: `[n]`, each -1..1: what an item contributes to the second score less what it does to the first.
         clusters: `[n]`, the source videos; None: every item is its own cluster.
-        level: coverage, between 0 and 1.
 
     Returns:
         The mean with its interval, never of zero width; NaN ends below `MINIMUM_CLUSTERS` clusters.
 
     Raises:
-        ValueError: empty, a change that is not finite or outside -1..1, not one cluster an item, level out of range.
+        ValueError: empty, a change that is not finite or outside -1..1, not one cluster an item.
 
     >>> interval = difference_interval([0, 0, 0, 0, 0])
     >>> interval.low < 0 < interval.high
@@ -112,7 +114,7 @@ def difference_interval(change: Values, clusters: Values = None, *, level: float
     if len(bad):
         raise ValueError(f"change: item {bad[0]} is {values[bad[0]]}, not between -1 and 1: hits differ by no more")
     codes, n_clusters = cluster_codes(clusters, len(values))
-    weight, tail = np.ones(len(values)), _tail(level)
+    weight, tail = np.ones(len(values)), _TAIL
     mean = float(values.mean())
     error = cluster_error(values, codes, n_clusters, weight)
     if n_clusters < MINIMUM_CLUSTERS:
@@ -129,27 +131,26 @@ def difference_interval(change: Values, clusters: Values = None, *, level: float
     )
 
 
-def median_interval(values: Values, clusters: Values = None, *, level: float = 0.95) -> Interval:
+def median_interval(values: Values, clusters: Values = None) -> Interval:
     """The interval of a median between two of the values: the quantiles at the ends of a share of one half.
 
     Args:
         values: `[n]`, finite numbers (ranks, scores).
         clusters: `[n]`, the source videos; None: every item is its own cluster.
-        level: coverage, between 0 and 1.
 
     Returns:
         The median with its interval, of zero width where most items have the same value; NaN ends below
         `MINIMUM_CLUSTERS` clusters. A median has no standard error here: NaN.
 
     Raises:
-        ValueError: empty, not finite, not one cluster an item, level out of range; the message names the item.
+        ValueError: empty, not finite, not one cluster an item; the message names the item.
 
     Source: Woodruff (1952), "Confidence intervals for medians and other position measures".
 
     >>> median_interval([1, 2, 3, 4, 5, 6, 7, 8, 9, 10])[:3]
     (5.5, 2.0, 9.0)
     """
-    array, tail = vector(values, "values"), _tail(level)
+    array, tail = vector(values, "values"), _TAIL
     codes, n_clusters = cluster_codes(clusters, len(array))
     median = float(np.median(array))
     if n_clusters < MINIMUM_CLUSTERS:
@@ -221,9 +222,3 @@ def _weights(weights: Values, n: int) -> Floats:
     if not array.any():
         raise ValueError("weights are all 0: nothing counts")
     return array
-
-
-def _tail(level: float) -> float:
-    if not 0 < level < 1:
-        raise ValueError(f"level must be between 0 and 1, not {level}")
-    return (1 - level) / 2

@@ -6,7 +6,7 @@ from typing import TypedDict
 import numpy as np
 from numpy.typing import NDArray
 
-from video_contrast.metrics.bootstrap import DRAWS, cluster_bootstrap
+from video_contrast.metrics.bootstrap import cluster_bootstrap
 from video_contrast.metrics.checks import Values, cluster_codes, vector
 from video_contrast.metrics.interval import cluster_error, difference_interval
 from video_contrast.metrics.sign_flip import sign_flip
@@ -24,16 +24,13 @@ class PairedDifference(TypedDict):
     n: int
 
 
-def paired_difference(
-    first: Values, second: Values, clusters: Values = None, *, draws: int = DRAWS, level: float = 0.95, seed: int = 0
-) -> PairedDifference:
+def paired_difference(first: Values, second: Values, clusters: Values = None, *, seed: int = 0) -> PairedDifference:
     """The mean of `second` less that of `first`, with its interval and the p-value of a sign-flip test.
 
     Args:
         first, second: `[n]`, what each item contributes (hits, ranks, scores), the same items in the same order.
         clusters: `[n]`, the source videos; a test of clustered items one by one finds differences that are not there.
-        draws, seed: of the bootstrap, and of the signs (`sign_flip`).
-        level: coverage of the interval, between 0 and 1.
+        seed: of the bootstrap, and of the signs (`sign_flip`).
 
     Returns:
         `difference`; `low` and `high` (`difference_interval` where all values are in 0..1, else `cluster_bootstrap`;
@@ -53,9 +50,9 @@ def paired_difference(
         raise ValueError(f"{len(a)} and {len(b)} values: a paired difference needs the same items")
     change = b - a
     if min(a.min(), b.min()) >= 0 and max(a.max(), b.max()) <= 1:
-        interval = difference_interval(change, clusters, level=level)
+        interval = difference_interval(change, clusters)
     else:
-        interval = cluster_bootstrap(change, clusters, draws=draws, level=level, seed=seed)
+        interval = cluster_bootstrap(change, clusters, seed=seed)
     low, high = interval.bounds
     several = interval.n_clusters > 1
     return {

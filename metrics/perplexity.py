@@ -7,8 +7,10 @@ from numpy.typing import NDArray
 
 from video_contrast.causal_lm import log_probabilities, perplexity_of, token_rows
 
+_BATCH = 64  # texts in one forward pass
 
-def perplexity(texts: Sequence[str], model: str, batch_size: int = 64) -> NDArray[np.float64]:
+
+def perplexity(texts: Sequence[str], model: str) -> NDArray[np.float64]:
     """Perplexity of each text: exp of the mean negative log-likelihood of its tokens.
 
     The tokenizer's first token stands before the text (`causal_lm`). Texts of similar length go through the model
@@ -17,7 +19,6 @@ def perplexity(texts: Sequence[str], model: str, batch_size: int = 64) -> NDArra
     Args:
         texts: `[n]`.
         model: a causal language model of transformers: Hub id or folder ("gpt2").
-        batch_size: texts in one forward pass.
 
     Returns:
         float64[n], from 1 on.
@@ -43,7 +44,7 @@ def perplexity(texts: Sequence[str], model: str, batch_size: int = 64) -> NDArra
     rows = token_rows(tokenizer, texts, limit)
     order = sorted(range(len(rows)), key=lambda n: len(rows[n]))
     perplexities = np.empty(len(rows))
-    for begin in range(0, len(order), batch_size):
-        batch = order[begin : begin + batch_size]
+    for begin in range(0, len(order), _BATCH):
+        batch = order[begin : begin + _BATCH]
         perplexities[batch] = [perplexity_of(logs) for logs in log_probabilities(network, [rows[n] for n in batch])]
     return perplexities

@@ -24,9 +24,7 @@ class PairedPower(TypedDict):
     enough: bool
 
 
-def paired_power(
-    change: Values, clusters: Values = None, *, difference: float, alpha: float = ALPHA, power: float = POWER
-) -> PairedPower:
+def paired_power(change: Values, clusters: Values = None, *, difference: float) -> PairedPower:
     """How many videos, and whether more items a video, would show a difference between two models.
 
     The variance of the mean of paired differences has a part between videos and a part within them (analysis of
@@ -57,22 +55,20 @@ def paired_power(
     # The variance of the mean of all items, and of one where every video had endless items.
     variance = between * float((sizes**2).sum()) / total**2 + within / total
     floor = between / n_clusters
-    needed = clusters_for(variance * n_clusters, difference=difference, alpha=alpha, power=power)
+    needed = clusters_for(variance * n_clusters, difference=difference)
     return {
         "difference": difference,
         "clusters_needed": needed,
         "items_needed": math.ceil(needed * total / n_clusters),
         "n_clusters": n_clusters,
         "n_items": total,
-        "detectable": detectable(variance, n_clusters, alpha=alpha, power=power),
-        "detectable_with_more_items": (
-            detectable(floor, n_clusters, alpha=alpha, power=power) if total > n_clusters else None
-        ),
+        "detectable": detectable(variance, n_clusters),
+        "detectable_with_more_items": detectable(floor, n_clusters) if total > n_clusters else None,
         "enough": n_clusters >= needed,
     }
 
 
-def reach(n_clusters: int, *, alpha: float = ALPHA, power: float = POWER) -> float:
+def reach(n_clusters: int) -> float:
     """How many standard errors a difference must have for a sign-flip test of so many clusters to show it.
 
     The sum of two quantiles of Student's t with one degree of freedom less than clusters. At 80 % power, draws of a
@@ -86,38 +82,37 @@ def reach(n_clusters: int, *, alpha: float = ALPHA, power: float = POWER) -> flo
     from scipy.special import stdtrit
 
     steps = 2 ** min(n_clusters - 1, 50)
-    level = math.floor(alpha * steps) / steps
+    level = math.floor(ALPHA * steps) / steps
     if not level:
         return math.inf
-    return float(stdtrit(n_clusters - 1, 1 - level / 2) + stdtrit(n_clusters - 1, power))
+    return float(stdtrit(n_clusters - 1, 1 - level / 2) + stdtrit(n_clusters - 1, POWER))
 
 
-def detectable(variance: float, n_clusters: int, *, alpha: float = ALPHA, power: float = POWER) -> float:
+def detectable(variance: float, n_clusters: int) -> float:
     """The least difference that so many clusters show; 1 where they show none.
 
-    `variance`: of the mean of paired differences. `alpha, power`: as of `reach`.
+    `variance`: of the mean of paired differences.
     """
-    errors = reach(n_clusters, alpha=alpha, power=power)
+    errors = reach(n_clusters)
     return errors * math.sqrt(variance) if math.isfinite(errors) else 1.0
 
 
-def clusters_for(variance: float, *, difference: float, alpha: float = ALPHA, power: float = POWER) -> int:
+def clusters_for(variance: float, *, difference: float) -> int:
     """The least number of clusters, `fewest_clusters` or more, of which a test shows a difference.
 
-    Args:
-        variance: between the means of clusters, so that of the mean of all is `variance / n_clusters`.
-        difference: 0..1, above 0.
-        alpha, power: as of `reach`.
+    `variance`: between the means of clusters, so that of the mean of all is `variance / n_clusters`. `difference`:
+    above 0, up to 1.
 
     >>> clusters_for(0.5, difference=0.05), clusters_for(0.0, difference=0.05)
     (1572, 6)
     """
     from scipy.special import ndtri
 
-    fewest = fewest_clusters(alpha)
-    normal = ((float(ndtri(1 - alpha / 2)) + float(ndtri(power))) / difference) ** 2 * variance
-    needed = max(fewest, math.ceil(normal - 1e-9))  # quantiles of t are larger, so no smaller number fulfils it
-    while reach(needed, alpha=alpha, power=power) ** 2 * variance > difference**2 * needed * (1 + 1e-12):
+    normal = ((float(ndtri(1 - ALPHA / 2)) + float(ndtri(POWER))) / difference) ** 2 * variance
+    needed = max(
+        fewest_clusters(), math.ceil(normal - 1e-9)
+    )  # quantiles of t are larger, so no smaller number fulfils it
+    while reach(needed) ** 2 * variance > difference**2 * needed * (1 + 1e-12):
         needed += 1
     return needed
 

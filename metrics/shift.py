@@ -12,8 +12,8 @@ from video_contrast.metrics.bootstrap import OfMeans, cluster_bootstrap
 from video_contrast.metrics.checks import Values
 from video_contrast.metrics.interval import interval_keys, share_interval
 from video_contrast.metrics.perplexity import perplexity
+from video_contrast.metrics.rank_figures import Numbers
 
-Numbers = dict[str, float | int | None]
 _ORDER = 4
 
 
@@ -65,7 +65,7 @@ def caption_shift(
     figures: dict[str, tuple[Values, OfMeans]] = {
         "changed": ([float(a != b) for a, b in zip(perturbed, originals, strict=True)], mean),
         "bleu": ([_matches(a, b) for a, b in pairs], OfMeans(_bleu)),
-        "rouge_1": ([_rouge_1(a, b) for a, b in pairs], mean),
+        "rouge_1": ([2 * (Counter(a) & Counter(b)).total() / (len(a) + len(b)) for a, b in pairs], mean),
         "rouge_l": ([_rouge_l(a, b) for a, b in pairs], mean),
         "edited_words": ([_edits(a, b) / len(b) for a, b in pairs], mean),
         "length_ratio": ([[len(a), len(b)] for a, b in pairs], OfMeans(lambda means: means[:, 0] / means[:, 1])),
@@ -127,11 +127,6 @@ def _bleu(means: NDArray[np.float64]) -> NDArray[np.float64]:
     with np.errstate(divide="ignore", invalid="ignore"):
         precision = np.where(counted, np.log(matched / possible), 0.0).sum(axis=1) / counted.sum(axis=1)
         return np.where(after > 0, np.exp(precision + np.minimum(0.0, 1.0 - before / after)), 0.0)
-
-
-def _rouge_1(after: list[str], before: list[str]) -> float:
-    """F1 of the words in common, each as often as it occurs in both."""
-    return 2 * (Counter(after) & Counter(before)).total() / (len(before) + len(after))
 
 
 def _meteor(after: list[str], before: list[str]) -> float:

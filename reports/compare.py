@@ -207,7 +207,7 @@ def _retrieval(runs: tuple[RunFolder, RunFolder], test: PairedTest) -> list[Comp
     if not rows:
         raise VideoContrastError(f"config {test.config}: the runs have no clip in common")
     left_out = len(a.rows) + len(b.rows) - 2 * len(rows)
-    ranked = [_ranks_among(matrix, rows) for matrix in (a, b)]
+    ranked = [ranks_among(matrix, rows) for matrix in (a, b)]
     result = []
     for way in ("t2v", "v2t"):
         hits: list[np.ndarray] = []
@@ -220,7 +220,7 @@ def _retrieval(runs: tuple[RunFolder, RunFolder], test: PairedTest) -> list[Comp
     return result
 
 
-def _ranks_among(matrix: SimilarityMatrix, rows: Sequence[str]) -> tuple[BothWays, np.ndarray]:
+def ranks_among(matrix: SimilarityMatrix, rows: Sequence[str]) -> tuple[BothWays, np.ndarray]:
     """The ranks among some clips and their captions, by clip and name, and the clip of each caption."""
     at = {name: n for n, name in enumerate(matrix.rows)}
     places = [at[name] for name in rows]

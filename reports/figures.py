@@ -154,7 +154,7 @@ def finish(
     svg = _svg(canvas)
 
     text = _inline(svg.decode("utf-8"), name, caption)
-    return Plot(name, caption, svg=text, draw_png=lambda: _png(canvas), csv=to_csv(numbers), wide=wide, small=small)
+    return Plot(name, caption, svg=text, png=lambda: _png(canvas), csv=to_csv(numbers), wide=wide, small=small)
 
 
 def tidy(axes: "Axes", *, grid: str = "x") -> None:

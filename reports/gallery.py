@@ -110,10 +110,7 @@ def gallery_data(
     entries: list[Entry] = []
     for run in runs:
         if run.layout != "retrieval":
-            items = sets.setdefault(
-                run.key,
-                _choice_items(run.set_rows.values()),
-            )
+            items = sets.setdefault(run.key, _choice_items(run.set_rows.values()))
             scored = run.choices.get(run.main, {})
             lines = [scored.get(item.row["id"]) for item in items]
             entries.append((run, run.key, [_rounded(line["scores"]) if line else None for line in lines]))
@@ -141,7 +138,9 @@ def gallery_data(
         "missing": {},
     }
     room = LIMIT - used - len(json.dumps(gallery, ensure_ascii=False, separators=(",", ":")).encode())
-    failures = _with_partners(_worst(entries, sets, max_failures))
+    # A failure is shown beside the other clips of its group.
+    worst = [(key, member) for key, item in _worst(entries, sets, max_failures) for member in (item, *item.partners)]
+    failures = list({(key.dataset, item.strip): (key, item) for key, item in worst}.values())
     strips, missing = _strips(failures, roots, progress=progress, folder=folder, room=room)
     gallery["strips"] = {f"{names[dataset]}|{name}": uri for (dataset, name), uri in strips.items()}
     gallery["missing"] = {f"{names[dataset]}|{name}": reason for (dataset, name), reason in missing.items()}
@@ -172,12 +171,6 @@ def _choice_items(rows: Iterable[Row]) -> list[ShownItem]:
         for item in members:
             item.partners.extend(other for other in members if other is not item)
     return items
-
-
-def _with_partners(failures: Sequence[tuple[SetKey, ShownItem]]) -> list[tuple[SetKey, ShownItem]]:
-    """The failures, each followed by the other clips of its group, which are shown beside it."""
-    shown = [(key, member) for key, item in failures for member in (item, *item.partners)]
-    return list({(key.dataset, item.strip): (key, item) for key, item in shown}.values())
 
 
 def _retrieval_items(run: ConfigRun) -> tuple[list[ShownItem], list[list[float] | None]]:
@@ -244,9 +237,8 @@ def _strips(
         if root is None:
             missing[place] = "The run does not say where its videos are; give --video-root."
             continue
-        row = item.row
         try:
-            frames[place] = clip_frames(root, Clip.of(row))
+            frames[place] = clip_frames(root, Clip.of(item.row))
         except VideoContrastError as error:
             missing[place] = f"No frames: {error}".replace(f"{root}/", "")
     for size in SIZES:

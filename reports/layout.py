@@ -83,7 +83,7 @@ class Plot:
     name: str
     caption: str
     svg: str
-    draw_png: Callable[[], bytes]  # drawn only where files are asked for: it costs as much as the SVG
+    png: Callable[[], bytes]  # on white paper; drawn only where files are asked for: it costs as much as the SVG
     csv: str
     wide: bool = False
     small: bool = False
@@ -96,11 +96,6 @@ class Plot:
         plain = re.sub(r"var\(--font, ([\w-]+)\)", r"\1", self.svg)
         plain = re.sub(r"var\(--[\w-]+, (#\w+)\)", r"\1", plain)
         return re.sub(r'(<svg [^>]*?)style="[^"]*"', r"\1", plain, count=1)
-
-    @property
-    def png(self) -> bytes:
-        """The plot as a PNG on white paper."""
-        return self.draw_png()
 
 
 @dataclass

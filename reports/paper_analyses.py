@@ -172,7 +172,7 @@ def plot_verbs(first: Mapping[str, int], second: Mapping[str, int], names: tuple
 
     counts = [(name, Counter(of_set)) for name, of_set in zip(names, (first, second), strict=True)]
     verbs = sorted({*first, *second}, key=lambda verb: (-first.get(verb, 0) / sum(first.values()), verb))[:_SHOWN]
-    return write_bytes(output, verb_plot(counts, verbs, name="verbs", size=(7.2, 3.4)).png)
+    return write_bytes(output, verb_plot(counts, verbs, name="verbs", size=(7.2, 3.4)).png())
 
 
 TextEncoder = Callable[[Sequence[str]], NDArray[np.float32]]  # texts -> one vector a text

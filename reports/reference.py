@@ -9,7 +9,7 @@ from video_contrast.reports.runs import SetKey, set_on_disk
 from video_contrast.storage.set_records import Facts, SetRecord
 
 if TYPE_CHECKING:
-    from video_contrast.reports.reproduce import PublishedFigure
+    from video_contrast.reports.reproduce import PublishedFigure, PublishedRow
 
 # Builders whose sets the papers measured, by the name that the published rows give the data.
 _DATA = {
@@ -22,11 +22,7 @@ _DATA = {
 # The papers' names of configs, where a builder's differ: the same method, on items of our own making.
 _CONFIGS = {("lsmdc_ids", "verb_mc"): "verb_lm_mc"}
 _RETRIEVAL = {"t2v_R@1": "text to video R@1", "v2t_R@1": "video to text R@1"}
-_GAMMAS = ("gamma_relative", "gamma_absolute")
 _PEOPLE = "human"
-
-Figures = Mapping[str, "PublishedFigure"]
-Line = tuple[str, Figures]  # a model and its figures
 
 
 def human(key: SetKey) -> float | None:
@@ -37,11 +33,11 @@ def human(key: SetKey) -> float | None:
     judged = config_facts(key).get("human", {})
     if isinstance(judged, dict) and judged.get("accuracy") is not None:
         return 100 * float(judged["accuracy"])
-    for _, _, lines in _tables():
-        for data_set, model, figures in lines:
-            name = _published_name(key, data_set)
-            if model.lower() == _PEOPLE and name in figures:
-                return float(figures[name]["value"])
+    for _, _, rows in _tables():
+        for line in rows:
+            name = _published_name(key, line["dataset"])
+            if line["model"].lower() == _PEOPLE and name in line["figures"]:
+                return float(line["figures"][name]["value"])
     return None
 
 
@@ -62,8 +58,9 @@ def config_facts(key: SetKey) -> Facts:
 def published(keys: Sequence[SetKey]) -> list[Table]:
     """What the papers report for the configs, a table a published table; empty where they say nothing."""
     tables: list[Table] = []
-    for title, source, lines in _tables():
-        for data_set in dict.fromkeys(data_set for data_set, _, _ in lines):
+    for title, source, rows in _tables():
+        data_sets = dict.fromkeys(line["dataset"] for line in rows)
+        for data_set in data_sets:
             headings: dict[str, str] = {}  # published name -> heading
             for key in keys:
                 name = _published_name(key, data_set)
@@ -73,12 +70,9 @@ def published(keys: Sequence[SetKey]) -> list[Table]:
                     headings |= _RETRIEVAL
                 if key.config == data_set:  # counterfactual retrieval: the rows name the config itself
                     headings |= {name: name.replace("_", " ") for name in ("R@1", "R@2", "R@3", "mean_rank")}
-            of_data = [(model, figures) for where, model, figures in lines if where == data_set]
-            heading = (
-                title if "_" not in data_set or len({where for where, _, _ in lines}) == 1 else f"{title}, {data_set}"
-            )
-            name = f"published-{data_set}-{len(tables)}"
-            tables += _table(name, heading, source, lines=of_data, headings=headings)
+            of_data = [line for line in rows if line["dataset"] == data_set]
+            heading = title if "_" not in data_set or len(data_sets) == 1 else f"{title}, {data_set}"
+            tables += _table(f"published-{data_set}-{len(tables)}", heading, source, of_data, headings)
     return tables
 
 
@@ -86,22 +80,26 @@ def published_gammas(key: SetKey) -> list[Table]:
     """The robustness paper's gammas on the data of a set; empty for other data."""
     data_set = _DATA.get(_builder(key))
     tables: list[Table] = []
-    for title, source, lines in _tables():
-        of_data = [(model, figures) for where, model, figures in lines if where == data_set]
-        for gamma in _GAMMAS:
-            names = dict.fromkeys(name for _, figures in of_data for name in figures if name.endswith(f":{gamma}"))
+    for title, source, rows in _tables():
+        of_data = [line for line in rows if line["dataset"] == data_set]
+        for gamma in ("gamma_relative", "gamma_absolute"):
+            names = [name for line in of_data for name in line["figures"] if name.endswith(f":{gamma}")]
             headings = {name: name.removesuffix(f":{gamma}").replace(":", ": ") for name in names}
             heading = f"{title}, {gamma.removeprefix('gamma_')} gamma"
-            name = f"published-gamma-{data_set}-{len(tables)}"
-            tables += _table(name, heading, source, lines=of_data, headings=headings)
+            tables += _table(f"published-gamma-{data_set}-{len(tables)}", heading, source, of_data, headings)
     return tables
 
 
-def _table(name: str, title: str, source: str, *, lines: Sequence[Line], headings: Mapping[str, str]) -> list[Table]:
+def _table(
+    name: str, title: str, source: str, lines: Sequence["PublishedRow"], headings: Mapping[str, str]
+) -> list[Table]:
     """A table of the wanted figures, of the models that have any; none where no model has."""
-    keys = [key for key in headings if any(key in figures for _, figures in lines)]
-    rows = [row(model, *(_cell(figures.get(key), 2 if ":gamma" in key else 1) for key in keys))
-            for model, figures in lines if figures.keys() & set(keys)]  # fmt: skip
+    keys = [key for key in headings if any(key in line["figures"] for line in lines)]
+    rows = [
+        row(line["model"], *(_cell(line["figures"].get(key), 2 if ":gamma" in key else 1) for key in keys))
+        for line in lines
+        if line["figures"].keys() & set(keys)
+    ]
     heads = columns("model", *(headings[key] for key in keys))
     folded = "Published figures on the same data"
     return [Table(name, f"Published: {title}", heads, rows, note=source, folded=folded)] if rows else []
@@ -130,14 +128,13 @@ def _published_name(key: SetKey, data_set: str) -> str:
 
 
 @cache
-def _tables() -> list[tuple[str, str, list[tuple[str, str, Figures]]]]:
-    """(title, source, lines of (data, model, figures)) of every published table."""
+def _tables() -> list[tuple[str, str, list["PublishedRow"]]]:
+    """(title, source, rows) of every published table."""
     from video_contrast.reports.reproduce import NAMES
     from video_contrast.reports.reproduce import published as paper_of
 
-    tables: list[tuple[str, str, list[tuple[str, str, Figures]]]] = []
-    for paper in map(paper_of, NAMES):
-        for table in paper["tables"]:
-            lines: list[tuple[str, str, Figures]] = [(r["dataset"], r["model"], r["figures"]) for r in table["rows"]]
-            tables.append((f"{table['name']}, {table['what']}", paper["citation"], lines))
-    return tables
+    return [
+        (f"{table['name']}, {table['what']}", paper["citation"], table["rows"])
+        for paper in map(paper_of, NAMES)
+        for table in paper["tables"]
+    ]

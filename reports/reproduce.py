@@ -187,10 +187,8 @@ def reproduce(
     Args:
         name: "contrast_sets", "robustness" or "rcad".
         model: as for `score`.
-        dataset: the built set; configs that it lacks are left out and named. Where None it is `sets/<builder>`, made
-            from the annotations if it is not there.
+        dataset: configs that it lacks are left out and named.
         output: a folder for the runs (`default_output` where None); a finished part is not scored again.
-        folder: the annotations; looked for beside the videos where None.
         parts: which parts of the recipe; all where None, except "videoqa", which costs three times the rest.
         splits: part -> another split than the paper's.
         options: the other arguments of `score`.

@@ -32,12 +32,12 @@ class StripSize:
     quality: int
 
 
-def clip_frames(root: Path, clip: "Clip", *, frames: int = FRAMES) -> Pictures:
+def clip_frames(root: Path, clip: "Clip") -> Pictures:
     """Evenly spaced frames of a clip, from its first to its last, no higher than a strip needs.
 
-    `clip`: a span of a file below `root`, or an edit. `frames`: how many; a shorter clip gives all of its own. An edit
-    has as many as show each of its parts twice. Raises VideoContrastError: the file is missing, unreadable or outside
-    of `root`.
+    `clip`: a span of a file below `root`, or an edit, which has as many frames as show each of its parts twice; a clip
+    with fewer frames gives all of its own. Raises VideoContrastError: the file is missing, unreadable or outside of
+    `root`.
     """
     from PIL import Image
 
@@ -46,11 +46,11 @@ def clip_frames(root: Path, clip: "Clip", *, frames: int = FRAMES) -> Pictures:
     clip_files(root, clip)
     footage = footage_of(root, clip)
     if isinstance(footage, EditedFootage):
-        counts = (count for count in range(frames, MOST_FRAMES + 1, 2))
+        counts = (count for count in range(FRAMES, MOST_FRAMES + 1, 2))
         shown = next((n for n in counts if footage.shows_all(n)), MOST_FRAMES)
         numbers = footage.timeline.sample(shown)
     else:
-        numbers = np.unique(footage.sample(frames, "linspace"))
+        numbers = np.unique(footage.sample(FRAMES, "linspace"))
     return [_scaled(Image.fromarray(frame), 96) for frame in footage.decode(numbers.tolist())]
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
-from video_contrast.reports.terminal import BEST, TableLine, side_columns
+from video_contrast.reports.terminal import BEST, TableLine, table_rows
 
-_LATEX = {
+_LATEX = str.maketrans({
     "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}",
     ">": r"\textgreater{}", "|": r"\textbar{}", "±": r"$\pm$", **{sign: f"\\{sign}" for sign in "&%$#_{}"},
-}  # fmt: skip
+})  # fmt: skip
 
 
 def markdown(lines: Sequence[TableLine], models: Sequence[str], title: str = "") -> str:
@@ -26,7 +26,9 @@ def markdown(lines: Sequence[TableLine], models: Sequence[str], title: str = "")
     |---|---|---|---|
     | verb_mc | 0.50 | **0.81** | 0.60 |
     """
-    head, *rows = _cells(lines, models, title, written=_in_markdown, bold=lambda cell: f"**{cell}**")
+    head, *rows = _cells(
+        lines, models, title, written=lambda text: re.sub(r"([\\|*<`])", r"\\\1", text), bold=lambda cell: f"**{cell}**"
+    )
     barred = ["|" + "".join(f" {cell} |" if cell else " |" for cell in row) for row in (head, *rows)]
     return "\n".join([barred[0], "|" + "---|" * len(head), *barred[1:]])
 
@@ -48,7 +50,9 @@ def latex(lines: Sequence[TableLine], models: Sequence[str], title: str = "") ->
     \bottomrule
     \end{tabular}
     """
-    cells = _cells(lines, models, title, written=_in_latex, bold=lambda cell: rf"\textbf{{{cell}}}")
+    cells = _cells(
+        lines, models, title, written=lambda text: text.translate(_LATEX), bold=lambda cell: rf"\textbf{{{cell}}}"
+    )
     head, *rows = [" & ".join(row) + r" \\" for row in cells]
     begin = rf"\begin{{tabular}}{{l{'r' * (len(cells[0]) - 1)}}}"
     return "\n".join([begin, r"\toprule", head, r"\midrule", *rows, r"\bottomrule", r"\end{tabular}"])
@@ -62,22 +66,12 @@ def _cells(
     written: Callable[[str], str],
     bold: Callable[[str], str],
 ) -> list[list[str]]:
-    """The head and the rows, each text as `written` escapes it; chance and n only where a line has one."""
-    sides = side_columns(lines)
-    rows = [[title, *(head for head, _ in sides), *models]]
-    rows += [[line.name, *(cells[at] for _, cells in sides), *line.cells] for at, line in enumerate(lines)]
+    """The head and the rows, each text as `written` escapes it."""
     best = f" {BEST}"
     return [
-        [bold(written(cell.removesuffix(best))) if cell.endswith(best) else written(cell) for cell in r] for r in rows
+        [bold(written(cell.removesuffix(best))) if cell.endswith(best) else written(cell) for cell in row]
+        for row in table_rows(lines, models, title)
     ]
-
-
-def _in_markdown(text: str) -> str:
-    return re.sub(r"([\\|*<`])", r"\\\1", text)
-
-
-def _in_latex(text: str) -> str:
-    return "".join(_LATEX.get(sign, sign) for sign in text)
 
 
 FORMATS = {"markdown": markdown, "latex": latex}

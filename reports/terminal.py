@@ -27,6 +27,7 @@ from video_contrast.storage.run_notes import missing_clips, remark_lines, self_t
 from video_contrast.storage.run_records import ConfigMetrics, ConfigMissing, RunRecord
 
 BEST = "*"  # behind a cell
+_FILES = 5  # that are named, of those with something wrong
 MANY = 40  # conditions of a config, from which on perturbations are shown by their means
 UNPARSEABLE = "unparseable: the share of items with an answer that cannot be read, the lowest of its item (! above 2 %)"
 Place = tuple[str, str, str, str]  # config, condition, kind and name of a figure
@@ -50,6 +51,13 @@ def side_columns(lines: Sequence[TableLine]) -> list[tuple[str, list[str]]]:
         ("n", ["" if line.n is None else f"{line.n:,}" for line in lines]),
     ]
     return [(title, cells) for title, cells in columns if any(cells)]
+
+
+def table_rows(lines: Sequence[TableLine], models: Sequence[str], title: str) -> list[list[str]]:
+    """The head of a table and its rows as text; chance and n only where a line has one."""
+    sides = side_columns(lines)
+    rows = [[line.name, *(cells[at] for _, cells in sides), *line.cells] for at, line in enumerate(lines)]
+    return [[title, *(head for head, _ in sides), *models], *rows]
 
 
 def interval(figure: RunFigure | None, digits: int = 2) -> str:
@@ -233,16 +241,11 @@ def show(lines: Sequence[TableLine], models: Sequence[str], title: str = "") -> 
     from rich.text import Text
 
     table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column(title, no_wrap=True)
-    sides = side_columns(lines)
-    for head, _ in sides:
-        table.add_column(head, justify="right")
-    for model in models:
-        table.add_column(Text(model), justify="right", no_wrap=True)
-    for at, line in enumerate(lines):
-        beside = [values[at] for _, values in sides]
-        cells = [Text(cell, "bold" if cell.endswith(BEST) else "") for cell in line.cells]
-        table.add_row(Text(line.name), *beside, *cells)
+    head, *rows = table_rows(lines, models, title)
+    for at, name in enumerate(head):
+        table.add_column(Text(name), justify="right" if at else "left", no_wrap=True)
+    for row in rows:
+        table.add_row(*(Text(cell, "bold" if cell.endswith(BEST) else "") for cell in row))
     console = Console()
     needed = Console(width=1000).measure(table).maximum
     if console.width < needed:
@@ -277,7 +280,7 @@ def remarks(record: RunRecord) -> list[str]:
     return lines + remark_lines(record.get("remarks", {}))
 
 
-def _files(reasons: Mapping[str, str], most: int = 5) -> list[str]:
+def _files(reasons: Mapping[str, str]) -> list[str]:
     """A line a file with what is wrong with it, the first few; a reason that names the file does so once."""
-    lines = [f"  {path}: {why.removeprefix(f'{path}: ')}" for path, why in list(reasons.items())[:most]]
-    return lines + ([f"  and {len(reasons) - most} more (run.json)"] if len(reasons) > most else [])
+    lines = [f"  {path}: {why.removeprefix(f'{path}: ')}" for path, why in list(reasons.items())[:_FILES]]
+    return lines + ([f"  and {len(reasons) - _FILES} more (run.json)"] if len(reasons) > _FILES else [])

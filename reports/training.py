@@ -26,19 +26,14 @@ def step(folder: RunFolder) -> int | None:
     return None if value is None else int(value)
 
 
-def training_of(folder: RunFolder) -> str:
-    """The folder of the training run that a checkpoint belongs to."""
-    return str(Path(folder.model).parent)
-
-
 def curve(runs: Sequence[ConfigRun]) -> Plot | None:
     """The score of checkpoints on one set against their steps, with 95 % intervals."""
     key, score = runs[0].key, ("R@1", "t2v") if runs[0].layout == "retrieval" else ("accuracy", "")
-    points: dict[str, list[tuple[int, RunFigure]]] = {}
+    points: dict[str, list[tuple[int, RunFigure]]] = {}  # folder of a training run -> its checkpoints
     for run in runs:
         number, figure = step(run.folder), run.figure(*score)
         if number is not None and figure is not None:
-            points.setdefault(training_of(run.folder), []).append((number, figure))
+            points.setdefault(str(Path(run.folder.model).parent), []).append((number, figure))
     points = {name: sorted(of, key=lambda point: point[0]) for name, of in points.items() if len(of) > 1}
     if not points:
         return None

@@ -247,5 +247,5 @@ def _write_assets(folder: Path, sections: Sequence[Section]) -> None:
             write_text(folder / f"{table.name}.csv", table.csv())
         for figure in section.figures:
             write_text(folder / f"{figure.name}.svg", figure.file_svg)
-            write_bytes(folder / f"{figure.name}.png", figure.png)
+            write_bytes(folder / f"{figure.name}.png", figure.png())
             write_text(folder / f"{figure.name}.csv", figure.csv)

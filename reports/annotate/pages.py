@@ -190,11 +190,8 @@ def _review(gr: ModuleType, desk: Desk, reviewer: str) -> None:
     """All answers as a table, and a form that sends one back with a note, behind the reviewer's password."""
 
     def refused(text: str | None) -> str:
-        return (
-            ""
-            if hmac.compare_digest((text or "").strip().encode(), reviewer.encode())
-            else "This is not the reviewer's password."
-        )
+        known = hmac.compare_digest((text or "").strip().encode(), reviewer.encode())
+        return "" if known else "This is not the reviewer's password."
 
     def table() -> list[list[object]]:
         desk.votes.refresh()

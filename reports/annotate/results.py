@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import Any, TypedDict, cast
 
 from video_contrast.console import counted
 from video_contrast.errors import UsageError, VideoContrastError
@@ -147,24 +147,23 @@ def export_set(
     from video_contrast.builders.registry import BuiltSet
     from video_contrast.builders.writing import write_set
 
-    root = Path(folder)
-    rows = open_set(root).choice_rows(config, split)
-    done = _votes(votes, task).done()
+    figures = result_of(folder, votes, config=config, split=split, task=task)
+    rows, done = open_set(folder).choice_rows(config, split), _votes(votes, task).done()
     rows_left: list[Row]
     if task == "write":
         name, rows_left = "verb_human_mc", [*written_rows(rows, done)]
         how = {"negatives": f"verb phrases rewritten by people, in the place of the contrast of {config}"}
     else:
-        name, rows_left = config, [*valid_items(rows, done)]
-        who = "one judge" if _single(judged(rows, done)) else "the majority of judges"
-        how = {"negatives": f"the items of {config} on which {who} chose the true caption"}
-        how["checks"] = _sentence(judged(rows, done))
+        name, rows_left, judges = config, [*valid_items(rows, done)], cast(JudgedFigures, figures)
+        who = "one judge" if _single(judges) else "the majority of judges"
+        how = {"negatives": f"the items of {config} on which {who} chose the true caption", "checks": _sentence(judges)}
     if not rows_left:
         raise VideoContrastError("no item is left: on none did the judges choose the true caption")
+    root = Path(folder)
     former = SetFolder(root).record.get("facts", {}) if SetFolder(root).is_built else {}
-    facts = {**former, "configs": {name: {**how, **result_of(root, votes, config=config, split=split, task=task)}}}
     present = sorted({r["video_path"] for r in rows_left if resolve_under(root, r["video_path"]).is_file()})
     files: dict[str, FileWriter] = {path: partial(copy_file, resolve_under(root, path)) for path in present}
+    facts = {**former, "configs": {name: {**how, **figures}}}
     return write_set(BuiltSet(f"{task}_by_people", {name: {split: rows_left}}, facts, files), output)
 
 

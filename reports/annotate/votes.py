@@ -111,16 +111,11 @@ class Votes:
             values = json.loads(line)
             vote = Vote(**{**values, "shown": tuple(values.get("shown", ()))})
         except (ValueError, TypeError) as error:
-            if _is_torn(line):
+            if line.startswith(b"{") and not line.rstrip().endswith(b"}"):  # the beginning of one, never finished
                 return
             raise VideoContrastError(f"{self.path}, line {number + 1}: not an answer: {error}") from error
         if vote.task == self.task:
             self._latest[vote.item, vote.annotator] = vote
-
-
-def _is_torn(line: bytes) -> bool:
-    """Whether a line is the beginning of an answer that was never finished."""
-    return line.startswith(b"{") and not line.rstrip().endswith(b"}")
 
 
 def _hold(handle: BinaryIO) -> None:

@@ -12,10 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from video_contrast.metrics.ranks import first_chance
-from video_contrast.metrics.retrieval_counts import matrix_ranks
+from video_contrast.reports.compare import ranks_among
 from video_contrast.reports.why_differ.aligned import StageResult, candidate_places, common
 from video_contrast.reports.why_differ.evidence import ItemEvidence, Side
-from video_contrast.runner.table_metrics import ranks_of
 from video_contrast.storage.run_records import SimilarityMatrix
 
 UPSTREAM = ("frames", "pixels", "prompt", "model", "joining", "scores")  # what scores depend on
@@ -120,15 +119,7 @@ def _retrieval(
 
 def _recall(matrix: SimilarityMatrix, rows: Sequence[str], way: str) -> float:
     """R@1 among some rows of a matrix and their captions."""
-    if matrix.best is not None and len(rows) == len(matrix.rows):
-        ranks = ranks_of(matrix)
-        return float((ranks.text_to_video if way == "t2v" else ranks.video_to_text).hit(1).mean())
-    place = {name: n for n, name in enumerate(matrix.rows)}
-    kept = [place[name] for name in rows]
-    new = {old: n for n, old in enumerate(kept)}
-    columns = [column for column, row in enumerate(matrix.relevant) if row in new]
-    relevant = np.array([new[matrix.relevant[column]] for column in columns], np.int64)
-    ranks = matrix_ranks(np.ascontiguousarray(matrix.values[np.ix_(kept, columns)]), relevant)
+    ranks, _ = ranks_among(matrix, matrix.rows if len(rows) == len(matrix.rows) else rows)
     return float((ranks.text_to_video if way == "t2v" else ranks.video_to_text).hit(1).mean())
 
 

@@ -8,8 +8,7 @@ from fake_hub import FakeHub, Repo, point_at
 from tiny_models import gpt2
 
 from video_contrast import build
-from video_contrast.audit.blind_audit import wins
-from video_contrast.audit.blind_models import blind_scores
+from video_contrast.audit.blind_models import blind_scores, wins
 from video_contrast.audit.exchangeability import exchangeability
 from video_contrast.audit.item_checks import near_duplicates
 from video_contrast.audit.language_model import LanguageModel
@@ -394,5 +393,5 @@ def test_a_data_set_of_the_hub_is_xrayed_by_its_id(tmp_path, monkeypatch):
 
 def test_a_tiny_causal_language_model_is_asked_about_the_order(tmp_path):
     """GPT-2's own class, untrained: it knows no order."""
-    order = exchangeability(random_rows(60), LanguageModel(str(gpt2(tmp_path / "gpt2"))), shuffles=2)
+    order = exchangeability(random_rows(60), LanguageModel(str(gpt2(tmp_path / "gpt2"))))
     assert order["candidates"]["n"] == 60 and 0.001 < order["candidates"]["p_value"] < 0.999

@@ -14,7 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import video_contrast
-from video_contrast.audit.blind_audit import audited_items, blind_results, wins
+from video_contrast.audit.blind_audit import audited_items, blind_results
+from video_contrast.audit.blind_models import wins
 from video_contrast.builders.shapes.captions import Claim, claim, read, write
 from video_contrast.builders.shapes.contrasts import negatives
 from video_contrast.builders.shapes.render import COLOURS, render

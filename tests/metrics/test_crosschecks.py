@@ -186,7 +186,7 @@ def test_perplexity_against_the_models_own_loss(tmp_path: Path) -> None:
         ids = torch.tensor([[start if start is not None else 0, *tokenizer.encode(text, add_special_tokens=False)]])
         with torch.inference_mode():
             expected.append(float(model(input_ids=ids, labels=ids).loss.exp()))
-    found = metrics.perplexity(texts, str(folder), batch_size=2)
+    found = metrics.perplexity(texts, str(folder))
     np.testing.assert_allclose(found, expected, rtol=1e-4)
     shift = metrics.caption_shift(["a man drives a bus", *texts[1:]], texts, language_model=str(folder))
     assert shift["perplexity_before"] == pytest.approx(np.mean(expected), rel=1e-4)
