@@ -236,10 +236,10 @@ def _ranked(
         below[better] += 1
     groups = {frozenset(own): min(above[model] for model in own) for own in group.values()}
     letter = {model: _letters(n) for n, own in enumerate(sorted(groups, key=groups.__getitem__)) for model in own}
-    rows = {
-        model: Standing(own.estimate, *own.bounds, n, 1 + above[model], len(intervals) - below[model], letter[model])
-        for model, (own, n) in intervals.items()
-    }
+    rows = {}
+    for model, (own, n) in intervals.items():
+        (low, high), first, last = own.bounds, 1 + above[model], len(intervals) - below[model]
+        rows[model] = Standing(own.estimate, low, high, n, first, last, letter[model])
     return dict(sorted(rows.items(), key=lambda row: (-row[1].accuracy, row[0])))
 
 

@@ -1,7 +1,7 @@
 """Robustness: gamma by category as table and bars, severity curves, the text x video map, and the scatter."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -67,8 +67,8 @@ def gamma_tables(runs: Sequence[ConfigRun]) -> list[Table]:
         able = [run for run in of_score if not at_chance(run, _gammas(run, score)[0])]
         rows += [_gamma_row(run, score, list(groups), several=several) for run in able]
         left_out += [_why_none(run, score) for run in of_score if run not in able]
-        if categories := {group: n for group, n in _groups(able, score).items() if ":" in group}:
-            by_category.append(_by_category(able, score, categories))
+        if _categories(able, score):
+            by_category.append(_by_category(able, score))
     note = "Small: standard deviation over perturbations, and the absolute gamma. A dash: not scored."
     if left_out:
         note += f" No gamma, as the clean score is not shown to be above chance: {'; '.join(left_out)}."
@@ -83,10 +83,14 @@ def _gamma_row(run: ConfigRun, score: Score, groups: Sequence[str], *, several: 
     return row(*words, Cell(f"{clean:.1f}", clean), *(_gamma_cell(own.get(group)) for group in groups))
 
 
-def _by_category(runs: Sequence[ConfigRun], score: Score, categories: Mapping[str, int]) -> Table:
-    """A row a category of perturbations, a column a model. `categories`: how many perturbations each has."""
+def _categories(runs: Sequence[ConfigRun], score: Score) -> dict[str, int]:
+    return {group: n for group, n in _groups(runs, score).items() if ":" in group}
+
+
+def _by_category(runs: Sequence[ConfigRun], score: Score) -> Table:
+    """A row a category of perturbations, a column a model."""
     rows = []
-    for group, n in categories.items():
+    for group, n in _categories(runs, score).items():
         gammas = [next((gamma for gamma in _gammas(run, score) if gamma.group == group), None) for run in runs]
         rows.append(row(Cell(group.replace(":", ": "), note=counted(n, "perturbation")), *map(_gamma_cell, gammas)))
     key = runs[0].key
