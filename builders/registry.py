@@ -1,6 +1,6 @@
 """The registry of builders, and what a builder returns.
 
-A builder is a function in a file NAME.py of `sources/`, `robustness/`, `shapes/` or `clip_edits/`:
+A builder is a function in a file of `sources/`, `robustness/`, `shapes/` or `clip_edits/` that `FILES` names:
 
     @builder("captions", configs=("retrieval", "random_mc", "verb_mc"), requirements="a table of captions")
     def captions(configs: list[str], *, table: CaptionTable, seed: Annotated[int, "seed of draws"] = 0) -> BuiltSet: ...
@@ -13,6 +13,7 @@ folder is not its business: it returns tables.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
@@ -29,61 +30,29 @@ if TYPE_CHECKING:
     from video_contrast.perturbations.contrast.generate import ProposedContrasts
     from video_contrast.perturbations.contrast.proposal import Kind
 
-FOLDERS = ("sources", "robustness", "shapes", "clip_edits")
-# Files that have several builders; every other builder has a file NAME.py in one of `FOLDERS`.
-SHARED_FILES = {
-    "published_captions": (
+# File -> its builders, in the order in which they are listed.
+FILES = {
+    "shapes.shapes": ("shapes",),
+    "sources.captions": ("captions",),
+    "sources.pairs": ("pairs",),
+    "clip_edits.clip_edits": ("clip_edits",),
+    "sources.msrvtt": ("msrvtt",),
+    "sources.lsmdc_ids": ("lsmdc_ids",),
+    "sources.youcook2": ("youcook2",),
+    "sources.feint6k": ("feint6k",),
+    "sources.counterfactual": ("counterfactual",),
+    "sources.published_captions": (
         "vitatecs", "velociti", "vilma", "videocon", "videocomp", "actionbench", "chirality_in_action", "carebench",
     ),
-    "published_questions": (
+    "sources.published_questions": (
         "tempcompass", "ssv2", "tvbench", "tomato", "nextqa", "videohallucer", "temporalbench", "negbench", "vidhal",
         "videonet",
     ),
-    "published_pairs": (
+    "sources.published_pairs": (
         "vinoground", "rtime", "minimal_video_pairs", "timeblind", "camerabench", "intphys2", "vidhalluc",
     ),
-    "perturbed": ("perturbed", "msrvtt_p", "youcook2_p"),
+    "robustness.perturbed": ("msrvtt_p", "youcook2_p", "perturbed"),
 }  # fmt: skip
-# In this order they are listed.
-MODULES = (
-    "shapes",
-    "captions",
-    "pairs",
-    "clip_edits",
-    "msrvtt",
-    "lsmdc_ids",
-    "youcook2",
-    "feint6k",
-    "counterfactual",
-    "vitatecs",
-    "vinoground",
-    "tempcompass",
-    "velociti",
-    "vilma",
-    "videocon",
-    "videocomp",
-    "rtime",
-    "actionbench",
-    "ssv2",
-    "tvbench",
-    "tomato",
-    "nextqa",
-    "minimal_video_pairs",
-    "videohallucer",
-    "temporalbench",
-    "negbench",
-    "timeblind",
-    "camerabench",
-    "intphys2",
-    "vidhalluc",
-    "vidhal",
-    "videonet",
-    "chirality_in_action",
-    "carebench",
-    "msrvtt_p",
-    "youcook2_p",
-    "perturbed",
-)
 
 
 @dataclass
@@ -222,7 +191,7 @@ def builder(
     """Registers a builder; the summary is the first line of its docstring.
 
     Args:
-        name: of the builder and of its file.
+        name: of the builder.
         configs: that it can build.
         requirements: what must be there before it can build, for `video-contrast list builders`.
 
@@ -239,15 +208,13 @@ def builder(
 
 
 def all_builders() -> dict[str, Builder]:
-    """Every builder by name, in the order of `MODULES`; imports them all (`names` imports none)."""
-    for module in MODULES:
-        _import(module)
-    return BUILDERS
+    """Every builder by name, in the order of `names`; imports them all (`names` imports none)."""
+    return {name: get_builder(name) for name in names()}
 
 
 def names() -> list[str]:
     """The names of all builders, those that others registered included."""
-    return list(dict.fromkeys((*MODULES, *BUILDERS)))
+    return list(dict.fromkeys((*chain.from_iterable(FILES.values()), *BUILDERS)))
 
 
 def get_builder(name: str) -> Builder:
@@ -255,12 +222,6 @@ def get_builder(name: str) -> Builder:
     if name not in names():
         raise unknown_name("builder", name, names())
     if name not in BUILDERS:
-        _import(name)
+        file = next(file for file, builders in FILES.items() if name in builders)
+        import_module(f"video_contrast.builders.{file}")
     return BUILDERS[name]
-
-
-def _import(module: str) -> None:
-    here = Path(__file__).parent
-    module = next((file for file, names in SHARED_FILES.items() if module in names), module)
-    folder = next(folder for folder in FOLDERS if (here / folder / f"{module}.py").is_file())
-    import_module(f"video_contrast.builders.{folder}.{module}")
