@@ -19,7 +19,8 @@ from video_contrast.builders.clip_edits.edits import EDITS
 from video_contrast.builders.clip_edits.grouping import groups_of, rows_of
 from video_contrast.builders.clip_edits.material import ClipEditOptions, SourceClip
 from video_contrast.builders.registry import BuiltSet, builder
-from video_contrast.builders.sources.clip_table import CaptionTable, read_splits
+from video_contrast.builders.sources.clip_rows import read_splits
+from video_contrast.builders.sources.clip_table import CaptionTable
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import resolve_under, sha256
 from video_contrast.options import as_record

@@ -14,7 +14,8 @@ from video_contrast.builders.blocks.cluster_options import ClusterOptions
 from video_contrast.builders.registry import BuiltSet, CorpusBlock, Cut, builder
 from video_contrast.builders.sources.caption_table import read_table
 from video_contrast.builders.sources.clip_blocks import cut, read_block
-from video_contrast.builders.sources.clip_table import CaptionTable, TooManyCaptions, read_splits, training_videos
+from video_contrast.builders.sources.clip_rows import TooManyCaptions, read_splits
+from video_contrast.builders.sources.clip_table import CaptionTable, training_videos
 from video_contrast.builders.sources.human_negatives import read_negatives, unmatched
 from video_contrast.errors import UsageError
 from video_contrast.perturbations.contrast.caption_counts import decoded, shipped_counts

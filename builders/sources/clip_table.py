@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated
 
-from video_contrast.builders.assembly.captioned_clip import CaptionedClip, VideoSpan
+from video_contrast.builders.assembly.captioned_clip import VideoSpan
 from video_contrast.builders.sources.caption_table import TableRow, read_table, seconds
-from video_contrast.builders.sources.split_column import check_split, chosen, column_of, split_of
+from video_contrast.builders.sources.split_column import column_of
 from video_contrast.console import counted, note
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import is_safe_relative
@@ -176,95 +176,6 @@ class Span(VideoSpan):
             raise VideoContrastError(f"{place}: id {later.name!r} stands for {before} and for {now}")
 
 
-@dataclass
-class ClipRows:
-    """What the rows of one clip say."""
-
-    span: Span
-    movie: str
-    captions: list[str] = field(default_factory=list)
-
-
-@dataclass
-class _Split:
-    """What the rows of one split say."""
-
-    clips: dict[Span | str, ClipRows] = field(default_factory=dict)
-    rows: int = 0
-    empty: int = 0  # rows without a caption
-
-
-def read_clips(table: CaptionTable) -> tuple[list[CaptionedClip], dict[str, int]]:
-    """The clips of all splits that `read_splits` reads, and its counts."""
-    splits, counts = read_splits(table)
-    return [clip for clips in splits.values() for clip in clips], counts
-
-
-class TooManyCaptions(Exception):
-    """A table has more captions than are read whole."""
-
-
-def read_splits(
-    table: CaptionTable, *, most: int | None = None
-) -> tuple[dict[str, list[CaptionedClip]], dict[str, int]]:
-    """Reads the clips of a table.
-
-    Rows of the same video, start and end (or of the same id) are one clip. Empty captions are counted and left out.
-    Returns split -> clips in the order of their first rows, and counts ("rows", "clips", "captions", "empty_captions",
-    "clips_without_caption"). Raises UsageError: no such file, column or split, or two clips would have one id;
-    VideoContrastError: a path that leaves the video root, a bad time, one id for two videos, a clip in two splits, or a
-    name that is none of a split; names the line; TooManyCaptions: there are more captions than `most`.
-    """
-    first, by_split = _by_split(table, most)
-    parts = chosen(by_split, table.source_name(), split=table.split)
-    splits = {name: [clip_of(entry) for entry in part.clips.values() if entry.captions] for name, part in parts.items()}
-    clips = [clip for of_split in splits.values() for clip in of_split]
-    if not clips:
-        column = first.usual(table.caption_column, CAPTION)
-        raise VideoContrastError(f"{table.captions}: every caption in column {column!r} is empty")
-    check_ids(clips, table.captions)
-    entries = [entry for part in parts.values() for entry in part.clips.values()]
-    table.say(
-        {name: part.rows for name, part in parts.items()}, first,
-        len({entry.span.path for entry in entries if entry.span.guessed}),
-    )  # fmt: skip
-    counts = {
-        "rows": sum(part.rows for part in parts.values()),
-        "clips": len(clips),
-        "captions": sum(len(clip.captions) for clip in clips),
-        "empty_captions": sum(part.empty for part in parts.values()),
-        "clips_without_caption": len(entries) - len(clips),
-    }
-    return {name: of_split for name, of_split in splits.items() if of_split}, counts
-
-
-def _by_split(table: CaptionTable, most: int | None) -> tuple[TableRow, dict[str | None, _Split]]:
-    """The first row of a table, and its rows by split (None where no column says it) and clip."""
-    by_split: dict[str | None, _Split] = {}
-    first: TableRow | None = None
-    read = 0
-    of_clip: dict[Span | str, tuple[str | None, str]] = {}  # clip -> its split, and where its first row stands
-    for row in table.rows():
-        first = first or row
-        name = split_of(row, table.split_column)
-        of_split = by_split.setdefault(name, _Split())
-        of_split.rows += 1
-        span, movie, captions = table.span(row), table.movie(row), table.texts(row)
-        of_split.empty += not captions
-        read += len(captions)
-        if most is not None and read > most:
-            raise TooManyCaptions
-        key = span if span.name is None else span.name
-        former, place = of_clip.setdefault(key, (name, row.place))
-        check_split(row, span.id, name, former=former, place=place)
-        entry = of_split.clips.setdefault(key, ClipRows(span, movie))
-        entry.span.check_same(span, row.place)
-        entry.captions += captions
-    if first is None:
-        raise VideoContrastError(f"{table.captions}: no rows")
-    return first, by_split
-
-
 def training_videos(table: CaptionTable) -> dict[str, list[str]]:
     """Returns the captions of the training table by video (column `--video-column`)."""
     videos: dict[str, list[str]] = {}
@@ -280,28 +191,3 @@ def _training_rows(table: CaptionTable) -> Iterator[TableRow]:
         yield from table.rows(str(table.training))
     except UsageError as error:
         raise UsageError(f"--training: {error}") from error
-
-
-def check_ids(clips: list[CaptionedClip], source: str) -> None:
-    """Raises a UsageError if two clips have one id."""
-    by_id: dict[str, CaptionedClip] = {}
-    for clip in clips:
-        other = by_id.setdefault(clip.id, clip)
-        if other is not clip:
-            raise UsageError(
-                f"{source}: {other.video_path} and {clip.video_path} would both have the id {clip.id!r}; "
-                "give each clip an id of its own with --id-column"
-            )
-
-
-def clip_of(entry: ClipRows) -> CaptionedClip:
-    """The clip that some rows are of."""
-    span = entry.span
-    return CaptionedClip(
-        id=span.id,
-        captions=tuple(entry.captions),
-        cluster=span.video_id,
-        pool=entry.movie,
-        meta={"movie": entry.movie} if entry.movie else {},
-        **span.columns(),
-    )

@@ -16,7 +16,8 @@ from video_contrast.builders.assembly.contrast_plan import ContrastSetOptions, s
 from video_contrast.builders.assembly.multiple_choice import contrasts_only_row, random_items
 from video_contrast.builders.assembly.word_contrasts import WordEdits
 from video_contrast.builders.registry import BuiltSet, builder
-from video_contrast.builders.sources.clip_table import CaptionTable, read_splits, training_videos
+from video_contrast.builders.sources.clip_rows import read_splits
+from video_contrast.builders.sources.clip_table import CaptionTable, training_videos
 from video_contrast.builders.sources.feint6k import CITATION
 from video_contrast.builders.sources.msrvtt import MsrVttFolder
 from video_contrast.builders.sources.split_column import DEFAULT

@@ -19,7 +19,8 @@ from video_contrast.builders.blocks import block_build
 from video_contrast.builders.robustness import perturbed, perturbed_blocks
 from video_contrast.builders.sources import captions, clip_blocks
 from video_contrast.builders.sources.clip_blocks import cut, read_block
-from video_contrast.builders.sources.clip_table import CaptionTable, read_splits
+from video_contrast.builders.sources.clip_rows import read_splits
+from video_contrast.builders.sources.clip_table import CaptionTable
 from video_contrast.cli import main
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.storage import SetFolder

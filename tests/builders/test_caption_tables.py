@@ -8,7 +8,8 @@ import openpyxl
 import pytest
 
 from video_contrast.builders.sources.caption_table import read_table
-from video_contrast.builders.sources.clip_table import CaptionTable, read_clips, read_splits
+from video_contrast.builders.sources.clip_rows import read_splits
+from video_contrast.builders.sources.clip_table import CaptionTable
 from video_contrast.cli import main
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.storage import SetFolder
@@ -42,7 +43,7 @@ def test_builders_read_every_kind_of_table_that_other_commands_read(tmp_path: Pa
         table.write_text("video\tcaption\n" + "\n".join(f"{video}\t{text}" for video, text in TEXTS.items()))
     else:
         table.write_text(text, encoding="utf-8" if kind == "semicolon" else "utf-16")
-    clips, _ = read_clips(CaptionTable(captions=str(table)))
+    clips = read_splits(CaptionTable(captions=str(table)))[0]["test"]
     assert {clip.video_path: clip.captions[0] for clip in clips} == TEXTS
 
 
@@ -50,13 +51,13 @@ def test_a_fault_names_the_line_of_the_file(tmp_path: Path) -> None:
     table = tmp_path / "c.csv"
     table.write_text('video;caption;from\nv.mp4;"two\nlines";0\nw.mp4;a dog;soon\n')
     with pytest.raises(VideoContrastError, match=r"c\.csv, line 4: column 'from' must be seconds, not 'soon'"):
-        read_clips(CaptionTable(captions=str(table), start_column="from"))
+        read_splits(CaptionTable(captions=str(table), start_column="from"))
     table.write_text("video;caption\nv.mp4;a;b\n")
     with pytest.raises(VideoContrastError, match=r"line 2: 3 fields, but the header names 2 \(.* by a semicolon\)$"):
-        read_clips(CaptionTable(captions=str(table)))
+        read_splits(CaptionTable(captions=str(table)))
     book = workbook(tmp_path / "c.xlsx", [["video", "caption"], ["v.mp4", "a"], ["../w.mp4", "b"]])
     with pytest.raises(VideoContrastError, match=r"c\.xlsx, row 3: column 'video' must be a path"):
-        read_clips(CaptionTable(captions=str(book)))
+        read_splits(CaptionTable(captions=str(book)))
 
 
 def test_a_table_of_one_column_and_marks_in_tsv_stay_as_they_are(tmp_path: Path) -> None:
@@ -132,13 +133,13 @@ def test_a_row_without_a_split_is_of_test_as_in_other_tables_and_no_clip_is_of_t
 def test_ids_without_an_ending_are_the_files_that_lie_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     table = tmp_path / "c.csv"
     table.write_text("video,caption\nclips/a,x\nclips/b.v1,y\nc.webm,z\n")
-    paths = [clip.video_path for clip in read_clips(CaptionTable(captions=str(table)))[0]]
+    paths = [clip.video_path for clip in read_splits(CaptionTable(captions=str(table)))[0]["test"]]
     assert paths == ["clips/a.mp4", "clips/b.v1.mp4", "c.webm"]  # as in tables that are scored as they are
     assert "2 videos are named without an ending: taken for .mp4" in " ".join(capsys.readouterr().err.split())
     (tmp_path / "clips").mkdir()
     for name in ("a.webm", "b.v1"):
         (tmp_path / "clips" / name).touch()
-    found = read_clips(CaptionTable(captions=str(table), video_root=tmp_path))[0]
+    found = read_splits(CaptionTable(captions=str(table), video_root=tmp_path))[0]["test"]
     assert [clip.video_path for clip in found] == ["clips/a.webm", "clips/b.v1", "c.webm"]
     assert [clip.id for clip in found] == ["clips/a", "clips/b", "c"] and capsys.readouterr().err == ""
 
@@ -149,12 +150,12 @@ def test_usual_names_of_columns_are_taken_and_said_and_the_encoding_is_an_option
     table = tmp_path / "c.csv"
     table.write_bytes("file|sentence\nv.mp4|un café\n".encode("cp1252"))
     with pytest.raises(VideoContrastError, match=r"line 2 is not utf-8 .* name its encoding: --encoding cp1252"):
-        read_clips(CaptionTable(captions=str(table)))
-    (clip,), _ = read_clips(CaptionTable(captions=str(table), encoding="cp1252", delimiter="|"))
+        read_splits(CaptionTable(captions=str(table)))
+    (clip,) = read_splits(CaptionTable(captions=str(table), encoding="cp1252", delimiter="|"))[0]["test"]
     assert (clip.video_path, clip.captions) == ("v.mp4", ("un café",))
     assert "c.csv: videos by their column 'file'" in " ".join(capsys.readouterr().err.split())
     with pytest.raises(UsageError, match="no column 'video'"):
-        read_clips(CaptionTable(captions=str(table), encoding="cp1252", video_column="video"))
+        read_splits(CaptionTable(captions=str(table), encoding="cp1252", video_column="video"))
 
 
 def test_a_workbook_keeps_the_numbers_of_its_rows_where_some_are_empty(tmp_path: Path) -> None:

@@ -10,7 +10,8 @@ import pytest
 from video_contrast import load_dataset
 from video_contrast.builders import build
 from video_contrast.builders.assembly import sharding
-from video_contrast.builders.sources.clip_table import CaptionTable, read_clips
+from video_contrast.builders.sources.clip_rows import read_splits
+from video_contrast.builders.sources.clip_table import CaptionTable
 from video_contrast.cli import main
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.rows import validate_rows
@@ -90,6 +91,11 @@ def test_a_build_ends_with_its_blind_audit_and_warns_of_what_text_alone_wins(tmp
     assert "--config gender_mc --refine" in printed.err
     assert main([*command, "--output", str(tmp_path / "set"), "--json"]) == 0
     assert any("can be won without" in text for text in json.loads(capsys.readouterr().out)["warnings"])
+
+
+def read_clips(table):
+    splits, counts = read_splits(table)
+    return [clip for clips in splits.values() for clip in clips], counts
 
 
 def test_every_kind_of_table_gives_the_same_clips(tmp_path):

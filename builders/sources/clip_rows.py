@@ -1,0 +1,171 @@
+"""Gathers the rows of a table of captions into clips, by SQLite: in memory, or on disk for a table of any size."""
+
+import json
+import sqlite3
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+
+from video_contrast.builders.assembly.captioned_clip import CaptionedClip
+from video_contrast.builders.sources.caption_table import TableRow
+from video_contrast.builders.sources.clip_table import CAPTION, CaptionTable, Span
+from video_contrast.builders.sources.split_column import check_split, chosen, split_of
+from video_contrast.console import bar
+from video_contrast.errors import UsageError, VideoContrastError
+from video_contrast.seeds import digest
+
+_BATCH = 10_000  # rows
+_ROWS = """CREATE TABLE rows (
+    split TEXT, ordered BLOB, id TEXT, place TEXT, path TEXT, start REAL, end REAL, name TEXT, guessed INTEGER,
+    movie TEXT, captions TEXT)"""
+_SIZES = """SELECT count(*) AS rows, count(DISTINCT CASE WHEN captions != '[]' THEN id END) AS clips,
+    ifnull(sum(json_array_length(captions)), 0) AS captions, ifnull(sum(captions = '[]'), 0) AS empty_captions,
+    count(DISTINCT id) - count(DISTINCT CASE WHEN captions != '[]' THEN id END) AS clips_without_caption
+    FROM rows WHERE split IS ?"""
+_SORTED = "SELECT * FROM rows WHERE split IS ? ORDER BY ordered, id, rowid"
+_OF_TWO_SPLITS = """SELECT a.place, a.id, a.split, b.split, b.place FROM rows a
+    JOIN (SELECT id, split, place, min(rowid) FROM rows GROUP BY id HAVING count(DISTINCT ifnull(split, '')) > 1) b
+    ON a.id = b.id AND a.split IS NOT b.split ORDER BY a.rowid LIMIT 1"""
+Order = Callable[[Span, str], object]  # span and movie of a clip -> by what clips are sorted
+
+
+class TooManyCaptions(Exception):
+    """A table has more captions than are read whole."""
+
+
+@dataclass(frozen=True)
+class CaptionRows:
+    """The rows of a table of captions."""
+
+    table: CaptionTable
+    rows: sqlite3.Connection
+    splits: Mapping[str, str | None]  # split that is built -> what the table calls it; None where no column says it
+
+    def sizes(self, split: str) -> dict[str, int]:
+        """The counts of a split: "rows", "clips", "captions", "empty_captions", "clips_without_caption"."""
+        cursor = self.rows.execute(_SIZES, (self.splits[split],))
+        return dict(zip([column[0] for column in cursor.description], cursor.fetchone(), strict=True))
+
+    def counts(self) -> dict[str, int]:
+        """The counts of all splits together."""
+        sizes = [self.sizes(split) for split in self.splits]
+        return {name: sum(of_split[name] for of_split in sizes) for name in sizes[0]}
+
+    def clips(self, split: str) -> Iterator[CaptionedClip]:
+        """The clips of a split that have a caption, in order.
+
+        Raises UsageError: two clips would have one id; VideoContrastError: one id stands for two spans.
+        """
+        rows = self.rows.execute(_SORTED, (self.splits[split],))
+        for _, group in groupby(rows, key=lambda row: row[2]):
+            first, pool = None, ""
+            captions: list[str] = []
+            for _, _, _, place, path, start, end, name, guessed, movie, texts in group:
+                span = Span(path, start, end, name, guessed=bool(guessed))
+                if first is None:
+                    first, pool = span, movie
+                if name is not None:
+                    first.check_same(span, place)
+                elif span != first:
+                    raise UsageError(
+                        f"{self.table.captions}: {first.path} and {path} would both have the id {span.id!r}; "
+                        "give each clip an id of its own with --id-column"
+                    )
+                captions += json.loads(texts)
+            if first is not None and captions:
+                meta = {"movie": pool} if pool else {}
+                yield CaptionedClip(
+                    first.id, captions=tuple(captions), cluster=first.video_id, pool=pool, meta=meta, **first.columns()
+                )
+
+
+@contextmanager
+def caption_rows(table: CaptionTable, *, file: Path | None = None, most: int | None = None) -> Iterator[CaptionRows]:
+    """Reads a table, and says what was taken for what; what was read is gone behind the block.
+
+    Args:
+        table: where it is, and its columns.
+        file: a new one on disk, which holds the rows; clips are then in the order of a digest. Default: in memory, in
+            the order of their first rows.
+        most: captions that the table may have.
+
+    Raises:
+        UsageError: no such file, column or split.
+        VideoContrastError: a path that leaves the video root, a bad time, a clip in two splits, a name that is none of
+            a split (names the line), or no caption at all.
+        TooManyCaptions: there are more captions than `most`.
+    """
+    # isolation_level None: `_store` says where a transaction begins
+    with closing(sqlite3.connect(file or ":memory:", isolation_level=None)) as rows:
+        rows.execute("PRAGMA journal_mode = OFF")  # a reading that ends early is begun anew
+        rows.execute("PRAGMA synchronous = OFF")
+        rows.execute(_ROWS)
+        known: dict[str, int] = {}
+        order: Order = _shuffled if file else lambda span, movie: known.setdefault(span.id, len(known))
+        first = _store(table, rows, order, most=most, streamed=file is not None)
+        if twice := rows.execute(_OF_TWO_SPLITS).fetchone():
+            place, name, split, former, former_place = twice
+            check_split(TableRow(place, {}), name, split, former=former, place=former_place)
+        names = {name: name for (name,) in rows.execute("SELECT split FROM rows GROUP BY split ORDER BY min(rowid)")}
+        stored = CaptionRows(table, rows, chosen(names, table.source_name(), split=table.split))
+        if not stored.counts()["clips"]:
+            column = first.usual(table.caption_column, CAPTION)
+            raise VideoContrastError(f"{table.captions}: every caption in column {column!r} is empty")
+        guessed = rows.execute("SELECT count(DISTINCT path) FROM rows WHERE guessed").fetchone()[0]
+        table.say({split: stored.sizes(split)["rows"] for split in stored.splits}, first, guessed)
+        yield stored
+
+
+def read_splits(
+    table: CaptionTable, *, most: int | None = None
+) -> tuple[dict[str, list[CaptionedClip]], dict[str, int]]:
+    """Reads the clips of a table.
+
+    Rows of the same video, start and end (or of the same id) are one clip. Empty captions are counted and left out.
+    Returns split -> clips in the order of their first rows, and the counts of `CaptionRows`. `most`: captions that the
+    table may have. Raises UsageError, VideoContrastError, TooManyCaptions: as `caption_rows` and `CaptionRows.clips`.
+    """
+    with caption_rows(table, most=most) as stored:
+        splits = {split: list(stored.clips(split)) for split in stored.splits}
+        return {split: clips for split, clips in splits.items() if clips}, stored.counts()
+
+
+def _shuffled(span: Span, movie: str) -> bytes:
+    return digest("blocks", movie or span.id)[:8]
+
+
+def _store(
+    table: CaptionTable, rows: sqlite3.Connection, order: Order, *, most: int | None, streamed: bool
+) -> TableRow:
+    """Stores every row of the table; returns the first."""
+    first: TableRow | None = None
+    batch: list[tuple[object, ...]] = []
+    read = 0
+
+    def write() -> None:
+        rows.execute("BEGIN")
+        rows.executemany(f"INSERT INTO rows VALUES ({','.join('?' * 11)})", batch)
+        rows.execute("COMMIT")
+        batch.clear()
+
+    for row in bar(table.rows(streamed=streamed), desc="reading", unit="row"):
+        first = first or row
+        split, span = split_of(row, table.split_column), table.span(row)
+        movie, captions = table.movie(row), table.texts(row)
+        read += len(captions)
+        if most is not None and read > most:
+            raise TooManyCaptions
+        batch.append(
+            (
+                split, order(span, movie), span.id, row.place, span.path, span.start, span.end, span.name, span.guessed,
+                movie, json.dumps(captions),
+            )
+        )  # fmt: skip
+        if len(batch) == _BATCH:
+            write()
+    if first is None:
+        raise VideoContrastError(f"{table.captions}: no rows")
+    write()
+    return first
