@@ -5,17 +5,21 @@ replaced by the contrast; the others keep their places. All draws come from the 
 not depend on which others are built, nor on the number of processes.
 """
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from unicodedata import combining, normalize
 
 from video_contrast.builders.assembly.captioned_clip import CaptionedClip, normal
-from video_contrast.errors import UsageError
+from video_contrast.errors import UsageError, VideoContrastError
+from video_contrast.kind_names import clash
 from video_contrast.perturbations.contrast import Edit
 from video_contrast.rows import MultipleChoiceRow, multiple_choice_row
 from video_contrast.seeds import Streams
 
 CANDIDATES = 5  # appendix D: one positive and four negatives
+KIND = "contrast"  # of negatives of which nothing more is said
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +64,26 @@ def random_items(
         items.append(RandomItem(clip, base, distractors=tuple(distractors), slots=slots, displaced=displaced))
         counts["built"] += 1
     return items, counts
+
+
+def kind_of(name: str, place: str) -> str:
+    """The kind that a table names, as rows hold it: lower case, words joined by "_", letters without accents.
+
+    `place`: of the row, for messages. Raises VideoContrastError: it is reserved, or has letters other than a to z.
+
+    >>> kind_of("Velocity & Frequency", "row 1"), kind_of("", "row 2")
+    ('velocity_frequency', 'contrast')
+    """
+    letters = (letter for letter in normalize("NFKD", name) if not combining(letter))
+    kind = re.sub(r"[\W_]+", "_", "".join(letters).lower()).strip("_") or KIND
+    kind = f"kind_{kind}" if kind[0].isdigit() else kind
+    if kind in ("true", "random") or clash({kind}):
+        raise VideoContrastError(f"{place}: the kind {kind!r} is reserved; choose another name")
+    if not kind.isascii():
+        raise VideoContrastError(
+            f"{place}: the kind {name!r} must begin with a letter and hold no letters but a to z; choose another name"
+        )
+    return kind
 
 
 def random_row(item: RandomItem) -> MultipleChoiceRow:

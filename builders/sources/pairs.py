@@ -1,16 +1,14 @@
 """The builder `pairs`: any list of pairs of a true and a false caption, each pair an item of its own."""
 
-import re
 from collections import Counter
 from collections.abc import Sequence
 from typing import Annotated, NamedTuple
-from unicodedata import combining, normalize
 
 from video_contrast.builders.assembly.captioned_clip import CaptionedClip, normal
 from video_contrast.builders.assembly.configs import add_config
 from video_contrast.builders.assembly.difference import difference
 from video_contrast.builders.assembly.may_be_true import COUNT, judged, warn
-from video_contrast.builders.assembly.multiple_choice import contrasts_only_row
+from video_contrast.builders.assembly.multiple_choice import KIND, contrasts_only_row, kind_of
 from video_contrast.builders.registry import BuiltSet, builder
 from video_contrast.builders.sources.caption_table import TableRow
 from video_contrast.builders.sources.clip_table import Span, VideoTable
@@ -21,7 +19,6 @@ from video_contrast.rows import MultipleChoiceRow
 from video_contrast.storage.set_records import Facts
 
 CONFIG = "pairs_mc"
-KIND = "contrast"
 
 
 class _Pair(NamedTuple):
@@ -100,7 +97,7 @@ def _read_pairs(
         if not truths or not negatives:
             counts["empty_captions"] += 1
             continue
-        name = _kind(row.value(kind, "--kind"), row.place) if kind else KIND
+        name = kind_of(str(row.value(kind, "--kind") or ""), row.place) if kind else KIND
         for negative in negatives:
             pair_texts = (span.id, truths[0], negative)
             if normal(negative) == normal(truths[0]):
@@ -135,16 +132,3 @@ def _rows(pairs: Sequence[_Pair], counts: Counter[str], seed: int) -> list[Multi
 def _clip(span: Span, number: int) -> CaptionedClip:
     """The clip of a pair; each pair of a clip has an id of its own."""
     return CaptionedClip(id=f"{span.id}#{number}", captions=(), cluster=span.video_id, **span.columns())
-
-
-def _kind(value: object, place: str) -> str:
-    """A kind as tables hold it: lower case, words joined by "_", letters without accents."""
-    letters = (letter for letter in normalize("NFKD", str(value if value is not None else "")) if not combining(letter))
-    kind = re.sub(r"\W+", "_", "".join(letters).lower()).strip("_") or KIND
-    if kind in ("true", "random"):
-        raise VideoContrastError(f"{place}: the kind {kind!r} is reserved; choose another name")
-    if not re.fullmatch("[a-z][a-z0-9_]*", kind):  # as the rows of a table must have it
-        raise VideoContrastError(
-            f"{place}: the kind {value!r} must begin with a letter and hold no letters but a to z; choose another name"
-        )
-    return kind

@@ -4,26 +4,26 @@ A builder reads the released files as they are. Rows that make no item (an empty
 counted by reason; what cannot be right (a key outside the options, an id that repeats) is refused with file and row.
 """
 
+import inspect
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from video_contrast.builders.assembly.captioned_clip import CaptionedClip, normal
 from video_contrast.builders.assembly.difference import difference
-from video_contrast.builders.assembly.multiple_choice import contrasts_only_row
+from video_contrast.builders.assembly.multiple_choice import contrasts_only_row, kind_of
 from video_contrast.builders.registry import BuiltSet, builder
 from video_contrast.builders.sources.published_fields import (
     Archive,
     Choice,
     Entry,
     VideoName,
-    as_kind,
     read_rows,
     release,
 )
-from video_contrast.errors import VideoContrastError
+from video_contrast.errors import UsageError, VideoContrastError, unknown_name
 from video_contrast.rows import Row, multiple_choice_row, retrieval_row
 from video_contrast.storage.set_records import Facts
 
@@ -38,11 +38,34 @@ class PublishedOptions:
 
 def published_builder(
     name: str, *, configs: tuple[str, ...], needs: str
-) -> Callable[[Callable[..., BuiltSet]], Callable[..., BuiltSet]]:
-    """Registers the builder of a published set; `needs`: which files of the release, before the way to fetch them."""
+) -> Callable[[Callable[..., None]], Callable[..., BuiltSet]]:
+    """Registers the builder of a published set.
+
+    The decorated function adds the items of the asked-for configs to the `PublishedSet` that it is given; its other
+    parameters are the builder's options, with `PublishedOptions`. `needs`: which files of the release, before the way
+    to fetch them.
+    """
     fetch = release(name).fetch
-    is_command = fetch.startswith(("git ", "hf "))
-    return builder(name, configs=configs, requirements=f"{needs}: {f'`{fetch}`' if is_command else fetch}")
+    fetch = f"`{fetch}`" if fetch.startswith(("git ", "hf ")) else fetch
+
+    def register(read: Callable[..., None]) -> Callable[..., BuiltSet]:
+        own = list(inspect.signature(read).parameters.values())[1:]
+        files = [f"--{parameter.name} FILE" for parameter in own if parameter.default is None]
+
+        def build(configs: list[str], *, options: PublishedOptions, **given: Any) -> BuiltSet:
+            published = PublishedSet(name, configs, options)
+            read(published, **given)
+            if files and not published.tables:
+                raise UsageError(f"{name}: give {' or '.join(files)}; fetch them: {fetch}")
+            return published.built()
+
+        first, last, _ = inspect.signature(build).parameters.values()
+        build.__doc__, build.__name__ = read.__doc__, name
+        build.__annotations__ |= {parameter.name: parameter.annotation for parameter in own}
+        build.__signature__ = inspect.Signature([first, *own, last])  # type: ignore[attr-defined]  # of the options
+        return builder(name, configs=configs, requirements=f"{needs}: {fetch}")(build)
+
+    return register
 
 
 @dataclass
@@ -87,7 +110,7 @@ class Items:
             video = self._placed(video)
             clip = CaptionedClip(id, captions=(), cluster=video.cluster, meta=meta or {}, **video.columns())
             edits = [difference(true, text, "released") for text in different]
-            self._end(contrasts_only_row(clip, true, edits, as_kind(kind, row.place), seed=self.seed))
+            self._end(contrasts_only_row(clip, true, edits, kind_of(kind, row.place), seed=self.seed))
 
     def answers(
         self,
@@ -115,7 +138,7 @@ class Items:
         elif len(set(plain)) < len(texts):
             self.counts["repeated_options"] += 1
         else:
-            video, kind = self._placed(video), as_kind(kind, row.place)
+            video, kind = self._placed(video), kind_of(kind, row.place)
             ways = {"prompt": choice.prompt, "option": choice.option} if choice.question else {}
             self._end(
                 multiple_choice_row(
@@ -188,8 +211,9 @@ class Items:
 class PublishedSet:
     """A published set while its release is read; a config without items is left out, and said so."""
 
-    def __init__(self, name: str, options: PublishedOptions) -> None:
+    def __init__(self, name: str, configs: Sequence[str], options: PublishedOptions) -> None:
         self.release = release(name)
+        self.configs = configs  # that are asked for
         self.seed = options.seed
         self.tables: dict[str, dict[str, Items]] = {}  # config -> split -> items
         self._archive = None if options.videos_zip is None else Archive(options.videos_zip)
@@ -197,6 +221,27 @@ class PublishedSet:
     def rows(self, path: str | Path) -> Iterator[Entry]:
         """Yields the rows of a file of the release (`read_rows`)."""
         return read_rows(path, self.release)
+
+    def rows_of(self, config: str, path: Path | None) -> Iterator[Entry]:
+        """Yields the rows of the file of a config; none where it is not asked for, or the file not given."""
+        return iter(()) if path is None or config not in self.configs else self.rows(path)
+
+    def splits(self, names: str, known: Mapping[str, str], *, items: Mapping[str, int] | None = None) -> dict[str, str]:
+        """The named splits with what the release calls them.
+
+        Args:
+            names: separated by commas.
+            known: split -> its name in the release.
+            items: split -> items of the only config by the paper, with which those that are read are compared.
+        """
+        selected = [name.strip() for name in names.split(",")]
+        for name in selected:
+            if name not in known:
+                raise unknown_name(f"split of {self.release.builder}", name, list(known))
+        if items is not None:
+            total = {self.configs[0]: sum(items[name] for name in selected)} if items.keys() >= set(selected) else {}
+            self.release = replace(self.release, paper=total)
+        return {name: known[name] for name in selected}
 
     def items(self, config: str, split: str = "test") -> Items:
         """The items of a split, which are none at first."""

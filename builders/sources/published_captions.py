@@ -3,10 +3,8 @@
 from pathlib import Path
 from typing import Annotated
 
-from video_contrast.builders.registry import BuiltSet
-from video_contrast.builders.sources.published import Items, PublishedOptions, PublishedSet, published_builder
+from video_contrast.builders.sources.published import Items, PublishedSet, published_builder
 from video_contrast.builders.sources.published_fields import Choice, Entry, VideoName, file_name, inside
-from video_contrast.errors import UsageError
 from video_contrast.files import Json
 
 VITATECS_ASPECTS = ("Compositionality", "Direction", "Intensity", "Localization", "Sequence", "Type")
@@ -14,13 +12,12 @@ VITATECS_ASPECTS = ("Compositionality", "Direction", "Intensity", "Localization"
 
 @published_builder("vitatecs", configs=("vitatecs_mc",), needs="its six .jsonl files")
 def vitatecs(
-    configs: list[str],
+    published: PublishedSet,
     *,
     folder: Annotated[Path, "the repository, or its folder `data`, with Direction.jsonl ..."],
-    options: PublishedOptions,
-) -> BuiltSet:
+) -> None:
     """VITATECS: a caption against one with another temporal concept, by aspect."""
-    published, folder = PublishedSet("vitatecs", options), inside(folder, "data")
+    folder = inside(folder, "data")
     for aspect in VITATECS_ASPECTS:
         for row in published.rows(folder / f"{aspect}.jsonl"):
             published.items("vitatecs_mc").captions(
@@ -31,19 +28,16 @@ def vitatecs(
                 negatives=[row.text("counterfactual")],
                 kind=row.text("aspect"),
             )
-    return published.built()
 
 
 @published_builder("velociti", configs=("velociti_mc",), needs="its table")
 def velociti(
-    configs: list[str],
+    published: PublishedSet,
     *,
     table: Annotated[str, "the table of the download (.csv .jsonl .json .parquet), or katha-ai-iiith/VELOCITI"],
     video_pattern: Annotated[str, "path of a video; {id} is video_id without suffix"] = "velociti_videos/{id}.mp4",
-    options: PublishedOptions,
-) -> BuiltSet:
+) -> None:
     """VELOCITI: a caption of an event against a false one, by test."""
-    published = PublishedSet("velociti", options)
     for row in published.rows(table):
         test = row.text("test_name")
         published.items("velociti_mc").captions(
@@ -55,7 +49,6 @@ def velociti(
             kind=test,
             meta={"event": row.get("event")},
         )
-    return published.built()
 
 
 # config -> the files of the release, in which the paper counts its items
@@ -79,18 +72,17 @@ VILMA_YOUTUBE_ID = 11  # characters; VidSitu's ids have a number of the release 
 
 @published_builder("vilma", configs=VILMA_CONFIGS, needs="its folder `data`")
 def vilma(
-    configs: list[str],
+    published: PublishedSet,
     *,
     folder: Annotated[Path, "the repository, or its folder `data`, with relations.json ..."],
     all_items: Annotated[bool, "also those that the annotators did not find valid"] = False,
     pts_rate: Annotated[float, "units a second of times that are given in pts"] = 30.0,
-    options: PublishedOptions,
-) -> BuiltSet:
+) -> None:
     """ViLMA: the main tests and their proficiency tests, which a run counts together (P+T) where both are scored."""
-    published, folder = PublishedSet("vilma", options), inside(folder, "data")
-    tables = {config: published.items(config) for config in configs}
+    folder = inside(folder, "data")
+    tables = {config: published.items(config) for config in published.configs}
     for task, files in VILMA_TASKS.items():
-        for file in files if {task, f"{task}_proficiency"} & set(configs) else ():
+        for file in files if {task, f"{task}_proficiency"} & set(published.configs) else ():
             for row in published.rows(folder / f"{file}.json"):
                 if not isinstance(row.get("proficiency"), dict):
                     raise row.error("no proficiency test")
@@ -107,7 +99,6 @@ def vilma(
                         continue
                     true, foils = entry.text("caption"), entry.texts("foils")
                     tables[config].captions(entry, f"{file}-{row.key}", video, true=true, negatives=foils, kind=file)
-    return published.built()
 
 
 def _vilma_votes(votes: Json) -> int:
@@ -134,48 +125,41 @@ VIDEOCON_SPLITS = {"train": "train", "val": "validation", "test": "test"}
 
 @published_builder("videocon", configs=("llm_mc", "human_mc"), needs="its csv files")
 def videocon(
-    configs: list[str],
+    published: PublishedSet,
     *,
     llm: Annotated[Path | None, "videocon_llm_entailment.csv"] = None,
     human: Annotated[Path | None, "videocon_human.csv"] = None,
     video_pattern: Annotated[str, "path of a video of the first part; {path} is its videopath"] = "{source}/{path}",
-    options: PublishedOptions,
-) -> BuiltSet:
+) -> None:
     """VideoCon: a caption against its contrast caption, by misalignment; splits as released."""
-    published = PublishedSet("videocon", options)
-    if "llm_mc" in configs and llm is not None:
-        for row in published.rows(llm):
-            split = row.text("split")
-            if split not in VIDEOCON_SPLITS:
-                raise row.error(f"the split {split!r} is none of {', '.join(VIDEOCON_SPLITS)}")
-            path = row.text("videopath").lstrip("/")
-            published.items("llm_mc", VIDEOCON_SPLITS[split]).captions(
-                row,
-                row.key,
-                row.video(video_pattern, file=file_name(path), path=path, cluster=str(row.get("youtube_key") or "")),
-                true=row.text("caption"),
-                negatives=[row.text("neg_caption")],
-                kind=row.text("misalignment"),
-                meta={"source": row.get("source"), "youtube_key": row.get("youtube_key")},
-            )
-    if "human_mc" in configs and human is not None:
-        for row in published.rows(human):
-            hard = row.text("hard").strip().lower()
-            if hard not in ("true", "false"):
-                raise row.error(f"'hard' must be True or False, not {hard!r}")
-            address = row.text("video_url")
-            published.items("human_mc").captions(
-                row,
-                row.key,
-                row.video("human/{file}", file=file_name(address)),
-                true=row.text("caption"),
-                negatives=[row.text("neg_caption")],
-                kind="human_hard" if hard == "true" else "human",
-                meta={"video_url": address, "nle": row.get("nle")},
-            )
-    if not published.tables:
-        raise UsageError(f"videocon: give --llm FILE or --human FILE; fetch them by `{published.release.fetch}`")
-    return published.built()
+    for row in published.rows_of("llm_mc", llm):
+        split = row.text("split")
+        if split not in VIDEOCON_SPLITS:
+            raise row.error(f"the split {split!r} is none of {', '.join(VIDEOCON_SPLITS)}")
+        path = row.text("videopath").lstrip("/")
+        published.items("llm_mc", VIDEOCON_SPLITS[split]).captions(
+            row,
+            row.key,
+            row.video(video_pattern, file=file_name(path), path=path, cluster=str(row.get("youtube_key") or "")),
+            true=row.text("caption"),
+            negatives=[row.text("neg_caption")],
+            kind=row.text("misalignment"),
+            meta={"source": row.get("source"), "youtube_key": row.get("youtube_key")},
+        )
+    for row in published.rows_of("human_mc", human):
+        hard = row.text("hard").strip().lower()
+        if hard not in ("true", "false"):
+            raise row.error(f"'hard' must be True or False, not {hard!r}")
+        address = row.text("video_url")
+        published.items("human_mc").captions(
+            row,
+            row.key,
+            row.video("human/{file}", file=file_name(address)),
+            true=row.text("caption"),
+            negatives=[row.text("neg_caption")],
+            kind="human_hard" if hard == "true" else "human",
+            meta={"video_url": address, "nle": row.get("nle")},
+        )
 
 
 VIDEOCOMP_SOURCES = ("activitynet", "youcook2")
@@ -185,15 +169,13 @@ VIDEOCOMP_LETTERS = ("A", "B")
 
 @published_builder("videocomp", configs=VIDEOCOMP_CONFIGS, needs="its json files")
 def videocomp(
-    configs: list[str],
+    published: PublishedSet,
     *,
     folder: Annotated[Path, "with activitynet_comp_val.json ..."],
     video_pattern: Annotated[str, "path of a video; {id} is its YouTube id"] = "{id}.mp4",
-    options: PublishedOptions,
-) -> BuiltSet:
+) -> None:
     """VideoComp: the coherent paragraph against the disturbed one, by kind of disturbance; the released questions."""
-    published = PublishedSet("videocomp", options)
-    for config in configs:
+    for config in published.configs:
         source, _, what = config.partition("_")
         for split, short in (("train", "train"), ("validation", "val")):
             file = folder / f"{source}_comp_{short}.json"
@@ -201,25 +183,13 @@ def videocomp(
                 continue
             items = published.items(config, split)
             for row in published.rows(file):
-                video = row.video(
-                    video_pattern,
-                    start=_videocomp_time(row, "start"),
-                    end=_videocomp_time(row, "end"),
-                    id=row.text("video_id"),
-                )
-                (_videocomp_question if what == "questions" else _videocomp_captions)(items, row, video)
-    return published.built()
-
-
-def _videocomp_captions(items: Items, row: Entry, video: VideoName) -> None:
-    items.captions(
-        row,
-        row.text("key"),
-        video,
-        true=row.text("positive_text"),
-        negatives=[row.text("negative_text")],
-        kind=row.text("type"),
-    )
+                start, end = (_videocomp_time(row, side) for side in ("start", "end"))
+                video = row.video(video_pattern, start=start, end=end, id=row.text("video_id"))
+                if what == "questions":
+                    _videocomp_question(items, row, video)
+                    continue
+                texts, kind = [row.text("negative_text")], row.text("type")
+                items.captions(row, row.text("key"), video, true=row.text("positive_text"), negatives=texts, kind=kind)
 
 
 def _videocomp_question(items: Items, row: Entry, video: VideoName) -> None:
@@ -243,16 +213,14 @@ ACTIONBENCH_CONFIGS = {"antonym_mc": "label_action_antonym_clip_text", "object_m
 
 @published_builder("actionbench", configs=tuple(ACTIONBENCH_CONFIGS), needs="its annotations")
 def actionbench(
-    configs: list[str],
+    published: PublishedSet,
     *,
     annotations: Annotated[Path, "file of the validation split (.json or .jsonl)"],
     video_pattern: Annotated[str, "path of a video"] = "{id}.webm",
-    options: PublishedOptions,
-) -> BuiltSet:
+) -> None:
     """ActionBench: the label against the antonym of its action, and against other objects as the control."""
-    published = PublishedSet("actionbench", options)
     for row in published.rows(annotations):
-        for config in configs:
+        for config in published.configs:
             published.items(config, "validation").captions(
                 row,
                 row.text("id"),
@@ -262,7 +230,6 @@ def actionbench(
                 kind=config.removesuffix("_mc"),
                 meta={"template": row.get("template"), "placeholders": row.get("placeholders")},
             )
-    return published.built()
 
 
 CIA_VIDEOS = {"ssv2_mc": "{id}.webm", "epic_mc": "{id}.MP4", "charades_mc": "{id}.mp4"}
@@ -270,17 +237,15 @@ CIA_VIDEOS = {"ssv2_mc": "{id}.webm", "epic_mc": "{id}.MP4", "charades_mc": "{id
 
 @published_builder("chirality_in_action", configs=tuple(CIA_VIDEOS), needs="its csv files")
 def chirality_in_action(
-    configs: list[str],
+    published: PublishedSet,
     *,
     folder: Annotated[Path, "the download, with cia-ssv2-validation.csv ..."],
     split: Annotated[str, "validation or train"] = "validation",
     text_column: Annotated[str, "column of the captions"] = "template",
-    options: PublishedOptions,
-) -> BuiltSet:
+) -> None:
     """Chirality in Action: the caption of a clip against that of the opposite action; a config a source."""
-    published = PublishedSet("chirality_in_action", options)
-    files = published.release.splits(split, {"validation": "validation", "train": "train"})
-    for config in configs:
+    files = published.splits(split, {"validation": "validation", "train": "train"})
+    for config in published.configs:
         for name, file in files.items():
             items, texts = published.items(config, name), dict[str, dict[str, str]]()
             clips: dict[tuple[str, str, str], Entry] = {}
@@ -297,19 +262,15 @@ def chirality_in_action(
                     continue
                 video = row.video(CIA_VIDEOS[config])
                 items.captions(row, f"{group}-{id}", video, true=true, negatives=others, kind="chiral")
-    return published.built()
 
 
 @published_builder("carebench", configs=("retrieval",), needs="its json/metadata.json")
 def carebench(
-    configs: list[str],
+    published: PublishedSet,
     *,
     table: Annotated[Path, "json/metadata.json of the download"],
-    options: PublishedOptions,
-) -> BuiltSet:
+) -> None:
     """CaReBench: retrieval of clips by detailed captions."""
-    published = PublishedSet("carebench", options)
     for row in published.rows(table):
         captions = row.texts("caption") if isinstance(row.get("caption"), list) else [row.text("caption")]
         published.items("retrieval").retrieval(row, row.text("video"), row.video("videos/{video}"), captions)
-    return published.built()

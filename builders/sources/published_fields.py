@@ -1,7 +1,6 @@
 """What is said of a published set, its checked fields (errors name the file and the row), and where its videos lie."""
 
 import re
-import zipfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -9,10 +8,10 @@ from pathlib import Path
 
 from video_contrast.builders.assembly.captioned_clip import VideoSpan
 from video_contrast.builders.sources.caption_table import read_table
-from video_contrast.errors import UsageError, VideoContrastError, unknown_name
+from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import Json, is_safe_relative, read_json
-from video_contrast.kind_names import clash
 from video_contrast.seeds import stream
+from video_contrast.storage.table_file import open_zip
 
 
 @dataclass(frozen=True)
@@ -28,22 +27,11 @@ class VideoName(VideoSpan):
 
 
 class Archive:
-    """The members of a zip of videos.
-
-    Raises UsageError: no such file, or no zip; VideoContrastError: a member's path leads out of the folder into which
-    the zip is unpacked.
-    """
+    """The members of a zip of videos. Raises VideoContrastError: as `open_zip`."""
 
     def __init__(self, path: Path) -> None:
-        if not zipfile.is_zipfile(path):
-            raise UsageError(f"--videos-zip {path}: no such file, or no zip")
-        with zipfile.ZipFile(path) as archive:
+        with open_zip(path) as archive:
             self.members = [name for name in archive.namelist() if not name.endswith("/")]
-        for number, name in enumerate(self.members):
-            if not is_safe_relative(name):
-                raise VideoContrastError(
-                    f"{path.name}, member {number}: {name!r} leads out of the folder into which it is unpacked"
-                )
         self._by_end: dict[str, str | None] = {}
         for name in self.members:
             parts = name.split("/")
@@ -65,7 +53,6 @@ def file_name(path: str) -> str:
     return path.partition("?")[0].replace("\\", "/").rstrip("/").rsplit("/", 1)[-1]
 
 
-KIND = "contrast"
 YES_NO = ("yes", "no")
 
 
@@ -85,14 +72,6 @@ class Release:
     prompt: str | None = None  # with which the authors ask, word for word
     about: str = ""  # what is said of its size where no count of the items is published
     former: Mapping[str, Mapping[str, int]] = field(default_factory=dict)  # an older release -> its own counts
-
-    def splits(self, names: str, known: Mapping[str, str]) -> dict[str, str]:
-        """Returns the named splits, separated by commas, with their names in the release (of `known`)."""
-        selected = [name.strip() for name in names.split(",")]
-        for name in selected:
-            if name not in known:
-                raise unknown_name(f"split of {self.builder}", name, list(known))
-        return {name: known[name] for name in selected}
 
     def of_counts(self, config: str, items: int) -> tuple[str, str | None]:
         """Which release has this many items of a config, in words, and a warning where the published has not."""
@@ -294,21 +273,6 @@ def lettered(row: Entry) -> Choice:
     rest = text[choices[-1].end() :].strip("\n")
     prompt = "{question}\n{options}" + (f"\n{rest}" if rest else "")
     return Choice(text[: choices[0].start()].rstrip("\n"), [match[2] for match in choices], letters.index(key), prompt)
-
-
-def as_kind(name: str, place: str) -> str:
-    """A kind as tables hold it: lower case, words joined by "_".
-
-    Raises VideoContrastError: nothing is left of it, or it is reserved.
-
-    >>> as_kind("Velocity & Frequency", "row 1")
-    'velocity_frequency'
-    """
-    kind = re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_")
-    kind = f"kind_{kind}" if kind[:1].isdigit() else kind or KIND
-    if kind in ("true", "random") or clash({kind}):
-        raise VideoContrastError(f"{place}: the kind {kind!r} is reserved")
-    return kind
 
 
 def flipped(seed: int, *names: str) -> bool:

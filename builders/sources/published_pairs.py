@@ -7,8 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
-from video_contrast.builders.registry import BuiltSet
-from video_contrast.builders.sources.published import Items, PublishedOptions, PublishedSet, published_builder
+from video_contrast.builders.sources.published import Items, PublishedSet, published_builder
 from video_contrast.builders.sources.published_fields import (
     YES_NO,
     Choice,
@@ -19,7 +18,6 @@ from video_contrast.builders.sources.published_fields import (
     lettered,
     present,
 )
-from video_contrast.errors import UsageError
 from video_contrast.files import read_json
 
 VINOGROUND_LAST_LINE = "Please only output one English character."  # as the authors' scripts add to each question
@@ -28,21 +26,18 @@ VINOGROUND_CONFIGS = ("pairs", "pairs_shuffled", "text_released_mc", "text_shuff
 
 @published_builder("vinoground", configs=VINOGROUND_CONFIGS, needs="its folder (gated)")
 def vinoground(
-    configs: list[str],
+    published: PublishedSet,
     *,
     folder: Annotated[Path, "the download, with vinoground.csv"],
-    options: PublishedOptions,
-) -> BuiltSet:
+) -> None:
     """Vinoground: two clips and two captions; in the released order of the captions, and shuffled."""
-    published = PublishedSet("vinoground", options)
-    for config in configs:
+    for config in published.configs:
         shuffled = config in ("pairs_shuffled", "text_shuffled_mc")
         items = published.items(config)
         if config.startswith("pairs"):
             _vinoground_pairs(items, published.rows(folder / "vinoground.csv"), shuffled)
-        elif (folder / "vinoground_textscore.json").is_file() or len(configs) < len(VINOGROUND_CONFIGS):
+        elif (folder / "vinoground_textscore.json").is_file() or len(published.configs) < len(VINOGROUND_CONFIGS):
             _vinoground_questions(items, published.rows(folder / "vinoground_textscore.json"), shuffled)
-    return published.built()
 
 
 def _vinoground_pairs(items: Items, rows: Iterable[Entry], shuffled: bool) -> None:
@@ -73,26 +68,21 @@ def _vinoground_questions(items: Items, rows: Iterable[Entry], shuffled: bool) -
         )
 
 
-RTIME_GROUPS = {"test": 1000, "validation": 500}
+RTIME_ITEMS = {"test": 2000, "validation": 1000}  # two a group
 RTIME_SPLITS = {"test": "test", "validation": "valid", "train": "train"}
 
 
 @published_builder("rtime", configs=("pairs",), needs="test.json ...")
 def rtime(
-    configs: list[str],
+    published: PublishedSet,
     *,
     folder: Annotated[Path, "the repository, with test.json"],
     splits: Annotated[str, "which of test, validation, train, separated by commas"] = "test",
     video_pattern: Annotated[str, "path of a clip"] = "{id}.mp4",
     reverse_pattern: Annotated[str, "path of its reversal"] = "{id}_reverse.mp4",
-    options: PublishedOptions,
-) -> BuiltSet:
+) -> None:
     """Reversed in Time: groups of a clip and its reversal, one for each pair of captions."""
-    published = PublishedSet("rtime", options)
-    files = published.release.splits(splits, RTIME_SPLITS)
-    known = {"pairs": 2 * sum(RTIME_GROUPS[split] for split in files)} if files.keys() <= RTIME_GROUPS.keys() else {}
-    published.release = replace(published.release, paper=known)
-    for split, file in files.items():
+    for split, file in published.splits(splits, RTIME_SPLITS, items=RTIME_ITEMS).items():
         items = published.items("pairs", split)
         for row in published.rows(folder / f"{file}.json"):
             if not row.get("reverse"):
@@ -103,7 +93,7 @@ def rtime(
                 items.counts["captions_without_partner"] += abs(len(texts[0]) - len(texts[1]))
             for number, captions in enumerate(zip(*texts, strict=False)):
                 group = f"{row.key}-{number}"
-                turn = flipped(options.seed, "rtime", group)
+                turn = flipped(items.seed, "rtime", group)
                 for label, pattern in enumerate((video_pattern, reverse_pattern)):
                     items.answers(
                         row,
@@ -114,18 +104,15 @@ def rtime(
                         group=group,
                         meta={"url": row.get("url")},
                     )
-    return published.built()
 
 
 @published_builder("minimal_video_pairs", configs=("pairs",), needs="its tables")
 def minimal_video_pairs(
-    configs: list[str],
+    published: PublishedSet,
     *,
     table: Annotated[list[str], "tables of the download (.parquet .jsonl .json .csv), one a subset"],
-    options: PublishedOptions,
-) -> BuiltSet:
+) -> None:
     """Minimal Video Pairs: groups of two clips with one question; the text score is the paper's paired accuracy."""
-    published = PublishedSet("minimal_video_pairs", options)
     for source in table:
         subset = Path(source).name.partition(".")[0]
         for row in map(_with_candidates, published.rows(source)):
@@ -140,7 +127,6 @@ def minimal_video_pairs(
                 kind=str(row.get("source") or subset),
                 group=group,
             )
-    return published.built()
 
 
 def _with_candidates(row: Entry) -> Entry:
@@ -161,13 +147,11 @@ _TIMEBLIND_OPTIONS = re.compile(r"(.+?)\s*Option A: (.+?)\s*Option B: (.+)", re.
 
 @published_builder("timeblind", configs=("pairs",), needs="its data.jsonl")
 def timeblind(
-    configs: list[str],
+    published: PublishedSet,
     *,
     table: Annotated[Path, "data.jsonl of the download"],
-    options: PublishedOptions,
-) -> BuiltSet:
+) -> None:
     """TimeBlind: two clips and two questions an instance, as groups of one question and both clips."""
-    published = PublishedSet("timeblind", options)
     for row in published.rows(table):
         index = row.number("index")
         if index is None:
@@ -182,7 +166,6 @@ def timeblind(
             kind=row.text("type"),
             group=f"{instance}-{asked}",
         )
-    return published.built()
 
 
 def _timeblind_choice(row: Entry, label: int) -> Choice:
@@ -206,13 +189,12 @@ def _timeblind_choice(row: Entry, label: int) -> Choice:
 
 @published_builder("camerabench", configs=("pairs", "questions"), needs="camerabench/data of its evaluation code")
 def camerabench(
-    configs: list[str],
+    published: PublishedSet,
     *,
     folder: Annotated[Path, "the repository, or its folder `camerabench/data/vqa_and_retrieval`"],
-    options: PublishedOptions,
-) -> BuiltSet:
+) -> None:
     """CameraBench: two clips with two descriptions of the camera; and with two questions, a group each."""
-    published, folder = PublishedSet("camerabench", options), inside(folder, "camerabench/data/vqa_and_retrieval")
+    folder = inside(folder, "camerabench/data/vqa_and_retrieval")
     files = sorted(folder.glob("*/*.jsonl")) or [present(folder / "complex_description/all.jsonl", published.release)]
     for path in files:
         skill = path.parent.name
@@ -220,14 +202,13 @@ def camerabench(
             pair = f"{skill}-{path.stem}-{row.key}"
             for clip, shown in enumerate(("pos", "neg")):
                 video = row.video("{file}", file=file_name(row.text(f"{shown}_video")), cluster=pair)
-                if "pairs" in configs:
+                if "pairs" in published.configs:
                     choice = Choice("", [row.text("pos_text"), row.text("neg_text")], clip)
                     published.items("pairs").answers(row, f"{pair}-{clip}", video, choice, kind=skill, group=pair)
-                for asked in ("pos", "neg") if "questions" in configs else ():
+                for asked in ("pos", "neg") if "questions" in published.configs else ():
                     group, label = f"{pair}-{asked}", int(asked != shown)
                     choice = Choice(row.text(f"{asked}_question"), YES_NO, label, published.release.prompt)
                     published.items("questions").answers(row, f"{group}-{clip}", video, choice, kind=skill, group=group)
-    return published.built()
 
 
 INTPHYS2_QUESTION = "Given how objects behave on earth, is the behaviour of the objects plausible?"
@@ -238,13 +219,11 @@ INTPHYS2_TYPES = {
 
 @published_builder("intphys2", configs=("pairs",), needs="its folder `Main`")
 def intphys2(
-    configs: list[str],
+    published: PublishedSet,
     *,
     folder: Annotated[Path, "the download, or its folder `Main`, with metadata.csv"],
-    options: PublishedOptions,
-) -> BuiltSet:
+) -> None:
     """IntPhys 2: a possible and an impossible clip of a scene, and whether it is plausible; kinds: principles."""
-    published = PublishedSet("intphys2", options)
     for row in published.rows(inside(folder, "Main") / "metadata.csv"):
         scene, kind = row.text("SceneIndex"), row.text("type")
         if kind not in INTPHYS2_TYPES:
@@ -259,7 +238,6 @@ def intphys2(
             group=f"{scene}-{number}",
             meta={"difficulty": row.get("Difficulty"), "camera": row.get("Camera")},
         )
-    return published.built()
 
 
 # As the authors' scripts ask.
@@ -272,26 +250,20 @@ VIDHALLUC_CHOICES = (
 
 @published_builder("vidhalluc", configs=("binary", "multiple_choice"), needs="its json files on actions")
 def vidhalluc(
-    configs: list[str],
+    published: PublishedSet,
     *,
     binary: Annotated[Path | None, "json of the binary questions: KEY -> a list of {q, a: {CLIP: Yes or No}}"] = None,
     choices: Annotated[Path | None, "json of the choices: KEY -> CLIP -> {Question, Choices, Correct Answer}"] = None,
     video_pattern: Annotated[str, "path of a clip"] = "{clip}.mp4",
-    options: PublishedOptions,
-) -> BuiltSet:
+) -> None:
     """VidHalluc, actions: clips that look alike, under one question, or with choices."""
-    published = PublishedSet("vidhalluc", options)
-    if "binary" in configs and binary is not None:
+    if "binary" in published.configs and binary is not None:  # lists, which are no rows
         content = read_json(present(binary, published.release))
         row = Entry(binary.name, "", content if isinstance(content, dict) else {})
         for key in row.fields:
             _vidhalluc_questions(published.items("binary"), key, row.entries(key), video_pattern)
-    if "multiple_choice" in configs and choices is not None:
-        for row in published.rows(choices):
-            _vidhalluc_choices(published.items("multiple_choice"), row, video_pattern)
-    if not published.tables:
-        raise UsageError(f"vidhalluc: give --binary FILE or --choices FILE; fetch them: {published.release.fetch}")
-    return published.built()
+    for row in published.rows_of("multiple_choice", choices):
+        _vidhalluc_choices(published.items("multiple_choice"), row, video_pattern)
 
 
 def _vidhalluc_questions(items: Items, key: str, questions: Iterable[Entry], video_pattern: str) -> None:

@@ -1,12 +1,10 @@
 """Builders of published sets of questions with options, or of a choice among texts of one clip."""
 
 import re
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
-from video_contrast.builders.registry import BuiltSet
-from video_contrast.builders.sources.published import PublishedOptions, PublishedSet, published_builder
+from video_contrast.builders.sources.published import PublishedSet, published_builder
 from video_contrast.builders.sources.published_fields import (
     YES_NO,
     Choice,
@@ -17,7 +15,6 @@ from video_contrast.builders.sources.published_fields import (
     lettered,
     present,
 )
-from video_contrast.errors import UsageError
 from video_contrast.files import read_json
 
 TEMPCOMPASS_CONFIGS = ("multi_choice", "yes_no", "caption_matching")
@@ -33,25 +30,20 @@ _TEMPCOMPASS_OPTION = re.compile(
 
 @published_builder("tempcompass", configs=TEMPCOMPASS_CONFIGS, needs="its folder `questions`")
 def tempcompass(
-    configs: list[str],
+    published: PublishedSet,
     *,
     folder: Annotated[Path, "the repository, or its folder `questions`, with multi-choice.json ..."],
-    options: PublishedOptions,
-) -> BuiltSet:
+) -> None:
     """TempCompass: multiple choice, yes or no, and caption matching, with the authors' prompts."""
-    published, folder = PublishedSet("tempcompass", options), inside(folder, "questions")
-    for config in configs:
+    folder = inside(folder, "questions")
+    for config in published.configs:
         items = published.items(config)
         for row in published.rows(folder / f"{TEMPCOMPASS_FILES[config]}.json"):
             video = row.video("videos/{id}.mp4", id=row.key, cluster=row.key.partition("_")[0])
-            for dimension, entries in row.fields.items():
-                if not isinstance(entries, list):
-                    raise row.error(f"{dimension!r} must be a list of questions")
-                for number, fields in enumerate(entries):
-                    entry = Entry(f"{row.place}, {dimension}, question {number}", str(number), fields)
+            for dimension in row.fields:
+                for entry in row.entries(dimension):
                     choice = _tempcompass_choice(config, entry)
-                    items.answers(entry, f"{row.key}-{dimension}-{number}", video, choice, kind=dimension)
-    return published.built()
+                    items.answers(entry, f"{row.key}-{dimension}-{entry.key}", video, choice, kind=dimension)
 
 
 def _tempcompass_choice(config: str, entry: Entry) -> Choice:
@@ -76,30 +68,21 @@ def _tempcompass_choice(config: str, entry: Entry) -> Choice:
 
 @published_builder("ssv2", configs=("label", "template_mc"), needs="its json files")
 def ssv2(
-    configs: list[str],
+    published: PublishedSet,
     *,
     label: Annotated[Path | None, "json of SSv2-label, validation"] = None,
     template: Annotated[Path | None, "json of SSv2-template, validation"] = None,
-    options: PublishedOptions,
-) -> BuiltSet:
+) -> None:
     """SSv2-label as retrieval; SSv2-template as a choice among the templates, since each is true of several clips."""
-    published = PublishedSet("ssv2", options)
-    if "label" in configs and label is not None:
-        for row in published.rows(label):
-            for video in _ssv2_videos(row):
-                published.items("label", "validation").retrieval(row, video.video_id, video, [row.text("caption")])
-    if "template_mc" in configs and template is not None:
-        rows = list(published.rows(template))
-        names = list(dict.fromkeys(row.text("caption") for row in rows))
-        for row in rows:
-            choice = Choice("", names, row.place_among("caption", names))
-            for video in _ssv2_videos(row):
-                published.items("template_mc", "validation").answers(
-                    row, video.video_id, video, choice, kind="template"
-                )
-    if not published.tables:
-        raise UsageError(f"ssv2: give --label FILE or --template FILE; fetch them: {published.release.fetch}")
-    return published.built()
+    for row in published.rows_of("label", label):
+        for video in _ssv2_videos(row):
+            published.items("label", "validation").retrieval(row, video.video_id, video, [row.text("caption")])
+    rows = list(published.rows_of("template_mc", template))
+    names = list(dict.fromkeys(row.text("caption") for row in rows))
+    for row in rows:
+        choice = Choice("", names, row.place_among("caption", names))
+        for video in _ssv2_videos(row):
+            published.items("template_mc", "validation").answers(row, video.video_id, video, choice, kind="template")
 
 
 def _ssv2_videos(row: Entry) -> list[VideoName]:
@@ -117,14 +100,13 @@ TVBENCH_CUT = ("action_localization", "action_sequence")  # their start and end 
 
 @published_builder("tvbench", configs=("tvbench_mc",), needs="its folder `json`")
 def tvbench(
-    configs: list[str],
+    published: PublishedSet,
     *,
     folder: Annotated[Path, "the download, or its folder `json`, with action_antonym.json ..."],
     video_pattern: Annotated[str, "path of a video"] = "video/{task}/{video}",
-    options: PublishedOptions,
-) -> BuiltSet:
+) -> None:
     """TVBench: ten tasks, as kinds of one config."""
-    published, folder = PublishedSet("tvbench", options), inside(folder, "json")
+    folder = inside(folder, "json")
     items = published.items("tvbench_mc")
     files = [task for task in TVBENCH_TASKS if (folder / f"{task}.json").exists()]
     for task in files or TVBENCH_TASKS[:1]:
@@ -140,7 +122,6 @@ def tvbench(
                 kind=task,
             )
     items.counts["tasks_missing"] = len(TVBENCH_TASKS) - len(files)
-    return published.built()
 
 
 TOMATO_TASKS = ("count", "direction", "rotation", "shape&trend", "velocity&frequency", "visual_cues")
@@ -148,13 +129,12 @@ TOMATO_TASKS = ("count", "direction", "rotation", "shape&trend", "velocity&frequ
 
 @published_builder("tomato", configs=("tomato_mc",), needs="its folder `data`")
 def tomato(
-    configs: list[str],
+    published: PublishedSet,
     *,
     folder: Annotated[Path, "the repository, or its folder `data`, with count.json ..."],
-    options: PublishedOptions,
-) -> BuiltSet:
+) -> None:
     """TOMATO: six tasks, as kinds of one config, with the authors' prompt."""
-    published, folder = PublishedSet("tomato", options), inside(folder, "data")
+    folder = inside(folder, "data")
     for task in TOMATO_TASKS:
         for row in published.rows(folder / f"{task}.json"):
             published.items("tomato_mc").answers(
@@ -165,29 +145,24 @@ def tomato(
                 kind=task,
                 meta={"variation": row.get("variation"), "url": row.get("video_source_url")},
             )
-    return published.built()
 
 
 NEXTQA_SPLITS = {"test": "test", "validation": "val"}
-NEXTQA_SIZES = {"test": 8564, "validation": 4996}
+NEXTQA_ITEMS = {"test": 8564, "validation": 4996}
 
 
 @published_builder("nextqa", configs=("nextqa_mc",), needs="its folder `dataset/nextqa`")
 def nextqa(
-    configs: list[str],
+    published: PublishedSet,
     *,
     folder: Annotated[Path, "the repository, or its folder `dataset/nextqa`, with test.csv, val.csv ..."],
     splits: Annotated[str, "which of test, validation, separated by commas"] = "test,validation",
     video_pattern: Annotated[str, "path of a video; {vidor} is its name in VidOR, {video} its id"] = "{vidor}.mp4",
-    options: PublishedOptions,
-) -> BuiltSet:
+) -> None:
     """NExT-QA: five candidates a question, by type (causal, temporal, descriptive); the authors give no prompt."""
-    published, folder = PublishedSet("nextqa", options), inside(folder, "dataset/nextqa")
+    folder = inside(folder, "dataset/nextqa")
     names = read_json(present(folder / "map_vid_vidorID.json", published.release))
-    files = published.release.splits(splits, NEXTQA_SPLITS)
-    known = {"nextqa_mc": sum(NEXTQA_SIZES[split] for split in files)}
-    published.release = replace(published.release, paper=known)
-    for split, file in files.items():
+    for split, file in published.splits(splits, NEXTQA_SPLITS, items=NEXTQA_ITEMS).items():
         for row in published.rows(folder / f"{file}.csv"):
             video = row.text("video" if "video" in row.fields else "video_id")
             candidates = [row.text(f"a{n}") for n in range(5)]
@@ -200,7 +175,6 @@ def nextqa(
                 Choice(row.text("question"), candidates, key),
                 kind=row.text("type"),
             )
-    return published.built()
 
 
 VIDEOHALLUCER_SUBSETS = (
@@ -210,25 +184,17 @@ VIDEOHALLUCER_SUBSETS = (
 
 @published_builder("videohallucer", configs=VIDEOHALLUCER_SUBSETS, needs="its folder")
 def videohallucer(
-    configs: list[str],
+    published: PublishedSet,
     *,
     folder: Annotated[Path, "the download, with temporal/temporal.json ..."],
-    options: PublishedOptions,
-) -> BuiltSet:
+) -> None:
     """VideoHallucer: a config a subset, groups of a basic and a hallucinated question; the text score asks for both."""
-    published = PublishedSet("videohallucer", options)
-    for subset in configs:
+    for subset in published.configs:
         path, items = folder / subset / f"{subset}.json", published.items(subset)
-        if not path.exists() and len(configs) > 1:
+        if not path.exists() and len(published.configs) > 1:
             continue
         for row in published.rows(path):
-            sides = {
-                name: Entry(f"{row.place}, {name}", row.key, side)
-                for name in ("basic", "hallucination")
-                if isinstance(side := row.get(name), dict)
-            }
-            if len(sides) < 2:
-                raise row.error("needs 'basic' and 'hallucination', each an object")
+            sides = {name: row.entry(name) for name in ("basic", "hallucination")}
             if len({side.yes_or_no() for side in sides.values()}) == 1:
                 items.leave_out("equal_answers")
                 continue
@@ -242,7 +208,6 @@ def videohallucer(
                     kind=str(row.get("type") or subset),
                     group=f"{subset}-{row.key}",
                 )
-    return published.built()
 
 
 TEMPORALBENCH_FILES = {"short_mc": "temporalbench_short_qa.json", "long_mc": "temporalbench_long_qa.json"}
@@ -255,14 +220,12 @@ TEMPORALBENCH_CATEGORIES = {
 
 @published_builder("temporalbench", configs=tuple(TEMPORALBENCH_FILES), needs="its json files (gated)")
 def temporalbench(
-    configs: list[str],
+    published: PublishedSet,
     *,
     folder: Annotated[Path, "the download, with temporalbench_short_qa.json"],
-    options: PublishedOptions,
-) -> BuiltSet:
+) -> None:
     """TemporalBench: binary questions on short and on long clips, with the released prompt."""
-    published = PublishedSet("temporalbench", options)
-    for config in configs:
+    for config in published.configs:
         items = published.items(config)
         for row in published.rows(folder / TEMPORALBENCH_FILES[config]):
             items.answers(
@@ -272,19 +235,16 @@ def temporalbench(
                 lettered(row),
                 kind=TEMPORALBENCH_CATEGORIES.get(str(row.get("category") or ""), str(row.get("dataset") or "detail")),
             )
-    return published.built()
 
 
 @published_builder("negbench", configs=("msrvtt_mc",), needs="msr_vtt_mcq_rephrased_llama.csv")
 def negbench(
-    configs: list[str],
+    published: PublishedSet,
     *,
     table: Annotated[Path, "msr_vtt_mcq_rephrased_llama.csv"],
     video_pattern: Annotated[str, "path of a video; {file} is the last part of image_path"] = "{file}",
-    options: PublishedOptions,
-) -> BuiltSet:
+) -> None:
     """NegBench on MSR-VTT: the right caption among four, by the template of the right one."""
-    published = PublishedSet("negbench", options)
     for row in published.rows(table):
         path = "image_path" if "image_path" in row.fields else "filepath"
         names = sorted(name for name in row.fields if re.fullmatch(r"caption_\d+", name))
@@ -295,19 +255,17 @@ def negbench(
             Choice("", [row.text(name) for name in names], row.place_of("correct_answer")),
             kind=str(row.get("correct_answer_template") or "negation"),
         )
-    return published.built()
 
 
 @published_builder("vidhal", configs=("vidhal_mc",), needs="its folder `vidhal`")
 def vidhal(
-    configs: list[str],
+    published: PublishedSet,
     *,
     folder: Annotated[Path, "the repository, or its folder `vidhal`, with annotations.json, options.json"],
     video_pattern: Annotated[str, "path of a video; {video} is its name"] = "{video}.mp4",
-    options: PublishedOptions,
-) -> BuiltSet:
+) -> None:
     """VidHal: three captions that hallucinate ever more, in the authors' order of options; kinds: aspects."""
-    published, folder = PublishedSet("vidhal", options), inside(folder, "vidhal")
+    folder = inside(folder, "vidhal")
     orders = Entry("options.json", "", read_json(present(folder / "options.json", published.release)))
     for row in published.rows(folder / "annotations.json"):
         captions, order = row.entry("captions"), orders.entry(row.text("video"))
@@ -322,27 +280,22 @@ def vidhal(
             kind=row.text("aspect"),
             meta={"grades": [int(rank) for rank in ranks], "source": row.get("dataset")},
         )
-    return published.built()
 
 
 VIDEONET_SPLITS = {"test": "test", "validation": "val"}
-VIDEONET_SIZES = {"test": 4000, "validation": 1000}
+VIDEONET_ITEMS = {"test": 4000, "validation": 1000}
 
 
 @published_builder("videonet", configs=("videonet_mc",), needs="its folder `benchmarks`")
 def videonet(
-    configs: list[str],
+    published: PublishedSet,
     *,
     folder: Annotated[Path, "the repository, or its folder `benchmarks`, with mcq_test.jsonl, mcq_val.jsonl"],
     splits: Annotated[str, "which of test, validation, separated by commas"] = "test,validation",
-    options: PublishedOptions,
-) -> BuiltSet:
+) -> None:
     """VideoNet: which of four actions of a domain a clip shows; kinds: domains."""
-    published, folder = PublishedSet("videonet", options), inside(folder, "benchmarks")
-    files = published.release.splits(splits, VIDEONET_SPLITS)
-    known = {"videonet_mc": sum(VIDEONET_SIZES[split] for split in files)}
-    published.release = replace(published.release, paper=known)
-    for split, file in files.items():
+    folder = inside(folder, "benchmarks")
+    for split, file in published.splits(splits, VIDEONET_SPLITS, items=VIDEONET_ITEMS).items():
         for row in published.rows(folder / f"mcq_{file}.jsonl"):
             parts = {part.text("type"): part for part in row.entries("question")}
             if parts.keys() != {"text", "video"} or len(parts) != len(row.entries("question")):
@@ -357,4 +310,3 @@ def videonet(
                 choice,
                 kind=domain[1] if domain else "action",
             )
-    return published.built()

@@ -602,7 +602,7 @@ def test_videos_may_be_members_of_a_zip(tmp_path: Path) -> None:
     assert {row["video_path"] for row in rows} == {"deep/folder/video1.mp4"}
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("../../etc/video1.mp4", b"x")
-    with pytest.raises(VideoContrastError, match=r"v.zip, member 0: '../../etc/video1.mp4' leads out of the folder"):
+    with pytest.raises(VideoContrastError, match=r"v.zip: the member '../../etc/video1.mp4' leaves the root"):
         video_contrast.build("vitatecs", output=tmp_path / "x", videos_zip=path, folder=tmp_path / "in")
 
 
@@ -665,7 +665,7 @@ def _latin(root: Path) -> dict[str, Any]:
         ("nextqa", _latin, "val.csv: line 2 is not utf-8"),
         ("nextqa", lambda root: {"folder": root / "none"}, "fetch NExT-QA by `git clone https://github.com/doc-doc"),
         ("tempcompass", lambda root: tempcompass(root, "C. flying"),
-         "multi-choice.json, key '101_reverse', direction, question 0: the answer 'C. flying' is outside the options"),
+         "multi-choice.json, key '101_reverse', direction, 0: the answer 'C. flying' is outside the options"),
         ("vilma", lambda root: _bad_vilma(root, time_unit="min"), "relations.json, key 'k1': the time unit 'min'"),
         ("vilma", lambda root: _bad_vilma(root, end_time=5.0), "key 'k1': the clip ends at 5 s, not after"),
         ("vilma", lambda root: _bad_vilma(root, youtube_id="../../x"), "'coin/../../x.mp4' must be a path relative"),
