@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from itertools import groupby
+from itertools import chain, groupby
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -177,7 +177,9 @@ def _token_digests(model: Model, texts: Sequence[str]) -> dict[str, str]:
     ids_of = getattr(model.tokens, "ids", None)
     if ids_of is None:
         return {}
-    return {text: digest(repr(ids))[:8] for text, ids in zip(texts, ids_of(texts), strict=True)}
+    blocks = (texts[begin : begin + 1024] for begin in range(0, len(texts), 1024))
+    pairs = chain.from_iterable(zip(block, ids_of(block), strict=True) for block in blocks)
+    return {text: digest(repr(ids))[:8] for text, ids in pairs}
 
 
 def run_evidence(run: Run) -> JsonObject:

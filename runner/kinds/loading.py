@@ -243,7 +243,6 @@ class Tokens:
         clean: Callable[[str], str] | None = None,
     ) -> None:
         self.tokenizer = tokenizer
-        self.counted: dict[tuple[str, ...], int] = {}  # the texts last asked about, and how many are too long
         text = getattr(config, "text_config", None) or config
         siglip = getattr(config, "model_type", "") in SIGLIP
         self.padded = siglip or padded_to is not None
@@ -280,11 +279,8 @@ class Tokens:
         return {"prompt": self.tokenizer.decode(ids[0]), "tokens": [len(row) for row in ids]}
 
     def longer(self, texts: Sequence[str]) -> int:
-        """How many of the texts are longer than `limit`; the self-test and the record ask about the same texts."""
-        key = tuple(texts)
-        if key not in self.counted:
-            self.counted = {key: count_longer(self.tokenizer, self._cleaned(texts), self.limit)}
-        return self.counted[key]
+        """How many of the texts are longer than `limit`."""
+        return count_longer(self.tokenizer, self._cleaned(texts), self.limit)
 
     def _cleaned(self, texts: Sequence[str]) -> list[str]:
         return [self.clean(text) for text in texts] if self.clean else list(texts)
@@ -303,5 +299,7 @@ def pad_after(tokenizer: Tokenizer) -> None:
 
 def count_longer(tokenizer: Tokenizer, texts: Sequence[str], limit: int) -> int:
     """How many of the texts make more than `limit` tokens. `limit`: how many tokens the model reads."""
-    blocks = [list(texts[begin : begin + 1024]) for begin in range(0, len(texts), 1024)]
+    # a token is a character at least, but for bytes of others than ASCII and a few that stand around the text
+    texts = [text for text in texts if len(text) + 8 > limit or not text.isascii()]
+    blocks = [texts[begin : begin + 1024] for begin in range(0, len(texts), 1024)]
     return sum(len(ids) > limit for block in blocks for ids in tokenizer(block, verbose=False)["input_ids"])

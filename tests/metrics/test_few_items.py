@@ -130,6 +130,10 @@ def test_drawn_signs_agree_with_an_independent_implementation() -> None:
     expected = permutation_test((change,), lambda x, axis: x.mean(axis=axis), permutation_type="samples", rng=0)
     assert sign_flip(change) == pytest.approx(expected.pvalue, abs=0.015)
     assert sign_flip(change, seed=1) == sign_flip(change[::-1], seed=1)
+    few = np.append(np.repeat([0.2, -0.8, -0.2, 0.8], (400, 90, 330, 85)), 0.1)  # of few sizes; one comes once
+    slightly = few + np.random.default_rng(0).normal(0, 1e-6, len(few))
+    assert 0.05 < sign_flip(few) == pytest.approx(sign_flip(slightly), abs=0.015)
+    assert sign_flip(np.repeat([1.0, -1.0], (250_500, 250_000))) == pytest.approx(0.479, abs=0.02)  # normal: erfc(.5)
 
 
 @pytest.mark.parametrize("n_clusters", [5, 10, 50])
