@@ -42,7 +42,8 @@ class Certified:
 def certified(run: ConfigRun) -> Certified | None:
     """The first certificate of a run's model; None where none is known."""
     folders = (run.path, run.path.parent / "certificates", CERTIFICATES)
-    return next((Certified(*pair) for pair in certificates_in(*folders) if is_of(pair[1], run.record)), None)
+    known = (Certified(*pair) for pair in certificates_in(*folders) if is_of(pair[1], run.record))
+    return next((own for own in known if not _other_weights(own.certificate, run)), None)
 
 
 def contradicted(run: ConfigRun) -> Iterator[str]:
@@ -51,6 +52,8 @@ def contradicted(run: ConfigRun) -> Iterator[str]:
     Raises VideoContrastError: a certificate is damaged.
     """
     shipped = [certificate for _, certificate in certificates_in(CERTIFICATES) if is_of(certificate, run.record)]
+    if any(_other_weights(certificate, run) for certificate in shipped):
+        yield "its weights are not those of the package's certificate of this revision"
     for path, certificate in certificates_in(run.path):
         if not is_of(certificate, run.record):
             yield f"{path.name} is a certificate of another revision, kind, options or dtype"
@@ -62,10 +65,14 @@ def contradicted(run: ConfigRun) -> Iterator[str]:
                 raise VideoContrastError(f"{path} is no whole certificate: {error!r}") from error
 
 
+def _other_weights(certificate: Json, run: ConfigRun) -> bool:
+    weights = run.folder.evidence.get("network", {}).get("weights")
+    return bool(weights and certificate["model"].get("weights") != weights)
+
+
 def _faults(certificate: Json, run: ConfigRun, shipped: list[Json]) -> Iterator[str]:
     side = certificate_side(certificate, "it")
-    weights = run.folder.evidence.get("network", {}).get("weights")
-    if weights and side.model.get("weights") != weights:
+    if _other_weights(certificate, run):
         yield "its weights are not those of the run"
     for own in shipped:
         if stage := failed_stage(compare(side, certificate_side(own, "the package's"))):

@@ -26,7 +26,7 @@ from video_contrast.metrics.ranks import first_chance
 from video_contrast.reports.certified import certified, contradicted
 from video_contrast.reports.hits import SIGNIFICANT, Hits, caption_hits
 from video_contrast.reports.layout import DASH, Cell, Section, Table, columns, row, share_cell, with_own_names
-from video_contrast.reports.runs import ConfigRun, SetKey, load_runs
+from video_contrast.reports.runs import ConfigRun, SetKey, load_runs, set_on_disk
 from video_contrast.reports.write import Page, records, render_page, settings, warnings
 from video_contrast.runner.recompute import contradictions
 from video_contrast.storage.run_folder import CLEAN
@@ -129,7 +129,7 @@ def check_runs(runs: Sequence[str | Path], *, dataset: str | Path | None = None)
     lines = [
         f"{path}: {line}"
         for path, run in own.items()
-        for line in (*contradictions(run.folder, run.key.dataset), *contradicted(run))
+        for line in (*contradictions(run.folder, _set_of(run)), *contradicted(run))
     ]
     if lines:
         rest = [f"and {len(lines) - LISTED} more"] if len(lines) > LISTED else []
@@ -137,6 +137,12 @@ def check_runs(runs: Sequence[str | Path], *, dataset: str | Path | None = None)
             "\n".join([f"refused, {counted(len(lines), 'contradiction')}:", *lines[:LISTED], *rest])
         )
     return len(own)
+
+
+def _set_of(run: ConfigRun) -> str | Path:
+    """Where the set of a run lies; that of a packaged builder in the cache."""
+    folder = set_on_disk(run.key.dataset)
+    return run.key.dataset if folder is None else folder.path
 
 
 def kind_hits(runs: Sequence[ConfigRun]) -> dict[str, KindHits]:

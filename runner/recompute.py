@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TypeGuard, cast
@@ -12,15 +13,19 @@ import numpy as np
 
 from video_contrast.errors import VideoContrastError
 from video_contrast.runner import table_metrics
-from video_contrast.runner.conditions import Condition, parse
+from video_contrast.runner.conditions import Condition, Visual, parse
 from video_contrast.runner.plan import PlannedTable
 from video_contrast.runner.sets import Group, Item, LoadedSet, Questions, load_set
 from video_contrast.runner.table_metrics import TableScores
 from video_contrast.runner.table_scores import caption_columns, packed
+from video_contrast.runner.views import Sampling, views_of
 from video_contrast.storage import RunFolder
 from video_contrast.storage.run_folder import CLEAN
 from video_contrast.storage.run_records import Numbers, ScoreRow
+from video_contrast.version import __version__
 
+TRACED = 0.1  # of the standard deviation of the scores: half precision, another batch
+TRIED = 8  # missing clips that are looked for
 # Stand in a run beside its scores, and cannot be computed from them.
 _NOT_IN_SCORES = {"captions_changed"}
 _NOT_IN_MATRICES = _NOT_IN_SCORES | {"unparseable"}
@@ -54,7 +59,8 @@ def contradictions(run: RunFolder, dataset: str | Path | None = None) -> list[st
     if lines:
         return lines
     try:
-        return [*_denied_by_set(run, loaded), *_denied_by_scores(run, loaded)]
+        figures = [*_denied_by_set(run, loaded), *_denied_by_scores(run, loaded)]
+        return figures or [*_denied_by_traces(run, loaded), *_denied_by_clips(run, loaded), *_denied_by_card(run)]
     except (KeyError, TypeError, ValueError, IndexError) as error:
         raise VideoContrastError(f"{run.path}: its scores cannot be read as those of its set: {error!r}") from error
 
@@ -136,6 +142,51 @@ def _denied_by_scores(run: RunFolder, loaded: LoadedSet) -> Iterator[str]:
                 own = again[config].get("robustness", {}).get(score, {}).get(group_name)
                 if json.dumps(_rounded(gammas), sort_keys=True) != json.dumps(_rounded(own), sort_keys=True):
                     yield f"{config}: the robustness of {score} ({group_name}) is not that of the scores"
+
+
+def _denied_by_traces(run: RunFolder, loaded: LoadedSet) -> Iterator[str]:
+    """Scores of an encoder that are not those of its self-test, and frames of another number than the record's."""
+    encoded = [trace for trace in run.evidence.get("traces", []) if "video" in trace]
+    traces = {(trace["clip"], trace["caption"]): trace["scores"][0] for trace in encoded}
+    sampling = run.record["sampling"]
+    for group in loaded.groups:
+        rows = run.tables.get((group.config, CLEAN), {})
+        spread = float(np.std([score for row in rows.values() for score in row["scores"]])) if rows else 0.0
+        for item in group.items:
+            traced = traces.get((item.clip.name, group.with_question(item, item.texts[item.label])))
+            if traced is None or item.id not in rows:
+                continue
+            score = rows[item.id]["scores"][item.label]
+            if abs(score - traced) > TRACED * spread:
+                yield f"{group.config}: {item.id} has the score {score:.4g}, its self-test gave {traced:.4g}"
+        counts = {len(row["frames"]) for row in rows.values()} - {0}
+        if counts and sampling.get("fps") is None and max(counts) != sampling["frames"]:
+            yield f"{group.config}: {max(counts)} frames were shown, the record says {sampling['frames']}"
+
+
+def _denied_by_clips(run: RunFolder, loaded: LoadedSet) -> Iterator[str]:
+    """Clips that the run lists as missing, and that can be read here."""
+    if loaded.root is None or not run.missing:
+        return
+    clips = {item.clip.name: item.clip for group in loaded.groups for item in group.items}
+    for clip in [clips[name] for name in run.missing if name in clips][:TRIED]:
+        try:
+            next(views_of(loaded.root, clip, (Visual(),), Sampling(1)))
+        except (VideoContrastError, OSError):
+            continue
+        yield f"{clip.name} is listed as missing, and it can be read"
+
+
+def _denied_by_card(run: RunFolder) -> Iterator[str]:
+    """Numbers of RESULTS.md that are not those of the figures, where this version wrote it."""
+    from video_contrast.hub_cards.results import result_card, results_of
+
+    path = run.path / "RESULTS.md"
+    if run.record["version"] != __version__ or not path.is_file():
+        return
+    texts = (path.read_text(encoding="utf-8"), result_card(results_of(run.path), run.record))
+    if not set.issubset(*(set(re.findall(r"\d+\.\d+", text)) for text in texts)):
+        yield "RESULTS.md holds numbers that are not the run's"
 
 
 def _scores_of(

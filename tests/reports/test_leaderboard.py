@@ -1,7 +1,9 @@
 """The leaderboard: figures from scores, ranks that tests leave open, and runs that are refused."""
 
 import json
+import shutil
 from collections.abc import Callable
+from dataclasses import asdict
 from itertools import permutations
 from pathlib import Path
 from typing import Any
@@ -14,6 +16,7 @@ import pytest
 import runner_set
 
 import video_contrast
+from video_contrast.builders import dataset_dir
 from video_contrast.cli import main
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import read_json, write_json
@@ -22,6 +25,7 @@ from video_contrast.metrics import holm, sign_flip
 from video_contrast.reports.hits import Hits
 from video_contrast.reports.leaderboard import check_runs, kind_hits, leaderboard, standings
 from video_contrast.reports.runs import load_runs
+from video_contrast.runner.views import Sampling
 from video_contrast.storage import RunFolder
 
 CONFIGS = ["random_mc", "verb_mc", "retrieval"]
@@ -246,6 +250,60 @@ def test_a_forged_certificate_is_refused(name: str, scored: Path) -> None:
     with pytest.raises(VideoContrastError, match=says):
         check_runs([scored])
     path.unlink()
+
+
+def forge_frames(run: RunFolder) -> None:
+    write_json(run.path / "run.json", read_json(run.path / "run.json") | {"sampling": asdict(Sampling(16))})
+
+
+def of_other_weights(run: RunFolder) -> None:
+    evidence = read_json(run.path / "evidence.json")
+    write_json(run.path / "evidence.json", evidence | {"network": {"weights": "0123456789abcdef"}})
+
+
+def forge_traced(run: RunFolder) -> None:
+    evidence = read_json(run.path / "evidence.json")
+    evidence["traces"][3]["scores"][0] += 1
+    write_json(run.path / "evidence.json", evidence)
+
+
+def forge_card(run: RunFolder) -> None:
+    path = run.path / "RESULTS.md"
+    path.write_text(path.read_text(encoding="utf-8") + "| verb_mc | 0.9876 |", encoding="utf-8")
+
+
+def call_missing(run: RunFolder) -> None:
+    record = read_json(run.path / "run.json")
+    write_json(run.path / "run.json", record | {"missing": {"clips/05.mp4": "not found"}})
+
+
+@pytest.mark.parametrize(
+    ("forge", "says"),
+    [
+        (forge_frames, "8 frames were shown, the record says 16"), (call_missing, "05.mp4 is listed as missing, and"),
+        (of_other_weights, "not those of the package's certificate"), (forge_traced, "its self-test gave"),
+        (forge_card, "RESULTS.md holds numbers that are not the run's"),
+    ],
+)  # fmt: skip
+def test_what_a_run_says_of_itself_is_held_against_its_evidence(
+    forge: Callable[[RunFolder], None], says: str, scored: Path, tmp_path: Path
+) -> None:
+    copy = shutil.copytree(scored, tmp_path / "run")
+    assert check_runs([copy]) == 1
+    forge(RunFolder(copy))
+    with pytest.raises(VideoContrastError, match=says):
+        check_runs([copy])
+
+
+def test_a_set_of_a_packaged_builder_is_found_where_it_is_kept(
+    scored: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("VIDEO_CONTRAST_CACHE", str(tmp_path))
+    copy = shutil.copytree(scored, tmp_path / "run")
+    record = read_json(copy / "run.json")
+    shutil.copytree(record["set"]["dataset"], dataset_dir("shapes"))
+    write_json(copy / "run.json", record | {"set": record["set"] | {"dataset": "shapes"}})
+    assert check_runs([copy]) == 1
 
 
 def test_a_certified_model_has_its_revision_in_its_row(

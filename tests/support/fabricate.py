@@ -132,7 +132,7 @@ def make_run(
         "request": {"video_root": None},
         "model": {"name": model, "revision": None, "kind": "dual-encoder", "kind_version": "1", "options": {}},
         "set": {"dataset": str(root), "split": "test", "configs": sorted(configs), "fingerprints": loaded.fingerprints},
-        "sampling": {"frames": 8, "policy": "middle"},
+        "sampling": {"frames": 3, "policy": "middle"},
         "conditions": {name: {} for name in skills},
         "seed": 0,
         "dtype": "float32",
