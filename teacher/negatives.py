@@ -101,9 +101,9 @@ def with_similarities(
     if path.exists() and len(stored := pq.read_table(path).to_pylist()) == len(captions):
         similarities = [row["teacher"] for row in stored]
     else:
-        loaded = load_encoder(encoder, documents)
-        say(f"teacher: similarities by {loaded.name}")
-        similarities = cosines(loaded, captions)
+        encode = load_encoder(encoder, documents)
+        say(f"teacher: similarities by {encoder}")
+        similarities = cosines(encode, captions)
         rows = [{"id": row["id"], "teacher": similar} for row, similar in zip(captions, similarities, strict=True)]
         _write(path, rows)
     return [{**row, "teacher": similar} for row, similar in zip(captions, similarities, strict=True)]

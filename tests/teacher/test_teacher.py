@@ -23,7 +23,7 @@ from video_contrast.teacher.checkpoint import load_checkpoint
 from video_contrast.teacher.negative_recipe import NegativeRecipe
 from video_contrast.teacher.negatives import corpus_of, negatives
 from video_contrast.teacher.options import TrainingOptions
-from video_contrast.teacher.similarity import LatentSemantics, cosines
+from video_contrast.teacher.similarity import cosines, latent_semantics
 from video_contrast.teacher.training import train
 from video_contrast.teacher.two_towers import Pairs
 
@@ -53,7 +53,7 @@ def run(dataset: Path, store: Path, tmp_path_factory: pytest.TempPathFactory) ->
 
 def test_the_teacher_ranks_a_paraphrase_above_an_antonym_above_a_random_caption() -> None:
     documents = [[write(claim(s)), write(claim(s), names=True, phrase=1)] for s in scenes(0, "train", 500)]
-    encoder = LatentSemantics.fit(documents)
+    encoder = latent_semantics(documents)
     in_order = []
     for number, scene in enumerate(scenes(1, "test", 120)):
         antonyms = scene_negatives(scene, claim(scene), stream("t", number))["antonym"]
@@ -67,7 +67,7 @@ def test_the_teacher_ranks_a_paraphrase_above_an_antonym_above_a_random_caption(
 
 def test_similarity_needs_enough_captions() -> None:
     with pytest.raises(UsageError, match="too few for --encoder lsa"):
-        LatentSemantics.fit([["one caption"]])
+        latent_semantics([["one caption"]])
 
 
 # Negatives
