@@ -7,7 +7,7 @@ over frames. A frozen tower's outputs are computed once and stored (`frozen`), a
 from collections.abc import Callable, Mapping
 
 import torch
-from torch import distributed, nn
+from torch import nn
 from torch.nn import functional
 
 from video_contrast.errors import UsageError, VideoContrastError
@@ -91,7 +91,7 @@ class Pairs(nn.Module):
         own_cosines = self.join(video_rows, text_rows[own])
         text_rows = text_rows[: len(video_rows)]
         if everyone is not None:
-            video_rows, text_rows = (_Gathered.apply(part)[everyone] for part in (video_rows, text_rows))
+            video_rows, text_rows = (_of_all(rows)[everyone] for rows in (video_rows, text_rows))
         return own_cosines, self.join(video_rows, text_rows), self.temperature()
 
     def temperature(self) -> torch.Tensor:
@@ -207,21 +207,8 @@ def _tensor(output: Tensor) -> torch.Tensor:
     return rows.flatten(1)
 
 
-class _Gathered(torch.autograd.Function):
-    """The rows of all processes, one process after the other; gradients flow back to each."""
+def _of_all(rows: torch.Tensor) -> torch.Tensor:
+    """The rows of all processes, one process after the other, as many of each; gradients flow back to each."""
+    from torch.distributed.nn.functional import all_gather
 
-    @staticmethod
-    def forward(ctx: torch.autograd.function.FunctionCtx, rows: torch.Tensor) -> torch.Tensor:
-        """The same number of rows in every process."""
-        ctx.count = len(rows)
-        gathered = [torch.empty_like(rows) for _ in range(distributed.get_world_size())]
-        distributed.all_gather(gathered, rows.contiguous())
-        return torch.cat(gathered)
-
-    @staticmethod
-    def backward(ctx: torch.autograd.function.FunctionCtx, *gradients: torch.Tensor) -> torch.Tensor:
-        """What the losses of all processes say of these rows."""
-        total = gradients[0].contiguous()
-        distributed.all_reduce(total)
-        first = distributed.get_rank() * ctx.count
-        return total[first : first + ctx.count]
+    return torch.cat(all_gather(rows))
