@@ -126,13 +126,13 @@ class Batches:
 
     def __iter__(self) -> Iterator[list[int]]:
         epoch, self.epoch = self.epoch, self.epoch + 1
-        return batches(self.clips, self.groups, self.size, epochs=1, seed=self.seed, first=epoch)
+        return batches(self.clips, self.groups, self.size, self.seed, epoch=epoch)
 
 
 def batches(
-    clips: Sequence[int], groups: Sequence[str] | None, size: int, epochs: int, seed: int, *, first: int = 0
+    clips: Sequence[int], groups: Sequence[str] | None, size: int, seed: int, *, epoch: int = 0
 ) -> Iterator[list[int]]:
-    """Batches of caption numbers, epoch after epoch; what they hold depends on the seed and their place only.
+    """Batches of caption numbers of one epoch; what they hold depends on the seed and the epoch only.
 
     With groups, captions of different clips of one group follow each other, one caption a clip: in such a batch each
     clip's hardest rivals are there, as videos and as captions. A batch's end may cut a group.
@@ -140,17 +140,15 @@ def batches(
     Args:
         groups: each caption's group; None draws all captions at random.
         size: captions in a batch; the last of an epoch may have fewer.
-        first: the number of the first pass.
 
-    >>> list(batches([0, 1, 2, 3], ["a", "b", "a", "b"], 2, 1, seed=0))
+    >>> list(batches([0, 1, 2, 3], ["a", "b", "a", "b"], 2, seed=0))
     [[0, 2], [3, 1]]
     """
-    for epoch in range(first, first + epochs):
-        order = [int(n) for n in stream("teach", seed, "epoch", epoch).permutation(len(clips))]
-        if groups is not None:
-            order = _side_by_side(order, clips, groups)
-        for begin in range(0, len(order), size):
-            yield order[begin : begin + size]
+    order = [int(n) for n in stream("teach", seed, "epoch", epoch).permutation(len(clips))]
+    if groups is not None:
+        order = _side_by_side(order, clips, groups)
+    for begin in range(0, len(order), size):
+        yield order[begin : begin + size]
 
 
 def _side_by_side(order: Sequence[int], clips: Sequence[int], groups: Sequence[str]) -> list[int]:

@@ -98,7 +98,7 @@ def measure(
     here = PartialState()
     was_training = pairs.training
     pairs.eval()
-    numbered = list(enumerate(batches(part.clips, None, options.batch_size, epochs=1, seed=options.seed)))
+    numbered = list(enumerate(batches(part.clips, None, options.batch_size, options.seed)))
     gallery = set(sorted(set(part.clips))[:GALLERY])
     scored = [
         _batch(pairs, part, picked, tokens, options=options, number=number, gallery=gallery)
@@ -155,6 +155,7 @@ def _first_places(row: TaughtCaption) -> list[int]:
 def _against_negatives(part: Part, own: dict[int, Vector]) -> tuple[dict[str, Hits], float | None]:
     """The caption against all its negatives and against each kind of them, where there are any."""
     from video_contrast.metrics import choice_ranks
+    from video_contrast.metrics.checks import choices
 
     kinds = sorted({kind for row in part.rows for kind in row.get("kinds", ())})
     hits: dict[str, Hits] = {}
@@ -166,17 +167,12 @@ def _against_negatives(part: Part, own: dict[int, Vector]) -> tuple[dict[str, Hi
             if any(of_kind):
                 tables.append(own[number][[0, *(1 + place for place, there in enumerate(of_kind) if there)]])
                 clusters.append(_video(row))
-        if not tables:
-            continue
-        scores = np.full((len(tables), max(map(len, tables))), -np.inf)
-        for place, table in enumerate(tables):
-            scores[place, : len(table)] = table
-        among = np.isfinite(scores)
-        among[:, 0] = False
-        ranks = choice_ranks(scores, np.zeros(len(tables), np.int64), among)
-        hits[name] = Hits(ranks.hit(1), clusters)
-        if name == "RCAD R@1":
-            mean_rank = float(ranks.expected.mean())
+        if tables:
+            scores, labels, _ = choices(tables, ragged=True)
+            ranks = choice_ranks(scores, labels)
+            hits[name] = Hits(ranks.hit(1), clusters)
+            if name == "RCAD R@1":
+                mean_rank = float(ranks.expected.mean())
     return hits, mean_rank
 
 

@@ -1,6 +1,7 @@
 """Batches of the training: every caption once a pass, and hard videos side by side on request."""
 
 from collections import defaultdict
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -22,20 +23,18 @@ CAPTIONS = st.lists(st.integers(0, 11), min_size=1, max_size=60).map(lambda clip
 @settings(max_examples=60, deadline=None)
 def test_a_pass_holds_every_caption_once(captions: list[tuple[int, str]], size: int, grouped: bool, seed: int) -> None:
     clips, groups = zip(*captions, strict=True)
-    found = list(batches(clips, groups if grouped else None, size, 2, seed))
-    assert found == list(batches(clips, groups if grouped else None, size, 2, seed))
-    a_pass = len(found) // 2
-    assert a_pass == -(-len(clips) // size)
-    for part in (found[:a_pass], found[a_pass:]):
-        assert sorted(number for batch in part for number in batch) == list(range(len(clips)))
-        assert all(len(batch) == size for batch in part[:-1])
+    for epoch in (0, 1):
+        found = list(batches(clips, groups if grouped else None, size, seed, epoch=epoch))
+        assert found == list(batches(clips, groups if grouped else None, size, seed, epoch=epoch))
+        assert sorted(number for batch in found for number in batch) == list(range(len(clips)))
+        assert len(found) == -(-len(clips) // size) and all(len(batch) == size for batch in found[:-1])
 
 
 @given(CAPTIONS, st.integers(0, 99))
 @settings(max_examples=60, deadline=None)
 def test_clips_of_a_group_stand_side_by_side_one_caption_each(captions: list[tuple[int, str]], seed: int) -> None:
     clips, groups = zip(*captions, strict=True)
-    [order] = batches(clips, groups, len(clips), 1, seed)
+    [order] = batches(clips, groups, len(clips), seed)
     runs: dict[str, list[list[int]]] = defaultdict(list)
     seen: dict[int, int] = defaultdict(int)
     for number in order:
@@ -52,8 +51,7 @@ def test_clips_of_a_group_stand_side_by_side_one_caption_each(captions: list[tup
 
 def test_passes_and_seeds_differ() -> None:
     clips = list(range(40))
-    first, second = batches(clips, None, 40, 2, 0)
-    [other] = batches(clips, None, 40, 1, 1)
+    [first], [second], [other] = (list(batches(clips, None, 40, s, epoch=e)) for s, e in ((0, 0), (0, 1), (1, 0)))
     assert first != second != other != first
 
 
@@ -73,7 +71,8 @@ def test_a_clip_of_the_shapes_world_meets_its_reversal(dataset: Path) -> None:
     clips = [n for n, row in enumerate(rows) for _ in row["captions"]]
     by_row = groups_of(rows, "cluster")
     together = apart = 0
-    for batch in batches(clips, [by_row[clip] for clip in clips], 16, 3, 0):
+    groups = [by_row[clip] for clip in clips]
+    for batch in chain.from_iterable(batches(clips, groups, 16, 0, epoch=epoch) for epoch in range(3)):
         shown = {rows[clips[number]]["id"] for number in batch}
         for name in shown:
             back = name.removesuffix("r") if name.endswith("r") else f"{name}r"
