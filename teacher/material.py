@@ -12,7 +12,6 @@ from tqdm import tqdm
 
 from video_contrast.builders.assembly.sharding import alone
 from video_contrast.console import counted
-from video_contrast.files import write_json
 from video_contrast.rows import RetrievalRow
 from video_contrast.runner.processes import Processes
 from video_contrast.seeds import digest
@@ -23,7 +22,7 @@ from video_contrast.teacher.negative_recipe import NegativeRecipe
 from video_contrast.teacher.negatives import corpus_of, negatives, with_similarities
 from video_contrast.teacher.options import TeachOptions
 from video_contrast.teacher.splits import SplitRows
-from video_contrast.teacher.stored_frames import StoredFrames, is_whole, open_store, write_array
+from video_contrast.teacher.stored_frames import StoredFrames, open_store, write_array
 from video_contrast.teacher.two_towers import Pairs
 
 UNREAD_SHOWN = 5  # clips left out that are named on the screen
@@ -162,10 +161,9 @@ def _stored(
 ) -> tuple[np.ndarray, int]:  # fmt: skip
     """The outputs of `run` on `size` inputs at a time, computed on first use; and how many were computed now."""
     file, count = path.with_name(f"{path.name}-{side}-{key[:12]}.npy"), len(inputs)
-    if is_whole(file, key):
-        return np.load(file, mmap_mode="r"), 0
-    places = [slice(first, first + size) for first in range(0, count, size)]
-    bar = tqdm(places, desc=f"frozen {side}", disable=not progress)
-    write_array(file, count, ((place, run(inputs[place]).float().cpu().numpy()) for place in bar))
-    write_json(file.with_suffix(".json"), {"key": key, "outputs": count})
-    return np.load(file, mmap_mode="r"), count
+    computed = 0 if file.exists() else count
+    if computed:
+        places = [slice(first, first + size) for first in range(0, count, size)]
+        bar = tqdm(places, desc=f"frozen {side}", disable=not progress)
+        write_array(file, count, ((place, run(inputs[place]).float().cpu().numpy()) for place in bar))
+    return np.load(file, mmap_mode="r"), computed

@@ -66,7 +66,7 @@ def open_store(
     part = path.name.rpartition("-")[2]
     path = path.with_name(f"{path.name}-{key[:12]}.npy")
     record = path.with_suffix(".json")
-    if not is_whole(path, key):
+    if not (path.exists() and record.exists()):
         unread: dict[int, str] = {}
 
         def readable() -> Iterator[tuple[int, np.ndarray]]:
@@ -81,7 +81,7 @@ def open_store(
                 raise none_readable(len(rows), part, unread[0])
 
         write_array(path, len(rows), readable())
-        write_json(record, {"key": key, "unread": unread, "clips": len(rows)})
+        write_json(record, {"unread": unread})
     store = np.load(path, mmap_mode="r")
     missing = {int(number): why for number, why in read_json(record)["unread"].items()}
     return StoredFrames(store, missing, key, scale=scale, offset=offset)
@@ -129,12 +129,6 @@ def _affine(images: Processor) -> tuple[torch.Tensor, torch.Tensor]:
 
 def _channels(values: np.ndarray) -> torch.Tensor:
     return torch.tensor(values, dtype=torch.float32).view(3, 1, 1)
-
-
-def is_whole(path: Path, key: str) -> bool:
-    """Whether an array was stored under a key; its record stands beside it."""
-    record = path.with_suffix(".json")
-    return path.exists() and record.exists() and bool(read_json(record)["key"] == key)
 
 
 def write_array(path: Path, count: int, parts: Iterable[tuple[int | slice, np.ndarray]]) -> None:
