@@ -14,12 +14,8 @@ __all__ = ["contrast_loss", "label_loss", "logit_loss", "teach"]
 
 
 def __getattr__(name: str) -> Any:  # a function, loaded when it is first used
-    if name == "teach":
-        from video_contrast.teacher.run import teach
-
-        return teach
     if name in __all__:
-        from video_contrast.teacher import losses
+        from importlib import import_module
 
-        return getattr(losses, name)
+        return getattr(import_module(f"video_contrast.teacher.{'run' if name == 'teach' else 'losses'}"), name)
     raise AttributeError(f"module 'video_contrast.teacher' has no attribute {name!r}")

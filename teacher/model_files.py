@@ -36,7 +36,7 @@ def check_model(name: str, automatic: str, option: str) -> None:
         raise VideoContrastError(f"{option}: {folder} holds no weights of {name!r}; download it whole: hf download")
 
 
-def check_encoder(name: str, option: str = "--encoder") -> None:
+def check_encoder(name: str) -> None:
     """Checks that a sentence encoder can be had.
 
     Raises VideoContrastError: it is neither a folder with weights, nor in the cache, nor on the Hub.
@@ -47,10 +47,10 @@ def check_encoder(name: str, option: str = "--encoder") -> None:
         return
     if Path(name).is_dir():
         if not _has_weights(Path(name)):
-            raise VideoContrastError(f"{option}: the folder {name} holds no weights of a sentence encoder")
+            raise VideoContrastError(f"--encoder: the folder {name} holds no weights of a sentence encoder")
         return
     if name.startswith((".", "/", "~")):
-        raise VideoContrastError(f"{option} {name}: no such folder")
+        raise VideoContrastError(f"--encoder {name}: no such folder")
     reason = ""
     for known in (name, *([] if "/" in name else [f"sentence-transformers/{name}"])):
         for file in ("modules.json", "config.json"):
@@ -62,8 +62,8 @@ def check_encoder(name: str, option: str = "--encoder") -> None:
             else:
                 return
     raise VideoContrastError(
-        f"{option}: the sentence encoder {name!r} cannot be loaded ({reason}). Download it on a machine with a network "
-        f"(hf download {known}) or give the folder of another one"
+        f"--encoder: the sentence encoder {name!r} cannot be loaded ({reason}). Download it on a machine with a "
+        f"network (hf download {known}) or give the folder of another one"
     )
 
 

@@ -12,7 +12,6 @@ from video_contrast.options import Config, Flag, OptionValues, Seed, Split, Vide
 from video_contrast.teacher.negative_recipe import CaptionEdits, NegativeRecipe
 
 DATA, TEXT, HOW = "What is trained, on what", "Negatives and teacher", "Training"  # headings of the help
-PRECISIONS = {"no": "float32", "fp16": "float16", "bf16": "bfloat16"}  # accelerate's words
 RATE, LORA_RATE = 1e-5, 2e-4  # CLIP4Clip in mmaction2; GPT-2 in microsoft/LoRA (examples/NLG)
 HEAD_FACTOR = 10.0  # microsoft/VideoX, X-CLIP/utils/optimizer.py, there also for the messages within the tower
 TEMPERATURE = 0.05  # of models without a logit scale

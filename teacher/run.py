@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
-from typing import Annotated, cast
+from typing import Annotated
 
 from video_contrast.errors import UsageError
 from video_contrast.files import write_json
@@ -125,17 +125,16 @@ def teach(
             stores = (material.splits.train.store, material.splits.validation.store)
             identity["identity"]["videos"] = digest(*(store.key for store in stores)).hex()[:12]
             here.from_first(lambda: same_run(output, identity))  # again: only now it is known what the videos hold
-            trained = train(
+            steps, before, after = train(
                 net, material.splits, options=request, output=output, report_to=request.report_to,
                 stop_after=stop_after, progress=show,
             )  # fmt: skip
-        steps = cast(TrainedSteps, {key: value for key, value in trained.items() if key not in ("before", "after")})
         result: LearntResult = {
             **steps,
             "negatives": material.counts,
             "missing": len(material.unread),
             "unread": material.unread,
-            "validation": paired_rows(trained["before"].hits, trained["after"].hits, "validation", seed=request.seed),
+            "validation": paired_rows(before.hits, after.hits, "validation", seed=request.seed),
         }
 
         def write() -> None:

@@ -33,13 +33,6 @@ class TrainedSteps(TypedDict):
     finished: bool
 
 
-class TrainResult(TrainedSteps):
-    """What `train` returns."""
-
-    before: Measured  # the model on the validation clips
-    after: Measured
-
-
 def train(
     model: TorchModel,
     splits: TrainingData,
@@ -49,11 +42,12 @@ def train(
     report_to: str = "none",
     stop_after: int | None = None,
     progress: bool = True,
-) -> TrainResult:
+) -> tuple[TrainedSteps, Measured, Measured]:
     """Fine-tunes `model` in place; it ends with the weights of its best validation: accuracy, then loss.
 
-    Raises UsageError: a setting is out of range; VideoContrastError: a loss or its gradient was not a number; the
-    message names the batch, and the last saved state is kept.
+    Returns how it went, and what the model does on the validation clips before and after. Raises UsageError: a setting
+    is out of range; VideoContrastError: a loss or its gradient was not a number; the message names the batch, and the
+    last saved state is kept.
 
     Args:
         model: a dual encoder or X-CLIP, with adapters or without.
@@ -94,7 +88,7 @@ def train(
     trainer.accelerator.wait_for_everyone()
     best = next((point for point in saving.curves(state) if point["step"] == state.best_global_step), {})
     early = bool(options.patience) and _stale(state, trainer) >= options.patience and state.global_step < total
-    return {
+    result: TrainedSteps = {
         "step": state.global_step,
         "best_step": state.best_global_step or 0,
         "best_loss": best.get("validation_loss"),
@@ -102,9 +96,8 @@ def train(
         "total": total,
         "stopped_early": early,
         "finished": early or state.global_step >= total,
-        "before": before,
-        "after": trainer.measure_best(),
     }
+    return result, before, trainer.measure_best()
 
 
 class _LastStep(TrainerCallback):

@@ -48,7 +48,8 @@ def _part(clips: int, captions: int) -> Part:
 def _train(output: Path, net: Any, processor: Any, part: Part, **settings: Any) -> dict[str, Any]:
     chosen = TrainingOptions(**{"epochs": 1, "batch_size": 8, "patience": 0, **settings})
     data = TrainingData(part, part, Tokens(processor.tokenizer, net.config))
-    return train(net, data, options=chosen, output=output, progress=False)
+    result, before, after = train(net, data, options=chosen, output=output, progress=False)
+    return {**result, "before": before, "after": after}
 
 
 # Precision
@@ -221,15 +222,12 @@ def test_an_encoder_that_was_trained_anew_gives_new_similarities(
 ) -> None:
     from video_contrast.teacher import negatives
 
-    class Constant:
-        name = "constant"
-
-        def encode(self, texts: Any) -> Any:
-            return torch.tensor([[1.0, len(text) * (folder / "weights").stat().st_size] for text in texts]).numpy()
+    def encode(texts: Any) -> Any:
+        return torch.tensor([[1.0, len(text) * (folder / "weights").stat().st_size] for text in texts]).numpy()
 
     folder = tmp_path / "encoder"
     folder.mkdir()
-    monkeypatch.setattr(negatives, "load_encoder", lambda *_: Constant())
+    monkeypatch.setattr(negatives, "load_encoder", lambda *_: encode)
     rows = [{"id": "a", "caption": "a man runs", "negatives": ["a man sits down"], "kinds": ["action"]}]
     found = []
     for weights in ("1", "1", "22"):

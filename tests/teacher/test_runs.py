@@ -288,31 +288,21 @@ def test_every_generator_feeds_the_training(
             run(place, "other-mlm", **given | {"generator_model": "no/such"})
 
 
-class _Flat:
-    name = "flat"
-
-    def encode(self, texts: Any) -> np.ndarray:
-        return np.ones(len(texts), np.float32)
-
-
 def test_an_encoder_that_gives_no_vectors_is_refused(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("video_contrast.teacher.run.check_encoder", lambda _: None)  # it is no folder
-    monkeypatch.setattr("video_contrast.teacher.negatives.load_encoder", lambda *_: _Flat())
-    with pytest.raises(VideoContrastError, match=r"encoder flat gave \(\d+,\) for \d+ texts"):
+    monkeypatch.setattr("video_contrast.teacher.negatives.load_encoder", lambda *_: lambda texts: np.ones(len(texts)))
+    with pytest.raises(VideoContrastError, match=r"encoder gave \(\d+,\) for \d+ texts"):
         run(place, "flat", encoder="flat", objective="lgt")
     with pytest.raises(VideoContrastError, match=r"--encoder \./nowhere: no such folder"):
         similarity.load_encoder("./nowhere", [["a"]])
 
 
 def test_another_teacher_needs_no_new_negatives(place: Path, first: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    class Other(_Flat):
-        name = "other"
-
-        def encode(self, texts: Any) -> np.ndarray:
-            return np.array([[1.0, len(text)] for text in texts], np.float32)
+    def encode(texts: Any) -> np.ndarray:
+        return np.array([[1.0, len(text)] for text in texts], np.float32)
 
     monkeypatch.setattr("video_contrast.teacher.run.check_encoder", lambda _: None)  # it is no folder
-    monkeypatch.setattr("video_contrast.teacher.negatives.load_encoder", lambda *_: Other())
+    monkeypatch.setattr("video_contrast.teacher.negatives.load_encoder", lambda *_: encode)
     before = {path: path.stat().st_mtime_ns for path in (place / "store").glob("negatives-*.parquet")}
     run(place, "other-teacher", encoder="other", objective="lgt", stop_after=1)
     after = {path: path.stat().st_mtime_ns for path in (place / "store").glob("negatives-*.parquet")}
@@ -324,7 +314,7 @@ def test_the_validation_captions_have_the_teacher_of_the_training_captions(place
     [file] = (place / "teacher-store").glob("similarities-validation-*.parquet")
     negatives = pq.read_table(next((place / "teacher-store").glob("negatives-validation-*.parquet"))).to_pylist()
     documents = [[teacher_set.caption(n), teacher_set.caption(n, 1)] for n in range(9)]
-    expected = similarity.cosines(similarity.LatentSemantics.fit(documents), negatives)
+    expected = similarity.cosines(similarity.latent_semantics(documents), negatives)
     found = pq.read_table(file)["teacher"].to_pylist()
     assert [len(row) for row in found] == [len(row) for row in expected]
     for one, other in zip(found, expected, strict=True):
