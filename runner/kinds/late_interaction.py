@@ -19,11 +19,9 @@ from video_contrast.files import JsonObject
 from video_contrast.runner.kinds.base import ClipFrames, LateJoinEncoder, LoadOptions, ModelSource, kind
 from video_contrast.runner.kinds.loading import (
     Tensors,
-    explained,
     load_model,
     load_processor,
     on_device,
-    reading,
     to_numpy,
 )
 from video_contrast.runner.kinds.sentence import (
@@ -31,7 +29,7 @@ from video_contrast.runner.kinds.sentence import (
     PROMPT_TEXT,
     PROMPT_VIDEO,
     SentenceModel,
-    loading_arguments,
+    load_saved,
     prompt_of,
 )
 from video_contrast.untyped import Processor, TorchModel
@@ -164,12 +162,7 @@ class MultiVectorSentence(SentenceModel, LateJoinEncoder):
 def load(source: ModelSource, settings: LoadOptions) -> ColEncoder | MultiVectorSentence:
     """Loads a `Col...ForRetrieval`, or a saved `MultiVectorEncoder`."""
     if source.modules is not None:
-        from sentence_transformers import MultiVectorEncoder
-
-        with explained(source):
-            model = MultiVectorEncoder(str(source.path), **loading_arguments(settings))
-            reading(source, model.tokenizer)
-        return MultiVectorSentence(model.eval(), source.name, **settings.options)
+        return MultiVectorSentence(load_saved("MultiVectorEncoder", source, settings), source.name, **settings.options)
     if settings.options.get("prompt_video"):
         raise UsageError(
             f"--prompt-video: the prompt of images of {source.name} holds the image itself; leave the option "

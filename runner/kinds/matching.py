@@ -62,8 +62,6 @@ class MatchingScorer(PairScorer):
         name = type(model).__name__
         if name not in HEADS:
             raise VideoContrastError(f"{name} has no matching head; known: {', '.join(HEADS)}")
-        if aggregate not in ("mean", "max"):
-            raise UsageError(f"--itm-aggregate {aggregate!r} is not one of mean, max")
         self.model = model
         self.processor = processor
         self.aggregate = aggregate

@@ -9,10 +9,9 @@ import numpy as np
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import JsonObject
 from video_contrast.runner.kinds.base import ClipFrames, LoadOptions, ModelSource, PairScorer, ScoreResult, kind
-from video_contrast.runner.kinds.loading import explained, reading
 from video_contrast.runner.kinds.sentence import (
     PROMPT_TEXT,
-    loading_arguments,
+    load_saved,
     prompt_of,
     rendered,
     sampled,
@@ -59,7 +58,7 @@ class RerankerScorer(PairScorer):
             scores.append(np.asarray(of_batch, dtype=np.float64).reshape(len(batch)))
         return ScoreResult(np.concatenate(scores))
 
-    def rendered_input(self, clip: ClipFrames, captions: Sequence[str], **_: object) -> JsonObject:
+    def rendered_input(self, clip: ClipFrames, captions: Sequence[str]) -> JsonObject:
         """The first caption with the clip, as the model reads them."""
         videos = sampled(self.encoder, clip) | {"video_metadata": [metadata_of(clip)]}
         pair = ({"text": captions[0]}, {"video": clip.frames})
@@ -84,9 +83,4 @@ class RerankerScorer(PairScorer):
 )
 def load(source: ModelSource, settings: LoadOptions) -> RerankerScorer:
     """Loads a saved `CrossEncoder`."""
-    from sentence_transformers import CrossEncoder
-
-    with explained(source):
-        encoder = CrossEncoder(str(source.path), **loading_arguments(settings))
-        reading(source, encoder.tokenizer)
-    return RerankerScorer(encoder, settings.batch_size, **settings.options)
+    return RerankerScorer(load_saved("CrossEncoder", source, settings), settings.batch_size, **settings.options)

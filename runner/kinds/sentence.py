@@ -201,17 +201,23 @@ def saved_prompt(model: TorchModel, names: Sequence[str]) -> str:
     return str(prompts.get(name) or "")
 
 
-def loading_arguments(settings: LoadOptions) -> JsonObject:
-    """What classes of sentence-transformers are given to load."""
+def load_saved(class_name: str, source: ModelSource, settings: LoadOptions) -> TorchModel:
+    """A saved model of a class of sentence-transformers, in evaluation mode."""
+    import sentence_transformers
     import torch
 
     placed = {"device_map": settings.device_map} if settings.device_map else {}
-    return {
-        "device": None if settings.device_map else settings.device,
-        "trust_remote_code": settings.trust_remote_code,
-        "local_files_only": True,
-        "model_kwargs": {"dtype": getattr(torch, settings.dtype), **placed},
-    }
+    with explained(source):
+        model = getattr(sentence_transformers, class_name)(
+            str(source.path),
+            device=None if settings.device_map else settings.device,
+            trust_remote_code=settings.trust_remote_code,
+            local_files_only=True,
+            model_kwargs={"dtype": getattr(torch, settings.dtype), **placed},
+        )
+        reading(source, model.tokenizer)
+    evaluated: TorchModel = model.eval()
+    return evaluated
 
 
 @kind(
@@ -226,9 +232,4 @@ def loading_arguments(settings: LoadOptions) -> JsonObject:
 )
 def load(source: ModelSource, settings: LoadOptions) -> SentenceEncoder:
     """Loads a `SentenceTransformer`."""
-    from sentence_transformers import SentenceTransformer
-
-    with explained(source):
-        model = SentenceTransformer(str(source.path), **loading_arguments(settings))
-        reading(source, model.tokenizer)
-    return SentenceEncoder(model.eval(), source.name, **settings.options)
+    return SentenceEncoder(load_saved("SentenceTransformer", source, settings), source.name, **settings.options)
