@@ -12,9 +12,8 @@ from video_contrast.runner.checkpoints import step_of
 from video_contrast.runner.conditions import Condition
 from video_contrast.runner.frame_store import FrameStore
 from video_contrast.runner.kinds import Kind
-from video_contrast.runner.kinds.base import Model, ModelSource
+from video_contrast.runner.kinds.base import KindOptions, Model, ModelSource, Work
 from video_contrast.runner.kinds.recipes import recipe_of
-from video_contrast.runner.kinds.registry import KindOptions, Work
 from video_contrast.runner.options import ScoreOptions
 from video_contrast.runner.plan import Plan
 from video_contrast.runner.sets import LoadedSet

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
-from typing import IO
+from typing import IO, cast
 
 import numpy as np
 
@@ -24,7 +24,7 @@ from video_contrast.question_text import Question
 from video_contrast.runner.clip_reader import ClipReader
 from video_contrast.runner.conditions import Visual
 from video_contrast.runner.keys import Keys
-from video_contrast.runner.kinds.base import ClipFrames, Encoder, PairScorer, ScoreResult
+from video_contrast.runner.kinds.base import AskedScorer, ClipFrames, Encoder, PairScorer, ScoreResult
 from video_contrast.runner.memory import halved, unless_out_of_memory
 from video_contrast.runner.plan import Plan, PlannedTable
 from video_contrast.runner.run_counts import Done, RunCounts
@@ -273,8 +273,8 @@ def _score(
             return prefilter.score(clip, texts, request.position)
         if request.question is None:
             return model.score(clip, texts, position=request.position)
-        # Only kinds that ask take a question, so it is no part of what other packages' kinds implement.
-        return model.score(clip, texts, position=request.position, question=request.question)  # type: ignore[call-arg]
+        # Only kinds that ask are given questions.
+        return cast(AskedScorer, model).score(clip, texts, position=request.position, question=request.question)
 
     while (result := unless_out_of_memory(call)) is None:
         model.batch_size = halved(model.batch_size, counts)

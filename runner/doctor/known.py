@@ -6,9 +6,8 @@ import numpy as np
 
 from video_contrast.runner.doctor.probe import Probe
 from video_contrast.runner.doctor.result import Outcome
-from video_contrast.runner.kinds.base import Encoder, product
+from video_contrast.runner.kinds.base import Encoder, ModelSource, product
 from video_contrast.runner.kinds.recipes import recipe_of
-from video_contrast.runner.kinds.registry import ModelSource
 
 ONE_LENGTH = 0.01  # by how much lengths may differ: rounding in half precision
 

@@ -18,9 +18,8 @@ from video_contrast.golden import GOLDEN
 from video_contrast.runner.doctor.probe import Probe
 from video_contrast.runner.doctor.result import Outcome
 from video_contrast.runner.evidence import FirstInputs, network_of
-from video_contrast.runner.kinds.base import ClipFrames, Encoder, LoadOptions
+from video_contrast.runner.kinds.base import ClipFrames, Encoder, LoadOptions, ModelSource
 from video_contrast.runner.kinds.loading import load_processor, pixels_of
-from video_contrast.runner.kinds.registry import ModelSource
 from video_contrast.untyped import Processor
 from video_contrast.video import read_video
 

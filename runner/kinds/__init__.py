@@ -14,6 +14,7 @@ from video_contrast.runner.kinds.base import (
     Encoder,
     Kind,
     KindOption,
+    KindOptions,
     LateJoinEncoder,
     LoadOptions,
     ModelSource,
@@ -23,7 +24,6 @@ from video_contrast.runner.kinds.base import (
     kind,
 )
 from video_contrast.runner.kinds.recipes import generative_types
-from video_contrast.runner.kinds.registry import KindOptions
 
 __all__ = [
     "ClipFrames",

@@ -24,11 +24,18 @@ from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import JsonObject
 from video_contrast.question_text import Question
 from video_contrast.runner.kinds import prompts
-from video_contrast.runner.kinds.base import ClipFrames, LoadOptions, ModelSource, PairScorer, ScoreResult, kind
+from video_contrast.runner.kinds.base import (
+    AskedScorer,
+    ClipFrames,
+    LoadOptions,
+    ModelSource,
+    ScoreResult,
+    kind,
+    kind_options,
+)
 from video_contrast.runner.kinds.chat_prompts import ChatPrompts, FramesAs, broken_up, control_tokens, images_of
 from video_contrast.runner.kinds.loading import explained, load_model, load_processor, own_code, tokenizer_of
 from video_contrast.runner.kinds.recipes import generated_types
-from video_contrast.runner.kinds.registry import kind_options
 from video_contrast.runner.kinds.served_reading import read_answers
 from video_contrast.untyped import Processor, Tensor, Tokenizer, TorchModel
 
@@ -210,7 +217,7 @@ def interface_of(model: TorchModel) -> tuple[str, Ask] | None:
     return None
 
 
-class GeneratedScorer(PairScorer):
+class GeneratedScorer(AskedScorer):
     """Scores captions of one clip by the answers that a model generates.
 
     `processor`: of models whose code has no interface of its own (`interface_of`); their clips go through it.
@@ -256,14 +263,7 @@ class GeneratedScorer(PairScorer):
     def score(
         self, clip: ClipFrames | None, captions: Sequence[str], *, position: int = 0, question: Question | None = None
     ) -> ScoreResult:
-        """Scores of captions by the generated answers; NaN where an answer names none of what was asked for.
-
-        Args:
-            clip: the frames as sampled; None asks without a video.
-            captions: k texts.
-            position: the number of the item in its set (for `latin`).
-            question: what the captions answer.
-        """
+        """Scores of captions by the generated answers; NaN where an answer names none of what was asked for."""
 
         def read(
             questions: list[str], names: Sequence[str], options: Sequence[Sequence[str]]
@@ -329,10 +329,7 @@ class GeneratedScorer(PairScorer):
     def rendered_input(
         self, clip: ClipFrames, captions: Sequence[str], *, position: int = 0, question: Question | None = None
     ) -> JsonObject:
-        """The interface and the first question about the captions; of a chat template the prompt, tokens and pixels.
-
-        `clip, captions, position, question`: of an item, as of `score`.
-        """
+        """The interface and the first question about the captions; of a chat template the prompt, tokens and pixels."""
         asked = prompts.questions_about(captions, self.options, position=position, question=question)[0]
         shown = super().rendered_input(clip, captions) | {"interface": self.interface, "prompt": asked}
         if self.templates is None:

@@ -23,7 +23,15 @@ from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import JsonObject
 from video_contrast.question_text import WHICH_SENTENCE, Question
 from video_contrast.runner.kinds import prompts
-from video_contrast.runner.kinds.base import ClipFrames, LoadOptions, ModelSource, PairScorer, ScoreResult, kind
+from video_contrast.runner.kinds.base import (
+    AskedScorer,
+    ClipFrames,
+    LoadOptions,
+    ModelSource,
+    ScoreResult,
+    kind,
+    kind_options,
+)
 from video_contrast.runner.kinds.chat_prompts import ChatPrompts, Prompt, continuations, think
 from video_contrast.runner.kinds.loading import load_model, load_processor
 from video_contrast.runner.kinds.prefix import (
@@ -35,7 +43,6 @@ from video_contrast.runner.kinds.prefix import (
     score_unshared,
 )
 from video_contrast.runner.kinds.recipes import OwnerFrames, recipe_of, scored_types
-from video_contrast.runner.kinds.registry import kind_options
 from video_contrast.runner.kinds.video_metadata import told_times
 from video_contrast.untyped import Processor, Tensor, TorchModel
 
@@ -61,7 +68,7 @@ class ScoringOptions(prompts.AskOptions):
         return {name.removeprefix("option_"): value for name, value in asdict(self).items()}
 
 
-class GenerativeScorer(PairScorer):
+class GenerativeScorer(AskedScorer):
     """Scores captions of one clip with a generative model.
 
     Attributes:
@@ -104,22 +111,10 @@ class GenerativeScorer(PairScorer):
     def score(
         self, clip: ClipFrames | None, captions: Sequence[str], *, position: int = 0, question: Question | None = None
     ) -> ScoreResult:
-        """Scores of `captions` for one clip, higher is better, and the raw parts they are made of.
+        """Scores and their raw parts, log-probabilities in nats.
 
-        Args:
-            clip: the frames as sampled; their times are told to the model (some write them into the prompt). None
-                asks without a video (the blind control).
-            captions: k texts.
-            position: the number of the item in its set (for `latin`).
-            question: what the captions answer. `loglik` scores them as its answers; otherwise it is asked with its own
-                prompt, by yes or no or by letter.
-
-        Returns:
-            float64[k], and k dicts of raw parts (log-probabilities in nats).
-
-        Raises:
-            VideoContrastError: the prompt is longer than the model's context, no logits came back, or an answer (Yes,
-                No, a letter) is no single token.
+        Raises VideoContrastError: the prompt is longer than the model's context, no logits came back, or an answer
+        (Yes, No, a letter) is no single token.
         """
         before = self.counters.copy()
         texts = [self.chat.safe(caption) for caption in captions]
@@ -250,10 +245,7 @@ class GenerativeScorer(PairScorer):
     def rendered_input(
         self, clip: ClipFrames, captions: Sequence[str], *, position: int = 0, question: Question | None = None
     ) -> JsonObject:
-        """The first prompt about the captions with its hash and token count, and the shapes of the pixels.
-
-        `clip, captions, position, question`: of an item, as of `score`.
-        """
+        """The first prompt about the captions with its hash and token count, and the shapes of the pixels."""
         texts = [self.chat.safe(caption) for caption in captions]
         question = self._safe(question, clip)
         questions = prompts.questions_about(texts, self.options, position=position, question=question)

@@ -23,15 +23,15 @@ from video_contrast.files import JsonObject, cache_dir
 from video_contrast.question_text import Question
 from video_contrast.runner.kinds import prompts
 from video_contrast.runner.kinds.base import (
+    AskedScorer,
     ClipFrames,
     LoadOptions,
     ModelSource,
-    PairScorer,
     ScoreResult,
     kind,
+    kind_options,
 )
 from video_contrast.runner.kinds.chat_prompts import SWITCH
-from video_contrast.runner.kinds.registry import kind_options
 from video_contrast.runner.kinds.served_likelihood import ROUNDING, Likelihood, LogprobsBy, is_log_probability
 from video_contrast.runner.kinds.served_messages import EndpointOptions, SentClip, estimate
 from video_contrast.runner.kinds.served_reading import read_answers
@@ -67,7 +67,7 @@ class ServedOptions(prompts.AskOptions, EndpointOptions):
     price_out: Annotated[float, "Price of a million tokens that are answered."] = 0.0
 
 
-class ServedScorer(PairScorer):
+class ServedScorer(AskedScorer):
     """Scores captions of one clip by asking a served model.
 
     `chat`: the endpoint; its `parameters` are set here to short, greedy answers with log-probabilities.
@@ -90,17 +90,10 @@ class ServedScorer(PairScorer):
     def score(
         self, clip: ClipFrames | None, captions: Sequence[str], *, position: int = 0, question: Question | None = None
     ) -> ScoreResult:
-        """Scores of `captions` for one clip, and their raw parts.
+        """Scores, and their raw parts.
 
-        Args:
-            clip: the frames as sampled; None asks without images (the blind control).
-            captions: k texts.
-            position: the number of the item in its set (for `latin`).
-            question: what the captions answer; it is asked with its own prompt, by yes or no or by letter.
-
-        Returns:
-            float64[k], and k dicts of parts. An unparseable answer gives NaN for what it was to decide, with the part
-            `unparseable`: the runner puts it below all others of its item.
+        An unparseable answer gives NaN for what it was to decide, with the part `unparseable`: the runner puts it below
+        all others of its item.
         """
         sent = SentClip.of(clip, self.options.frames_as)
         question = None if question is None else question.of_frames(0 if clip is None else len(clip.frames))
@@ -128,10 +121,7 @@ class ServedScorer(PairScorer):
     def rendered_input(
         self, clip: ClipFrames, captions: Sequence[str], *, position: int = 0, question: Question | None = None
     ) -> JsonObject:
-        """The first question about the captions; the server puts it into its chat template.
-
-        `clip, captions, position, question`: of an item, as of `score`.
-        """
+        """The first question about the captions; the server puts it into its chat template."""
         question = None if question is None else question.of_frames(len(clip.frames))
         questions = prompts.questions_about(captions, self.options, position=position, question=question)
         return super().rendered_input(clip, captions) | {"prompt": questions[0]}

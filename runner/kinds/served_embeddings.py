@@ -17,8 +17,16 @@ import numpy as np
 from video_contrast.chat_model import ChatModel, Cost, Message, MessagePart
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import JsonObject
-from video_contrast.runner.kinds.base import ClipFrames, DualEncoder, LoadOptions, ModelSource, kind
-from video_contrast.runner.kinds.registry import KindOptions, Work, kind_options
+from video_contrast.runner.kinds.base import (
+    ClipFrames,
+    DualEncoder,
+    KindOptions,
+    LoadOptions,
+    ModelSource,
+    Work,
+    kind,
+    kind_options,
+)
 from video_contrast.runner.kinds.served_messages import (
     CHARACTERS_A_TOKEN,
     PROMPT_TOKENS,

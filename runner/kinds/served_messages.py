@@ -13,8 +13,7 @@ import numpy as np
 
 from video_contrast.chat_model import AnswerStore, ChatModel, Message, MessagePart
 from video_contrast.files import JsonObject
-from video_contrast.runner.kinds.base import ClipFrames
-from video_contrast.runner.kinds.registry import KindOptions, Work
+from video_contrast.runner.kinds.base import ClipFrames, KindOptions, Work
 from video_contrast.runner.kinds.video_metadata import metadata_of
 
 FramesAs = Literal["images", "video"]

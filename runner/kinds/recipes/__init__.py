@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import NamedTuple, cast
 
 from video_contrast.files import Json, JsonObject
-from video_contrast.runner.kinds.registry import ModelSource
+from video_contrast.runner.kinds.base import ModelSource
 from video_contrast.video import Policy, Rounding
 
 
