@@ -8,13 +8,10 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TypeVar
 
 from video_contrast.question_text import LETTERS
 from video_contrast.reports.foreign_logs.log import ForeignLog
 from video_contrast.rows import MultipleChoiceRow
-
-T = TypeVar("T")
 
 
 def named_by_text(log: ForeignLog, rows: Iterable[MultipleChoiceRow]) -> ForeignLog:
@@ -25,16 +22,12 @@ def named_by_text(log: ForeignLog, rows: Iterable[MultipleChoiceRow]) -> Foreign
     """
     asked = {name: _words(text) for name, text in log.asked.items()}
     row_of = _rows_by_sample(log, asked, rows)
-    choices = {name: _place(log.choices[name], asked[name], row_of[name]) for name in log.choices if name in row_of}
-
-    def renamed(values: Mapping[str, T]) -> dict[str, T]:
-        return {row_of[name]["id"] if name in row_of else name: value for name, value in values.items()}
-
-    return replace(
-        log, hits=renamed(log.hits), clusters=renamed(log.clusters), reread=renamed(log.reread),
-        asked=renamed(log.asked),
-        choices=renamed({name: place for name, place in choices.items() if place is not None}),
-    )  # fmt: skip
+    items = {}
+    for name, item in log.items.items():
+        row = row_of.get(name)
+        choice = None if row is None or item.choice is None else _place(item.choice, asked[name], row)
+        items[name if row is None else row["id"]] = replace(item, choice=choice)
+    return replace(log, items=items)
 
 
 def _rows_by_sample(

@@ -7,7 +7,7 @@ from pathlib import Path
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import read_json
 from video_contrast.reports.foreign_logs import inspect_ai, lmms_eval, mteb, vlmevalkit
-from video_contrast.reports.foreign_logs.log import ForeignLog
+from video_contrast.reports.foreign_logs.log import ForeignLog, LogItem
 from video_contrast.reports.hits import hit
 from video_contrast.storage import RunFolder
 from video_contrast.storage.run_folder import CLEAN
@@ -102,9 +102,9 @@ def _own(run: RunFolder) -> list[ForeignLog]:
             model=Path(run.model).name,
             task=config,
             metric="accuracy",
-            hits={name: hit(row) for name, row in rows.items()},
-            clusters={name: row["cluster"] for name, row in rows.items()},
-            choices={name: int(np.argmax(row["scores"])) for name, row in rows.items()},
+            items={
+                name: LogItem(hit(row), row["cluster"], int(np.argmax(row["scores"]))) for name, row in rows.items()
+            },
         )
         for (config, condition), rows in run.tables.items()
         if condition == CLEAN

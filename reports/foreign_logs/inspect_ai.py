@@ -7,7 +7,7 @@ from pathlib import Path
 from video_contrast.errors import VideoContrastError, unknown_name
 from video_contrast.files import Json, read_json
 from video_contrast.question_text import LETTERS
-from video_contrast.reports.foreign_logs.log import ForeignLog, LogItems, video_of
+from video_contrast.reports.foreign_logs.log import ForeignLog, Sample, items_of, video_of
 from video_contrast.storage.table_file import open_zip, zip_member
 
 VERSION = 2
@@ -63,39 +63,38 @@ def read(path: Path, log: Mapping[str, Json], metric: str | None = None) -> Fore
     if metric is not None and metric not in scorers:
         raise unknown_name(f"scorer of {path}:", metric, scorers)
     scorer = metric or scorers[0]
-    items = LogItems()
-    failed = 0
-    for number, sample in enumerate(samples):
-        place = f"{path}: sample {number}"
-        if "id" not in sample:
-            raise VideoContrastError(f"{place} has no id")
-        item = str(sample["id"])
-        score = (sample.get("scores") or {}).get(scorer)
-        failed += score is None
-        value = 0.0 if score is None else _value(score, scorer, f"{place} (id {item!r})")
-        metadata = sample.get("metadata")
-        video = video_of(metadata if isinstance(metadata, Mapping) else None)
-        answer = (score or {}).get("answer", "")
-        reply = (score or {}).get("explanation")
-        epoch, key = sample.get("epoch", 1), sample.get("target")
-        asked = _asked(sample)
-        items.add(item, value, place, video=video, answer=answer, epoch=epoch, reply=reply, key=key, asked=asked)
+    logged = [_sample(sample, scorer, f"{path}: sample {number}") for number, sample in enumerate(samples)]
     return ForeignLog(
         path=path,
         harness="inspect_ai",
         model=str(log["eval"].get("model", path.stem)),
         task=str(log["eval"].get("task", path.stem)),
         metric=scorer,
-        hits=items.hits,
-        clusters=items.clusters,
-        failed=failed,
+        items=items_of(logged),
+        failed=sum(sample.failed for sample in logged),
         mean=_reported(log, scorer, "accuracy", "mean"),
         standard_error=_reported(log, scorer, "stderr"),
         asked_whole=not any(sample.get("choices") for sample in samples),
-        choices=items.choices,
-        reread=items.reread,
-        asked=items.asked,
         notes=tuple(_notes(log, scorers)),
+    )
+
+
+def _sample(sample: Mapping[str, Json], scorer: str, place: str) -> Sample:
+    if "id" not in sample:
+        raise VideoContrastError(f"{place} has no id")
+    item, metadata = str(sample["id"]), sample.get("metadata")
+    score = (sample.get("scores") or {}).get(scorer)
+    return Sample(
+        item,
+        0.0 if score is None else _value(score, scorer, f"{place} (id {item!r})"),
+        place,
+        video=video_of(metadata if isinstance(metadata, Mapping) else None),
+        answer=(score or {}).get("answer", ""),
+        reply=(score or {}).get("explanation"),
+        key=sample.get("target"),
+        asked=_asked(sample),
+        epoch=sample.get("epoch", 1),
+        failed=score is None,
     )
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from video_contrast.errors import UsageError, VideoContrastError, unknown_name
 from video_contrast.files import Json, read_json
-from video_contrast.reports.foreign_logs.log import ForeignLog, LogItems, video_of
+from video_contrast.reports.foreign_logs.log import ForeignLog, Sample, items_of, video_of
 
 # Fields of a sample that are no metric.
 _FIELDS = {
@@ -46,17 +46,7 @@ def read(path: Path, rows: Sequence[Mapping[str, Json]], metric: str | None = No
             "made of all samples together"
         )
     name = usable[0]
-    items = LogItems()
-    failed = 0
-    for number, row in enumerate(rows, 1):
-        place = f"{path}: line {number}"
-        if not is_samples(row):
-            raise VideoContrastError(f"{place} is no sample of lmms-eval: it lacks doc_id or target")
-        value = value_of(row.get(name))
-        if value is None:
-            raise VideoContrastError(f"{place}: {name} holds no score: {row.get(name)!r}")
-        failed += row.get("filtered_resps") in ([], "", [""], None)
-        _add(items, row, row[name] if isinstance(row[name], Mapping) else {}, value, place)
+    samples = [_sample(row, name, f"{path}: line {number}") for number, row in enumerate(rows, 1)]
     match = _NAME.match(path.stem)
     mean, error = _aggregate(path, match.group(1) if match else None, match.group(2) if match else "", name)
     return ForeignLog(
@@ -65,23 +55,24 @@ def read(path: Path, rows: Sequence[Mapping[str, Json]], metric: str | None = No
         model=path.resolve().parent.name,
         task=match.group(2) if match else path.stem,
         metric=name,
-        hits=items.hits,
-        clusters=items.clusters,
-        failed=failed,
+        items=items_of(samples),
+        failed=sum(sample.failed for sample in samples),
         mean=mean,
         standard_error=error,
         asked_whole=True,
-        choices=items.choices,
-        reread=items.reread,
-        asked=items.asked,
         notes=tuple([f"further metrics: {', '.join(usable[1:])} (--metric)"] if usable[1:] else []),
     )
 
 
-def _add(items: LogItems, row: Mapping[str, Json], fields: Mapping[str, Json], value: float, place: str) -> None:
-    """Adds a sample. `fields`: of its metric; those of a task that `export` wrote have the row's id in its set."""
-    own = {"id", "right"} <= fields.keys()
-    items.add(
+def _sample(row: Mapping[str, Json], metric: str, place: str) -> Sample:
+    if not is_samples(row):
+        raise VideoContrastError(f"{place} is no sample of lmms-eval: it lacks doc_id or target")
+    value = value_of(row.get(metric))
+    if value is None:
+        raise VideoContrastError(f"{place}: {metric} holds no score: {row.get(metric)!r}")
+    fields = row[metric] if isinstance(row[metric], Mapping) else {}
+    own = {"id", "right"} <= fields.keys()  # of a task that `export` wrote: the id is the row's in its set
+    return Sample(
         str(fields["id"] if own else row["doc_id"]),
         value,
         place,
@@ -90,6 +81,7 @@ def _add(items: LogItems, row: Mapping[str, Json], fields: Mapping[str, Json], v
         reply=_reply(row),
         key=row["target"],
         asked=row.get("input"),
+        failed=row.get("filtered_resps") in ([], "", [""], None),
     )
 
 

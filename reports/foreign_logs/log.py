@@ -1,8 +1,9 @@
 """A log of another harness: what each item contributed, and which source video it belongs to."""
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from video_contrast.errors import VideoContrastError
@@ -17,6 +18,33 @@ VIDEO = (
 
 
 @dataclass(frozen=True)
+class Sample:
+    """What a log says of an item, once an epoch."""
+
+    item: str  # its id
+    value: float  # what it contributes to the figure
+    place: str  # file and row, for messages
+    video: str | None  # its source video; None where the log does not name it
+    answer: object = None  # what the model chose; a letter is the number of a candidate
+    reply: object = None  # the answer as the model gave it, where the log holds it
+    key: object = None  # the letter of the right one, where the log holds it
+    asked: object = None  # the question and its options, where the log holds them
+    epoch: object = None  # where items are asked several times
+    failed: bool = False  # whether there is no answer
+
+
+@dataclass(frozen=True)
+class LogItem:
+    """An item of a log."""
+
+    value: float  # what it contributed, mostly 0..1; the mean of its epochs
+    video: str | None = None  # its source video; None where the log does not name it
+    choice: int | None = None  # number of the chosen candidate in the first epoch, where the log says it
+    reread: float | None = None  # 1 where our reading of the answer finds the key, else 0; where the log holds both
+    asked: str = ""  # the question and its options as the model was asked, where the log holds them
+
+
+@dataclass(frozen=True)
 class ForeignLog:
     """A log."""
 
@@ -25,25 +53,43 @@ class ForeignLog:
     model: str  # the model's name, as far as the log or its path says it
     task: str  # the benchmark
     metric: str  # which figure the items contribute to
-    hits: Mapping[str, float]  # item id -> what it contributed, mostly 0..1; empty where the log holds no samples
-    # item id -> source video; empty where the log does not name it.
-    clusters: Mapping[str, str] = field(default_factory=dict)
-    failed: int = 0  # items without an answer, counted as wrong
+    items: Mapping[str, LogItem]  # by id; empty where the log holds no samples
+    failed: int = 0  # samples without an answer, counted as wrong
     mean: float | None = None  # the figure that the harness itself reports; None where it does not
     standard_error: float | None = None  # its own; None where it reports none
-    # item id -> number of the chosen candidate, where the log says it.
-    choices: Mapping[str, int] = field(default_factory=dict)
-    # item id -> 1 where our reading of the answer finds the key, else 0; where the log holds both.
-    reread: Mapping[str, float] = field(default_factory=dict)
-    # item id -> the question and its options as the model was asked, where the log holds them.
-    asked: Mapping[str, str] = field(default_factory=dict)
-    asked_whole: bool = False  # whether that is the whole prompt
+    asked_whole: bool = False  # whether what items were asked is the whole prompt
     notes: tuple[str, ...] = ()  # what a reader must know
+
+    @cached_property
+    def hits(self) -> dict[str, float]:
+        """Item id -> what it contributed."""
+        return {name: item.value for name, item in self.items.items()}
+
+    @cached_property
+    def clusters(self) -> dict[str, str]:
+        """Item id -> source video, where every item has one; else none: a half-named cluster is no cluster."""
+        videos = {name: item.video for name, item in self.items.items() if item.video}
+        return videos if len(videos) == len(self.items) else {}
+
+    @cached_property
+    def choices(self) -> dict[str, int]:
+        """Item id -> number of the chosen candidate, where the log says it."""
+        return {name: item.choice for name, item in self.items.items() if item.choice is not None}
+
+    @cached_property
+    def reread(self) -> dict[str, float]:
+        """Item id -> whether our reading of the answer finds the key, where the log holds both."""
+        return {name: item.reread for name, item in self.items.items() if item.reread is not None}
 
     @property
     def read_otherwise(self) -> list[str]:
         """The items whose answers we read as right and the harness as wrong, or the reverse."""
-        return [item for item, value in self.reread.items() if value != self.hits[item]]
+        return [name for name, item in self.items.items() if item.reread not in (None, item.value)]
+
+    @cached_property
+    def asked(self) -> dict[str, str]:
+        """Item id -> what the model was asked, where the log holds it."""
+        return {name: item.asked for name, item in self.items.items() if item.asked}
 
 
 def video_of(*sources: Mapping[str, Json] | None) -> str | None:
@@ -56,56 +102,31 @@ def video_of(*sources: Mapping[str, Json] | None) -> str | None:
     return None
 
 
-class LogItems:
-    """The items of a log, read one by one."""
+def items_of(samples: Iterable[Sample]) -> dict[str, LogItem]:
+    """The items by id; of the epochs of one, the first says what was chosen.
 
-    def __init__(self) -> None:
-        self._values: dict[str, dict[str, float]] = {}  # item -> what it contributed under each of its names
-        self.choices: dict[str, int] = {}
-        self.reread: dict[str, float] = {}
-        self.asked: dict[str, str] = {}
-        self._videos: dict[str, str | None] = {}
+    Raises VideoContrastError: an id stands in the log twice (in an epoch), or a value is no finite number.
+    """
+    by_item: dict[str, dict[object, Sample]] = {}
+    for sample in samples:
+        epochs = by_item.setdefault(sample.item, {})
+        name = sample.item if sample.epoch is None else f"{sample.item} in epoch {sample.epoch}"
+        if sample.epoch in epochs:
+            raise VideoContrastError(f"{sample.place}: the id {name!r} stands in the log twice")
+        if not abs(sample.value) < float("inf"):
+            raise VideoContrastError(f"{sample.place}: the score of {name!r} is {sample.value}, no finite number")
+        epochs[sample.epoch] = sample
+    return {item: _item(list(epochs.values())) for item, epochs in by_item.items()}
 
-    def add(
-        self, item: str, value: float, place: str, *, video: str | None, answer: object = None, epoch: object = None,
-        reply: object = None, key: object = None, asked: object = None,
-    ) -> None:  # fmt: skip
-        """Adds an item.
 
-        Raises VideoContrastError: the id was there before (in this epoch), or the value is no finite number.
-
-        Args:
-            place: file and row, for the message.
-            video: its source video; None where the log does not name it.
-            answer: what the model chose; a letter is the number of a candidate. That of the first epoch counts.
-            epoch: where items are asked several times.
-            reply, key: the answer as the model gave it, and the letter of the right one, where the log holds them.
-            asked: the question and its options, where the log holds them.
-        """
-        name, values = item if epoch is None else f"{item} in epoch {epoch}", self._values.setdefault(item, {})
-        if name in values:
-            raise VideoContrastError(f"{place}: the id {name!r} stands in the log twice")
-        if not abs(value) < float("inf"):
-            raise VideoContrastError(f"{place}: the score of {name!r} is {value}, no finite number")
-        choice = letter_number(answer)
-        if choice is not None and not values:
-            self.choices[item] = choice
-        if isinstance(reply, str) and isinstance(key, str) and re.fullmatch("[A-Z]", key) and not values:
-            place_of_letter = letter_place(reply, len(LETTERS))
-            self.reread[item] = float(place_of_letter is not None and place_of_letter[0] == key)
-        if isinstance(asked, str) and asked:
-            self.asked[item] = asked
-        values[name], self._videos[item] = value, video
-
-    @property
-    def hits(self) -> dict[str, float]:
-        """What each item contributed, the mean of its epochs."""
-        return {item: sum(values.values()) / len(values) for item, values in self._values.items()}
-
-    @property
-    def clusters(self) -> dict[str, str]:
-        """The source videos, where every item has one; else none: a half-named cluster is no cluster."""
-        return {item: str(video) for item, video in self._videos.items()} if all(self._videos.values()) else {}
+def _item(epochs: Sequence[Sample]) -> LogItem:
+    first, reread = epochs[0], None
+    if isinstance(first.reply, str) and isinstance(first.key, str) and re.fullmatch("[A-Z]", first.key):
+        place = letter_place(first.reply, len(LETTERS))
+        reread = float(place is not None and place[0] == first.key)
+    value = sum(sample.value for sample in epochs) / len(epochs)
+    asked = first.asked if isinstance(first.asked, str) else ""
+    return LogItem(value, first.video, letter_number(first.answer), reread, asked)
 
 
 def letter_number(answer: object) -> int | None:

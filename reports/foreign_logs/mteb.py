@@ -43,7 +43,7 @@ def read(path: Path, value: Mapping[str, Json], metric: str | None = None) -> li
                     model=_model(path),
                     task=task if len(value["scores"]) == 1 else f"{task} ({split})",
                     metric=name,
-                    hits={},
+                    items={},
                     mean=float(entry[name]),
                     notes=("MTEB writes no samples: there is no interval and no test",),
                 )

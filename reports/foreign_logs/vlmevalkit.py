@@ -7,7 +7,7 @@ from pathlib import Path
 from video_contrast.errors import VideoContrastError
 from video_contrast.files import Json
 from video_contrast.question_text import LETTERS
-from video_contrast.reports.foreign_logs.log import ForeignLog, LogItems, video_of
+from video_contrast.reports.foreign_logs.log import ForeignLog, Sample, items_of, video_of
 
 _SUFFIX = re.compile(r"_(score|result)$")
 
@@ -30,27 +30,8 @@ def read(path: Path, rows: Mapping[int, Mapping[str, Json]]) -> ForeignLog:
             f"{path}: holds predictions that VLMEvalKit has not judged (no column score or hit); give the file ending "
             "in _score or _result that its evaluation writes beside it"
         )
-    items = LogItems()
-    failed = 0
-    for number, row in rows.items():
-        place = f"{path}: row {number}"
-        if "index" not in row:
-            raise VideoContrastError(f"{place} has no index")
-        try:
-            value = float(row[column])
-        except (TypeError, ValueError) as error:
-            raise VideoContrastError(f"{place}: the {column} is {row[column]!r}, no number") from error
-        failed += value < 0  # -1: no answer could be read
-        items.add(
-            str(row["id"] if row.keys() >= OWN else row["index"]),
-            max(value, 0.0),
-            place,
-            video=video_of(row),
-            answer=row.get("prediction"),
-            reply=row.get("prediction"),
-            key=row.get("answer"),
-            asked=_asked(row),
-        )
+    samples = [_sample(row, column, f"{path}: row {number}") for number, row in rows.items()]
+    failed = sum(sample.failed for sample in samples)
     model, task = _names(path)
     return ForeignLog(
         path=path,
@@ -58,13 +39,29 @@ def read(path: Path, rows: Mapping[int, Mapping[str, Json]]) -> ForeignLog:
         model=model,
         task=task,
         metric=column,
-        hits=items.hits,
-        clusters=items.clusters,
+        items=items_of(samples),
         failed=failed,
-        choices=items.choices,
-        reread=items.reread,
-        asked=items.asked,
         notes=(f"{failed} items without an answer count as wrong; its VALID figure leaves them out",) if failed else (),
+    )
+
+
+def _sample(row: Mapping[str, Json], column: str, place: str) -> Sample:
+    if "index" not in row:
+        raise VideoContrastError(f"{place} has no index")
+    try:
+        value = float(row[column])
+    except (TypeError, ValueError) as error:
+        raise VideoContrastError(f"{place}: the {column} is {row[column]!r}, no number") from error
+    return Sample(
+        str(row["id"] if row.keys() >= OWN else row["index"]),
+        max(value, 0.0),
+        place,
+        video=video_of(row),
+        answer=row.get("prediction"),
+        reply=row.get("prediction"),
+        key=row.get("answer"),
+        asked=_asked(row),
+        failed=value < 0,  # -1: no answer could be read
     )
 
 
