@@ -257,13 +257,12 @@ def read_rows(key: SetKey) -> list[Row]:
     folder = set_on_disk(key.dataset)
     if folder is not None:
         return folder.rows(key.config, key.split)
-    import datasets
-
     from video_contrast.hub import set_of_hub
+    from video_contrast.runner.sets import hub_rows
 
     try:
         with set_of_hub(key.dataset):
-            return list(datasets.load_dataset(key.dataset, key.config, split=key.split))
+            return hub_rows(key.dataset, key.config, key.split)
     except Exception as error:  # the library raises many kinds; all mean that the set is not to be had
         raise VideoContrastError(
             f"the set {key.dataset!r} of the run is neither a folder nor loadable; give its folder with --dataset"

@@ -118,7 +118,7 @@ def load_set(
             if known and config not in known:
                 raise unknown_name(f"config of {name} with a split {split!r}:", config, known)
         for config in configs or known:
-            rows = table.streamed_rows(config, split) if table else _hub_rows(name, config, split, columns)
+            rows = table.streamed_rows(config, split) if table else hub_rows(name, config, split, columns)
             checked = checked_rows(rows, f"{name}, config {config}, split {split}", any_path=True)
             mark = Fingerprint()
             groups.extend(_grouped(config, _first(mark.passing(checked), limit), questions))
@@ -152,7 +152,8 @@ def _configs(name: str, folder: SetFolder | None, split: str) -> list[str]:
     return configs
 
 
-def _hub_rows(name: str, config: str, split: str, columns: TableColumns | None) -> list[Row]:
+def hub_rows(name: str, config: str, split: str, columns: TableColumns | None = None) -> list[Row]:
+    """The rows of a split of a data set of the Hub, without the column of its videos."""
     import datasets
 
     rows = list(without_played(datasets.load_dataset(name, config, split=split)))

@@ -23,6 +23,7 @@ from video_contrast.version import __version__
 from video_contrast.video import Clip
 
 Component = Any  # of gradio, which is imported only where a page is served
+Changes = dict[Component, Any]
 
 JUDGE_RULES = (
     "Watch the video and choose the sentence that describes it best.",
@@ -52,61 +53,56 @@ def app(desk: Desk, video_root: str | Path, *, title: str = "video-contrast", re
     judging = desk.votes.task == "judge"
     clips = ClipsAhead(Path(video_root).resolve())
 
-    def show(name: str, message: str = "") -> list[Component]:
-        task = desk.next(name)
-        own, n_answers, n_needed = desk.progress(name)
-        status = f"{html.escape(name)}: {own} by you · {n_answers} of {n_needed} answers in all"
+    # What is called below returns what changes on the page: component -> its new value.
+    def show(person: str, said: str = "") -> Changes:
+        task = desk.next(person)
+        own, n_answers, n_needed = desk.progress(person)
+        progress = f"{html.escape(person)}: {own} by you · {n_answers} of {n_needed} answers in all"
         if task is None:
-            return [
-                None,
-                f"**Nothing left for you. Thank you.** {status}",
-                *_hidden(gr),
-                message,
-                gr.update(visible=True),
-            ]
+            return hidden(f"**Nothing left for you. Thank you.** {progress}", said)
         try:
             clip: str | None = str(clips.clip(task.row))
         except VideoContrastError:
             clip = None
-        clips.expect(desk.upcoming(name, AHEAD))
-        state: ShownTask = {"name": name, "item": task.row["id"], "since": time.monotonic()}
-        video = gr.update(value=clip, visible=True)
+        clips.expect(desk.upcoming(person, AHEAD))
         lost = "" if clip else "The video of this item cannot be shown: choose “not clear”, or tell the organiser."
-        note = f"Sent back: {html.escape(task.note)}" if task.note else ""
-        return [
-            state,
-            status,
-            video,
-            gr.update(value=_sentence(task), visible=not judging),
-            gr.update(value=f"<div id='note'>{note}</div>", visible=bool(note)),
-            _choices(gr, task) if judging else gr.update(visible=False),
-            gr.update(value=str(task.former or task.caption), visible=not judging),
-            gr.update(visible=True),
-            message or lost,
-            gr.update(visible=False),  # the name is given: on a phone its place is for the options
-        ]
+        back = f"Sent back: {html.escape(task.note)}" if task.note else ""
+        return {
+            state: ShownTask(name=person, item=task.row["id"], since=time.monotonic()),
+            status: progress,
+            video: gr.update(value=clip, visible=True),
+            sentence: gr.update(value=_sentence(task), visible=not judging),
+            note: gr.update(value=f"<div id='note'>{back}</div>", visible=bool(back)),
+            choice: _choices(gr, task) if judging else gr.update(visible=False),
+            text: gr.update(value=str(task.former or task.caption), visible=not judging),
+            send: gr.update(visible=True),
+            message: said or lost,
+            who: gr.update(visible=False),  # the name is given: on a phone its place is for the options
+        }
 
-    def nameless() -> list[Component]:
+    def hidden(progress: str, said: str) -> Changes:
+        nothing = {part: gr.update(visible=False) for part in (sentence, note, choice, text, send)}
+        shown = {who: gr.update(visible=True), video: gr.update(value=None, visible=False)}
+        return {state: None, status: progress, message: said, **nothing, **shown}
+
+    def start(person: str) -> Changes:
+        person = " ".join(person.split())[:60]
+        if person:
+            return show(person)
         gr.Warning("Please write your name first.")
-        return [None, "", *_hidden(gr), "Please write your name first.", gr.update(visible=True)]
+        return hidden("", "Please write your name first.")
 
-    def start(name: str) -> list[Component]:
-        name = " ".join(name.split())[:60]
-        return show(name) if name else nameless()
-
-    def submit(state: ShownTask | None, choice_value: Component, sentence: str) -> list[Component]:
-        if not state:
-            return nameless()
-        answer = choice_value if judging else " ".join((sentence or "").split())
+    def submit(task: ShownTask | None, choice_value: Component, written: str) -> Changes:
+        if not task:
+            return start("")
+        answer = choice_value if judging else " ".join((written or "").split())
         if judging and answer is None:
-            return [state, *[gr.skip()] * 7, "Choose one of the sentences, or “not clear”.", gr.skip()]
+            return {message: "Choose one of the sentences, or “not clear”."}
         try:
-            problem = desk.answer(state["name"], state["item"], answer, time.monotonic() - state["since"])
+            problem = desk.answer(task["name"], task["item"], answer, time.monotonic() - task["since"])
         except VideoContrastError as error:
-            return show(state["name"], str(error))
-        if problem:
-            return [state, *[gr.skip()] * 7, problem, gr.skip()]
-        return show(state["name"])
+            return show(task["name"], str(error))
+        return {message: problem} if problem else show(task["name"])
 
     with gr.Blocks(title=title, analytics_enabled=False) as page:
         state = gr.State(None)
@@ -154,10 +150,6 @@ def launch_options(desk: Desk, video_root: str | Path) -> dict[str, object]:
         "allowed_paths": [*sorted(open_to_all), str(shown_folder().resolve())],
         "footer_links": [],
     }
-
-
-def _hidden(gr: ModuleType) -> list[Component]:
-    return [gr.update(value=None, visible=False), *[gr.update(visible=False)] * 5]
 
 
 def _choices(gr: ModuleType, task: Task) -> Component:
