@@ -5,7 +5,7 @@ from pathlib import Path
 
 from video_contrast.audit.blind_audit import PerplexityModel, audit_splits, audited_split, refine
 from video_contrast.audit.records import ConfigAudit, RefinedCounts
-from video_contrast.audit.xray import certificate, xray
+from video_contrast.audit.xray import config_audit, xray
 from video_contrast.errors import UsageError, unknown_name
 from video_contrast.rows import MultipleChoiceRow
 from video_contrast.storage import SetDraft, SetFolder
@@ -45,9 +45,7 @@ def audit_set(
         if audited not in splits:
             raise unknown_name(f"split of {config}", audited, list(splits))
         record = xray(splits, split=audited, seed=seed, language_model=language_model)
-        results[config] = {**record["blind"]["audit"], "split": audited, "certificate": certificate(record)}
-        if record["pairs"]:
-            results[config]["pairs"] = record["pairs"]
+        results[config] = config_audit(record)
         if refine and set_folder.layout(config) == "multiple_choice":  # single rows cannot leave a group of pairs
             counts, results[config + SUFFIX] = _add_refined(draft, config, splits, seed)
             results[config]["refined"] = counts

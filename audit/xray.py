@@ -22,7 +22,7 @@ from video_contrast.audit.exchangeability import exchangeability
 from video_contrast.audit.item_checks import TokenCount, copy_facts, leak_facts, position_facts, text_facts
 from video_contrast.audit.model_answers import ModelAnswers, explained, power, suspects
 from video_contrast.audit.pair_groups import pair_facts
-from video_contrast.audit.records import BlindFacts, Certificate, NamedScorer, XrayRecord
+from video_contrast.audit.records import BlindFacts, Certificate, ConfigAudit, NamedScorer, XrayRecord
 from video_contrast.audit.tells import blind_wins, task_facts, tells
 from video_contrast.errors import unknown_name
 from video_contrast.rows import MultipleChoiceRow
@@ -128,6 +128,12 @@ def certificate(record: XrayRecord) -> Certificate:
         "enough_items": record["power"]["enough"],
         "version": record["version"],
     }
+
+
+def config_audit(record: XrayRecord) -> ConfigAudit:
+    """What the record of a set says of a config: what is won blind, its certificate, and pairs if it has any."""
+    audit: ConfigAudit = {**record["blind"]["audit"], "split": record["split"], "certificate": certificate(record)}
+    return {**audit, "pairs": record["pairs"]} if record["pairs"] else audit
 
 
 def certificate_text(record: XrayRecord) -> str:

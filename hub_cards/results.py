@@ -63,7 +63,7 @@ def results_of(run: str | Path, dataset: str | None = None) -> list[Result]:
             "config": config,
             "split": str(record["set"]["split"]),
             "task": f"{config}{task_ending(figure.name, figure.kind)}",
-            "metric": metric_name(figure.name, figure.kind),
+            "metric": " ".join(filter(None, (WAYS.get(figure.kind, "").replace(" ", "-"), in_words(figure.name)))),
             "value": round(100 * figure.value, 2),
             "low": None if figure.low is None else round(100 * figure.low, 2),
             "high": None if figure.high is None else round(100 * figure.high, 2),
@@ -80,11 +80,6 @@ def task_ending(name: str, kind: str) -> str:
     """What is added to a config's name where it has several figures: "_t2v", "_group"; "" for the accuracy."""
     ending = kind or name.removesuffix("_score")
     return "" if ending == "accuracy" else f"_{ending}"
-
-
-def metric_name(name: str, kind: str) -> str:
-    """The name of a figure in results: "text-to-video R@1"."""
-    return f"{WAYS[kind].replace(' ', '-')} {name}" if kind else in_words(name)
 
 
 def write_results(run: str | Path, dataset: str | None = None) -> list[Path]:

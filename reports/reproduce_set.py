@@ -76,18 +76,13 @@ def _msrvtt(folder: Path, configs: Sequence[str]) -> BuildPlan | None:
 
 def _feint6k(folder: Path, configs: Sequence[str]) -> BuildPlan | None:
     tables: dict[str, str | Path] = {}
-    for source in ("msrvtt", "vatex"):
-        for path in sorted(folder.glob("*.csv")):
-            if source in path.name.lower() and _has_columns(path):
-                tables[source] = path
+    for path in sorted(folder.glob("*.csv")):
+        with path.open(encoding="utf-8", newline="") as handle:
+            fits = set(next(csv.reader(handle), ())) == {"sentence", "video_id"}
+        tables |= {source: path for source in ("msrvtt", "vatex") if fits and source in path.name.lower()}
     if not tables:
         return None
     return [config for config in configs if config.rpartition("_")[2] in tables], tables
-
-
-def _has_columns(path: Path) -> bool:
-    with path.open(encoding="utf-8", newline="") as handle:
-        return {"sentence", "video_id"} == set(next(csv.reader(handle), ()))
 
 
 MSRVTT = Annotations(

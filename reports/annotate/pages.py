@@ -81,7 +81,7 @@ def app(desk: Desk, video_root: str | Path, *, title: str = "video-contrast", re
         }
 
     def hidden(progress: str, said: str) -> Changes:
-        nothing = {part: gr.update(visible=False) for part in (sentence, note, choice, text, send)}
+        nothing = dict.fromkeys((sentence, note, choice, text, send), gr.update(visible=False))
         shown = {who: gr.update(visible=True), video: gr.update(value=None, visible=False)}
         return {state: None, status: progress, message: said, **nothing, **shown}
 

@@ -66,7 +66,7 @@ def _audit_table(
     seed: int,
 ) -> "dict[str, ConfigAudit]":
     """The audit of a table, or of a folder without a record: nothing is written."""
-    from video_contrast.audit.xray import certificate, xray
+    from video_contrast.audit.xray import config_audit, xray
     from video_contrast.errors import UsageError
     from video_contrast.reports.xray_sources import open_sources
 
@@ -74,15 +74,10 @@ def _audit_table(
         raise UsageError(
             f"{dataset} has no set.json to write into; `video-contrast xray {dataset} --refine` writes a new set"
         )
-    results: dict[str, ConfigAudit] = {}
-    for source in open_sources(str(dataset), configs, columns=columns, strict=True):
-        record = xray(source.splits, split=split, language_model=language_model, seed=seed)
-        results[source.name] = {
-            "split": record["split"],
-            **record["blind"]["audit"],
-            "certificate": certificate(record),
-        }
-    return results
+    return {
+        source.name: config_audit(xray(source.splits, split=split, language_model=language_model, seed=seed))
+        for source in open_sources(str(dataset), configs, columns=columns, strict=True)
+    }
 
 
 def loaded_language_model(name: str | None, device: str) -> "PerplexityModel | None":
