@@ -66,25 +66,26 @@ def _log_probabilities(answer: Answer, place: Place | None, names: Sequence[str]
     if not tokens or number is None:
         return None
     alternatives = tokens[number]
+    small = place is not None and place[1] is not None and answer["text"][place[1]].islower()
     by_name: dict[str | None, list[float]] = {}
     for token, log in alternatives:
-        by_name.setdefault(_named(token, names), []).append(log)
-    said = _named(alternatives[0][0], names)
-    if place is not None and said != place[0]:  # "b", or the first piece of a word
+        by_name.setdefault(_named(token, names, small), []).append(log)
+    said = _named(alternatives[0][0], names, small)
+    if place is not None and said != place[0]:  # the first piece of a word
         by_name.setdefault(place[0], []).append(alternatives[0][1])
     elif place is None and said is not None:  # "A" of "A man", which is no answer
         return None
     logs = np.array([np.logaddexp.reduce(by_name[name]) if name in by_name else np.nan for name in names])
     if not np.nansum(np.exp(logs)) >= prompts.MIN_MASS:
         return None
-    rest = max(1.0 - sum(math.exp(log) for _, log in alternatives), LEAST_REST)
+    rest = max(1.0 - sum(math.exp(log) for _, log in alternatives), LEAST_REST) / max(1, np.isnan(logs).sum())
     return logs, min([math.log(rest), *(log for _, log in alternatives if log > CLAMPED)])
 
 
-def _named(token: str, names: Sequence[str]) -> str | None:
-    """The answer that a token gives, marks and spaces around it apart; letters in capitals only."""
+def _named(token: str, names: Sequence[str], small: bool) -> str | None:
+    """The answer that a token gives, marks and spaces around it apart; small letters where the answer is one only."""
     word = _MARKS.sub("", token)
-    name = word.lower() if names == prompts.YES_NO else word
+    name = word.lower() if names == prompts.YES_NO else word.upper() if small else word
     return name if name in names else None
 
 

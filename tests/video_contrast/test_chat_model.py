@@ -167,6 +167,19 @@ def test_an_alternative_that_is_not_listed_is_bounded_and_counted(
 
 
 @pytest.mark.parametrize(
+    ("text", "listed", "expected"),
+    [("B", {"B": np.log(0.34)}, [0.33, 0.34, 0.33]),  # the others share what is left, and do not tie with what is said
+     ("b", {"b": np.log(0.5), "a": np.log(0.3), "c": np.log(0.2)}, [0.3, 0.5, 0.2])],
+)  # fmt: skip
+def test_letters_that_are_not_listed_or_not_capitals(
+    text: str, listed: dict[str, float], expected: list[float], endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scorer = replying(endpoint, monkeypatch, (text, [listed]))
+    scorer.options = ServedOptions(scoring="letter")
+    np.testing.assert_allclose(np.exp(scorer.score(CLIP, CAPTIONS).scores), expected, atol=1e-6)
+
+
+@pytest.mark.parametrize(
     ("text", "before"),
     [("**Yes**", "**"), ("\nYes", "\n"), ("(Yes)", "("), (" Yes", " "), ("The answer is yes", "The| answer| is")],
 )

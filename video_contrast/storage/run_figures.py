@@ -71,11 +71,11 @@ class RunFigure:
     def mark(self) -> str:
         """What stands beside a figure over items with unparseable answers, with "!" where they are many; else "".
 
-        >>> [RunFigure("a", "clean", "", "accuracy", 0.5, unparseable=share).mark for share in (0.011, 0.125, 0.0)]
-        ['1.1 % unparseable', '! 12 % unparseable', '']
+        >>> [RunFigure("a", "clean", "", "accuracy", 0.5, unparseable=share).mark for share in (0.011, 0.125, 1.0, 0.0)]
+        ['1.1 % unparseable', '! 12 % unparseable', '! 100 % unparseable', '']
         """
         many = "! " if self.unparseable > MANY_UNPARSEABLE else ""
-        return f"{many}{100 * self.unparseable:.2g} % unparseable" if self.unparseable else ""
+        return f"{many}{float(f'{100 * self.unparseable:.2g}'):g} % unparseable" if self.unparseable else ""
 
 
 @dataclass(frozen=True)
