@@ -27,11 +27,23 @@ from __future__ import annotations
 import dataclasses
 import functools
 import inspect
+import operator
 import types
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    Literal,
+    SupportsIndex,
+    TypeVar,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 from video_contrast.errors import UsageError, unknown_name
 from video_contrast.files import JsonObject
@@ -233,12 +245,17 @@ def _members(hint: object) -> tuple[object, ...]:
 
 
 def _converted(option: Option, value: object) -> object:
-    if isinstance(value, str) and Path in _members(option.type) and str not in _members(option.type):
+    members, in_python = _members(option.type), f"(in Python: {option.name}=)"
+    if isinstance(value, str) and Path in members and str not in members:
         return Path(value)
-    is_number = isinstance(value, int) and int in _members(option.type)  # of a number or a word: "--frames owner"
+    is_number = isinstance(value, int) and int in members  # of a number or a word: "--frames owner"
     if option.choices and value is not None and not is_number and value not in option.choices:
         unknown = unknown_name(f"value of {option.names[0]}", str(value), [str(choice) for choice in option.choices])
-        raise UsageError(f"{unknown} (in Python: {option.name}=)")
+        raise UsageError(f"{unknown} {in_python}")
+    if int in members and {*members} <= {int, type(None)} and value is not None:
+        if isinstance(value, bool) or not isinstance(value, SupportsIndex):
+            raise UsageError(f"{option.names[0]} takes a whole number, not {value!r} {in_python}")
+        return operator.index(value)  # of NumPy's, too, which records cannot hold
     return value
 
 

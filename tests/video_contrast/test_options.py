@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
+import numpy as np
 import pytest
 
 from video_contrast.errors import UsageError
@@ -48,6 +49,11 @@ def test_an_unknown_option_suggests_the_nearest() -> None:
         run("m", frame=4)
     with pytest.raises(UsageError, match="unknown value of --policy 'unifrom': did you mean 'uniform'"):
         run("m", policy="unifrom")
+    for given in ({"seed": "x"}, {"seed": 1.5}, {"seed": True}, {"frames": "8"}):
+        [[name, value]] = given.items()
+        with pytest.raises(UsageError, match=f"--{name} takes a whole number, not {value!r} .in Python: {name}="):
+            run("m", **given)
+    assert type(run("m", seed=np.int64(3))[2]) is int
     with pytest.raises(UsageError, match="run needs --model"):
         run()
 
