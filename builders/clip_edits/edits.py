@@ -33,6 +33,7 @@ from video_contrast.builders.clip_edits.parts import (
     distinct_captions,
     first_that,
     length,
+    pattern,
     plain_captions,
 )
 
@@ -88,7 +89,8 @@ def order(clips: tuple[SourceClip, ...], options: ClipEditOptions, rng: Generato
     a, b = distinct_captions(clips)
     first, second = (clip.part(seconds) for clip, seconds in zip(clips, balanced(clips, options), strict=True))
     joint = choose_joint(options, rng, (first, second))
-    form = ORDER_FORMS[int(rng.integers(len(ORDER_FORMS)))]
+    forms = [form for form in ORDER_FORMS if pattern(a) != "order" or form.startswith(("first", "{"))]
+    form = forms[int(rng.integers(len(forms)))]  # an order ("close the door") does not stand behind "before" or "after"
     members = tuple(
         Member(
             joint.join(*parts),

@@ -370,6 +370,9 @@ def test_sloppy_captions_stand_well_in_a_sentence(odd: Path, tmp_path: Path) -> 
     rows = rows_of(build(odd, tmp_path / "set", ["count"]), "count")
     texts = " ".join(text for row in rows for text in row["candidates"])
     assert "a man runs" in texts and "young dogs sleep, snoring" in texts
+    table(odd / "clips.csv", [("long.mkv", "close the window", "a"), ("uneven.mkv", "stir the soup", "b")])
+    texts = " ".join(row["candidates"][0] for row in rows_of(build(odd, tmp_path / "orders", ["order"]), "order"))
+    assert "stir the soup" in texts and not texts.startswith(("before ", "after "))  # "before close the window, ..."
 
 
 def test_captions_without_a_word_make_no_clip(odd: Path, tmp_path: Path) -> None:
