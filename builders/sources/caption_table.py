@@ -13,6 +13,7 @@ from video_contrast.addresses import explained, filesystem, is_remote
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import Json
 from video_contrast.row_parts import AnyRow
+from video_contrast.storage.table_columns import plain_name
 from video_contrast.storage.table_file import ENCODING, SUFFIXES, read_table_file
 
 _HUB_NAME = re.compile(r"[\w.-]+(/[\w.-]+)?")
@@ -33,7 +34,10 @@ class TableRow(NamedTuple):
 
     def usual(self, named: str | None, usual: Sequence[str]) -> str:
         """The column that the user names; else the first of usual names that the table has, or the first of all."""
-        return named if named is not None else next((name for name in usual if name in self.cells), usual[0])
+        if named is not None or usual[0] in self.cells:
+            return named or usual[0]
+        columns = {plain_name(column): column for column in reversed(list(self.cells))}  # the first of two
+        return next((columns[name] for name in usual if name in columns), usual[0])
 
     def texts(self, column: str, option: str) -> list[str]:
         """The captions in a cell: one text, or a list of texts (JSON lines, parquet, Hub).

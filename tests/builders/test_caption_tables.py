@@ -148,12 +148,12 @@ def test_usual_names_of_columns_are_taken_and_said_and_the_encoding_is_an_option
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     table = tmp_path / "c.csv"
-    table.write_bytes("file|sentence\nv.mp4|un café\n".encode("cp1252"))
+    table.write_bytes("File Name|Sentence\nv.mp4|un café\n".encode("cp1252"))
     with pytest.raises(VideoContrastError, match=r"line 2 is not utf-8 .* name its encoding: --encoding cp1252"):
         read_splits(CaptionTable(captions=str(table)))
     (clip,) = read_splits(CaptionTable(captions=str(table), encoding="cp1252", delimiter="|"))[0]["test"]
     assert (clip.video_path, clip.captions) == ("v.mp4", ("un café",))
-    assert "c.csv: videos by their column 'file'" in " ".join(capsys.readouterr().err.split())
+    assert "c.csv: videos by their column 'File Name'" in " ".join(capsys.readouterr().err.split())
     with pytest.raises(UsageError, match="no column 'video'"):
         read_splits(CaptionTable(captions=str(table), encoding="cp1252", video_column="video"))
 

@@ -100,7 +100,7 @@ def column_roles(rows: Sequence[TableRow], where: str, named: TableColumns | Non
     """
     columns = named or TableColumns()
     names = list(dict.fromkeys(name for row in rows[:100] for name in row))
-    by_name = {_plain(name): name for name in reversed(names)}  # of two that are alike the first
+    by_name = {plain_name(name): name for name in reversed(names)}  # of two that are alike the first
 
     def given(flag: str, name: str) -> str:
         if name not in names:
@@ -146,7 +146,8 @@ def _no_candidates(names: Sequence[str], where: str, named: TableColumns | None)
     )
 
 
-def _plain(name: str) -> str:
+def plain_name(name: str) -> str:
+    """A column's name in lower case with "_" for spaces: as usual names of columns are written."""
     return re.sub(r"[\s-]+", "_", str(name).strip().lower())
 
 
@@ -155,7 +156,7 @@ def _fits(role: str, name: str, rows: Sequence[TableRow]) -> bool:
     values = [(row.get("split"), str(row.get(name))) for row in rows if row.get(name) not in (None, "")]
     distinct = len(set(values))
     if role == "id":  # few that repeat are faults of a column `id`; many say that it is of something else
-        return distinct >= len(rows) * (0.5 if _plain(name) == "id" else 1)
+        return distinct >= len(rows) * (0.5 if plain_name(name) == "id" else 1)
     return distinct > 0 and (role != "task" or 1 < distinct <= min(_TASKS, len(values) // 2))
 
 
