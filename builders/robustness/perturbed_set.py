@@ -11,8 +11,9 @@ rows point at them (the clean ones at references that went through the same enco
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import cast
 
@@ -22,7 +23,7 @@ from video_contrast.builders.assembly.configs import Tables, leave_out
 from video_contrast.builders.assembly.sharding import is_writer, spread
 from video_contrast.builders.registry import BuiltSet
 from video_contrast.builders.robustness.perturbation_options import TEXTS, TEXTS_WITHOUT_BIAS, PerturbationOptions
-from video_contrast.builders.robustness.perturbed_texts import PerturbedTexts, mostly_unchanged
+from video_contrast.builders.robustness.perturbed_texts import Perturbed, mostly_unchanged, perturbed_rows
 from video_contrast.console import note
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import remove_abandoned, resolve_under
@@ -40,30 +41,7 @@ _CLIPS_A_CHUNK = 4
 _MEASURED_CLIPS, _MEASURED_FRAMES = 4, 4
 
 
-def write_all(
-    clips: Sequence[Clip], conditions: Sequence[VideoCondition | None], options: PerturbationOptions
-) -> tuple[Paths, list[str]]:
-    """Writes every clip under every condition; under `torchrun` each rank writes its share and gets all paths.
-
-    Returns the relative paths, clip -> condition -> path, and a sentence for each clip whose video could not be read.
-    `conditions`: None is the clean clip, re-encoded. `options`: `files` and `video_root` are given. Raises
-    VideoContrastError: a clip's path leads out of the video root.
-    """
-    assert options.files is not None
-    if is_writer():
-        remove_abandoned(options.files)
-    results = spread(partial(_write_chunk, conditions, options), clips, num_proc=options.num_proc, chunk=_CLIPS_A_CHUNK)
-    paths: Paths = {}
-    failed = []
-    for clip, result in zip(clips, [result for chunk in results for result in chunk], strict=True):
-        if isinstance(result, str):
-            failed.append(result)
-        else:
-            paths[clip] = dict(zip(conditions, result, strict=True))
-    return paths, failed
-
-
-def references(clips: Sequence[Clip], video_root: Path) -> list[Reference]:
+def _references(clips: Sequence[Clip], video_root: Path) -> list[Reference]:
     """Returns a few of the clips with some of their frames, to measure damage on; unreadable ones are left out."""
     measured: list[Reference] = []
     step = max(1, len(clips) // _MEASURED_CLIPS)
@@ -134,8 +112,7 @@ def perturbed_set(
         paths = _write_files(tables, configs, options, built)
         tables = {split: [row for row in rows if Clip.of(row) in paths] for split, rows in tables.items()}
         tables = {split: rows for split, rows in tables.items() if rows}
-    perturbed = PerturbedTexts(options, optional=all_configs)
-    draft = _Draft(built, tables, options, perturbed, optional=all_configs, paths=paths)
+    draft = _Draft(built, tables, options, optional=all_configs, paths=paths)
     for config in configs:
         if config == "clean":
             draft.add(config, tables, {"negatives": "none: the clean reference of every perturbed config"})
@@ -157,9 +134,22 @@ class _Draft:
     built: BuiltSet
     tables: Tables  # split -> clean rows
     options: PerturbationOptions
-    perturbed: PerturbedTexts
     optional: bool  # whether text perturbations that cannot run are left out
     paths: Paths | None = None  # of the clips, where they are written as files
+    # split and text perturbation -> perturbed rows, made once; None where what it needs is not there
+    texts: dict[tuple[str, str], Perturbed | None] = field(default_factory=dict)
+
+    def perturbed(self, split: str, name: str, *, optional: bool) -> Perturbed | None:
+        """The rows of a split with perturbed texts; None where what the perturbation needs is absent and optional."""
+        if (split, name) not in self.texts:
+            try:
+                self.texts[split, name] = perturbed_rows(self.tables[split], name, self.options)
+            except VideoContrastError:
+                # only what needs a checkpoint or data may be missing; any other error is one of the input
+                if not optional or not TEXT[name].requirements:
+                    raise
+                self.texts[split, name] = None
+        return self.texts[split, name]
 
     def add(self, config: str, tables: Tables, facts: Facts) -> None:
         """Adds a config of rows without a visual perturbation."""
@@ -168,7 +158,7 @@ class _Draft:
 
     def add_texts(self, config: str) -> None:
         """Adds the config of a text perturbation, or says why it is left out."""
-        results = {split: self.perturbed.of(rows, config) for split, rows in self.tables.items()}
+        results = {split: self.perturbed(split, config, optional=self.optional) for split in self.tables}
         tables = {split: result[0] for split, result in results.items() if result and result[0]}
         checks = next((result[1] for result in results.values() if result), None)
         if checks is None:
@@ -200,9 +190,9 @@ class _Draft:
         """Adds the items under pairs of a visual and a text perturbation; texts that cannot run are left out."""
         used: set[str] = set()
         rows_of: dict[str, list[Row]] = {}
-        for split, rows in self.tables.items():
+        for split in self.tables:
             for visual, text in pairs:
-                result = self.perturbed.of(rows, text, optional=True)
+                result = self.perturbed(split, text, optional=True)
                 if result is not None:
                     used.add(text)
                     condition = self.options.condition(visual, PAIR_SEVERITY)
@@ -250,7 +240,11 @@ def _with(row: Row, condition: VideoCondition | None, paths: Paths | None, text:
 
 
 def _write_files(tables: Tables, configs: Sequence[str], options: PerturbationOptions, built: BuiltSet) -> Paths:
-    """Writes every clip under every condition that the configs need, and records what could not be read."""
+    """Writes every clip under every condition that the configs need, and records what could not be read.
+
+    Under `torchrun` each rank writes its share and gets all paths.
+    """
+    assert options.files is not None
     if options.video_root is None:
         raise UsageError("--files needs --video-root DIR, the folder of the clean videos")
     if any(clip.segments for clip in _clips(tables)):
@@ -262,7 +256,13 @@ def _write_files(tables: Tables, configs: Sequence[str], options: PerturbationOp
         conditions += _visual_conditions(options)
     elif "pairs" in configs:
         conditions += [options.condition(name, PAIR_SEVERITY) for name in dict.fromkeys(pair[0] for pair in PAIRS)]
-    paths, failed = write_all(_clips(tables), conditions, options)
+    if is_writer():
+        remove_abandoned(options.files)
+    clips, write = _clips(tables), partial(_write_chunk, conditions, options)
+    chunks = spread(write, clips, num_proc=options.num_proc, chunk=_CLIPS_A_CHUNK)
+    results = dict(zip(clips, chain.from_iterable(chunks), strict=True))
+    failed = [why for why in results.values() if isinstance(why, str)]
+    paths = {clip: dict(zip(conditions, of, strict=True)) for clip, of in results.items() if not isinstance(of, str)}
     built.facts["counts"] = {"clips written": len(paths), "clips whose video could not be read": len(failed)}
     built.warn([f"left out: {why}" for why in failed[:20]])
     if not paths:
@@ -277,7 +277,7 @@ def _damage(clips: Sequence[Clip], options: PerturbationOptions) -> dict[str, st
     """How much each visual perturbation changes, in words for the card."""
     from video_contrast.perturbations.video.validity import nominal, summary
 
-    real = references(clips, options.video_root) if options.video_root is not None else []
+    real = _references(clips, options.video_root) if options.video_root is not None else []
     if real:
         basis = f"measured on {len(real)} clips of the set, severities 1 to 5"
     else:

@@ -16,33 +16,6 @@ _MOST_UNCHANGED = 0.5  # of the captions, before the card warns
 Perturbed = tuple[list[Row], Facts]  # rows, and the checks that a card shows
 
 
-class PerturbedTexts:
-    """Perturbed captions of whole tables, each text perturbation applied once.
-
-    `optional`: leave out what needs a checkpoint or data that is not there, instead of raising an error.
-    """
-
-    def __init__(self, options: PerturbationOptions, *, optional: bool) -> None:
-        self.options, self.optional = options, optional
-        self._known: dict[tuple[int, str], Perturbed | None] = {}
-
-    def of(self, rows: Sequence[Row], name: str, *, optional: bool = False) -> Perturbed | None:
-        """Returns the rows with perturbed texts; None where what the perturbation needs is absent and optional.
-
-        `optional`: as of the class, for this call.
-        """
-        key = (id(rows), name)
-        if key not in self._known:
-            try:
-                self._known[key] = perturbed_rows(rows, name, self.options)
-            except VideoContrastError:
-                # only what needs a checkpoint or data may be missing; any other error is one of the input
-                if not (self.optional or optional) or not TEXT[name].requirements:
-                    raise
-                self._known[key] = None
-        return self._known[key]
-
-
 def perturbed_rows(rows: Sequence[Row], name: str, options: PerturbationOptions) -> Perturbed:
     """Perturbs every caption (or every candidate) of the rows.
 
