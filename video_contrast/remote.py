@@ -14,8 +14,9 @@ import threading
 from functools import cache
 from hashlib import blake2b
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import TYPE_CHECKING
 
+from video_contrast.addresses import filesystem
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import FETCHED, atomic_path, cache_dir, is_safe_relative
 
@@ -43,16 +44,14 @@ def local_root(address: str) -> Path:
 
     Raises UsageError: an unknown protocol, or its library is not installed.
     """
-    import fsspec
-
     try:
-        system, path = fsspec.core.url_to_fs(address)
-    except (ImportError, ValueError) as error:
-        raise UsageError(f"--video-root {address}: {error}") from error
+        system, path = filesystem(address)
+    except UsageError as error:
+        raise UsageError(f"--video-root {error}") from error
     root = cache_dir() / "videos" / blake2b(address.encode(), digest_size=10).hexdigest()
     root.mkdir(parents=True, exist_ok=True)
     if root not in FETCHED:
-        FETCHED[root] = _Fetcher(address, system, str(path).rstrip("/"), root).fetch
+        FETCHED[root] = _Fetcher(address, system, path.rstrip("/"), root).fetch
     return root
 
 
@@ -101,16 +100,23 @@ class _Fetcher:
         if not member:
             self.system.get_file(remote, str(target))
             return
-        begin, size = self.members(remote)[member]
+        if member not in (members := self.members(remote)):
+            raise FileNotFoundError(member)
+        begin, size = members[member]
         with self.system.open(remote, "rb") as shard, open(target, "wb") as out:
             shard.seek(begin)
-            _copied(shard, out, size)
+            while size:
+                part = shard.read(min(size, 1 << 20))
+                if not part:
+                    raise tarfile.ReadError("the shard ends before its last file")
+                out.write(part)
+                size -= len(part)
 
     def _members(self, remote: str) -> dict[str, tuple[int, int]]:
         """Member -> where its bytes begin in the shard, and how many they are."""
         with self.system.open(remote, "rb") as shard, tarfile.open(fileobj=shard, mode="r:") as archive:
             places = {entry.name: (entry.offset_data, entry.size) for entry in archive if entry.isfile()}
-        return _Places({name.removeprefix("./"): place for name, place in places.items()})
+        return {name.removeprefix("./"): place for name, place in places.items()}
 
     def _make_room(self) -> None:
         files = [(path.stat(), path) for path in self.root.rglob("[!.]*") if path.is_file()]
@@ -120,19 +126,3 @@ class _Fetcher:
                 return
             path.unlink(missing_ok=True)
             held -= stat.st_size
-
-
-class _Places(dict[str, tuple[int, int]]):
-    """Members of a shard; one that it does not have is a file that is not there."""
-
-    def __missing__(self, name: str) -> tuple[int, int]:
-        raise FileNotFoundError(name)
-
-
-def _copied(source: IO[bytes], target: IO[bytes], size: int) -> None:
-    while size:
-        part = source.read(min(size, 1 << 20))
-        if not part:
-            raise tarfile.ReadError("the shard ends before its last file")
-        target.write(part)
-        size -= len(part)

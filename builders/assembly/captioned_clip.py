@@ -54,6 +54,11 @@ class CaptionedClip:
     siblings: tuple[str, ...] = ()  # true captions that must not stand in the set; they only reject contrasts
     meta: Mapping[str, object] = field(default_factory=dict)  # further columns, JSON-able
 
+    @property
+    def names(self) -> tuple[str, str, str]:
+        """What a table may call it: its id, its video's id, or its video's file."""
+        return self.id, self.video_id, self.video_path
+
     def truths(self) -> set[str]:
         """Everything that is known to be true of the clip, normalised for comparison."""
         return {normal(text) for text in (*self.captions, *self.siblings)}

@@ -57,12 +57,11 @@ def read_ticks(path: str | Path, configs: Sequence[str]) -> list[Tick]:
     """
     ticks: list[Tick] = []
     for row in read_table(path):
-        name = next((key for key in ("clip", "video_id", "id") if key in row.cells), "clip")
-        texts = {key: row.texts(key, f"a column {key}") for key in (name, "caption", "contrast")}
+        clip, caption, contrast = (
+            row.clip_name(),
+            *(row.text(key, f"a column {key}") for key in ("caption", "contrast")),
+        )
         config, vote = (" ".join(row.texts(key, "")) if key in row.cells else "" for key in ("config", "vote"))
-        if empty := next((key for key, cell in texts.items() if len(cell) != 1), None):
-            raise VideoContrastError(f"{row.place}: the column {empty!r} must hold one text")
-        clip, caption, contrast = (texts[key][0] for key in (name, "caption", "contrast"))
         tick = Tick(row.place, config, clip, caption, contrast, vote or "yes")
         if tick.config not in ("", *configs):
             raise VideoContrastError(f"{row.place}: no contrasts of {tick.config!r}; one of {', '.join(configs)}")
@@ -86,7 +85,7 @@ def known_ticks(ticks: Sequence[Tick], clips: Sequence[CaptionedClip], configs: 
         raise UsageError(f"{unnamed.place}: needs a column config where several are built: {', '.join(configs)}")
     captions: dict[str, set[str]] = {}
     for clip in clips:
-        for name in (clip.id, clip.video_id, clip.video_path):
+        for name in clip.names:
             captions.setdefault(name, set()).update(map(normal, clip.captions))
     votes: dict[tuple[str, str, str, str], Tick] = {}
     for tick in ticks:
@@ -116,7 +115,7 @@ def ticked_contrasts(ticks: Sequence[Tick], clips: Sequence[CaptionedClip], *, s
         if tick.vote == "yes":
             taken.setdefault((tick.clip, normal(tick.caption)), tick)
     for clip in clips:
-        for name in (clip.id, clip.video_id, clip.video_path):
+        for name in clip.names:
             own = [
                 (n, taken[name, normal(text)]) for n, text in enumerate(clip.captions) if (name, normal(text)) in taken
             ]

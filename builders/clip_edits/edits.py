@@ -146,13 +146,11 @@ def reversal(clips: tuple[SourceClip, ...], options: ClipEditOptions, rng: Gener
         raise LeftOut("stands_still")
     if clip.motion.asymmetry < options.asymmetry:
         raise LeftOut("looks_the_same_backwards")
-    return EditedGroup(
-        (
-            Member((clip.part(seconds),), caption, shown=f"{clip.id} forwards", claim=changed.old),
-            Member((clip.part(seconds, reversed=True),), changed.caption, f"{clip.id} backwards", claim=changed.new),
-        ),
-        {"motion": clip.motion.amount, "asymmetry": clip.motion.asymmetry},
+    members = (
+        Member((clip.part(seconds),), caption, shown=f"{clip.id} forwards", claim=changed.old),
+        Member((clip.part(seconds, reversed=True),), changed.caption, f"{clip.id} backwards", claim=changed.new),
     )
+    return EditedGroup(members, {"motion": clip.motion.amount, "asymmetry": clip.motion.asymmetry})
 
 
 # Mirrored letters give the edit away. No detector of text in pictures is used; every group says so.
@@ -166,13 +164,11 @@ def mirror(clips: tuple[SourceClip, ...], options: ClipEditOptions, rng: Generat
     caption, changed = first_that(mirrored, clip)
     seconds = length(clip, options)
     shown = f"{clip.id} mirrored (text is {MIRRORED_TEXT})"
-    return EditedGroup(
-        (
-            Member((clip.part(seconds),), caption, shown=f"{clip.id} as it is", claim=changed.old),
-            Member((clip.part(seconds, mirrored=True),), changed.caption, shown, claim=changed.new),
-        ),
-        {"visible_text": MIRRORED_TEXT},
+    members = (
+        Member((clip.part(seconds),), caption, shown=f"{clip.id} as it is", claim=changed.old),
+        Member((clip.part(seconds, mirrored=True),), changed.caption, shown, claim=changed.new),
     )
+    return EditedGroup(members, {"visible_text": MIRRORED_TEXT})
 
 
 SPEEDS = {"slow": 0.5, "fast": 2.0}

@@ -49,6 +49,17 @@ class TableRow(NamedTuple):
         cells: Sequence[Json] = value if isinstance(value, list | tuple) else [value]
         return [text for cell in cells if cell is not None and (text := " ".join(str(cell).split()))]
 
+    def text(self, column: str, option: str) -> str:
+        """The one caption in a cell. Raises VideoContrastError: it holds none, or several."""
+        texts = self.texts(column, option)
+        if len(texts) != 1:
+            raise VideoContrastError(f"{self.place}: the column {column!r} must hold one text")
+        return texts[0]
+
+    def clip_name(self) -> str:
+        """What a row calls its clip, in a column `clip`, `video_id` or `id`."""
+        return self.text(self.usual(None, ("clip", "video_id", "id")), "a column clip, video_id or id")
+
 
 def read_table(
     source: str | Path,

@@ -23,18 +23,16 @@ def read_votes(path: Path) -> list[ContrastVote]:
 
 
 def _of_row(row: TableRow) -> list[ContrastVote]:
-    caption, contrast = (row.texts(row.usual(None, names), f"a column {names[0]}") for names in (_CAPTION, _CONTRAST))
-    if len(caption) != 1 or len(contrast) != 1:
-        raise VideoContrastError(f"{row.place}: needs one caption and one contrast, none of them empty")
-    if normal(caption[0]) == normal(contrast[0]):
-        raise VideoContrastError(f"{row.place}: the contrast equals the caption: {caption[0]!r}")
-    edit = difference(caption[0], contrast[0], "vote")
+    caption, contrast = (row.text(row.usual(None, names), f"a column {names[0]}") for names in (_CAPTION, _CONTRAST))
+    if normal(caption) == normal(contrast):
+        raise VideoContrastError(f"{row.place}: the contrast equals the caption: {caption!r}")
+    edit = difference(caption, contrast, "vote")
     readers = [name.removeprefix("natural") for name in row.cells if name.startswith("natural")]
     answers = [(_answer(row, f"natural{reader}"), _answer(row, f"surely false{reader}")) for reader in readers]
     if readers:
-        return [ContrastVote(caption[0], edit, *answer) for answer in answers if answer != (None, None)]
+        return [ContrastVote(caption, edit, *answer) for answer in answers if answer != (None, None)]
     tick = _answer(row, "vote")
-    return [] if tick is None else [ContrastVote(caption[0], edit, *((True, True) if tick else (None, None)))]
+    return [] if tick is None else [ContrastVote(caption, edit, *((True, True) if tick else (None, None)))]
 
 
 def _answer(row: TableRow, column: str) -> bool | None:

@@ -33,15 +33,13 @@ def read_negatives(path: str | Path) -> list[HumanNegative]:
     """
     entries: list[HumanNegative] = []
     for row in read_table(path):
-        place = row.place
-        name = next((key for key in ("clip", "video_id", "id") if key in row.cells), "clip")
-        clip = str(row.value(name, "a column clip, video_id or id"))
-        caption, negatives = row.texts("caption", "a column caption"), row.texts("negative", "a column negative")
-        if len(caption) != 1 or not negatives:
-            raise VideoContrastError(f"{place}: needs one caption and at least one negative, none of them empty")
-        if caption[0] in negatives:
-            raise VideoContrastError(f"{place}: the negative equals the caption: {caption[0]!r}")
-        entries += [HumanNegative(place, clip, caption[0], negative) for negative in negatives]
+        clip, caption = row.clip_name(), row.text("caption", "a column caption")
+        negatives = row.texts("negative", "a column negative")
+        if not negatives:
+            raise VideoContrastError(f"{row.place}: needs at least one negative that is not empty")
+        if caption in negatives:
+            raise VideoContrastError(f"{row.place}: the negative equals the caption: {caption!r}")
+        entries += [HumanNegative(row.place, clip, caption, negative) for negative in negatives]
     if not entries:
         raise VideoContrastError(f"{path}: no rows")
     return entries
@@ -49,17 +47,12 @@ def read_negatives(path: str | Path) -> list[HumanNegative]:
 
 def unmatched(negatives: Sequence[HumanNegative], clips: Sequence[CaptionedClip]) -> str:
     """Says how many negatives belong to no caption of a clip, which a misspelt id or caption causes; "" if all do."""
-    known = {(name, normal(text)) for clip in clips for text in clip.captions for name in _names(clip)}
+    known = {(name, normal(text)) for clip in clips for text in clip.captions for name in clip.names}
     lost = [entry for entry in negatives if (entry.clip, normal(entry.caption)) not in known]
     if not lost:
         return ""
     count = f"{len(lost)} of {len(negatives)} negatives belong to no caption of the set"
     return f"{count}, the first is {lost[0].place}: {lost[0].clip!r}, {lost[0].caption!r}"
-
-
-def _names(clip: CaptionedClip) -> tuple[str, str, str]:
-    """What a table may call a clip."""
-    return clip.id, clip.video_id, clip.video_path
 
 
 class HumanContrasts:
@@ -77,7 +70,7 @@ class HumanContrasts:
         """
         contrasts, counts = [], Counter[str]()
         for attempt in attempts:
-            keys = ((name, normal(attempt.caption)) for name in _names(attempt.clip))
+            keys = ((name, normal(attempt.caption)) for name in attempt.clip.names)
             negatives = next((self._of[key] for key in keys if key in self._of), [])
             truths = attempt.clip.truths()
             first = next((text for text in negatives if normal(text) not in truths), None)

@@ -17,11 +17,13 @@ from video_contrast.perturbations.registry import VIDEO
 from video_contrast.perturbations.video.clip import index_map
 from video_contrast.perturbations.video.condition import VideoCondition
 from video_contrast.video import decode, frame_times
+from video_contrast.video.footage import fitted
 
 Frame = npt.NDArray[np.uint8]
 _SHAKING = ("rotate", "translate")
 _LABEL = 120
 _GAP = 4
+_TILE = 235  # grey level around a picture
 _SEVERITIES = (1, 2, 3, 4, 5)
 _INK, _PAPER, _GREY, _BLUE = (20, 20, 20), 255, (190, 190, 190), (30, 80, 200)
 
@@ -112,18 +114,12 @@ def _draw_map(area: Frame, shown: npt.NDArray[np.int64]) -> None:
 
 def _fitted(picture: Frame, width: int, height: int) -> Frame:
     """The picture within a tile, its shape kept (`translate` gives squares)."""
-    scale = min(width / picture.shape[1], height / picture.shape[0])
-    size = (max(1, round(picture.shape[1] * scale)), max(1, round(picture.shape[0] * scale)))
-    small = cv2.resize(picture, size, interpolation=cv2.INTER_AREA if scale < 1 else cv2.INTER_LINEAR)
-    tile = np.full((height, width, 3), 235, np.uint8)
-    top, left = (height - size[1]) // 2, (width - size[0]) // 2
-    tile[top : top + size[1], left : left + size[0]] = small
-    return tile
+    return fitted(picture, (height, width), around=_TILE)
 
 
 def _four(pictures: Frame, width: int, height: int) -> Frame:
     """Four successive frames in one tile."""
-    tile = np.full((height, width, 3), 235, np.uint8)
+    tile = np.full((height, width, 3), _TILE, np.uint8)
     half_width, half_height = width // 2, height // 2
     for place, picture in enumerate(pictures):
         top, left = place // 2 * half_height, place % 2 * half_width

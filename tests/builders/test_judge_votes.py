@@ -94,7 +94,7 @@ def test_a_build_takes_votes_and_its_card_says_how_many(tmp_path: Path) -> None:
         ("caption\tvote\na man runs\tyes\n", "line 2: no column 'contrast'"),
         ("caption\tcontrast\tvote\na man runs\ta man sits\tperhaps\n", "line 2: vote must be yes or no (1 or 0)"),
         ("caption\tcontrast\tvote\na man runs\tA man runs.\tno\n", "line 2: the contrast equals the caption"),
-        ("caption\tcontrast\tvote\na man runs\t\tno\n", "line 2: needs one caption and one contrast"),
+        ("caption\tcontrast\tvote\na man runs\t\tno\n", "line 2: the column 'contrast' must hold one text"),
         ("caption\tcontrast\tvote\na man runs\ta red car\tno\n", "no row has a vote on a contrast of one verb or one"),
         ("caption\tcontrast\tvote\na man runs\ta man sits\t\n", "no row has a vote on a contrast of one verb or one"),
         ("caption\tcontrast\tvote\n", "no row has a vote"),
