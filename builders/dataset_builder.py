@@ -20,7 +20,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from datasets.builder import Key
 
-from video_contrast.builders.registry import Builder, get_builder, names
+from video_contrast.builders.registry import get_builder, names
 from video_contrast.options import options_of
 from video_contrast.storage.set_folder import SetFolder
 from video_contrast.version import __version__
@@ -73,12 +73,6 @@ class ContrastSet(datasets.ArrowBasedBuilder):
         return root
 
 
-def _class(name: str, builder: Builder) -> type[ContrastSet]:
-    configs = [ContrastSetConfig(name=config) for config in builder.configs]
-    body = {"SET": builder.name, "BUILDER_CONFIGS": configs, "__doc__": builder.summary, "__module__": __name__}
-    return type(name, (ContrastSet,), body)
-
-
 NAMES = {
     "msrvtt": "MsrVtt",
     "msrvtt_p": "MsrVttP",
@@ -95,4 +89,7 @@ def __getattr__(name: str) -> type[ContrastSet]:
     """Makes the class of one builder when it is asked for; the other builders are not imported."""
     if name not in CLASSES:
         raise AttributeError(f"module {__name__!r} has no class {name!r}: there are {', '.join(CLASSES)}")
-    return _class(name, get_builder(CLASSES[name]))
+    builder = get_builder(CLASSES[name])
+    configs = [ContrastSetConfig(name=config) for config in builder.configs]
+    body = {"SET": builder.name, "BUILDER_CONFIGS": configs, "__doc__": builder.summary, "__module__": __name__}
+    return type(name, (ContrastSet,), body)

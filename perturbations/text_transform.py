@@ -125,7 +125,7 @@ class TextPerturbation:
                 )
         if "edits" in rows:
             done["edits"] = [
-                edits and _renewed(edits, texts, label)
+                edits and [e and e | _difference(texts[label], text) for e, text in zip(edits, texts, strict=True)]
                 for edits, texts, label in zip(rows["edits"], done["candidates"], rows["label"], strict=True)
             ]
 
@@ -149,12 +149,6 @@ class TextPerturbation:
             )
         if "candidates" in self.columns and "edits" in rows and "label" not in rows:
             raise VideoContrastError("the spans in 'edits' need the column 'label' to be brought up to date")
-
-
-def _renewed(edits: list[JsonObject | None], candidates: list[str], label: int) -> list[JsonObject | None]:
-    """The edit records of an item's candidates, with their spans as the candidates are now."""
-    true = candidates[label]
-    return [edit and edit | _difference(true, text) for edit, text in zip(edits, candidates, strict=True)]
 
 
 def _difference(true: str, text: str) -> JsonObject:

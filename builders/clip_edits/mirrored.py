@@ -3,6 +3,7 @@
 import re
 
 from video_contrast.builders.clip_edits.material import LeftOut, Rewritten
+from video_contrast.perturbations.english.forms import like_case
 
 _SIDEWAYS = {
     "leftwards": "rightwards", "rightwards": "leftwards", "leftward": "rightward", "rightward": "leftward",
@@ -45,7 +46,7 @@ def mirrored(caption: str) -> Rewritten:
         name = next(name for name, value in match.groupdict().items() if value)
         begin, end = match.span(name)
         word = match[name]
-        other = _in_case(_SIDE_WORDS[word.lower()], word)
+        other = like_case(_SIDE_WORDS[word.lower()], word)
         out += [caption[at:begin], other]
         old, new, at = [*old, word], [*new, other], end
     if not old:
@@ -63,8 +64,3 @@ def _clauses(caption: str) -> set[str]:
     """What a caption says, whatever stands first: two things on two sides are the same things the other way round."""
     parts = re.split(r"\s*(?:,|;|\band\b|\bwhile\b)\s*", caption.lower().rstrip(" .!"))
     return {" ".join(re.sub(r"\b(?:an?|the|one|another|other)\b", " ", part).split()) for part in parts}
-
-
-def _in_case(word: str, like: str) -> str:
-    """A word written as another is: in capitals, or begun with one."""
-    return word.upper() if like.isupper() else word.capitalize() if like[:1].isupper() else word

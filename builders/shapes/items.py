@@ -153,7 +153,11 @@ def contrast_items(config: str, seed: int, counts: Counter[str]) -> ClipRows:
     for group, following in pairwise(_groups(how, seed, counts)):
         order = stream("shapes", VERSION, seed, config, group[0].clip.id).permutation(len(group))
         # A random caption, which the contrast displaced.
-        false = [text for _, text in following if how.clips > 1 and _false_of(group, text)]
+        false = [
+            text
+            for _, text in following
+            if how.clips > 1 and all(verdict(clip.scene, text) == "false" for clip, _ in group)
+        ]
         for clip, _ in group:
             texts, displaced = [text for _, text in group], false[0] if false else None
             yield clip, _row(config, clip, texts, order, cluster=group[0].clip.cluster, displaced=displaced)
@@ -195,10 +199,6 @@ def _distinct(captions: Sequence[TrueCaption]) -> bool:
         verdict(clip.scene, other.text) == ("true" if other.clip is clip else "false")
         for (clip, _), other in product(captions, repeat=2)
     )
-
-
-def _false_of(captions: Sequence[TrueCaption], text: str) -> bool:
-    return all(verdict(clip.scene, text) == "false" for clip, _ in captions)
 
 
 def _row(

@@ -1,6 +1,6 @@
 """The builder `youcook2`: YouCook2's annotated segments into retrieval and contrast sets."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -26,8 +26,6 @@ CAPTIONING = {"train": "captioning_train.json", "validation": "captioning_val.js
 SUBSETS = {"training": "train", "validation": "validation", "testing": "test"}
 LICENCE = "YouCook2's annotations are for research use."
 CITATION = "Zhou, Xu, Corso: Towards Automatic Learning of Procedures from Web Instructional Videos. AAAI 2018."
-
-Segments = dict[tuple[str, float, float], list[str]]  # (video, start, end) -> captions
 
 
 @builder(
@@ -76,20 +74,24 @@ def read(folder: Path, pattern: str = "{video_id}.mp4") -> tuple[dict[str, list[
     Raises UsageError: no annotations in the folder; VideoContrastError: a segment without text or with bad times; the
     message names it.
     """
-    segments: dict[str, Segments] = {}
     known = (ANNOTATIONS, *CAPTIONING.values(), VALIDATION)
     sources = [name for name in known if (folder / name).is_file()]
     if not sources:
         raise UsageError(f"--folder {folder} holds none of {', '.join(known)}")
     if ANNOTATIONS in sources:
         sources = [name for name in sources if name not in CAPTIONING.values()]
-        _read_annotations(folder / ANNOTATIONS, segments)
-    for split, name in CAPTIONING.items():
-        if name in sources:
-            _read_captioning(folder / name, segments.setdefault(split, {}))
-    if VALIDATION in sources:
-        segments["validation"] = {}
-        _read_validation(folder / VALIDATION, segments["validation"])
+    segments: dict[str, dict[tuple[str, float, float], list[str]]] = {}  # split -> (video, start, end) -> captions
+    for name in sources:
+        if name == VALIDATION:
+            segments["validation"] = {}
+        for split, video, (start, end), text, place in _segments(folder / name):
+            first, last = seconds(start, "start", place), seconds(end, "end", place)
+            if first is None or last is None or not 0 <= first < last:
+                raise VideoContrastError(f"{place}: segment {start!r} to {end!r} is not a time span")
+            caption = " ".join(str(text).split())
+            if not caption:
+                raise VideoContrastError(f"{place}: segment {first:g} to {last:g} has no text")
+            segments.setdefault(split, {}).setdefault((video, first, last), []).append(caption)
     clips = {
         split: [
             CaptionedClip(
@@ -108,35 +110,23 @@ def read(folder: Path, pattern: str = "{video_id}.mp4") -> tuple[dict[str, list[
     return clips, sources
 
 
-def _read_annotations(path: Path, segments: dict[str, Segments]) -> None:
-    annotations = read_json(path)
-    if not isinstance(annotations, dict) or "database" not in annotations:
+def _segments(path: Path) -> Iterator[tuple[str, str, Sequence[Json], Json, str]]:
+    """Yields split, video, both times, text and place of every segment of a file."""
+    if path.name == VALIDATION:
+        for row in read_table(path):
+            video, start, end, text = (row.value(name, "the columns") for name in ("video_id", "start", "end", "text"))
+            yield "validation", str(video), (start, end), text, row.place
+        return
+    content = read_json(path)
+    if path.name in CAPTIONING.values():
+        split = next(split for split, name in CAPTIONING.items() if name == path.name)
+        for video, entry in content.items():
+            for span, text in zip(entry["timestamps"], entry["sentences"], strict=True):
+                yield split, video, span, text, f"{path.name}, {video}"
+        return
+    if not isinstance(content, dict) or "database" not in content:
         raise VideoContrastError(f"{path}: must have the key database")
-    for video, entry in annotations["database"].items():
+    for video, entry in content["database"].items():
         split = SUBSETS.get(entry.get("subset"), str(entry.get("subset")))
-        place = f"{path.name}, {video}"
         for segment in entry.get("annotations", ()):
-            _add(segments.setdefault(split, {}), video, segment["segment"], segment["sentence"], place=place)
-
-
-def _read_captioning(path: Path, segments: Segments) -> None:
-    for video, entry in read_json(path).items():
-        for span, text in zip(entry["timestamps"], entry["sentences"], strict=True):
-            _add(segments, video, span, text, place=f"{path.name}, {video}")
-
-
-def _read_validation(path: Path, segments: Segments) -> None:
-    for row in read_table(path):
-        video, start, end, text = (row.value(name, "the columns") for name in ("video_id", "start", "end", "text"))
-        _add(segments, str(video), (start, end), str(text), place=row.place)
-
-
-def _add(segments: Segments, video: str, span: Sequence[Json], text: str, *, place: str) -> None:
-    start, end = span
-    first, last = seconds(start, "start", place), seconds(end, "end", place)
-    if first is None or last is None or not 0 <= first < last:
-        raise VideoContrastError(f"{place}: segment {start!r} to {end!r} is not a time span")
-    caption = " ".join(str(text).split())
-    if not caption:
-        raise VideoContrastError(f"{place}: segment {first:g} to {last:g} has no text")
-    segments.setdefault((video, first, last), []).append(caption)
+            yield split, video, segment["segment"], segment["sentence"], f"{path.name}, {video}"

@@ -100,7 +100,10 @@ def load(source: str) -> SynonymVectors:
     is no table of vectors; the message names the line.
     """
     if Path(source).is_file():
-        return _from_text(Path(source))
+        lines = list(_vector_lines(Path(source)))
+        if not lines:
+            raise VideoContrastError(f"{source} holds no word vectors")
+        return _vectors([word for word, _ in lines], np.stack([row for _, row in lines]))
     try:
         return _from_word_embeddings(source)
     except OSError as error:
@@ -118,13 +121,6 @@ def _vectors(words: Sequence[str], table: ArrayLike) -> SynonymVectors:
     vectors = np.asarray(table, dtype=np.float32)[keep]
     length = np.linalg.norm(vectors, axis=1, keepdims=True)
     return SynonymVectors(tuple(rows), rows, vectors / np.maximum(length, 1e-12))
-
-
-def _from_text(path: Path) -> SynonymVectors:
-    lines = list(_vector_lines(path))
-    if not lines:
-        raise VideoContrastError(f"{path} holds no word vectors")
-    return _vectors([word for word, _ in lines], np.stack([row for _, row in lines]))
 
 
 def _from_word_embeddings(source: str) -> SynonymVectors:

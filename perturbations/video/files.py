@@ -70,7 +70,11 @@ def perturbed_clip(source: StrPath, clip: Clip, condition: VideoCondition | None
     if condition is None:
         return read_video(source, clip.start, clip.end)
     if condition.scope == "video" and (clip.start is not None or clip.end is not None):
-        return _cut_after(source, clip, condition)
+        index, key = index_of(source), _key(clip)
+        shown = np.arange(*index.span(clip.start, clip.end))
+        sources = condition.sources(shown, index.n_frames, **key)
+        frames = condition.frames(decode(source, sources.tolist()), sources, shown, index.n_frames, **key)
+        return DecodedClip(frames, index.fps, index.times[shown], int(shown[0]))
     clean = read_video(source, clip.start, clip.end)
     return replace(clean, frames=condition.whole(clean.frames, **_key(clip)))
 
@@ -107,14 +111,6 @@ def write_perturbed(
                 result = replace(clean, frames=condition.whole(clean.frames, **_key(clip)))
         write_video(target, result.frames, result.fps, quality=quality, times=result.times)
     return names
-
-
-def _cut_after(source: StrPath, clip: Clip, condition: VideoCondition) -> DecodedClip:
-    index, key = index_of(source), _key(clip)
-    shown = np.arange(*index.span(clip.start, clip.end))
-    sources = condition.sources(shown, index.n_frames, **key)
-    frames = condition.frames(decode(source, sources.tolist()), sources, shown, index.n_frames, **key)
-    return DecodedClip(frames, index.fps, index.times[shown], int(shown[0]))
 
 
 def _key(clip: Clip) -> ClipKey:

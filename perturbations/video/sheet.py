@@ -65,7 +65,10 @@ def contact_sheet(
     clean = pictures[int(np.searchsorted(needed, first))]
     height = max(1, round(width * clean.shape[0] / clean.shape[1]))
     across = _LABEL + 6 * (width + _GAP)
-    rows = [_heading(across, width)]
+    heading = np.full((26, across, 3), _PAPER, np.uint8)
+    for column, text in enumerate(("clean", *(f"severity {severity}" for severity in _SEVERITIES))):
+        _write(heading, text, _LABEL + column * (width + _GAP), 18)
+    rows = [heading]
     for name, spec in VIDEO.items():
         tiles = [_fitted(clean, width, height)]
         for severity in _SEVERITIES:
@@ -79,13 +82,6 @@ def contact_sheet(
     sheet = np.concatenate(rows)
     _, png = cv2.imencode(".png", cv2.cvtColor(sheet, cv2.COLOR_RGB2BGR))
     return write_bytes(target, png.tobytes())
-
-
-def _heading(across: int, width: int) -> Frame:
-    strip = np.full((26, across, 3), _PAPER, np.uint8)
-    for column, text in enumerate(("clean", *(f"severity {severity}" for severity in _SEVERITIES))):
-        _write(strip, text, _LABEL + column * (width + _GAP), 18)
-    return strip
 
 
 def _row(name: str, tiles: list[Frame], maps: list[npt.NDArray[np.int64]] | None, across: int) -> Frame:

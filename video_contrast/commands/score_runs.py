@@ -62,27 +62,23 @@ def score_runs(
     first = int(os.environ.get("RANK", "0")) == 0
     print_outcome = _print_outcome if first and not is_quiet() and not as_json else None
     outcomes = score_each(requests, folder, find_set=api.named_set, done=print_outcome)
-    if first:
-        _print_ended(outcomes, as_json=as_json)
-        _check(outcomes, max_missing)
-
-
-def _print_ended(outcomes: Sequence[RunOutcome], *, as_json: bool) -> None:
+    if not first:
+        return
+    results = {outcome.name: outcome.result for outcome in outcomes if outcome.result is not None}
     if as_json:
         print_json({o.name: {"error": o.error} if o.result is None else summary(o.result) for o in outcomes})
-    elif not is_quiet():
-        print_outcomes(outcomes)
+    elif results and not is_quiet():
+        from video_contrast.reports import terminal
 
-
-def _check(outcomes: Sequence[RunOutcome], max_missing: float | None) -> None:
-    """Fails where a run failed, or lacks too many clips."""
+        metrics = {name: terminal.with_missing(r.metrics["configs"], r.record) for name, r in results.items()}
+        terminal.show(terminal.lines_of(metrics), list(metrics))
     failed = [f"{outcome.name}: {outcome.error}" for outcome in outcomes if outcome.error]
     if failed:
         raise VideoContrastError(
             f"{len(failed)} of {len(outcomes)} runs failed ({'; '.join(failed)}); the others are done, and the same "
             "command again does only what is missing"
         )
-    check_missing([outcome.result for outcome in outcomes if outcome.result is not None], max_missing)
+    check_missing(list(results.values()), max_missing)
 
 
 def _print_plans(requests: Sequence[RunRequest], *, as_json: bool) -> None:
@@ -124,18 +120,6 @@ def check_missing(results: Sequence[RunResult], share: float | None) -> None:
                 f"{result.output}: {are_missing(result.record)}, more than --max-missing {share:g} allows; the "
                 "run is written, and the same command scores them once they are there (why: run.json)"
             )
-
-
-def print_outcomes(outcomes: Sequence[RunOutcome]) -> None:
-    """One table of the runs that ended well, a column a run."""
-    from video_contrast.reports import terminal
-
-    results = {outcome.name: outcome.result for outcome in outcomes if outcome.result is not None}
-    metrics = {
-        name: terminal.with_missing(result.metrics["configs"], result.record) for name, result in results.items()
-    }
-    if metrics:
-        terminal.show(terminal.lines_of(metrics), list(metrics))
 
 
 def summary(result: RunResult) -> JsonObject:

@@ -9,9 +9,9 @@ from pathlib import Path
 
 from video_contrast.errors import unknown_name
 from video_contrast.rows import Row
-from video_contrast.storage.plain_table import completed_rows
+from video_contrast.storage.plain_table import SPLIT, completed_rows
 from video_contrast.storage.set_folder import SetFolder
-from video_contrast.storage.table_columns import TableColumns, TableRow
+from video_contrast.storage.table_columns import TableColumns
 from video_contrast.storage.table_file import TableFile, read_table_file
 
 
@@ -48,7 +48,7 @@ class FileSet(SetFolder):
 
     def splits(self, config: str) -> list[str]:
         """The values of the column `split`; "test" where there is none."""
-        return list(dict.fromkeys(self._split(row) for row in self._table.rows.values()))
+        return list(dict.fromkeys(str(row.get("split") or SPLIT) for row in self._table.rows.values()))
 
     def tables(self) -> list[tuple[str, str]]:
         """The splits of the one config."""
@@ -63,7 +63,3 @@ class FileSet(SetFolder):
         if split not in self.splits(config):
             raise unknown_name(f"split of {self.file}:", split, self.splits(config))
         yield from completed_rows(self._table.rows, str(self.file), columns=self.columns, split=split)
-
-    @staticmethod
-    def _split(row: TableRow) -> str:
-        return str(row.get("split") or "test")

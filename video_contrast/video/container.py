@@ -143,7 +143,8 @@ def regular(path: str | os.PathLike[str]) -> os.stat_result:
     try:
         status = Path(path).stat()
     except (OSError, ValueError) as error:
-        raise BrokenVideo(f"{path}: no such file" + _unless_absent(error)) from error
+        why = "" if isinstance(error, FileNotFoundError) else f" ({reason(error)})"
+        raise BrokenVideo(f"{path}: no such file{why}") from error
     if not stat.S_ISREG(status.st_mode):
         raise BrokenVideo(f"{path}: is not a regular file")
     return status
@@ -191,7 +192,3 @@ def _area(frame: AvFrame) -> int:
 def reason(error: BaseException) -> str:
     """Returns what an error of PyAV or the operating system says, in a few words."""
     return str(getattr(error, "strerror", "") or error)
-
-
-def _unless_absent(error: Exception) -> str:
-    return "" if isinstance(error, FileNotFoundError) else f" ({reason(error)})"

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from video_contrast.untyped import AvContainer, AvStream
 from video_contrast.video.container import FORMATS, BrokenVideo, logged_errors, opened, reason, streams_of
-from video_contrast.video.ending import Ending, ending
+from video_contrast.video.ending import ending
 
 # Containers whose header says how long they are, so that a missing end is noticed.
 _PROMISING = {"mov", "matroska", "avi", "flv", "asf", "mxf"}
@@ -18,6 +18,7 @@ _COUNTING = {"avi", "ivf"}  # their header says how many packets the picture has
 # Containers that store times of display. In the others the order of packets with B-frames is not that of display.
 _TIMED = {"mov", "matroska", "mpegts", "mpeg", "flv", "nut"}
 _LOOKED_AT = 64  # frames, to see whether times that never go back are those of display
+_SEEN = 0.02  # of a pixel's sides: who stretches pictures by less changes nothing that can be seen
 _RESTART = 1.0  # seconds by which times go back where another recording begins
 OPEN_END = "its container does not say where it ends, so that a missing end would not be noticed"
 
@@ -57,6 +58,7 @@ def packets_of(path: str) -> Packets:
     """Lists the packets of a file. Raises BrokenVideo: it cannot be read as a video."""
     import av
 
+    remarks: list[str] = []
     with logged_errors() as logged, opened(path) as (container, stream):
         names = set(container.format.name.split(","))
         every, reached, fault = _listed(container, stream)
@@ -68,10 +70,18 @@ def packets_of(path: str) -> Packets:
         reorders = bool(stream.codec_context.has_b_frames)
         promised = (container.duration or 0) / av.time_base if names & _PROMISING else 0.0
         stated = stream.frames if names & _COUNTING else 0
-        remarks = _which(container) + _squeezed(stream)
+        if (count := len(streams_of(container))) > 1:
+            remarks.append(f"of its {count} video streams one is read, the one flagged default or else the first")
+        aspect = stream.sample_aspect_ratio
+        if aspect and abs(aspect - 1) >= _SEEN:  # scalers that round a width write 640/639
+            remarks.append(f"its pixels are not square ({aspect}): its pictures are given as they are stored")
     end = ending(path, min(names & set(FORMATS), key=FORMATS.index))
     if not (end.known or stated or ("mov" not in names and promised)):
-        remarks = (OPEN_END, *remarks)
+        remarks.insert(0, OPEN_END)
+    if end.at > (size := Path(path).stat().st_size):
+        fault = f"its end is missing: {size:,} of {end.at:,} bytes"
+    elif not fault and len(every) < stated:
+        fault = f"{len(every)} of its {stated} frames are there"
     return Packets(
         path,
         packets,
@@ -81,31 +91,14 @@ def packets_of(path: str) -> Packets:
         height=height,
         reached=reached,
         promised=promised,
-        fault=_cut(path, end) or fault or _too_few(every, stated) or _incomplete(packets, float(base)),
+        fault=fault or _incomplete(packets, float(base)),
         by_time=_trusted(path, packets, float(base), reorders=reorders, timed=bool(names & _TIMED)),
         has_durations=bool(names & {"mov", "avi", "gif"}),
         seekable="mpeg" not in names,
         # Matroska cannot store times before 0: what has none was cut off from the pictures that it refers to.
         expected=sum("matroska" not in names or not p.dts is p.pts is None for p in packets),
-        remarks=remarks,
+        remarks=tuple(remarks),
     )
-
-
-def _which(container: AvContainer) -> tuple[str, ...]:
-    """Says that a file has several pictures, one of which is read."""
-    count = len(streams_of(container))
-    return (f"of its {count} video streams one is read, the one flagged default or else the first",) * (count > 1)
-
-
-_SEEN = 0.02  # of a pixel's sides: who stretches pictures by less changes nothing that can be seen
-
-
-def _squeezed(stream: AvStream) -> tuple[str, ...]:
-    """Says that players show the pictures wider or narrower than they are stored."""
-    aspect = stream.sample_aspect_ratio
-    if not aspect or abs(aspect - 1) < _SEEN:  # scalers that round a width write 640/639
-        return ()
-    return (f"its pixels are not square ({aspect}): its pictures are given as they are stored",)
 
 
 def _listed(container: AvContainer, stream: AvStream) -> tuple[list[Packet | None], float, str]:
@@ -136,17 +129,6 @@ def _listed(container: AvContainer, stream: AvStream) -> tuple[list[Packet | Non
     except av.error.FFmpegError as error:
         fault = reason(error)
     return packets, reached, fault
-
-
-def _cut(path: str, end: Ending) -> str:
-    """Says that a file stops before its structure does."""
-    size = Path(path).stat().st_size
-    return f"its end is missing: {size:,} of {end.at:,} bytes" if end.at > size else ""
-
-
-def _too_few(packets: Sequence[Packet | None], stated: int) -> str:
-    """Says that there are fewer packets than the container states."""
-    return f"{len(packets)} of its {stated} frames are there" if len(packets) < stated else ""
 
 
 def _restarts(packets: Sequence[Packet], base: float) -> set[int]:
