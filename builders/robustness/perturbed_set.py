@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 
@@ -23,12 +23,13 @@ from video_contrast.builders.assembly.configs import Tables, leave_out
 from video_contrast.builders.assembly.sharding import is_writer, spread
 from video_contrast.builders.registry import BuiltSet
 from video_contrast.builders.robustness.perturbation_options import TEXTS, TEXTS_WITHOUT_BIAS, PerturbationOptions
-from video_contrast.builders.robustness.perturbed_texts import Perturbed, mostly_unchanged, perturbed_rows
 from video_contrast.console import note
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import remove_abandoned, resolve_under
+from video_contrast.perturbations.english import PARSER
 from video_contrast.perturbations.registry import TEXT, VIDEO
-from video_contrast.perturbations.text import how_to_get
+from video_contrast.perturbations.text import how_to_get, perturb_captions, shift
+from video_contrast.perturbations.text.checkpoints import produced_by
 from video_contrast.perturbations.video import NAMES, PAIR_SEVERITY, PAIRS, SEVERITIES, VideoCondition
 from video_contrast.perturbations.video.files import write_perturbed
 from video_contrast.perturbations.video.validity import Reference
@@ -36,9 +37,11 @@ from video_contrast.rows import Row
 from video_contrast.storage.set_records import Facts
 from video_contrast.video import Clip, read_video
 
+Perturbed = tuple[list[Row], Facts]  # rows with perturbed texts, and the checks that a card shows
 Paths = dict[Clip, dict[VideoCondition | None, str]]
 _CLIPS_A_CHUNK = 4
 _MEASURED_CLIPS, _MEASURED_FRAMES = 4, 4
+_MOST_UNCHANGED = 0.5  # of the captions, before the card warns
 
 
 def _references(clips: Sequence[Clip], video_root: Path) -> list[Reference]:
@@ -288,3 +291,75 @@ def _damage(clips: Sequence[Clip], options: PerturbationOptions) -> dict[str, st
         few = summary(nominal(_SAMPLED), profile=options.profile, seed=options.seed)
         lines |= {name: line for name, line in few.items() if VIDEO[name].acts == "temporal"}
     return {"damage": basis, **lines}
+
+
+def perturbed_rows(rows: Sequence[Row], name: str, options: PerturbationOptions) -> Perturbed:
+    """Perturbs every caption (or every candidate) of the rows.
+
+    An item whose candidates are no longer different from each other (a gender contrast made neutral) is left out and
+    counted. The spans of edits do not hold in perturbed candidates, so `edits` becomes null. Returns the rows that
+    stay, and checks for the card. Raises VideoContrastError: what the perturbation needs is not there; the message says
+    how to get it.
+    """
+    column = "candidates" if "candidates" in rows[0] else "captions"
+    plain: list[dict[str, Any]] = [dict(row) for row in rows]  # a typed row has no column that is chosen by name
+    of_row = [[*row[column], *([row["replaced"]] if row.get("replaced") else [])] for row in plain]
+    before = [text for texts in of_row for text in texts]
+    after = perturb_captions(
+        before,
+        name,
+        # The rows of a group of pairs share their candidates, so these are drawn once for all of them.
+        ids=[row.get("group") or row["id"] for row, texts in zip(plain, of_row, strict=True) for _ in texts],
+        caption_indices=[index for texts in of_row for index in range(len(texts))],
+        seed=options.seed,
+        profile=options.text_profile,
+        models=options.text_models(),
+    )
+    recipe = {"name": name, "profile": options.text_profile, "seed": options.seed}
+    texts = iter(after)
+    perturbed: list[Any] = []  # rows, changed as `plain` ones
+    for row in plain:
+        changed = {**row, column: [next(texts) for _ in row[column]], "text_perturbation": recipe}
+        if row.get("replaced"):
+            changed["replaced"] = next(texts)
+        if column == "candidates":
+            changed["edits"] = [None] * len(row[column])
+            if len(set(changed[column])) < len(changed[column]):
+                continue
+        perturbed.append(changed)
+    checks = _made_by(name, options) | _shift(before, after, options)
+    if column == "candidates":
+        checks["items left out because two options became equal"] = len(rows) - len(perturbed)
+    return perturbed, checks
+
+
+def mostly_unchanged(checks: Facts) -> bool:
+    """Whether a perturbation left more than half of the captions as they were: its robustness says little."""
+    return float(checks["captions left unchanged"].split()[0]) > 100 * _MOST_UNCHANGED
+
+
+def _made_by(name: str, options: PerturbationOptions) -> Facts:
+    """What made the texts: rules or checkpoints with their revisions, the parser, the data."""
+    spec = TEXT[name]
+    models = (options.text_models() or {}).get(name)
+    made_by = produced_by(name, models) if spec.batched else "rules"
+    checks: Facts = {"made by": made_by}
+    if "parse" in spec.requirements and made_by.startswith("rules"):
+        checks["parser"] = PARSER
+    if "wordnet" in spec.requirements:
+        checks["data"] = "WordNet as NLTK has it"
+    return checks
+
+
+def _shift(before: Sequence[str], after: Sequence[str], options: PerturbationOptions) -> Facts:
+    from video_contrast.metrics.shift import caption_shift
+
+    try:
+        measures = caption_shift(after, before, meteor=options.meteor, language_model=options.language_model)
+    except ValueError as error:  # WordNet or the model is missing; the message says how to get it
+        raise VideoContrastError(str(error)) from error
+    checks: Facts = {"captions left unchanged": f"{100 * shift(before, after)['unchanged_share']:.1f} %"}
+    for key, value in measures.items():
+        if key not in ("changed", "n") and value is not None:
+            checks[key] = round(float(value), 4)
+    return checks

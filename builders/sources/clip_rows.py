@@ -10,8 +10,7 @@ from pathlib import Path
 
 from video_contrast.builders.assembly.captioned_clip import CaptionedClip
 from video_contrast.builders.sources.caption_table import TableRow
-from video_contrast.builders.sources.clip_table import CAPTION, CaptionTable, Span
-from video_contrast.builders.sources.split_column import check_split, chosen, split_of
+from video_contrast.builders.sources.clip_table import CAPTION, CaptionTable, Span, check_split
 from video_contrast.console import bar
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.seeds import digest
@@ -107,9 +106,9 @@ def caption_rows(table: CaptionTable, *, file: Path | None = None, most: int | N
         first = _store(table, rows, order, most=most, streamed=file is not None)
         if twice := rows.execute(_OF_TWO_SPLITS).fetchone():
             place, name, split, former, former_place = twice
-            check_split(TableRow(place, {}), name, split, former=former, place=former_place)
+            check_split(place, name, split, former=former, former_place=former_place)
         names = {name: name for (name,) in rows.execute("SELECT split FROM rows GROUP BY split ORDER BY min(rowid)")}
-        stored = CaptionRows(table, rows, chosen(names, table.source_name(), split=table.split))
+        stored = CaptionRows(table, rows, table.built_splits(names))
         if not stored.counts()["clips"]:
             column = first.usual(table.caption_column, CAPTION)
             raise VideoContrastError(f"{table.captions}: every caption in column {column!r} is empty")
@@ -152,7 +151,7 @@ def _store(
 
     for row in bar(table.rows(streamed=streamed), desc="reading", unit="row"):
         first = first or row
-        split, span = split_of(row, table.split_column), table.span(row)
+        split, span = table.split_of(row), table.span(row)
         movie, captions = table.movie(row), table.texts(row)
         read += len(captions)
         if most is not None and read > most:

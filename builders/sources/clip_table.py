@@ -4,11 +4,10 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, TypeVar
 
 from video_contrast.builders.assembly.captioned_clip import VideoSpan
 from video_contrast.builders.sources.caption_table import TableRow, read_table, seconds
-from video_contrast.builders.sources.split_column import column_of
 from video_contrast.console import counted, note
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import is_safe_relative
@@ -16,6 +15,10 @@ from video_contrast.storage.set_records import Facts
 from video_contrast.storage.table_file import ENCODING
 from video_contrast.storage.video_names import lies_there, with_ending
 
+SPLITS = ("train", "validation", "test")  # that a column `split` may hold, where the user does not name it
+DEFAULT = "test"  # split of rows without any
+NO_COLUMN = "none"  # what a user gives to have the column `split` ignored
+Part = TypeVar("Part")
 # Columns that are taken where none is named, the first that a table has.
 VIDEO = ("video", "video_path", "video_file", "file", "filename", "file_name", "video_name", "video_id")
 CAPTION = ("caption", "captions", "sentence", "text")
@@ -101,7 +104,7 @@ class VideoTable:
             first: row of the table; None where it has none.
             guessed: how many videos are named without an ending, and do not lie under the video root.
         """
-        column = None if first is None else column_of(first, self.split_column)
+        column = None if first is None else self._split_column(first)
         if column is not None:
             sizes = ", ".join(f"{name} {count:,}" for name, count in rows.items())
             note(f"{self.source_name()}: rows by their column {column!r}: {sizes}")
@@ -110,6 +113,52 @@ class VideoTable:
         if guessed:
             named = f"{counted(guessed, 'video')} {'is' if guessed == 1 else 'are'} named without an ending"
             note(f"{self.source_name()}: {named}: taken for .mp4 (--video-root finds others where they lie)")
+
+    def _split_column(self, row: TableRow) -> str | None:
+        """The column that holds the split of a row; None where there is none."""
+        if self.split_column is None:
+            return "split" if "split" in row.cells else None
+        return None if self.split_column == NO_COLUMN else self.split_column
+
+    def split_of(self, row: TableRow) -> str | None:
+        """The split of a row; None where no column says it, `DEFAULT` where its cell is empty.
+
+        Raises UsageError: no such column; VideoContrastError: no name of a split, or none of `SPLITS` in a column that
+        the user did not name.
+        """
+        column = self._split_column(row)
+        if column is None:
+            return None
+        value = row.value(column, "--split-column")
+        name = str(value).strip() if value is not None else ""
+        if self.split_column is None and name and name not in SPLITS:
+            raise VideoContrastError(
+                f"{row.place}: the split {name!r} in the column {column!r} is none of {', '.join(SPLITS)}; rename it, "
+                f"or give --split-column {column} for names of your own, --split-column {NO_COLUMN} for one split of "
+                "all rows"
+            )
+        if name and not re.fullmatch(r"\w+", name, re.ASCII):
+            raise VideoContrastError(f"{row.place}: the split {name!r} must be letters, digits and '_'")
+        return name or DEFAULT
+
+    def built_splits(self, by_split: Mapping[str | None, Part]) -> dict[str, Part]:
+        """The splits to build: those of the column, or the one that is asked for; rows without a column are one split.
+
+        `by_split`: what was read by split; under None where no column said it. Raises UsageError: the column does not
+        hold the split that is asked for.
+        """
+        by_name = {name: part for name, part in by_split.items() if name is not None}
+        if not by_name:
+            return dict.fromkeys([self.split or DEFAULT], by_split[None])
+        if self.split is None:
+            order = {name: place for place, name in enumerate(SPLITS)}
+            return {name: by_name[name] for name in sorted(by_name, key=lambda name: order.get(name, len(order)))}
+        if self.split not in by_name:
+            raise UsageError(
+                f"{self.source_name()} has no split {self.split!r}, only {', '.join(by_name)}; --split-column "
+                f"{NO_COLUMN} writes all rows under that name"
+            )
+        return {self.split: by_name[self.split]}
 
     def _relative(self, value: object, column: str, place: str) -> str:
         """A video's path as the tables store it: relative to the video root, POSIX."""
@@ -151,6 +200,12 @@ class CaptionTable(VideoTable):
     def movie(self, row: TableRow) -> str:
         """The movie of a row; "" where no column says it."""
         return str(row.value(self.movie_column, "--movie-column")) if self.movie_column else ""
+
+
+def check_split(place: str, clip: str, split: str | None, *, former: str | None, former_place: str) -> None:
+    """Raises a VideoContrastError where a clip that an earlier row has in one split stands in another."""
+    if split != former:
+        raise VideoContrastError(f"{place}: the clip {clip!r} is of {former or DEFAULT!r} too, at {former_place}")
 
 
 @dataclass(frozen=True)

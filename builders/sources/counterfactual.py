@@ -17,10 +17,9 @@ from video_contrast.builders.assembly.multiple_choice import contrasts_only_row,
 from video_contrast.builders.assembly.word_contrasts import WordEdits
 from video_contrast.builders.registry import BuiltSet, builder
 from video_contrast.builders.sources.clip_rows import read_splits
-from video_contrast.builders.sources.clip_table import CaptionTable, training_videos
+from video_contrast.builders.sources.clip_table import DEFAULT, CaptionTable, training_videos
 from video_contrast.builders.sources.feint6k import CITATION
 from video_contrast.builders.sources.msrvtt import MsrVttFolder
-from video_contrast.builders.sources.split_column import DEFAULT
 from video_contrast.errors import UsageError
 from video_contrast.perturbations.english.caption_store import parse_cache
 from video_contrast.rows import MultipleChoiceRow

@@ -11,8 +11,7 @@ from video_contrast.builders.assembly.may_be_true import COUNT, judged, warn
 from video_contrast.builders.assembly.multiple_choice import KIND, contrasts_only_row, kind_of
 from video_contrast.builders.registry import BuiltSet, builder
 from video_contrast.builders.sources.caption_table import TableRow
-from video_contrast.builders.sources.clip_table import Span, VideoTable
-from video_contrast.builders.sources.split_column import check_split, chosen, split_of
+from video_contrast.builders.sources.clip_table import Span, VideoTable, check_split
 from video_contrast.errors import VideoContrastError
 from video_contrast.perturbations.contrast import Edit
 from video_contrast.rows import MultipleChoiceRow
@@ -84,13 +83,13 @@ def _read_pairs(
     built_texts: set[tuple[str, str, str]] = set()
     for row in table.rows():
         first = first or row
-        of_split = split_of(row, table.split_column)
+        of_split = table.split_of(row)
         pairs, counts = by_split.setdefault(of_split, ([], Counter({"rows": 0, "built": 0})))
         counts["rows"] += 1
         span = table.span(row)
         known, former, place = spans.setdefault(span.id, (span, of_split, row.place))
         known.check_same(span, row.place)
-        check_split(row, span.id, of_split, former=former, place=place)
+        check_split(row.place, span.id, of_split, former=former, former_place=place)
         truths, negatives = row.texts(true, "--true"), row.texts(false, "--false")
         if len(truths) > 1:
             raise VideoContrastError(f"{row.place}: column {true!r} must hold one caption, not {len(truths)}")
@@ -109,7 +108,7 @@ def _read_pairs(
                 edit = difference(truths[0], negative, "table")
                 pairs.append(_Pair(_clip(span, of_clip[span.id]), truths[0], edit, name))
                 of_clip[span.id] += 1
-    parts = chosen(by_split, table.source_name(), split=table.split) if by_split else {}
+    parts = table.built_splits(by_split) if by_split else {}
     paths = {pair.clip.video_path for pairs, _ in parts.values() for pair in pairs}
     guessed = {span.path for span, _, _ in spans.values() if span.guessed}
     table.say({split: counts["rows"] for split, (_, counts) in parts.items()}, first, len(guessed & paths))

@@ -16,7 +16,7 @@ from video_contrast.files import write_bytes
 from video_contrast.perturbations.registry import VIDEO
 from video_contrast.perturbations.video.clip import index_map
 from video_contrast.perturbations.video.condition import VideoCondition
-from video_contrast.video import decode, frame_times
+from video_contrast.video import decode, index_of
 from video_contrast.video.footage import fitted
 
 Frame = npt.NDArray[np.uint8]
@@ -49,7 +49,7 @@ def contact_sheet(
     """
     if Path(target).suffix.lower() != ".png":
         raise UsageError(f"OUT {target}: give a name that ends in .png")
-    times = frame_times(source)
+    times = index_of(source).times
     length = len(times)
     if at is not None and not 0 <= at <= times[-1]:
         raise UsageError(f"--at {at:g} s is not within the video (0 to {times[-1]:.2f} s)")

@@ -9,9 +9,9 @@ frames of the same shape, type and device.
 """
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from functools import lru_cache
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 import cv2
 import numpy as np
@@ -21,6 +21,7 @@ import torch
 from video_contrast.perturbations.video import blur, camera, noise
 
 Tensor: TypeAlias = torch.Tensor
+Table = TypeVar("Table", Tensor, npt.NDArray[np.int32])
 TABLES_KEPT = 256  # the last ones: a set may hold clips of many sizes, and each size needs some hundred
 LARGEST_KEPT = 1 << 18  # numbers of a table that is kept
 Rngs: TypeAlias = Iterable[np.random.Generator]  # one a frame, each valid until the next is asked for
@@ -150,6 +151,16 @@ KERNELS: dict[str, Callable[..., Tensor]] = {
 }  # fmt: skip
 
 
+def _kept_if_small(make: Callable[..., Table]) -> Callable[..., Table]:
+    """Keeps the tables that a function makes, which has their sizes as its first arguments, but for large ones."""
+    kept = lru_cache(TABLES_KEPT)(make)
+
+    def table(rows: int, columns: int, *values: float, **options: Hashable) -> Table:
+        return (kept if rows * columns <= LARGEST_KEPT else make)(rows, columns, *values, **options)
+
+    return table
+
+
 def _bits(frames: Tensor, rngs: Rngs) -> Tensor:
     """The random bits of `noise.random_bits` for all frames, int32[T, H, W, 3] on the frames' device."""
     height, width, channels = frames.shape[1:]
@@ -169,12 +180,8 @@ def _turned(frames: Tensor, degrees: Sequence[float]) -> Tensor:
     return torch.where(places >= 0, pixels, torch.zeros_like(pixels)).view(frames.shape)
 
 
+@_kept_if_small
 def _turning_map(height: int, width: int, degrees: float) -> npt.NDArray[np.int32]:
-    make = _kept_turning_map if height * width <= LARGEST_KEPT else _make_turning_map
-    return make(height, width, degrees)
-
-
-def _make_turning_map(height: int, width: int, degrees: float) -> npt.NDArray[np.int32]:
     """Which pixel a turned picture shows at each place, -1 for none: OpenCV's own choice, from a picture of numbers."""
     numbers = np.arange(height * width, dtype=np.int32).reshape(height, width)
     if degrees == 0:
@@ -203,12 +210,8 @@ def _resampled(
     return rows @ planes @ columns.T
 
 
+@_kept_if_small
 def _weights(size: int, resampled: int, step: float, offset: float, *, device: torch.device) -> Tensor:
-    make = _kept_weights if size * resampled <= LARGEST_KEPT else _make_weights
-    return make(size, resampled, step, offset, device=device)
-
-
-def _make_weights(size: int, resampled: int, step: float, offset: float, *, device: torch.device) -> Tensor:
     """The matrix of a bilinear resampling of a row of `size` pixels: float32[wanted, size]."""
     at = step * np.arange(resampled) + offset
     low = np.floor(at)
@@ -218,9 +221,6 @@ def _make_weights(size: int, resampled: int, step: float, offset: float, *, devi
     np.add.at(matrix, (every, np.clip(low, 0, size - 1).astype(int)), 1 - share)
     np.add.at(matrix, (every, np.clip(low + 1, 0, size - 1).astype(int)), share)
     return torch.from_numpy(matrix).to(device)
-
-
-_kept_turning_map, _kept_weights = lru_cache(TABLES_KEPT)(_make_turning_map), lru_cache(TABLES_KEPT)(_make_weights)
 
 
 def _mirrored(size: int, pad: int, device: torch.device) -> Tensor:

@@ -16,7 +16,7 @@ import pytest
 from video_contrast.builders import build
 from video_contrast.builders.assembly.captioned_clip import CaptionedClip
 from video_contrast.builders.blocks import block_build
-from video_contrast.builders.robustness import perturbed, perturbed_blocks
+from video_contrast.builders.robustness import perturbed
 from video_contrast.builders.sources import captions, clip_blocks
 from video_contrast.builders.sources.clip_blocks import cut, read_block
 from video_contrast.builders.sources.clip_rows import read_splits
@@ -371,7 +371,7 @@ def test_a_set_is_perturbed_in_blocks(table, tmp_path, monkeypatch):
     clean = build("captions", "retrieval", output=tmp_path / "clean", captions=str(table))
     names = ["clean", "keyboard", "drop_first"]
     whole = SetFolder(build("perturbed", names, output=tmp_path / "whole", dataset=clean))
-    monkeypatch.setattr(perturbed_blocks, "ROWS", 25)
+    monkeypatch.setattr(perturbed, "ROWS", 25)
     monkeypatch.setattr(perturbed, "WHOLE", 59)
     blocks = SetFolder(build("perturbed", names, output=tmp_path / "blocks", dataset=clean, workers=2))
     assert len(blocks.files("keyboard", "test")) == 3 and blocks.video_root.samefile(whole.video_root)

@@ -15,7 +15,6 @@ from video_contrast.video import (
     Segment,
     UnseenEdit,
     footage_of,
-    frame_times,
     index_of,
     pause,
     sampled_frames,
@@ -70,7 +69,7 @@ def shown_at(root: Path, segments: tuple[Segment, ...], moment: float, size: tup
                 )
                 path = root / segment.video_path
                 first = index_of(path).span(segment.start, segment.end)[0]
-                number = max(first, int(np.flatnonzero(frame_times(path) <= back)[-1]))
+                number = max(first, int(np.flatnonzero(index_of(path).times <= back)[-1]))
                 picture = in_sequence(path)[number]
                 picture = fitted(np.rot90(picture, -1) if path.stem == "turned" else picture, size)
                 picture = picture[:, ::-1] if segment.mirrored else picture

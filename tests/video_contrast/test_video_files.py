@@ -11,7 +11,7 @@ import pytest
 
 from tests.support.video_files import turn_pictures
 from video_contrast.errors import UsageError, VideoContrastError
-from video_contrast.video import frame_times, index_of, read_video, sampled_frames, write_video
+from video_contrast.video import index_of, read_video, sampled_frames, write_video
 
 
 def moving(length: int = 20, height: int = 48, width: int = 64) -> np.ndarray:
@@ -62,7 +62,7 @@ def test_a_span_holds_the_frames_shown_in_it(tmp_path: Path) -> None:
     clip = read_video(path, 0.4, 1.2)
     assert clip.first == 10 and np.array_equal(clip.frames, frames[10:30])
     assert np.allclose(clip.times, np.arange(10, 30) / 25)
-    assert np.allclose(frame_times(path), np.arange(50) / 25)
+    assert np.allclose(index_of(path).times, np.arange(50) / 25)
     kept = read_video(path, 0.4, 1.2, keep=[0, 7])
     assert np.array_equal(kept.frames, frames[[10, 17]])
 

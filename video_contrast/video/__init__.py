@@ -12,7 +12,7 @@
 - `footage`: `footage_of(root, clip)`, the frames of any clip under one numbering and clock.
 """
 
-from video_contrast.video.clock import VideoIndex, frame_times, index_of
+from video_contrast.video.clock import VideoIndex, index_of
 from video_contrast.video.container import BrokenVideo, DamagedVideo
 from video_contrast.video.decode import Counter, DecodedClip, decode, read_video, verify
 from video_contrast.video.footage import (
@@ -31,6 +31,6 @@ from video_contrast.video.write import Frames, Quality, as_frames, write_video
 __all__ = [
     "POLICIES", "BrokenVideo", "Clip", "Counter", "DamagedVideo", "DecodedClip", "EditedFootage", "Footage", "Frames",
     "Picture", "Policy", "Quality", "Rounding", "Segment", "UnseenEdit", "VideoIndex", "as_frames", "decode",
-    "footage_of", "frame_indices", "frame_times", "index_of", "mirrored_picture", "pause", "read_video",
+    "footage_of", "frame_indices", "index_of", "mirrored_picture", "pause", "read_video",
     "sampled_frames", "segments_of", "span_frames", "upright_size", "verify", "write_video",
 ]  # fmt: skip

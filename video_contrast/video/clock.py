@@ -118,15 +118,6 @@ def index_of(path: str | os.PathLike[str]) -> VideoIndex:
     return _index(os.fspath(path), state(regular(path)))
 
 
-def frame_times(path: str | os.PathLike[str]) -> npt.NDArray[np.float64]:
-    """Returns the seconds, counted from the first frame, at which each frame of a file is shown, float64[n_frames].
-
-    Raises:
-        BrokenVideo: as `index_of`.
-    """
-    return index_of(path).times
-
-
 @lru_cache(maxsize=64)  # an hour of video is a list of 90,000 times
 def _index(path: str, state: tuple[int, int, int]) -> VideoIndex:
     file = packets_of(path)
