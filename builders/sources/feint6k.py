@@ -111,14 +111,11 @@ def read_blocks(path: Path, video_pattern: str) -> list[Block]:
     Raises VideoContrastError: a column is missing, a block does not have six rows of one video, or a sentence is empty;
     the message names the line where the structure breaks.
     """
-    rows: list[tuple[str, str, str]] = []
-    for place, row in read_table(path):
-        if not {"sentence", "video_id"} <= set(row):
-            names = ", ".join(map(str, row))
-            raise VideoContrastError(f"{place}: the columns must be sentence and video_id, not {names}")
-        rows.append((place, str(row["video_id"]).strip(), " ".join(str(row["sentence"]).split())))
-        if not rows[-1][2]:
-            raise VideoContrastError(f"{place}: an empty sentence")
+    columns = "the columns sentence and video_id"
+    rows = [
+        (row.place, str(row.value("video_id", columns)).strip(), row.text("sentence", columns))
+        for row in read_table(path)
+    ]
     if not rows:
         raise VideoContrastError(f"{path}: no rows")
     blocks: dict[str, Block] = {}

@@ -1,6 +1,5 @@
 """The builder `msrvtt`: MSR-VTT's annotations into retrieval and contrast sets (contrast-set paper, 4.1 and D.1)."""
 
-import csv
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -16,6 +15,7 @@ from video_contrast.builders.assembly.contrast_plan import (
     select_splits,
 )
 from video_contrast.builders.registry import BuiltSet, builder
+from video_contrast.builders.sources.caption_table import read_table
 from video_contrast.builders.sources.released import is_released, released_config
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import Json, read_json
@@ -185,10 +185,10 @@ class MsrVttFolder:
 
     def _rows(self, name: str, columns: Sequence[str]) -> list[dict[str, str]]:
         """The rows of a list; a video of an annotation file that is not there is an error, not a smaller split."""
-        with (self.folder / name).open(encoding="utf-8", newline="") as handle:
-            rows = list(csv.DictReader(handle))
-        if rows and any(column not in rows[0] for column in columns):
-            raise VideoContrastError(f"{self.folder / name}: needs the columns {', '.join(columns)}")
+        needed = f"the columns {', '.join(columns)}"
+        rows = [
+            {column: str(row.value(column, needed)) for column in columns} for row in read_table(self.folder / name)
+        ]
         for row in rows:
             if row["video_id"] not in self.captions:
                 missing = f"{row['video_id']!r}, which has no caption in {', '.join(self.files)}"

@@ -337,7 +337,7 @@ def test_feint6k_refuses_a_file_cut_anywhere_but_behind_a_video(tmp_path):
 def test_feint6k_says_which_columns_it_needs(tmp_path):
     path = tmp_path / "feint.csv"
     path.write_text("a man sings,folder/video1\na man runs,folder/video1\n")
-    with pytest.raises(VideoContrastError, match="line 2: the columns must be sentence and video_id, not a man sings"):
+    with pytest.raises(VideoContrastError, match="line 2: no column 'video_id'; the table has a man sings"):
         build("feint6k", ["rcad_msrvtt"], output=tmp_path / "set", msrvtt=path)
 
 

@@ -48,20 +48,8 @@ def check(
     beside = dataset.with_suffix(f".{checking.MANIFEST}") if dataset.is_file() else dataset / checking.MANIFEST
     place = write_json(manifest or beside, checked.manifest()) if checked.looked else None
     if as_json:
-        print_json(
-            {
-                "rows": checked.rows,
-                "problems": checked.problems,
-                "readable": checked.readable,
-                "missing": checked.missing,
-                "unreadable": checked.unreadable,
-                "damaged": checked.damaged,
-                "changed": checked.changed,
-                "too_short": checked.short,
-                "remarks": checked.remarks,
-                "manifest": place,
-            }
-        )
+        shown = {name: value for name, value in vars(checked).items() if name not in ("videos", "short", "looked")}
+        print_json(shown | {"readable": checked.readable, "too_short": checked.short, "manifest": place})
     else:
         _print(checked, dataset, place)
     if not checked.ok:
@@ -88,8 +76,8 @@ def _print(checked: "Checked", folder: Path, manifest: Path | None) -> None:
     _names("missing", checked.missing)
     if source := _source(folder) if checked.missing or (checked.rows and not checked.looked) else "":
         say(f"the videos: {source}")
-    _names("unreadable", [f"{path}: {why}" for path, why in checked.unreadable.items()])
-    _names("damaged", [f"{path}: {why}" for path, why in checked.damaged.items()])
+    _names("unreadable", list(map(": ".join, checked.unreadable.items())))
+    _names("damaged", list(map(": ".join, checked.damaged.items())))
     _names("changed", [f"{path}: its sha256 is not the expected one" for path in checked.changed])
     _names("too short", checked.short)
     for line in remark_lines(checked.remarks):

@@ -77,27 +77,9 @@ def perturbations() -> list[Row]:
     from video_contrast.perturbations.registry import TEXT, VIDEO
     from video_contrast.perturbations.text import how_to_get
 
-    rows = [
-        {
-            "name": f"text:{s.name}",
-            "category": s.category,
-            "origin": s.origin,
-            "what": s.summary,
-            "needs": how_to_get(s),
-        }
-        for s in TEXT.values()
-    ]
-    rows += [
-        {
-            "name": f"visual:{s.name}",
-            "category": s.category,
-            "origin": s.acts,
-            "what": s.summary,
-            "needs": "nothing",
-        }
-        for s in VIDEO.values()
-    ]
-    return rows
+    rows = [(f"text:{s.name}", s.category, s.origin, s.summary, how_to_get(s)) for s in TEXT.values()]
+    rows += [(f"visual:{s.name}", s.category, s.acts, s.summary, "nothing") for s in VIDEO.values()]
+    return [dict(zip(("name", "category", "origin", "what", "needs"), row, strict=True)) for row in rows]
 
 
 def metrics() -> list[Row]:

@@ -62,8 +62,12 @@ def score_runs(
     first = int(os.environ.get("RANK", "0")) == 0
     print_outcome = _print_outcome if first and not is_quiet() and not as_json else None
     outcomes = score_each(requests, folder, find_set=api.named_set, done=print_outcome)
-    if not first:
-        return
+    if first:
+        _tell(outcomes, max_missing, as_json=as_json)
+
+
+def _tell(outcomes: Sequence[RunOutcome], max_missing: float | None, *, as_json: bool) -> None:
+    """Prints the runs that ended well, and fails where one did not, or lacks too many clips."""
     results = {outcome.name: outcome.result for outcome in outcomes if outcome.result is not None}
     if as_json:
         print_json({o.name: {"error": o.error} if o.result is None else summary(o.result) for o in outcomes})

@@ -58,7 +58,6 @@ def packets_of(path: str) -> Packets:
     """Lists the packets of a file. Raises BrokenVideo: it cannot be read as a video."""
     import av
 
-    remarks: list[str] = []
     with logged_errors() as logged, opened(path) as (container, stream):
         names = set(container.format.name.split(","))
         every, reached, fault = _listed(container, stream)
@@ -70,18 +69,12 @@ def packets_of(path: str) -> Packets:
         reorders = bool(stream.codec_context.has_b_frames)
         promised = (container.duration or 0) / av.time_base if names & _PROMISING else 0.0
         stated = stream.frames if names & _COUNTING else 0
-        if (count := len(streams_of(container))) > 1:
-            remarks.append(f"of its {count} video streams one is read, the one flagged default or else the first")
-        aspect = stream.sample_aspect_ratio
-        if aspect and abs(aspect - 1) >= _SEEN:  # scalers that round a width write 640/639
-            remarks.append(f"its pixels are not square ({aspect}): its pictures are given as they are stored")
+        remarks = _remarks(container, stream)
     end = ending(path, min(names & set(FORMATS), key=FORMATS.index))
     if not (end.known or stated or ("mov" not in names and promised)):
         remarks.insert(0, OPEN_END)
     if end.at > (size := Path(path).stat().st_size):
         fault = f"its end is missing: {size:,} of {end.at:,} bytes"
-    elif not fault and len(every) < stated:
-        fault = f"{len(every)} of its {stated} frames are there"
     return Packets(
         path,
         packets,
@@ -91,7 +84,7 @@ def packets_of(path: str) -> Packets:
         height=height,
         reached=reached,
         promised=promised,
-        fault=fault or _incomplete(packets, float(base)),
+        fault=fault or _incomplete(every, stated, float(base)),
         by_time=_trusted(path, packets, float(base), reorders=reorders, timed=bool(names & _TIMED)),
         has_durations=bool(names & {"mov", "avi", "gif"}),
         seekable="mpeg" not in names,
@@ -99,6 +92,17 @@ def packets_of(path: str) -> Packets:
         expected=sum("matroska" not in names or not p.dts is p.pts is None for p in packets),
         remarks=tuple(remarks),
     )
+
+
+def _remarks(container: AvContainer, stream: AvStream) -> list[str]:
+    """What should be known of the picture: that it is one of several, or that players stretch it."""
+    count, aspect = len(streams_of(container)), stream.sample_aspect_ratio
+    remarks = []
+    if count > 1:
+        remarks.append(f"of its {count} video streams one is read, the one flagged default or else the first")
+    if aspect and abs(aspect - 1) >= _SEEN:  # scalers that round a width write 640/639
+        remarks.append(f"its pixels are not square ({aspect}): its pictures are given as they are stored")
+    return remarks
 
 
 def _listed(container: AvContainer, stream: AvStream) -> tuple[list[Packet | None], float, str]:
@@ -139,12 +143,15 @@ def _restarts(packets: Sequence[Packet], base: float) -> set[int]:
     }
 
 
-def _incomplete(packets: Sequence[Packet], base: float) -> str:
-    """Says how many packets did not come out whole.
+def _incomplete(every: Sequence[Packet | None], stated: int, base: float) -> str:
+    """Says that there are fewer packets than the container states, or how many did not come out whole.
 
     Where another recording begins, the demuxer misses what never was between the two, and marks the packet before:
     the decoder says whether it is whole.
     """
+    if len(every) < stated:
+        return f"{len(every)} of its {stated} frames are there"
+    packets = [packet for packet in every if packet is not None]
     joints = _restarts(packets, base)
     excused = joints | {n - 1 for n in joints}  # a parser hands the mark on to the frame before
     count = sum(not packet.whole for n, packet in enumerate(packets) if n not in excused)
