@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NotRequired, TypedDict
+from typing import TYPE_CHECKING, NotRequired, TypedDict
 
 import numpy as np
 
@@ -19,6 +19,9 @@ from video_contrast.runner.table_metrics import ranks_of
 from video_contrast.storage import RunFolder
 from video_contrast.storage.run_figures import key
 from video_contrast.storage.run_records import ScoreRow, SimilarityMatrix
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 _ALIKE = 1e-9  # a difference that a sample without any variance shows
 
@@ -137,29 +140,27 @@ def _choice(runs: tuple[RunFolder, RunFolder], test: PairedTest) -> list[Compari
 
     A row is about the true candidate against some others, over the items that have one of those.
     """
-    from video_contrast.metrics import choice_ranks
-    from video_contrast.metrics.checks import choices
+    import pyarrow.compute as pc
 
-    rows_1, rows_2 = (run.tables[test.config, test.condition] for run in runs)
-    ids = [name for name in rows_1 if name in rows_2]
-    if not ids:
+    from video_contrast.metrics import choice_ranks
+
+    columns = ("id", "cluster", "label", "kinds", "scores")
+    first, second = (run.columns_of(test.config, test.condition, columns) for run in runs)
+    at = pc.index_in(first["id"], second["id"])
+    left_out = len(first) + len(second) - 2 * (len(at) - at.null_count)
+    first, second = first.filter(at.is_valid()), second.take(at.drop_null())
+    if not len(first):
         raise VideoContrastError(f"config {test.config}: the runs have no item in common")
-    left_out = len(rows_1) + len(rows_2) - 2 * len(ids)
-    tables = [
-        choices([run[i]["scores"] for i in ids], [rows_1[i]["label"] for i in ids], ragged=True)[0]
-        for run in (rows_1, rows_2)
-    ]
-    labels = np.array([rows_1[i]["label"] for i in ids])
-    clusters = np.array([rows_1[i]["cluster"] for i in ids])
-    n_candidates = max(len(rows_1[i]["kinds"]) for i in ids)
-    kinds = np.full((len(ids), n_candidates), "", object)
-    for row, name in enumerate(ids):
-        kinds[row, : len(rows_1[name]["kinds"])] = rows_1[name]["kinds"]
-    wrong = (kinds != "") & (np.arange(n_candidates) != labels[:, None])
+    tables = [_matrix(run["scores"].combine_chunks(), -np.inf) for run in (first, second)]
+    labels, clusters = first["label"].to_numpy(), np.array(first["cluster"].to_pylist())
+    of_kinds = first["kinds"].combine_chunks()
+    coded = of_kinds.flatten().dictionary_encode()
+    kinds = _matrix(of_kinds, -1, coded.indices)
+    wrong = (kinds >= 0) & (np.arange(kinds.shape[1]) != labels[:, None])
     figures = {"accuracy": wrong}
-    names = sorted(set(kinds[wrong]))
+    names = {coded.dictionary[code].as_py(): code for code in np.unique(kinds[wrong]).tolist()}
     if len(names) > 1:
-        figures |= {key("accuracy", kind): wrong & (kinds == kind) for kind in names if kind != "random"}
+        figures |= {key("accuracy", name): wrong & (kinds == names[name]) for name in sorted(names) if name != "random"}
     rows = []
     for figure, among in figures.items():
         has = among.any(axis=1)
@@ -168,7 +169,17 @@ def _choice(runs: tuple[RunFolder, RunFolder], test: PairedTest) -> list[Compari
         rows.append(paired_row(test, figure, [rank.hit(1) for rank in ranks], clusters[has], left_out=left_out))
         add_mcnemar(rows[-1], *(rank.hit_bounds(1)[0] for rank in ranks))
         rows[-1]["n_ties"] = int(np.any([rank.hit(1) % 1 > 0 for rank in ranks], axis=0).sum())
-    return rows + _pair_rows(runs, test)
+    return rows + (_pair_rows(runs, test) if runs[0].metrics["configs"][test.config]["layout"] == "pairs" else [])
+
+
+def _matrix(lists: pa.ListArray, fill: float, values: pa.Array | None = None) -> np.ndarray:
+    """Lists as rows of a matrix; shorter ones end in `fill`. `values`: stand in the place of those in the lists."""
+    sizes = lists.value_lengths().to_numpy()
+    inside = np.arange(sizes.max()) < sizes[:, None]
+    flat = (lists.flatten() if values is None else values).to_numpy()
+    matrix = np.full(inside.shape, fill, flat.dtype)
+    matrix[inside] = flat
+    return matrix
 
 
 def _pair_rows(runs: tuple[RunFolder, RunFolder], test: PairedTest) -> list[Comparison]:
@@ -179,9 +190,8 @@ def _pair_rows(runs: tuple[RunFolder, RunFolder], test: PairedTest) -> list[Comp
     groups: list[dict[str, list[ScoreRow]]] = []
     for run in runs:
         of_run: dict[str, list[ScoreRow]] = {}
-        for row in run.tables[test.config, test.condition].values():
-            if row.get("group"):
-                of_run.setdefault(row["group"], []).append(row)
+        for row in run.streamed_rows(test.config, test.condition, ("group", "cluster", "label", "scores")):
+            of_run.setdefault(row["group"], []).append(row)
         groups.append({name: rows for name, rows in of_run.items() if len(rows) == len(rows[0]["scores"])})
     names = [name for name in groups[0] if name in groups[1]]
     if not names:

@@ -170,7 +170,12 @@ class RunFolder:
         return cast(list[ScoreRow], self.score_table().to_pylist())
 
     def streamed_rows(self, config: str, condition: str, columns: Sequence[str]) -> Iterator[ScoreRow]:
-        """The lines of a condition, a few at a time; none where it was not scored.
+        """The lines of a condition, a few at a time, as `columns_of` has them."""
+        for batch in self._batches(config, condition, columns):
+            yield from batch.to_pylist()
+
+    def columns_of(self, config: str, condition: str, columns: Sequence[str]) -> pa.Table:
+        """The lines of a condition as columns of Arrow; none where it was not scored.
 
         Args:
             config, condition: what was scored.
@@ -180,6 +185,12 @@ class RunFolder:
             VideoContrastError: the file is damaged.
         """
         import pyarrow as pa
+
+        schema = pa.schema([_schema().field(name) for name in columns])
+        return pa.Table.from_batches(self._batches(config, condition, columns), schema)
+
+    def _batches(self, config: str, condition: str, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        import pyarrow as pa
         import pyarrow.compute as pc
         import pyarrow.parquet as pq
 
@@ -188,7 +199,7 @@ class RunFolder:
             with pq.ParquetFile(path) as file:
                 for batch in file.iter_batches(ROWS, columns=["config", "condition", *columns]):
                     own = pc.and_(pc.equal(batch["config"], config), pc.equal(batch["condition"], condition))
-                    yield from batch.filter(own).select(list(columns)).to_pylist()
+                    yield batch.filter(own).select(list(columns))
         except (OSError, pa.ArrowException) as error:
             raise _damaged(path, error) from error
 
