@@ -38,6 +38,7 @@ from video_contrast.perturbations.english.language import require_english
 LEFT_OUT = "left out: each of its contrasts would tell a reader of texts alone which caption is true"
 IMPROBABLE = "not probable enough"
 _PART = 500  # clips that are read at a time
+_PAGE = 10_000  # letters of a caption that are read
 _KINDS: tuple[Kind, ...] = ("verb", "object")
 
 
@@ -180,11 +181,13 @@ def shipped_evidence() -> Evidence:
 
 
 def _read(clips: Sequence[ClipCaptions], cache: str | os.PathLike[str] | None) -> list[ClipReading]:
-    texts = list(dict.fromkeys(text for clip in clips for text in (*clip.captions, *clip.other_captions)))
+    """Captions and what else is told of each clip, of which a page is read: a book among them would take hours."""
+    pages = [([text[:_PAGE] for text in c.captions], [text[:_PAGE] for text in c.other_captions]) for c in clips]
+    texts = list(dict.fromkeys(text for own, others in pages for text in (*own, *others)))
     known = dict(zip(texts, map(CaptionReading, parse(texts, cache=cache)), strict=True))
     return [
-        ClipReading(clip.id, [known[text] for text in clip.captions], [known[text] for text in clip.other_captions])
-        for clip in clips
+        ClipReading(clip.id, [known[text] for text in own], [known[text] for text in others])
+        for clip, (own, others) in zip(clips, pages, strict=True)
     ]
 
 

@@ -2,6 +2,8 @@
 # ruff: noqa: F811  (fixtures are imported and then named as arguments)
 
 import json
+import os
+import signal
 from pathlib import Path
 
 import datasets
@@ -236,7 +238,7 @@ def files_of(root):
     return {path.relative_to(root).as_posix(): path.read_bytes() for path in sorted(root.rglob("*")) if path.is_file()}
 
 
-def test_blocks_are_shared_among_processes_and_one_that_fails_is_named(corpus, tmp_path, monkeypatch):
+def test_blocks_are_shared_among_processes_and_those_that_fail_are_named(corpus, tmp_path, monkeypatch):
     pytest.importorskip("datatrove", reason="the extra cluster is not installed")
     monkeypatch.setattr(negative_blocks, "CLIPS", 5)
     given = {"generator": "lexicon", "quality": "0", "negatives": "3-action"}
@@ -249,11 +251,15 @@ def test_blocks_are_shared_among_processes_and_one_that_fails_is_named(corpus, t
     def failing(rows):
         if rows[0]["id"] == "v5":
             raise OSError("a clip that no machine can read")
+        if rows[0]["id"] == "v10":
+            os.kill(os.getpid(), signal.SIGKILL)
         return real(rows)
 
     monkeypatch.setattr(negative_blocks, "attempts_of", failing)
     again = given | {"output": f"file://{tmp_path}/shared", "executor": "local", "workers": 2}
-    with pytest.raises(VideoContrastError, match=r"1 of 3 failed(?s:.*)block 2 of 3 .*: a clip that no machine"):
+    with pytest.raises(
+        VideoContrastError, match=r"2 of 3 failed(?s:.*)2 of 3 .*: a clip that(?s:.*)3 of 3 .*was killed"
+    ):
         generate(f"file://{corpus}", **again)
     monkeypatch.setattr(negative_blocks, "attempts_of", real)
     counts = ("captions", "negatives", "captions with none", "rejected", "reasons")
