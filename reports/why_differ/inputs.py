@@ -27,6 +27,7 @@ from video_contrast.reports.why_differ.evidence import CERTIFICATE, ItemEvidence
 from video_contrast.runner.digests import digest
 
 MARKS = r"<[^<>]*>|\[/?INST\]"  # of chat templates
+REPEATED = rf"({MARKS})(?:\s*\1)+"
 ROLES = ("system", "user", "assistant", "model")
 # Options on what is asked.
 PROMPT = ("scoring", "rotations", "option_seed", "letter_prompt", "prompt_text", "prompt_video", "thinking")
@@ -149,7 +150,9 @@ def compare_prompt(a: Side, b: Side) -> StageResult:
     prompts = [(x.get("prompt", ""), y.get("prompt", "")) for x, y in both_traces(a, b)]
     if same_texts and list(a.traces)[:1] == list(b.traces)[:1]:
         prompts += [(a.prompts[name], b.prompts[name]) for name in a.prompts if name in b.prompts]
-    says += [f"prompts differ: {_text_difference(x, y)}" for x, y in prompts if x != y][:1]
+    # As many marks as there are pictures come from the frames.
+    single = [tuple(re.sub(REPEATED, r"\1", text) for text in pair) for pair in prompts]
+    says += [f"prompts differ: {_text_difference(x, y)}" for x, y in single if x != y][:1]
     if says:
         return StageResult("prompt", "differs", "; ".join(says))
     return _tokens(a, b, same_texts)

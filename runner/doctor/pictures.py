@@ -113,7 +113,7 @@ def _pixels(probe: Probe, frames: np.ndarray) -> list[np.ndarray]:
         if isinstance(model, Encoder):
             model.encode_prepared([model.prepare(clip)])
         else:
-            captions, arguments = probe.items.get(0, (probe.captions_of(0), {}))
+            captions, arguments = probe.items.get(0, (probe.captions_of(0)[:1], {}))  # some show a frame with each
             model.score(clip, captions, **arguments)
     arrays = list(shown.pixels.values())
     # Convolutions over time have the channels before the frames, processors the frames before the channels.

@@ -118,6 +118,7 @@ GEMMA: dict[str, Any] = {"model": "gemma3", "frames": 2, "options": {"scoring": 
 # name -> stage, options of the first run, options of the second
 PAIRS: dict[str, tuple[str, dict[str, Any], Callable[[Path], dict[str, Any]]]] = {
     "more frames": ("frames", {}, lambda place: {"frames": 8}),
+    "more pictures": ("frames", GEMMA, lambda p: {**GEMMA, "frames": 3}),
     "linspace": ("frames", {}, lambda place: {"sampling": "linspace"}),
     "resize": ("pixels", {}, lambda p: {"model": saved(p, "nearest", PROCESSOR, processor(resample=0))}),
     "normalisation": (
