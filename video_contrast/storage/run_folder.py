@@ -170,7 +170,11 @@ class RunFolder:
         return cast(list[ScoreRow], self.score_table().to_pylist())
 
     def streamed_rows(self, config: str, condition: str, columns: Sequence[str]) -> Iterator[ScoreRow]:
-        """The lines of a condition, a few at a time, as `columns_of` has them."""
+        """The lines of a condition, a few at a time; none where it was not scored.
+
+        Args:
+            config, condition, columns: as of `columns_of`, which raises the same.
+        """
         for batch in self._batches(config, condition, columns):
             yield from batch.to_pylist()
 
