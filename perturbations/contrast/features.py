@@ -15,6 +15,8 @@ _INDOOR = frozenset({"cook", "clean", "office", "lab", "medical", "shop"})
 _REASONS = ("opposites", "listed", "opposite directions", "different results", "different postures",
             "different activities", "hands are busy")  # fmt: skip
 _SPEECH = words_of("speech")
+PUTS, TAKES = words_of("puts_in"), words_of("takes_out")
+_INTO, _OUT = frozenset({"in", "into", "on", "onto", "over", "to"}), frozenset({"from", "off", "out of"})
 _WIDE_CLASSES = ("food", "place", "home", "kitchen", "animal", "vehicle", "instrument", "activity")
 
 
@@ -121,12 +123,25 @@ def verb_caption_features(
     features = _company(reading, slot, choice, evidence) | _runs(reading, slot, new, evidence)
     features["longer"] = float(len(new.split()) - len(reading.caption[slot.start : slot.end].split()))
     features["place clash"] = _place_clash(reading, actions[0] if actions else None)
+    if goes_back(choice):
+        opposite = slot.verb in (PUTS if choice.verb in TAKES else TAKES)
+        features |= {f"reason {'opposites' if opposite else 'listed'}": 1.0, "any reason": 1.0, "no reason": 0.0}
     if swap is not None:
         frame = _swap_frame(choice, swap)
         features["swap before tails"] = float(bool(slot.tails) and not swap.preposition)
         features["swap of a light verb"] = float(slot.rejection_reason is not None)
         features[f"swap {frame}{' in a step' if slot.order else ''}"] = 1.0
     return features
+
+
+def goes_back(choice: VerbChoice) -> bool:
+    """Whether a thing is taken from where the caption has it or puts it, or is put where the caption takes it from."""
+    if choice.tail is None or choice.swap is None:
+        return False
+    old, new = choice.tail.preposition, choice.swap.preposition
+    return (old in _INTO and new in _OUT and choice.verb in TAKES) or (
+        old in _OUT and new in _INTO and choice.verb in PUTS
+    )
 
 
 def _swap_frame(choice: VerbChoice, swap: Swap) -> str:

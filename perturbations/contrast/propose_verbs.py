@@ -7,6 +7,9 @@ import numpy as np
 from video_contrast.perturbations.contrast.clip import CaptionReading, ClipReading
 from video_contrast.perturbations.contrast.evidence import Evidence
 from video_contrast.perturbations.contrast.features import (
+    PUTS,
+    TAKES,
+    goes_back,
     verb_caption_features,
     verb_choice_features,
     verb_slot_features,
@@ -23,6 +26,7 @@ from video_contrast.perturbations.contrast.slots import (
     VerbSlot,
     with_object,
 )
+from video_contrast.perturbations.english import Sentence
 from video_contrast.perturbations.english.forms import inflect, lemma, verb_tags
 from video_contrast.perturbations.english.lexicon import words_of
 from video_contrast.seeds import Streams
@@ -34,6 +38,8 @@ _LEAST = 5  # videos that a unit of the counts needs, if the lexicon does not ha
 # Prepositions behind which anything may have been done.
 _ANYWHERE = PLACES - words_of("path_preposition")
 _TELLS = words_of("topic")  # verbs that "about" may follow
+# Results of which a thing has one: nobody peels what is chopped.
+_PIECES = frozenset({"broken", "cut", "mashed", "melted", "peeled"})
 _streams = Streams()
 
 
@@ -85,7 +91,7 @@ def _eligible(
         trial.take(written, most=_WRITTEN)
         if slot.frame == "o":
             return trial.choices
-        if slot.rejection_reason is None:
+        if slot.rejection_reason is None and (slot.order or slot.verb not in LIGHT):
             words = {choice.words for choice in written if choice.tail is None}
             likely = _likely(slot, reading, evidence)
             trial.take((choice for choice in likely if choice.words not in words), most=KEPT)
@@ -330,12 +336,34 @@ def _clash(reading: CaptionReading, slot: VerbSlot, choice: VerbChoice, evidence
         return "particle before a pronoun"
     if any(tail != choice.tail and not _goes_before(tail, slot, choice, evidence) for tail in slot.tails):
         return "does not go with what follows"
+    if _leaves_a_place(slot, choice, evidence):
+        return "not taken from there"
+    if _is_so_already(reading.sentence, slot, choice, evidence):
+        return "it is so already"
     for other in reading.verbs:
         if other.place != slot.place and other.subject == slot.subject:
             clash = evidence.excludes(other.unit, choice.unit)
             if clash and not evidence.excludes(other.unit, slot.unit):
                 return "clashes with another verb of the caption"
     return None
+
+
+def _leaves_a_place(slot: VerbSlot, choice: VerbChoice, evidence: Evidence) -> bool:
+    """Whether a thing is taken out of what only says where something is done: "grill burgers in the backyard"."""
+    if choice.tail is None or not goes_back(choice) or slot.verb in PUTS | TAKES:
+        return False
+    return not _of_kitchen(choice.tail.noun, evidence)
+
+
+def _is_so_already(sentence: Sentence, slot: VerbSlot, choice: VerbChoice, evidence: Evidence) -> bool:
+    """Whether the caption says of the object what a unit would make of it: "peel chopped onions"."""
+    if slot.noun_place is None or choice.frame == "i":
+        return False
+    words = sentence.words
+    said = [words[n] for n in sentence.children_with(slot.noun_place, "amod") if words[n].text.endswith("ed")]
+    states = {action.result for word in said for action in evidence.lexicon.actions(lemma(word.text, "VBN"))} - {"-"}
+    made = {action.result for action in evidence.lexicon.actions(choice.unit)}
+    return bool(states & made or (states & _PIECES and made & _PIECES))
 
 
 def _goes_before(tail: Tail, slot: VerbSlot, choice: VerbChoice, evidence: Evidence) -> bool:
@@ -347,7 +375,7 @@ def _goes_before(tail: Tail, slot: VerbSlot, choice: VerbChoice, evidence: Evide
         return False
     if tail.preposition in _ANYWHERE:
         return not written or choice.frame != "i" or not _of_kitchen(tail.noun, evidence)
-    own_object = choice.swap is not None and choice.swap.phrase
+    own_object = choice.frame == "p" or (choice.swap is not None and choice.swap.phrase)
     return not own_object and bool(evidence.counts.get("tail", choice.verb, tail.preposition))
 
 

@@ -158,9 +158,10 @@ def _verb_slot(sentence: Sentence, place: int) -> VerbSlot:
     subject = None if passive else sentence.subject(place)
     holders = (place,) if noun_place is None or passive else (place, noun_place)
     order = sentence.is_imperative(place)
+    unit = " ".join(part for part in (word.lemma, particle, preposition) if part)
     return VerbSlot(
         place=place,
-        unit=" ".join(part for part in (word.lemma, particle, preposition) if part),
+        unit=unit,
         verb=word.lemma,
         frame=frame,
         noun=_object_key(sentence, noun_place),
@@ -173,7 +174,7 @@ def _verb_slot(sentence: Sentence, place: int) -> VerbSlot:
         order=order,
         tails=tuple(tail for holder in holders for tail in _tails(sentence, holder, last)),
         adverbs=tuple(words[n].text for n in sentence.children_with(place, "advmod") if not place < n <= last),
-        rejection_reason=_verb_rejection(sentence, place, last, order=order),
+        rejection_reason=_verb_rejection(sentence, place, last, unit, order=order),
         subject_place=subject,
     )
 
@@ -246,15 +247,20 @@ def subject_key(sentence: Sentence, place: int | None) -> str:
     return "person" if things and load_lexicon().is_a(things[0].category, "people") else key
 
 
-def _verb_rejection(sentence: Sentence, place: int, last: int, *, order: bool) -> str | None:
+def _verb_rejection(sentence: Sentence, place: int, last: int, unit: str, *, order: bool) -> str | None:
     lemma = sentence.words[place].lemma
     return (
         ("light verb" if lemma == "be" else None)
         or _form_rejection(sentence, place)
         or _clause_rejection(sentence, place, last)
         or _object_rejection(sentence, place, last)
-        or ("light verb" if lemma in LIGHT and not (order and lemma in _STEPS) else None)
+        or ("light verb" if lemma in LIGHT and not (order and lemma in _STEPS) and not _is_action(unit) else None)
     )
+
+
+def _is_action(unit: str) -> bool:
+    """Whether a verb with its particle or preposition names an action that shows ("put on", "go down")."""
+    return " " in unit and any(action.seen for action in load_lexicon().actions(unit))
 
 
 def _form_rejection(sentence: Sentence, place: int) -> str | None:

@@ -268,6 +268,18 @@ def test_written_swaps_change_verb_and_preposition_around_the_object_and_open_li
     assert made and all(item.features["written swap"] for item in made)
 
 
+def test_swaps_go_with_where_a_thing_is_where_it_goes_and_what_was_done_to_it() -> None:
+    loaded, grilled, carried, added, dressed = proposals_of([
+        "a man loads boxes into a van", "dad grills burgers in the backyard", "two men carry a sofa down the stairs",
+        "add the chopped onions", "a woman puts on a jacket",
+    ]).proposals.values()  # fmt: skip
+    assert {item.text for item in loaded if item.antonym} >= {"a man takes boxes out of a van"}
+    assert not any("out of the backyard" in item.text for item in grilled)
+    assert carried and not any(item.text.startswith("two men sit on a sofa down") for item in carried)
+    assert added and not {item.other for item in added} & {"peel", "chop", "slice", "grate"}
+    assert "a woman takes off a jacket" in {item.text for item in dressed}
+
+
 def test_a_thing_that_is_named_twice_stays() -> None:
     assert [slot.rejection_reason for slot in thing_slots(parse_one("a snake eats another snake"))] == [
         "named twice"
