@@ -17,8 +17,7 @@ from video_contrast.options import OptionValues
 from video_contrast.rows import RetrievalRow
 from video_contrast.storage import SetFolder
 from video_contrast.teacher.checkpoint import frames_of, load_checkpoint
-from video_contrast.teacher.model_files import check_encoder
-from video_contrast.teacher.needed_models import check_generator
+from video_contrast.teacher.needed_models import check_encoder, check_generator
 from video_contrast.teacher.negative_recipe import CaptionEdits, NegativeRecipe
 from video_contrast.teacher.options import GenerateOptions, TeachOptions
 from video_contrast.teacher.splits import read_splits

@@ -24,8 +24,7 @@ from video_contrast.options import with_options
 from video_contrast.rows import RetrievalRow
 from video_contrast.seeds import digest
 from video_contrast.storage import SetDraft, SetFolder
-from video_contrast.teacher.model_files import check_endpoint
-from video_contrast.teacher.needed_models import check_generator
+from video_contrast.teacher.needed_models import check_endpoint, check_generator
 from video_contrast.teacher.negative_blocks import ANSWERS, BUILDER, CONFIG, COUNTS, NegativeBlocks
 from video_contrast.teacher.negative_recipe import NegativeRecipe
 from video_contrast.teacher.negatives import attempts_of, edits_of

@@ -23,8 +23,9 @@ from video_contrast.perturbations.contrast.kinds import RULES
 from video_contrast.rows import RetrievalRow
 from video_contrast.seeds import Streams, digest
 from video_contrast.teacher.caption_rows import CaptionNegatives, TaughtCaption
+from video_contrast.teacher.needed_models import content
 from video_contrast.teacher.negative_recipe import READY, NegativeRecipe, choice_tables, texts_of
-from video_contrast.teacher.similarity import content, cosines, load_encoder
+from video_contrast.teacher.similarity import cosines, load_encoder
 
 if TYPE_CHECKING:
     from video_contrast.builders.assembly.clip_contrasts import Attempt, ContrastGenerator

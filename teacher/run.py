@@ -23,12 +23,10 @@ from video_contrast.teacher.batches import groups_of
 from video_contrast.teacher.checkpoint import adapted, frames_of, load_checkpoint
 from video_contrast.teacher.gate import FigureRow, paired_rows
 from video_contrast.teacher.material import prepare
-from video_contrast.teacher.model_files import check_encoder
-from video_contrast.teacher.needed_models import check_generator, is_stored
+from video_contrast.teacher.needed_models import check_encoder, check_generator, content, is_stored
 from video_contrast.teacher.negative_recipe import NegativeRecipe
 from video_contrast.teacher.options import TeachOptions
 from video_contrast.teacher.saving import RunIdentity, drop_broken, plot_curves, same_run
-from video_contrast.teacher.similarity import content
 from video_contrast.teacher.splits import SplitRows, read_splits
 from video_contrast.teacher.training import TrainedSteps, train
 
@@ -157,7 +155,7 @@ def recipe_of(dataset: str | Path, request: TeachOptions) -> NegativeRecipe:
     """Which negatives the options ask for."""
     generator = request.generator
     if generator == "auto":
-        generator = "shapes" if _is_shapes(Path(dataset)) else "lexicon"
+        generator = "shapes" if SetFolder(Path(dataset)).builder == "shapes" else "lexicon"
     return NegativeRecipe.of(request, generator, request.seed)
 
 
@@ -177,10 +175,6 @@ def _digest(rows: Sequence[RetrievalRow]) -> str:
     """What of a split decides the training: its clips and their captions."""
     facts = ((row["id"], row["video_path"], row["start"], row["end"], *row["captions"]) for row in rows)
     return digest(*(fact for row_facts in facts for fact in row_facts)).hex()[:12]
-
-
-def _is_shapes(root: Path) -> bool:
-    return SetFolder(root).builder == "shapes"
 
 
 def _processes() -> Processes:

@@ -1,7 +1,6 @@
 """The teacher's similarity of captions: a sentence encoder, or latent semantic analysis where there is none."""
 
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import TypeAlias
 
 import numpy as np
@@ -9,6 +8,7 @@ import numpy.typing as npt
 
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.teacher.caption_rows import CaptionNegatives
+from video_contrast.teacher.needed_models import check_encoder
 
 DIMENSIONS = 64
 Encode: TypeAlias = Callable[[Sequence[str]], npt.NDArray[np.float32]]  # n texts to float32[n, d]
@@ -47,7 +47,6 @@ def load_encoder(name: str, documents: Sequence[Sequence[str]]) -> Encode:
     if name == "lsa":
         return latent_semantics(documents)
     from video_contrast.hub import asked_once
-    from video_contrast.teacher.model_files import check_encoder
 
     check_encoder(name)
     from sentence_transformers import SentenceTransformer
@@ -58,13 +57,6 @@ def load_encoder(name: str, documents: Sequence[Sequence[str]]) -> Encode:
     except (OSError, ValueError, RuntimeError) as error:
         raise VideoContrastError(f"--encoder {name} cannot be loaded as a sentence encoder: {error}") from error
     return lambda texts: np.asarray(model.encode(list(texts), batch_size=64, show_progress_bar=False), np.float32)
-
-
-def content(model: str | None) -> str | None:
-    """What a model is known by: a folder by its name and files, so that one trained anew is another; else its name."""
-    from video_contrast.runner.locate import digest_of
-
-    return f"{model}@{digest_of(Path(model))[:12]}" if model and Path(model).is_dir() else model
 
 
 def cosines(encode: Encode, rows: Sequence[CaptionNegatives]) -> list[list[float]]:
