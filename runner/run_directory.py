@@ -9,7 +9,6 @@ import errno
 import platform
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
@@ -173,12 +172,7 @@ def _disk_full(error: Exception) -> bool:
 
 def versions() -> dict[str, str]:
     """Versions of what a number may depend on."""
-    return {"python": platform.python_version(), "video-contrast": __version__, **_installed()}
-
-
-@cache
-def _installed() -> dict[str, str]:
-    installed = {}
+    installed = {"python": platform.python_version(), "video-contrast": __version__}
     for package in PACKAGES:
         with suppress(PackageNotFoundError):
             installed[package] = version(package)

@@ -158,8 +158,8 @@ def _model(name: str, options: ScoreOptions) -> tuple[ModelSource, Kind]:
     """Where the model is, and its kind."""
     kinds = all_kinds()
     names = [known for kind in kinds.values() for known in kind.names]
-    if _no_files(kinds.get(options.kind or "")):
-        names.append(name)
+    if options.kind in kinds and any(known.endswith(":") for known in kinds[options.kind].names):
+        names.append(name)  # of a served model, which is no file here
     source = locate(name, revision=options.revision, names=tuple(names))
     return source, choose(source, options.kind)
 
@@ -168,11 +168,6 @@ def _questions(kind: Kind, options: ScoreOptions) -> Questions:
     if options.questions == "without":
         return "left out"
     return "asked" if kind.asks else "joined"
-
-
-def _no_files(kind: Kind | None) -> bool:
-    """Whether a kind that was asked for by name takes models that are no files here (served ones)."""
-    return kind is not None and any(name.endswith(":") for name in kind.names)
 
 
 def _sampling(kind: Kind, source: ModelSource, options: ScoreOptions) -> Sampling:

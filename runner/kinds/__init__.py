@@ -103,8 +103,11 @@ def choose(source: ModelSource, override: str | None = None) -> Kind:
         if override not in known:
             raise unknown_name("model kind", override, list(known))
         return known[override]
-    if named := [model_kind for model_kind in known.values() if _is_named(source.name, model_kind)]:
-        return named[0]
+    for model_kind in known.values():  # by a name ("random"), or a scheme ("served:")
+        if any(
+            source.name == name or (name.endswith(":") and source.name.startswith(name)) for name in model_kind.names
+        ):
+            return model_kind
     if source.path is not None and (source.path / "precomputed.json").exists():
         return known["precomputed"]
     if source.modules is not None:  # before the class inside: its prompts and pooling are part of the model
@@ -113,19 +116,10 @@ def choose(source: ModelSource, override: str | None = None) -> Kind:
     by_type = {name: model_kind for model_kind in reversed(known.values()) for name in model_kind.model_types}
     if taken := by_class.get(source.architecture) or by_type.get(source.model_type):
         return taken
-    if source.config.get("auto_map"):  # code of its own; the kind says what methods it must have
-        return known["generated" if _writes(source) else "video_dual_encoder"]
+    if own := source.config.get("auto_map"):  # code of its own; the kind says what methods it must have
+        writes = WRITES & set(own) or source.architecture.endswith(WRITERS)  # some say so by their class alone
+        return known["generated" if writes else "video_dual_encoder"]
     raise _not_taken(source, list(known))
-
-
-def _is_named(model: str, model_kind: Kind) -> bool:
-    """Whether a model's name is one of a kind's, or begins with its scheme ("served:")."""
-    return any(model == name or (name.endswith(":") and model.startswith(name)) for name in model_kind.names)
-
-
-def _writes(source: ModelSource) -> bool:
-    """Whether a model with code of its own writes text; some say so by the name of their class alone."""
-    return bool(WRITES & set(source.config["auto_map"])) or source.architecture.endswith(WRITERS)
 
 
 def _not_taken(source: ModelSource, known: list[str]) -> UsageError:

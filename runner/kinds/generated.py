@@ -35,7 +35,7 @@ from video_contrast.runner.kinds.base import (
 )
 from video_contrast.runner.kinds.chat_prompts import ChatPrompts, FramesAs, broken_up, control_tokens, images_of
 from video_contrast.runner.kinds.loading import explained, load_model, load_processor, own_code, tokenizer_of
-from video_contrast.runner.kinds.recipes import generated_types
+from video_contrast.runner.kinds.recipes import types_in
 from video_contrast.runner.kinds.served_reading import read_answers
 from video_contrast.untyped import Processor, Tensor, Tokenizer, TorchModel
 
@@ -371,7 +371,7 @@ def heard(head: Any) -> Iterator[list[Tensor]]:  # a torch module, or None
     family="pair",
     summary="letters, or yes and no, by generation: video language models with code of their own, and others",
     requirements="--trust-remote-code for a repository's code, and what that needs",
-    model_types=generated_types(),
+    model_types=types_in("generated"),
     asks=True,
     options=kind_options(GeneratedOptions),
 )

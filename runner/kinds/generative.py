@@ -42,7 +42,7 @@ from video_contrast.runner.kinds.prefix import (
     common_length,
     score_unshared,
 )
-from video_contrast.runner.kinds.recipes import OwnerFrames, recipe_of, scored_types
+from video_contrast.runner.kinds.recipes import OwnerFrames, recipe_of, types_in
 from video_contrast.runner.kinds.video_metadata import told_times
 from video_contrast.untyped import Processor, Tensor, TorchModel
 
@@ -354,7 +354,7 @@ THINKERS = {
     family="pair",
     summary="generative video models: yes/no, log-likelihood or letter, without generating",
     requirements="torchvision built for your torch (`pip install video-contrast[vlm]`)",
-    model_types=scored_types(),
+    model_types=types_in("tested", "expected"),
     asks=True,
     options=kind_options(ScoringOptions),
     tested=(

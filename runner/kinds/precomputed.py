@@ -18,7 +18,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 
@@ -170,10 +170,6 @@ def _conditions(whole: Json) -> Mapping[str, Json]:
     return entries if isinstance(entries, dict) else {"conditions": None}
 
 
-def _npy(path: Path, tensor: str) -> np.ndarray:
-    return np.asarray(np.load(path, mmap_mode="r", allow_pickle=False))
-
-
 def _safetensors(path: Path, tensor: str) -> np.ndarray:
     from safetensors.numpy import load_file
 
@@ -189,7 +185,11 @@ def _parquet(path: Path, tensor: str) -> np.ndarray:
     return np.stack([column.to_numpy() for column in pq.read_table(path).columns], axis=1)
 
 
-READERS = {".npy": _npy, ".safetensors": _safetensors, ".parquet": _parquet}
+READERS: dict[str, Callable[[Path, str], np.ndarray]] = {
+    ".npy": lambda path, _: np.load(path, mmap_mode="r", allow_pickle=False),
+    ".safetensors": _safetensors,
+    ".parquet": _parquet,
+}
 
 
 @kind(

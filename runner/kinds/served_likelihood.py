@@ -171,7 +171,8 @@ def read_prompt_tokens(output: Json) -> Answer:
     choice = output.choices[0] if getattr(output, "choices", None) else None
     rows = rows or getattr(choice, "prompt_logprobs", None)
     if rows:
-        return {"tokens": [_prompt_token(row) for row in rows if row]}
+        first = (next(iter(row.values())) for row in rows if row)  # vLLM lists the token of the prompt first
+        return {"tokens": [(entry.get("decoded_token") or "", entry["logprob"]) for entry in first]}
     prompt = getattr(output, "prompt", None)
     if prompt and isinstance(prompt, list) and isinstance(prompt[0], Mapping) and prompt[0].get("logprobs"):  # Together
         return {"tokens": _paired(prompt[0]["logprobs"])}
@@ -182,12 +183,6 @@ def read_prompt_tokens(output: Json) -> Answer:
         "the server does not return the log-probabilities of its prompt, which --scoring loglik needs; give "
         "--logprobs-by echo or prompt_logprobs, whichever it knows, or --scoring yesno or letter"
     )
-
-
-def _prompt_token(row: Mapping[str, Json]) -> TokenLog:
-    """The token of the prompt: vLLM lists it first, whatever its rank."""
-    entry = next(iter(row.values()))
-    return entry.get("decoded_token") or "", entry["logprob"]
 
 
 def read_answer_tokens(output: Json) -> Answer:

@@ -7,7 +7,7 @@ import pytest
 from video_contrast.errors import UsageError
 from video_contrast.runner.doctor.known import check_recipe
 from video_contrast.runner.kinds import ModelSource, choose
-from video_contrast.runner.kinds.recipes import all_recipes, generated_types, generative_types, scored_types
+from video_contrast.runner.kinds.recipes import all_recipes, generative_types, types_in
 
 
 def mapped() -> set[str]:
@@ -34,13 +34,13 @@ def test_what_is_expected_to_take_clips_has_a_video_processor() -> None:
     assert {name.removesuffix("_thinker") for name in said} - {"glm4v_moe"} <= set(VIDEO)
 
 
-@pytest.mark.parametrize("name", sorted(scored_types()))
+@pytest.mark.parametrize("name", sorted(types_in("tested", "expected")))
 def test_what_can_be_scored_is_chosen_by_its_type(name: str) -> None:
     assert choose(ModelSource("model", config={"model_type": name})).name == "generative"
 
 
 def test_what_only_generates_is_chosen_by_its_type() -> None:
-    names = generated_types()
+    names = types_in("generated")
     assert names and {choose(ModelSource("model", config={"model_type": name})).name for name in names} == {"generated"}
 
 

@@ -184,11 +184,6 @@ def generative_types() -> dict[str, Coverage]:
     return types | {row["model_type"]: Coverage(row["state"], row["why"]) for row in _table("coverage.tsv")}
 
 
-def scored_types() -> tuple[str, ...]:
-    """All types of which log-probabilities are tested, or expected to work."""
-    return tuple(name for name, coverage in generative_types().items() if coverage.state in ("tested", "expected"))
-
-
-def generated_types() -> tuple[str, ...]:
-    """All types that are scored by the letters that they generate, and not by log-probabilities of captions."""
-    return tuple(name for name, coverage in generative_types().items() if coverage.state == "generated")
+def types_in(*states: str) -> tuple[str, ...]:
+    """All types that are in one of some states of `Coverage`."""
+    return tuple(name for name, coverage in generative_types().items() if coverage.state in states)
