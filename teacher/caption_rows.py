@@ -52,10 +52,6 @@ class RejectedCandidate(TypedDict):
     probability: float | None  # by the judge, where no rule rejected it
 
 
-def _without_text(edit: GeneratedEdit) -> EditRecord:
-    return cast(EditRecord, {key: value for key, value in edit.items() if key != "text"})
-
-
 def items_of(
     captions: Sequence[GeneratedCaption], clips: Mapping[str, RetrievalRow], seed: int
 ) -> Iterator[MultipleChoiceRow]:
@@ -70,7 +66,8 @@ def items_of(
         item = f"{caption['id']}-{caption['number']}"
         label = int(stream("generated", seed, item).integers(len(caption["edits"]) + 1))
         candidates, kinds = [edit["text"] for edit in caption["edits"]], list(caption["kinds"])
-        edits: list[EditRecord | None] = [_without_text(edit) for edit in caption["edits"]]
+        without_text = ({k: v for k, v in edit.items() if k != "text"} for edit in caption["edits"])
+        edits = cast(list[EditRecord | None], list(without_text))
         candidates.insert(label, caption["caption"])
         kinds.insert(label, "true")
         edits.insert(label, None)

@@ -4,7 +4,6 @@ The library's evaluation loop is not used: it puts outputs of single samples tog
 against every caption, and the in-batch term whole batches.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -187,7 +186,8 @@ def _retrieved(pairs: Pairs, part: Part, clips: dict[int, Vector], texts: dict[s
         return {}
     columns = {text: column for column, text in enumerate(texts)}
     every = torch.from_numpy(np.stack(list(texts.values()))).to(pairs.device)
-    distinct = np.concatenate(list(_joined(pairs, np.stack([clips[clip] for clip in order]), every)))
+    blocks = torch.from_numpy(np.stack([clips[clip] for clip in order])).split(CLIPS_AT_A_TIME)
+    distinct = np.concatenate([pairs.join(block.to(pairs.device), every).cpu().numpy() for block in blocks])
     rows = np.array([place[part.clips[n]] for n in numbers])
     column = np.array([columns[part.rows[n]["caption"]] for n in numbers])
     similarities = distinct[:, column]
@@ -213,12 +213,6 @@ def _retrieved(pairs: Pairs, part: Part, clips: dict[int, Vector], texts: dict[s
         ranks = choice_ranks(np.stack(scores), np.zeros(len(scores), np.int64))
         hits["random options"] = Hits(ranks.hit(1), clusters)
     return hits
-
-
-def _joined(pairs: Pairs, videos: Vector, texts: torch.Tensor) -> Iterator[Vector]:
-    for begin in range(0, len(videos), CLIPS_AT_A_TIME):
-        block = torch.from_numpy(videos[begin : begin + CLIPS_AT_A_TIME]).to(pairs.device)
-        yield pairs.join(block, texts).cpu().numpy()
 
 
 def _video(row: TaughtCaption) -> str:

@@ -40,7 +40,14 @@ def read_splits(dataset: str | Path, options: DataOptions) -> SplitRows:
         raise UsageError(f"--dataset {dataset}: a set of the Hub holds no videos; give --video-root FOLDER")
     if not on_hub and not root.is_dir():
         raise VideoContrastError(f"--dataset {dataset}: no set there; make one with `video-contrast build`")
-    tables = _of_hub(name, config) if on_hub else _of_folder(root, options)
+    if on_hub:
+        tables = _of_hub(name, config)
+    else:  # only the splits that are asked for are read
+        folder = SetFolder.open(root)
+        tables = {
+            name: folder.retrieval_rows(config, name) if name in (split, validation) else []
+            for name in folder.splits(config)
+        }
     if split not in tables:
         only = f"only {', '.join(tables)} (--split names one)"
         raise UsageError(f"--dataset {dataset}: config {config!r} has no split {split!r}, {only}")
@@ -67,14 +74,6 @@ def _set_aside(videos: set[str]) -> set[str]:
         return aside
     in_order = sorted(videos, key=lambda name: drawn[name])
     return set(in_order[: math.ceil(len(videos) / 10)]) if len(videos) > 1 else set()
-
-
-def _of_folder(root: Path, options: DataOptions) -> dict[str, list[RetrievalRow]]:
-    """The splits of the config; only those that are asked for are read."""
-    folder = SetFolder.open(root)
-    names = folder.splits(options.config)
-    needed = (options.split, options.validation)
-    return {name: folder.retrieval_rows(options.config, name) if name in needed else [] for name in names}
 
 
 def _of_hub(name: str, config: str) -> dict[str, list[RetrievalRow]]:

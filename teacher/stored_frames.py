@@ -124,11 +124,8 @@ def _affine(images: Processor) -> tuple[torch.Tensor, torch.Tensor]:
             f"{list(values.shape)}"
         )
     black, white = values[:, :, values.shape[2] // 2, values.shape[3] // 2]
-    return _channels((white - black) / 255), _channels(black)
-
-
-def _channels(values: np.ndarray) -> torch.Tensor:
-    return torch.tensor(values, dtype=torch.float32).view(3, 1, 1)
+    scale, offset = torch.tensor(np.stack([(white - black) / 255, black]), dtype=torch.float32).view(2, 3, 1, 1)
+    return scale, offset
 
 
 def write_array(path: Path, count: int, parts: Iterable[tuple[int | slice, np.ndarray]]) -> None:

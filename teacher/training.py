@@ -59,7 +59,11 @@ def train(
     pairs = Pairs(model, options.freeze)
     if options.gradient_checkpointing:
         pairs.save_memory()
-    _choose_temperature(pairs, options)
+    learned = options.logit_scale == "learned"
+    if learned and pairs.scale is None:
+        raise UsageError(f"--logit-scale learned: {type(model).__name__} has no logit scale")
+    if pairs.scale is not None:
+        pairs.scale.requires_grad_(learned)
     steps = -(-len(splits.train.clips) // options.batch_size)
     total = options.epochs * -(-steps // options.accumulate)
     saved = saving.newest(output)
@@ -128,14 +132,6 @@ class _StopAfter(TrainerCallback):
     ) -> TrainerControl:
         control.should_training_stop |= state.global_step >= self.steps
         return control
-
-
-def _choose_temperature(pairs: Pairs, options: TrainingOptions) -> None:
-    learned = options.logit_scale == "learned"
-    if learned and pairs.scale is None:
-        raise UsageError(f"--logit-scale learned: {type(pairs.model).__name__} has no logit scale")
-    if pairs.scale is not None:
-        pairs.scale.requires_grad_(learned)
 
 
 def _stale(state: TrainerState, trainer: Trainer | None = None) -> int:
