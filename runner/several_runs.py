@@ -76,7 +76,7 @@ def score_each(
 
 def _with_frames(jobs: Sequence[Job | str], folder: Path) -> Iterator[Job | str]:
     """The jobs, those that look at the same frames with a store of them, which is gone after the last one."""
-    keys = [_frames_key(job) if isinstance(job, Job) else None for job in jobs]
+    keys = [frames_key(job) if isinstance(job, Job) else None for job in jobs]
     stores: dict[tuple[Path, Sampling], FrameStore] = {}
     try:
         for number, (job, key) in enumerate(zip(jobs, keys, strict=True)):
@@ -95,7 +95,7 @@ def _with_frames(jobs: Sequence[Job | str], folder: Path) -> Iterator[Job | str]
             folder.rmdir()
 
 
-def _frames_key(job: Job) -> tuple[Path, Sampling] | None:
+def frames_key(job: Job) -> tuple[Path, Sampling] | None:
     """Which frames a job looks at; None for models that see none, and videos that are yet to be fetched."""
     return None if job.kind.family == "text" or job.video_root is None else (job.video_root, job.sampling)
 

@@ -12,13 +12,12 @@ from video_contrast.files import JsonObject
 from video_contrast.remote import address_of
 from video_contrast.runner.checkpoints import Checkpoint, checkpoints_in, is_whole
 from video_contrast.runner.frame_store import FrameStore
-from video_contrast.runner.job import Job
 from video_contrast.runner.locate import signature
 from video_contrast.runner.options import WatchOptions
 from video_contrast.runner.run_directory import is_of
 from video_contrast.runner.score_call import make_job, request_record, score_job
 from video_contrast.runner.sets import load_set
-from video_contrast.runner.several_runs import FRAMES, Caught, FindSet, RunOutcome, free_memory
+from video_contrast.runner.several_runs import FRAMES, Caught, FindSet, RunOutcome, frames_key, free_memory
 from video_contrast.storage import RunFolder
 
 
@@ -70,7 +69,8 @@ def watch(
                     with Caught() as caught:
                         folder_of_set = find_set(dataset, configs)
                         job = make_job(checkpoint.path, dataset, configs, folder=folder_of_set, request=options)
-                        frames = frames or _frames(job, request.output)
+                        if frames is None and (key := frames_key(job)):
+                            frames = FrameStore.on(request.output / FRAMES, key[0])
                         outcome = replace(outcome, result=score_job(replace(job, frames=frames)))
                     outcome = replace(outcome, error=caught.error)
                     free_memory()
@@ -83,12 +83,6 @@ def watch(
     finally:
         if frames is not None:
             frames.remove()
-
-
-def _frames(job: Job, output: Path) -> FrameStore | None:
-    if job.kind.family == "text" or job.video_root is None:
-        return None
-    return FrameStore.on(output / FRAMES, job.video_root)
 
 
 def _files(folder: Path) -> dict[str, list[int]]:

@@ -2,9 +2,8 @@
 
     result.py     what a check says, and which failures stop a run
     probe.py      a few items of the set, decoded once, and their scores by any family of models
-    reacting.py   scores react to another clip, grey frames, the inside of frames, reversal, times, another caption
+    reacting.py   scores react to another clip, grey frames, the inside of frames, order, times, a caption, every frame
     steady.py     scores do not change with batch, order, candidates, padding, position, repetition, process
-    seeing.py     every frame that is handed over is looked at
     captions.py   ends of captions, cut captions, upper case, scripts
     truth.py      true captions beat those of other clips
     known.py      what a family's recipe says holds

@@ -12,9 +12,8 @@ from video_contrast.runner.doctor.cost import check_cost
 from video_contrast.runner.doctor.known import check_lengths, check_recipe
 from video_contrast.runner.doctor.pictures import check_pictures
 from video_contrast.runner.doctor.probe import Probe, make_probe
-from video_contrast.runner.doctor.reacting import check_reactions
+from video_contrast.runner.doctor.reacting import check_frames, check_reactions
 from video_contrast.runner.doctor.result import Outcome, SelfTest
-from video_contrast.runner.doctor.seeing import check_frames
 from video_contrast.runner.doctor.steady import check_finite, check_steadiness
 from video_contrast.runner.doctor.truth import check_channels, check_truth
 from video_contrast.runner.evidence import traces

@@ -1,4 +1,4 @@
-"""Scores react to what is shown and said: another clip, grey frames, the inside of frames, order, times, a caption."""
+"""Scores react to what is shown and said: to clip, grey frames, inside, order, times, caption, and every frame."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ from dataclasses import replace
 
 import numpy as np
 
-from video_contrast.runner.doctor.probe import GREY, Probe, finite, grey
+from video_contrast.runner.doctor.probe import GREY, Probe, difference, finite, grey
 from video_contrast.runner.doctor.result import Outcome
 from video_contrast.runner.kinds.base import ClipFrames
 
 SLOW = 20.0  # seconds at least, since some families write whole seconds
 SEVERAL = 4  # clips; fewer plain answers may all stay the same by chance
 BORDER = 3  # pixels; what the text of a printed array shows of it
+PLACES = 4  # of a clip, at which a frame is exchanged
 
 
 def check_reactions(probe: Probe) -> Iterator[Outcome]:
@@ -117,3 +118,50 @@ def _caption(probe: Probe) -> Outcome:
         says = f"other captions: {probe.in_units(change):.2g} sd apart"
         return Outcome("caption", "pass", says, probe.numbers(change))
     return Outcome("caption", *probe.unmoved("all captions of a clip have the same score"), probe.numbers(change))
+
+
+def check_frames(probe: Probe, sampled: int) -> Outcome:
+    """The verdict "frames".
+
+    A clip of one frame, repeated, gets another clip's frame at one place after the other: the scores must change. Where
+    they do not, the two frames change parts, so that a maximum over frames shows it too.
+    """
+    count = len(probe.clips[0].frames)
+    if count != sampled:
+        return Outcome("frames", "fail", f"{count} frames are handed over, {sampled} were asked for")
+    places = sorted({int(n) for n in np.linspace(0, count - 1, PLACES)})
+    clip = probe.clips[0]
+    own, foreign = clip.frames[0], _like(probe.other(0).frames[0], clip.frames[0])
+    seen = {*_shown_places(probe, own, foreign, places)}
+    if len(seen) < len(places):
+        seen.update(_shown_places(probe, foreign, own, [place for place in places if place not in seen]))
+    numbers: dict[str, float] = {"frames": count, "tried": len(places), "seen": len(seen)}
+    if len(seen) == len(places):
+        says = f"{count} frames asked for and handed over; all {len(places)} tried show"
+        return Outcome("frames", "pass", says, numbers)
+    dark = ", ".join(str(place) for place in places if place not in seen)
+    says = f"{count} frames are handed over, and what frame {dark} shows changes nothing"
+    return Outcome("frames", *probe.unmoved(says, may_be_small=True), numbers)
+
+
+def _shown_places(probe: Probe, still: np.ndarray, other: np.ndarray, places: Sequence[int]) -> Iterator[int]:
+    """The places of a clip of one frame, repeated, at which another frame changes the scores."""
+
+    def scores(frames: np.ndarray) -> np.ndarray:
+        return probe.scores([replace(probe.clips[0], frames=frames)], probe.captions_of(0))
+
+    frames = np.repeat(still[None], len(probe.clips[0].frames), 0)
+    unchanged = scores(frames)
+    for place in places:
+        changed = frames.copy()
+        changed[place] = other
+        if difference(unchanged, scores(changed)) > 0:
+            yield place
+
+
+def _like(frame: np.ndarray, model: np.ndarray) -> np.ndarray:
+    """A frame in the size of another one, by repeating and cutting pixels."""
+    height, width = model.shape[:2]
+    rows = np.arange(height) * frame.shape[0] // height
+    columns = np.arange(width) * frame.shape[1] // width
+    return np.asarray(frame[rows][:, columns])
