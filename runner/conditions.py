@@ -18,6 +18,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from video_contrast.errors import UsageError, unknown_name
+from video_contrast.files import Json
 from video_contrast.rows import TextRecipe, VideoRecipe
 
 SEVERITIES = (1, 2, 3, 4, 5)
@@ -34,6 +35,11 @@ class Visual:
     seed: int = 0
     scope: str = "clip"
     order: str = "perturb_then_sample"
+
+    @classmethod
+    def from_record(cls, record: Mapping[str, Json]) -> Visual:
+        """The treatment that `dataclasses.asdict` wrote into a record; JSON, so its types are those of the fields."""
+        return cls(**record)
 
     @property
     def is_control(self) -> bool:

@@ -153,9 +153,7 @@ def _record(run: Run, scorer: TableScorer, missing: dict[str, str], *, seconds: 
     if counts.unseen:
         entry["n_unseen"] = len(counts.unseen)
     if any(clip.segments for clip in plan.views):
-        alone = isinstance(run.model, Encoder) and frames_by_themselves(run.model)
-        sizes = "each in its own; perturbed, scaled into the smallest" if alone else "scaled into the smallest"
-        entry["edited_clips"] = {"frames": f"{frame_grid.RULE} {frame_grid.VERSION}", "sizes": sizes}
+        entry["edited_clips"] = _edited_clips(run)
 
     def relative(file: str) -> str:
         return Path(file).relative_to(run.video_root).as_posix()
@@ -190,6 +188,13 @@ def _scored_set(job: Job) -> ScoredSet:
     if prompts:
         entry["prompts"] = prompts
     return entry
+
+
+def _edited_clips(run: Run) -> dict[str, str]:
+    """How frames of edited clips were chosen, and in which size parts of different sizes were shown."""
+    alone = isinstance(run.model, Encoder) and frames_by_themselves(run.model)
+    shown = "each in its own; perturbed, scaled into the smallest" if alone else "scaled into the smallest"
+    return {"frames": f"{frame_grid.RULE} {frame_grid.VERSION}", "sizes": shown}
 
 
 def _model_counts(run: Run) -> JsonObject:

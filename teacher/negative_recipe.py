@@ -14,6 +14,7 @@ from video_contrast.perturbations.contrast.kinds import RULES
 from video_contrast.perturbations.contrast.proposal import Kind
 from video_contrast.storage import SetFolder
 
+GENERATORS = ("auto", "shapes", "lexicon", "t5", "mlm", "llm", "set")
 READY = ("shapes", "set")  # negatives that are known, not proposed and judged
 
 
@@ -31,7 +32,7 @@ class NegativeRecipe:
 
     actions: int  # a caption, at most
     objects: int
-    generator: str = "lexicon"  # of `TeachOptions`, never "auto"
+    generator: str = "lexicon"  # one of `GENERATORS`
     seed: int = 0
     model: str | None = None  # checkpoint of the generator; of "set" the folder that `video-contrast generate` wrote
     options: str | None = None  # of the generator: "name=value,..."
@@ -71,7 +72,9 @@ class NegativeRecipe:
         return own
 
     def check(self) -> None:
-        """Raises a UsageError for an option that does not exist, or options that do not go together."""
+        """Raises a UsageError for a generator or option that does not exist, or options that do not go together."""
+        if self.generator not in GENERATORS:
+            raise unknown_name("generator", self.generator, GENERATORS)
         if self.generator == "set" and not (self.model and Path(self.model).is_dir()):
             raise UsageError("--generator set needs --generator-model, a folder that `video-contrast generate` wrote")
         if self.generator == "set" and not choice_tables(SetFolder.open(str(self.model))):

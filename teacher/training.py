@@ -59,11 +59,7 @@ def train(
     pairs = Pairs(model, options.freeze)
     if options.gradient_checkpointing:
         pairs.save_memory()
-    learned = options.logit_scale == "learned"
-    if learned and pairs.scale is None:
-        raise UsageError(f"--logit-scale learned: {type(model).__name__} has no logit scale")
-    if pairs.scale is not None:
-        pairs.scale.requires_grad_(learned)
+    _choose_temperature(pairs, options)
     steps = -(-len(splits.train.clips) // options.batch_size)
     total = options.epochs * -(-steps // options.accumulate)
     saved = saving.newest(output)
@@ -132,6 +128,14 @@ class _StopAfter(TrainerCallback):
     ) -> TrainerControl:
         control.should_training_stop |= state.global_step >= self.steps
         return control
+
+
+def _choose_temperature(pairs: Pairs, options: TrainingOptions) -> None:
+    learned = options.logit_scale == "learned"
+    if learned and pairs.scale is None:
+        raise UsageError(f"--logit-scale learned: {type(pairs.model).__name__} has no logit scale")
+    if pairs.scale is not None:
+        pairs.scale.requires_grad_(learned)
 
 
 def _stale(state: TrainerState, trainer: Trainer | None = None) -> int:
