@@ -18,6 +18,8 @@ from video_contrast.audit.records import (
 from video_contrast.console import counted
 from video_contrast.reports.compare import shown
 from video_contrast.reports.layout import percent
+from video_contrast.reports.table_formats import markdown
+from video_contrast.reports.terminal import BEST, TableLine
 from video_contrast.rows import MultipleChoiceRow
 
 Records = Mapping[str, XrayRecord]  # name of a set -> its X-ray
@@ -241,8 +243,7 @@ def side_by_side(records: Records) -> str:
             rows[text] = [f"{finding['count']:,}" if finding else "–" for finding in findings]
     points = next(iter(records.values()))["power"]["points"]
     rows[f"source videos for {points:g} points"] = [f"{r['power']['clusters_needed']:,}" for r in records.values()]
-    lines = [f"| | {' | '.join(records)} |", "|---|" + "---|" * len(records)]
-    return "\n".join([*lines, *(f"| {name} | {' | '.join(cells)} |" for name, cells in rows.items())])
+    return markdown([TableLine(name, None, cells) for name, cells in rows.items()], list(records))
 
 
 def blind_models(record: XrayRecord) -> dict[str, NamedScorer]:
@@ -254,8 +255,8 @@ def _blind_cell(record: XrayRecord, key: str) -> str:
     model = blind_models(record).get(key)
     if model is None:
         return "–"
-    text = f"{100 * model['accuracy']:.1f}{interval(model)}"
-    return f"**{text}**" if key == record["blind"]["best"]["key"] else text
+    best = f" {BEST}" if key == record["blind"]["best"]["key"] else ""
+    return f"{100 * model['accuracy']:.1f}{interval(model)}{best}"
 
 
 def findings(record: XrayRecord) -> list[tuple[str, Finding]]:

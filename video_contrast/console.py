@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import sys
 import warnings
 from collections.abc import Iterable, Sequence
@@ -17,14 +16,12 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 from video_contrast.options import Flag
 
 if TYPE_CHECKING:
-    from rich.table import Table
     from tqdm import tqdm
 
 Item = TypeVar("Item")
 
 AsJson = Annotated[bool, "print the result as JSON, and nothing else", Flag(name="--json")]
 _QUIET = "VIDEO_CONTRAST_QUIET"  # in the environment, since workers are processes of their own
-WIDTH = 140  # of a table that goes to a file
 
 
 def hush() -> None:
@@ -95,12 +92,3 @@ def aligned(grid: Sequence[Sequence[str]], left: int = 1) -> list[str]:
 def print_json(value: object) -> None:
     """Prints JSON with sorted keys. NaN is refused, as everywhere."""
     print(json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False, allow_nan=False, default=str))
-
-
-def print_table(table: Table) -> None:
-    """Prints a rich table: in the terminal's width and colours, in plain text to a file."""
-    from rich.console import Console
-
-    terminal = sys.stdout.isatty()
-    width = shutil.get_terminal_size((WIDTH, 24)).columns if terminal else WIDTH
-    Console(width=width, highlight=False).print(table)

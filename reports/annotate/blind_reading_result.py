@@ -15,6 +15,7 @@ from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import write_text
 from video_contrast.metrics.interval import share_interval
 from video_contrast.reports.annotate.blind_reading import QUESTIONS, read_key
+from video_contrast.reports.terminal import TableLine
 
 Row = dict[str, str]
 # Columns of the table: name, and the votes (wording, truth) that count; None for any.
@@ -133,27 +134,20 @@ def results(rows: Sequence[Row]) -> ReadingResult:
     return {"sources": sources, "agreement": {question: _agreement(rows, question, readers) for question in QUESTIONS}}
 
 
-def markdown(result: ReadingResult) -> list[str]:
-    """The table in markdown and the lines of agreement."""
-    lines = [
-        f"| source | reader | pairs | {' | '.join(name for name, _, _ in COLUMNS)} |",
-        "|" + "---|" * (3 + len(COLUMNS)),
-    ]
-    lines += [f"| {' | '.join(cells)} |" for cells in table_cells(result)]
-    return [*lines, "", *agreement_lines(result)]
+HEADS = ("reader", "pairs", *(name for name, _, _ in COLUMNS))
 
 
-def table_cells(result: ReadingResult) -> list[list[str]]:
-    """The table's cells: percent, and the 95 % interval of the last column."""
-    cells = []
+def table_lines(result: ReadingResult) -> list[TableLine]:
+    """A line a source and reader under `HEADS`: percent, and the 95 % interval of the last column."""
+    lines = []
     for source, by_reader in result["sources"].items():
         for reader, shares in by_reader.items():
             percents = [f"{100 * shares[name]['share']:.0f}" for name, _, _ in COLUMNS]
             last: ColumnShare = shares[COLUMNS[-1][0]]
             if last["low"] is not None and last["high"] is not None:
                 percents[-1] += f" [{100 * last['low']:.0f}, {100 * last['high']:.0f}]"
-            cells.append([source.replace("|", "\\|"), reader, str(shares["pairs"]), *percents])
-    return cells
+            lines.append(TableLine(source, None, [reader, str(shares["pairs"]), *percents]))
+    return lines
 
 
 def agreement_lines(result: ReadingResult) -> list[str]:

@@ -8,13 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, cast
 
 from video_contrast.commands.command import command, group
-from video_contrast.console import AsJson, counted, print_json, print_table, say
+from video_contrast.console import AsJson, counted, print_json, say
 from video_contrast.errors import UsageError
 from video_contrast.options import Config, Seed, SetPath, Split
 from video_contrast.reports.annotate import PageItems
 
 if TYPE_CHECKING:
-    from video_contrast.reports.annotate.blind_reading_result import ReadingResult
     from video_contrast.reports.annotate.results import JudgedFigures
 
 Task = Annotated[Literal["judge", "write"], "which kind of page"]
@@ -129,6 +128,8 @@ def reading_result(
 ) -> None:
     """Print what the readers of pairs voted: shares by source, and how far readers agree."""
     from video_contrast.reports.annotate import blind_reading_result as read
+    from video_contrast.reports.table_formats import markdown as as_markdown
+    from video_contrast.reports.terminal import show
 
     if reading is None:
         if len(votes) > 1:
@@ -142,25 +143,13 @@ def reading_result(
         read.write_votes(rows, output)
     if as_json:
         print_json(result)
-    elif markdown:
-        print("\n".join(read.markdown(result)))
+        return
+    lines, agreement = read.table_lines(result), read.agreement_lines(result)
+    if markdown:
+        print("\n".join([as_markdown(lines, read.HEADS, "source"), "", *agreement]))
     else:
-        _print_reading(result)
-
-
-def _print_reading(result: "ReadingResult") -> None:
-    from rich import box
-    from rich.table import Table
-
-    from video_contrast.reports.annotate.blind_reading_result import COLUMNS, agreement_lines, table_cells
-
-    table = Table("source", "reader", box=box.SIMPLE)
-    for name in ("pairs", *(name for name, _, _ in COLUMNS)):
-        table.add_column(name, justify="right")
-    for cells in table_cells(result):
-        table.add_row(*cells)
-    print_table(table)
-    print("\n".join(["shares in percent; [95 % interval over clips]", *agreement_lines(result)]))
+        show(lines, read.HEADS, "source")
+        print("\n".join(["shares in percent; [95 % interval over clips]", *agreement]))
 
 
 def _serve(task: Literal["judge", "write"], dataset: Path, *, items: PageItems, server: Server, people: int) -> None:
