@@ -150,7 +150,7 @@ def _template() -> "Template":
     import jinja2
 
     environment = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
-    environment.filters["embedded"] = _embedded
+    environment.policies["json.dumps_kwargs"] = {"ensure_ascii": False, "separators": (",", ":"), "allow_nan": False}
     environment.filters["numbers"] = _numbers
     environment.filters["share"] = lambda value: round(min(100.0, max(0.0, value)), 2)
     source = files("video_contrast.reports") / "page.html.jinja"
@@ -206,16 +206,6 @@ def _numbers(text: str) -> Json:
         markupsafe.Markup("<b>{}</b>").format(part.replace(" ", "\u202f")) if n % 2 else part
         for n, part in enumerate(parts)
     )
-
-
-def _embedded(value: object) -> Json:
-    """JSON that may stand inside of a script element: no `<` in it, so no caption can end the element."""
-    import markupsafe
-
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    for character in "<>&\u2028\u2029":
-        text = text.replace(character, f"\\u{ord(character):04x}")
-    return markupsafe.Markup(text)
 
 
 def _counts(runs: Sequence[ConfigRun]) -> str:

@@ -143,10 +143,10 @@ def page(pairs: Sequence[Pair], *, again: int = 0) -> str:
         "again": again,
         "questions": {question: [list(answer) for answer in answers] for question, answers in QUESTIONS.items()},
     }
-    # Captions are strangers' text: "<" never stands in the script as such.
-    text = json.dumps(content, ensure_ascii=False).replace("<", "\\u003c")
     template = files("video_contrast.reports.annotate").joinpath("blind_reading.html.jinja").read_text(encoding="utf-8")
-    return jinja2.Environment(autoescape=True).from_string(template).render(data=text, questions=QUESTIONS)
+    environment = jinja2.Environment(autoescape=True)
+    environment.policies["json.dumps_kwargs"] = {"ensure_ascii": False}  # `tojson` escapes what could end the script
+    return environment.from_string(template).render(data=content, questions=QUESTIONS)
 
 
 def _mixed(sources: Sequence[PairSource], split: str, seed: int) -> list[Pair]:
