@@ -23,7 +23,7 @@ for _module in MODULES:
     import_module(f"{__name__}.{_module}")
 
 from video_contrast.perturbations.registry import VIDEO, video_spec  # noqa: E402
-from video_contrast.perturbations.video.clip import index_map, perturb_clip, perturb_frames  # noqa: E402
+from video_contrast.perturbations.video.clip import SEVERITIES, index_map, perturb_clip, perturb_frames  # noqa: E402
 from video_contrast.perturbations.video.condition import (  # noqa: E402
     PAIR_SEVERITY,
     PAIRS,
@@ -31,7 +31,6 @@ from video_contrast.perturbations.video.condition import (  # noqa: E402
 )
 
 NAMES = tuple(VIDEO)
-SEVERITIES = (1, 2, 3, 4, 5)
 
 __all__ = [
     "NAMES",

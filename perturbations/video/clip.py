@@ -19,6 +19,7 @@ from video_contrast.video import as_frames
 
 Frames = npt.NDArray[np.uint8]
 PROFILES = ("paper", "released", "monotone")
+SEVERITIES = (1, 2, 3, 4, 5)
 ON_DEVICE_AT_ONCE = 1 << 22  # numbers of frames in a kernel, which needs some forty bytes for each in every thread
 
 
@@ -177,7 +178,7 @@ def resolve(name: str, severity: int, profile: str) -> tuple[VideoSpec, dict[str
     """
     spec = video_spec(name)
     whole = isinstance(severity, int | np.integer) and not isinstance(severity, bool)
-    if not whole or not 1 <= severity <= 5:
+    if not whole or severity not in SEVERITIES:
         raise UsageError(f"severity must be a whole number from 1 to 5, not {severity!r}")
     if profile not in PROFILES:
         raise unknown_name("profile", profile, PROFILES)

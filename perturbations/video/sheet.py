@@ -14,7 +14,7 @@ import numpy.typing as npt
 from video_contrast.errors import UsageError
 from video_contrast.files import write_bytes
 from video_contrast.perturbations.registry import VIDEO
-from video_contrast.perturbations.video.clip import index_map
+from video_contrast.perturbations.video.clip import SEVERITIES, index_map
 from video_contrast.perturbations.video.condition import VideoCondition
 from video_contrast.video import decode, index_of
 from video_contrast.video.footage import fitted
@@ -24,7 +24,6 @@ _SHAKING = ("rotate", "translate")
 _LABEL = 120
 _GAP = 4
 _TILE = 235  # grey level around a picture
-_SEVERITIES = (1, 2, 3, 4, 5)
 _INK, _PAPER, _GREY, _BLUE = (20, 20, 20), 255, (190, 190, 190), (30, 80, 200)
 
 
@@ -57,7 +56,7 @@ def contact_sheet(
     indices = {name: np.minimum(first + np.arange(4 if name in _SHAKING else 1), length - 1) for name in VIDEO}
     video_id = Path(source).stem
     conditions = {
-        (name, severity): VideoCondition(name, severity, profile, seed) for name in VIDEO for severity in _SEVERITIES
+        (name, severity): VideoCondition(name, severity, profile, seed) for name in VIDEO for severity in SEVERITIES
     }
     sources = [c.sources(indices[c.name], length, video_id=video_id) for c in conditions.values()]
     needed = np.unique(np.concatenate([[first], *sources]))
@@ -66,18 +65,18 @@ def contact_sheet(
     height = max(1, round(width * clean.shape[0] / clean.shape[1]))
     across = _LABEL + 6 * (width + _GAP)
     heading = np.full((26, across, 3), _PAPER, np.uint8)
-    for column, text in enumerate(("clean", *(f"severity {severity}" for severity in _SEVERITIES))):
+    for column, text in enumerate(("clean", *(f"severity {severity}" for severity in SEVERITIES))):
         _write(heading, text, _LABEL + column * (width + _GAP), 18)
     rows = [heading]
     for name, spec in VIDEO.items():
         tiles = [_fitted(clean, width, height)]
-        for severity in _SEVERITIES:
+        for severity in SEVERITIES:
             shown = conditions[name, severity].frames(pictures, needed, indices[name], length, video_id=video_id)
             tiles.append(_fitted(shown[0], width, height) if len(shown) == 1 else _four(shown, width, height))
         maps = None
         if spec.acts == "temporal":
             maps = [np.arange(length)]
-            maps += [index_map(name, length, s, seed=seed, profile=profile, video_id=video_id) for s in _SEVERITIES]
+            maps += [index_map(name, length, s, seed=seed, profile=profile, video_id=video_id) for s in SEVERITIES]
         rows.append(_row(name, tiles, maps, across))
     sheet = np.concatenate(rows)
     _, png = cv2.imencode(".png", cv2.cvtColor(sheet, cv2.COLOR_RGB2BGR))

@@ -11,12 +11,11 @@ import numpy.typing as npt
 
 from video_contrast.perturbations.registry import VIDEO
 from video_contrast.perturbations.video.camera import crop_at, middle, scaled_size
-from video_contrast.perturbations.video.clip import ClipKey, index_map, resolve
+from video_contrast.perturbations.video.clip import SEVERITIES, ClipKey, index_map, resolve
 from video_contrast.perturbations.video.codecs import codec_and_quantiser
 from video_contrast.perturbations.video.condition import VideoCondition
 
 Frames = npt.NDArray[np.uint8]
-SEVERITIES = (1, 2, 3, 4, 5)
 IDENTICAL = 99.0  # the PSNR of equal pictures, which has no finite value
 LABELS = {"psnr": "PSNR in dB", "displacement": "frames moved by", "distinct": "distinct frames"}
 NOMINAL_LENGTH = 128

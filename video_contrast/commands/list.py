@@ -77,7 +77,8 @@ def perturbations() -> list[Row]:
     from video_contrast.perturbations.registry import TEXT, VIDEO
     from video_contrast.perturbations.text import how_to_get
 
-    rows = [(f"text:{s.name}", s.category, s.origin, s.summary, how_to_get(s)) for s in TEXT.values()]
+    rows: list[tuple[str, ...]] = []
+    rows += [(f"text:{s.name}", s.category, s.origin, s.summary, how_to_get(s)) for s in TEXT.values()]
     rows += [(f"visual:{s.name}", s.category, s.acts, s.summary, "nothing") for s in VIDEO.values()]
     return [dict(zip(("name", "category", "origin", "what", "needs"), row, strict=True)) for row in rows]
 

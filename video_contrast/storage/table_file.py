@@ -7,11 +7,11 @@ import csv
 import io
 import json
 import zipfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path, PurePosixPath
-from typing import Literal
+from typing import BinaryIO, Literal
 
 from video_contrast.addresses import Address, explained, is_remote, open_binary
 from video_contrast.errors import UsageError, VideoContrastError
@@ -23,6 +23,7 @@ SUFFIXES = (".json", ".jsonl", ".ndjson", ".csv", ".tsv", ".parquet", ".xlsx", "
 ENCODING = "utf-8-sig"  # UTF-8 with or without a mark at its start
 _LARGEST = 1 << 31  # bytes of a member of a zip, or of a workbook: a larger one is not a table of captions
 _HINT = "; save it with commas, or name the delimiter: --delimiter"
+Opener = Callable[[], BinaryIO]  # opens a file, or what it held where that has been read
 Numbered = Iterable[tuple[int, TableRow]]  # rows with their numbers as people count them
 
 csv.field_size_limit(2**31 - 1)
@@ -67,26 +68,24 @@ def read_table_file(
     source = path if is_remote(path) else Path(path).expanduser()
     if isinstance(source, Path) and not source.is_file():
         raise UsageError(f"no such file: {source}")
-    suffix = _suffix(source)
-    notes: list[str] = []
-    if suffix == ".parquet":
-        return TableFile(source, enumerate(parquet_rows(source)))
-    if suffix in (".csv", ".tsv", ".jsonl", ".ndjson"):
-        return _text_table(source, suffix, encoding=encoding, delimiter=delimiter, marks=marks)
-    with open_binary(source) as handle:
-        content = handle.read()
+    suffix, content, notes = _suffix(source), None, list[str]()
     if suffix == ".zip":
         suffix, content, notes = _only_member(Path(source))
-    if suffix == ".parquet":
-        return TableFile(source, enumerate(parquet_rows(source, content)), notes=notes)
-    if suffix == ".xlsx":
-        return TableFile(source, _workbook_rows(Path(source), content), notes=notes)
     if suffix not in SUFFIXES:
         raise UsageError(f"{source}: unknown kind of table; known are {', '.join(SUFFIXES)}")
-    if suffix == ".json":
-        table = _json(source, "".join(_lines(source, encoding, "", content)))
+    opened: Opener = partial(open_binary, source) if content is None else partial(io.BytesIO, content)
+    if suffix == ".parquet":
+        table = TableFile(source, enumerate(parquet_rows(source, content)))
+    elif suffix == ".xlsx":
+        with opened() as handle:
+            table = TableFile(source, _workbook_rows(source, handle.read()))
+    elif suffix == ".json":
+        table = _json(source, "".join(_lines(source, opened, encoding, "")))
+    elif suffix in (".jsonl", ".ndjson"):
+        table = TableFile(source, _line_rows(source, _lines(source, opened, encoding, "\n")), "line")
     else:
-        table = _text_table(source, suffix, encoding=encoding, delimiter=delimiter, marks=marks, content=content)
+        delimiter = "\t" if suffix == ".tsv" and not delimiter else delimiter
+        table = _delimited_table(source, opened, encoding=encoding, delimiter=delimiter, marks=marks)
     table.notes[:0] = notes
     return table
 
@@ -151,7 +150,7 @@ def parquet_rows(path: Address, content: bytes | None = None) -> Iterator[TableR
         raise VideoContrastError(f"{path}: cannot be read as parquet: {error}") from error
 
 
-def _workbook_rows(path: Path, content: bytes) -> Iterator[tuple[int, TableRow]]:
+def _workbook_rows(path: Address, content: bytes) -> Iterator[tuple[int, TableRow]]:
     """The rows of the first sheet below its header; empty cells are None, formulas what they last gave."""
     from openpyxl import load_workbook
 
@@ -178,50 +177,45 @@ def _suffix(path: Address) -> str:
     return PurePosixPath(str(path)).suffix.lower()
 
 
-def _text_table(
-    path: Address, suffix: str, *, encoding: str, delimiter: str | None, marks: bool, content: bytes | None = None
-) -> TableFile:
-    """The table in a text file, or in its content where it has been read."""
-    if suffix in (".jsonl", ".ndjson"):
-        return TableFile(path, _line_rows(path, _lines(path, encoding, "\n", content)), "line")
-    delimiter = "\t" if suffix == ".tsv" and not delimiter else delimiter
+def _delimited_table(path: Address, opened: Opener, *, encoding: str, delimiter: str | None, marks: bool) -> TableFile:
+    """The table in a text file whose fields are parted by a delimiter, which is told from the header where None."""
     notes = []
     if delimiter is None:
-        header = next(_lines(path, encoding, "\n", content), "")
+        header = next(_lines(path, opened, encoding, "\n"), "")
         delimiter = max(DELIMITERS, key=header.count)
         if delimiter != ",":
             notes.append(f"delimiter: {DELIMITERS[delimiter]}")
     # Captions of tab-separated files hold quotation marks of their own.
-    quoted = delimiter != "\t" or (marks and any('\t"' in line for line in _lines(path, encoding, "\n", content)))
-    lines = _lines(path, encoding, "" if quoted else "\n", content)
+    quoted = delimiter != "\t" or (marks and any('\t"' in line for line in _lines(path, opened, encoding, "\n")))
+    lines = _lines(path, opened, encoding, "" if quoted else "\n")
     return TableFile(path, _delimited_rows(path, lines, delimiter, quoted), "line", notes)
 
 
-def _lines(path: Address, encoding: str, newline: str, content: bytes | None) -> Iterator[str]:
+def _lines(path: Address, opened: Opener, encoding: str, newline: str) -> Iterator[str]:
     """The lines of a text file with their ends; `newline` as of `open`."""
     try:
         codecs.lookup(encoding)
     except LookupError as error:
         raise UsageError(f"--encoding {encoding}: no such encoding") from error
-    with open_binary(path) if content is None else io.BytesIO(content) as handle:
+    with opened() as handle:
         if handle.read(2) in (b"\xff\xfe", b"\xfe\xff") and encoding == ENCODING:
             encoding = "utf-16"
         handle.seek(0)
         try:
             yield from io.TextIOWrapper(handle, encoding, newline=newline)
         except UnicodeDecodeError as error:
-            line, byte = _first_other(path, encoding, content)
+            line, byte = _first_other(opened, encoding)
             raise VideoContrastError(
                 f"{path}: line {line} is not {encoding.removesuffix('-sig')} (byte {byte:#04x}); save it as UTF-8, or "
                 "name its encoding: --encoding cp1252"
             ) from error
 
 
-def _first_other(path: Address, encoding: str, content: bytes | None) -> tuple[int, int]:
+def _first_other(opened: Opener, encoding: str) -> tuple[int, int]:
     """The line of a file that is not in the encoding, and the byte that shows it."""
     decoder = codecs.getincrementaldecoder(encoding)()
     number = 1
-    with open_binary(path) if content is None else io.BytesIO(content) as handle:
+    with opened() as handle:
         for line in handle:
             try:
                 decoder.decode(line)
