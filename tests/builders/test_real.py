@@ -16,7 +16,7 @@ from video_contrast.builders.sources.human_negatives import read_negatives
 from video_contrast.builders.sources.lsmdc_ids import read as read_lsmdc
 from video_contrast.builders.sources.lsmdc_ids import split_within_movies
 from video_contrast.builders.sources.msrvtt import MsrVttFolder
-from video_contrast.builders.sources.released import read_released
+from video_contrast.builders.sources.released import released_config
 from video_contrast.builders.sources.youcook2 import read as read_youcook2
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.rows import table_features, validate_rows
@@ -146,12 +146,13 @@ def test_msrvtt_says_what_is_missing(msrvtt_folder, tmp_path):
 def test_broken_released_files_are_named_with_their_line(tmp_path, text, message):
     (tmp_path / "set.tsv").write_text(text)
     with pytest.raises(VideoContrastError, match=message):
-        read_released(tmp_path / "set.tsv")
+        released_config(tmp_path / "set.tsv", "verb_lm", video_path=str)
 
 
 def test_quotes_in_a_released_file_are_text(tmp_path):
     (tmp_path / "set.tsv").write_text('clip\tending0\tending1\tlabel\nv\t"a" b\tit"s\t1\n')
-    assert read_released(tmp_path / "set.tsv")[0].candidates == ('"a" b', 'it"s')
+    tables, _ = released_config(tmp_path / "set.tsv", "verb_lm", video_path=str)
+    assert tables["test"][0]["candidates"] == ['"a" b', 'it"s']
 
 
 def test_human_negatives_are_checked(tmp_path):
