@@ -191,9 +191,7 @@ def builder(
     """Registers a builder; the summary is the first line of its docstring.
 
     Args:
-        name: of the builder.
-        configs: that it can build.
-        requirements: what must be there before it can build, for `video-contrast list builders`.
+        name, configs, requirements: as of `Builder`.
 
     Returns:
         A decorator. The decorated function takes the fields of its dataclass parameters as keyword arguments, too.

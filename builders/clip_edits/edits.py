@@ -61,10 +61,7 @@ def edit_kind(name: str, *, clips: int, negatives: str, same_video: bool = False
     own, and returns a group, or raises `LeftOut` with the reason why these clips do not suit.
 
     Args:
-        name: of the kind and of its config.
-        clips: how many clips a group is made of.
-        negatives: what its false captions say, for the card.
-        same_video: whether two spans of one video are joined before clips of different videos.
+        name, clips, negatives, same_video: as of `EditKind`.
     """
 
     def register(make: Make) -> Make:

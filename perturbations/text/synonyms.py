@@ -57,20 +57,25 @@ def _stands_alone(sentence: Sentence, place: int) -> bool:
     return word.lemma != "little" or sentence.is_person(word.head)
 
 
-@text_perturbation(
-    "multi_pos_swap_NN", category="SwapText", origin="machine", version="3", requirements=("parse", "wordnet")
-)
-def multi_pos_swap_nn(sentence: Sentence, rng: Generator, *, profile: str = "paper") -> str:
-    """Up to two singular nouns become random nouns that are other parts of speech as well."""
-    return _multi_pos_swap(sentence, tag="NN", rng=rng, profile=profile)
+def _register(tag: str, summary: str) -> None:
+    def rule(sentence: Sentence, rng: Generator, *, profile: str = "paper") -> str:
+        words = wordnet.load().several_parts(_PARTS[tag])
+        places = [place for place, word in enumerate(sentence.words) if word.tag == tag and word.text[0].isalpha()]
+        changes = {}
+        for n in sample(len(places), _MULTI, rng) if places else ():
+            new = pick(words, rng)
+            while new == sentence.words[places[n]].lemma or (new in UNFIT and profile != "released"):
+                new = pick(words, rng)
+            changes[places[n]] = new
+        return _replaced(sentence, changes, profile)
+
+    rule.__doc__, name = summary, f"multi_pos_swap_{tag}"
+    needs = ("parse", "wordnet")
+    text_perturbation(name, category="SwapText", origin="machine", version="3", requirements=needs)(rule)
 
 
-@text_perturbation(
-    "multi_pos_swap_JJ", category="SwapText", origin="machine", version="3", requirements=("parse", "wordnet")
-)
-def multi_pos_swap_jj(sentence: Sentence, rng: Generator, *, profile: str = "paper") -> str:
-    """Up to two adjectives become random adjectives that are other parts of speech as well."""
-    return _multi_pos_swap(sentence, tag="JJ", rng=rng, profile=profile)
+_register("NN", "Up to two singular nouns become random nouns that are other parts of speech as well.")
+_register("JJ", "Up to two adjectives become random adjectives that are other parts of speech as well.")
 
 
 def synonyms(word: Word, any_sense: bool = False) -> tuple[str, ...]:
@@ -130,15 +135,3 @@ def _replaced(sentence: Sentence, changes: dict[int, str], profile: str) -> str:
         word = sentence.words[place]
         forms[place] = inflect_name(new, word.tag) if word.is_noun else inflect(new, word.tag)
     return rewritten(sentence, forms)
-
-
-def _multi_pos_swap(sentence: Sentence, tag: str, rng: Generator, profile: str) -> str:
-    words = wordnet.load().several_parts(_PARTS[tag])
-    places = [place for place, word in enumerate(sentence.words) if word.tag == tag and word.text[0].isalpha()]
-    changes = {}
-    for n in sample(len(places), _MULTI, rng) if places else ():
-        new = pick(words, rng)
-        while new == sentence.words[places[n]].lemma or (new in UNFIT and profile != "released"):
-            new = pick(words, rng)
-        changes[places[n]] = new
-    return _replaced(sentence, changes, profile)
