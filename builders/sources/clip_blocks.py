@@ -44,8 +44,8 @@ def cut(table: CaptionTable, folder: Address) -> Cut:
         tempfile.TemporaryDirectory(prefix="video-contrast-") as scratch,
         caption_rows(table, file=Path(scratch) / "rows.sqlite") as rows,
     ):
-        for split in rows.splits:
-            sizes, parts = rows.sizes(split), 0
+        for split, sizes in rows.sizes.items():
+            parts = 0
             most = max(ceil(sizes["clips"] / CLIPS), ceil(sizes["captions"] / CAPTIONS))
             for part in _parts(rows.clips(split), sizes["clips"], most):
                 lines = "".join(json.dumps(asdict(clip), ensure_ascii=False) + "\n" for clip in part)

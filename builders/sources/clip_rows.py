@@ -19,10 +19,8 @@ _BATCH = 10_000  # rows
 _ROWS = """CREATE TABLE rows (
     split TEXT, ordered BLOB, id TEXT, place TEXT, path TEXT, start REAL, end REAL, name TEXT, guessed INTEGER,
     movie TEXT, captions TEXT)"""
-_SIZES = """SELECT count(*) AS rows, count(DISTINCT CASE WHEN captions != '[]' THEN id END) AS clips,
-    ifnull(sum(json_array_length(captions)), 0) AS captions, ifnull(sum(captions = '[]'), 0) AS empty_captions,
-    count(DISTINCT id) - count(DISTINCT CASE WHEN captions != '[]' THEN id END) AS clips_without_caption
-    FROM rows WHERE split IS ?"""
+_SIZES = """SELECT count(*), count(DISTINCT id), count(DISTINCT CASE WHEN captions != '[]' THEN id END),
+    ifnull(sum(json_array_length(captions)), 0), ifnull(sum(captions = '[]'), 0) FROM rows WHERE split IS ?"""
 _SORTED = "SELECT * FROM rows WHERE split IS ? ORDER BY ordered, id, rowid"
 _OF_TWO_SPLITS = """SELECT a.place, a.id, a.split, b.split, b.place FROM rows a
     JOIN (SELECT id, split, place, min(rowid) FROM rows GROUP BY id HAVING count(DISTINCT ifnull(split, '')) > 1) b
@@ -42,14 +40,12 @@ class CaptionRows:
     rows: sqlite3.Connection
     splits: Mapping[str, str | None]  # split that is built -> what the table calls it; None where no column says it
 
-    def sizes(self, split: str) -> dict[str, int]:
-        """The counts of a split: "rows", "clips", "captions", "empty_captions", "clips_without_caption"."""
-        cursor = self.rows.execute(_SIZES, (self.splits[split],))
-        return dict(zip([column[0] for column in cursor.description], cursor.fetchone(), strict=True))
+    # split -> its counts: "rows", "clips", "captions", "empty_captions", "clips_without_caption"
+    sizes: Mapping[str, dict[str, int]]
 
     def counts(self) -> dict[str, int]:
         """The counts of all splits together."""
-        sizes = [self.sizes(split) for split in self.splits]
+        sizes = list(self.sizes.values())
         return {name: sum(of_split[name] for of_split in sizes) for name in sizes[0]}
 
     def clips(self, split: str) -> Iterator[CaptionedClip]:
@@ -104,17 +100,18 @@ def caption_rows(table: CaptionTable, *, file: Path | None = None, most: int | N
         known: dict[str, int] = {}
         order: Order = _shuffled if file else lambda span, movie: known.setdefault(span.id, len(known))
         first = _store(table, rows, order, most=most, streamed=file is not None)
-        if twice := rows.execute(_OF_TWO_SPLITS).fetchone():
+        names = {name: name for (name,) in rows.execute("SELECT split FROM rows GROUP BY split ORDER BY min(rowid)")}
+        if len(names) > 1 and (twice := rows.execute(_OF_TWO_SPLITS).fetchone()):
             place, name, split, former, former_place = twice
             check_split(place, name, split, former=former, former_place=former_place)
-        names = {name: name for (name,) in rows.execute("SELECT split FROM rows GROUP BY split ORDER BY min(rowid)")}
-        stored = CaptionRows(table, rows, table.built_splits(names))
-        if not stored.counts()["clips"]:
+        splits = table.built_splits(names)
+        sizes = {split: _sizes(rows, name) for split, name in splits.items()}
+        if not any(of_split["clips"] for of_split in sizes.values()):
             column = first.usual(table.caption_column, CAPTION)
             raise VideoContrastError(f"{table.captions}: every caption in column {column!r} is empty")
         guessed = rows.execute("SELECT count(DISTINCT path) FROM rows WHERE guessed").fetchone()[0]
-        table.say({split: stored.sizes(split)["rows"] for split in stored.splits}, first, guessed)
-        yield stored
+        table.say({split: of_split["rows"] for split, of_split in sizes.items()}, first, guessed)
+        yield CaptionRows(table, rows, splits, sizes)
 
 
 def read_splits(
@@ -129,6 +126,17 @@ def read_splits(
     with caption_rows(table, most=most) as stored:
         splits = {split: list(stored.clips(split)) for split in stored.splits}
         return {split: clips for split, clips in splits.items() if clips}, stored.counts()
+
+
+def _sizes(rows: sqlite3.Connection, split: str | None) -> dict[str, int]:
+    n_rows, n_clips, captioned, captions, empty = rows.execute(_SIZES, (split,)).fetchone()
+    return {
+        "rows": n_rows,
+        "clips": captioned,
+        "captions": captions,
+        "empty_captions": empty,
+        "clips_without_caption": n_clips - captioned,
+    }
 
 
 def _shuffled(span: Span, movie: str) -> bytes:
