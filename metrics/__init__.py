@@ -1,8 +1,8 @@
 """Metrics of contrast sets, retrieval and robustness: pure numpy functions, arrays in, named numbers out.
 
-One function a file, named after it (those of one figure stand in `single_figures`). Decisions have one place each: bad
-input (`checks`), ties (`ranks`), what is reported of ranks (`rank_figures`), intervals of shares and differences
-(`interval`; `bootstrap` for all other statistics), tests (`sign_flip`, `mcnemar`, `holm`).
+One function a file, named after it (accuracy, R@K, mean and median rank stand in `recall_and_rank`). Decisions have
+one place each: bad input (`checks`), ties (`ranks`), what is reported of ranks (`rank_figures`), intervals of shares
+and differences (`interval`; `bootstrap` for all other statistics), tests (`sign_flip`, `mcnemar`, `holm`).
 Retrieval counts without sorting (`retrieval_counts`), exactly from embeddings too (`embedding_ranks`). The `evaluate`
 modules are in `evaluate_modules`, which finds and installs them; its `bundle` writes their Spaces.
 """
@@ -33,6 +33,7 @@ from video_contrast.metrics.proximity import proximity
 from video_contrast.metrics.ranks import Ranks, choice_ranks
 from video_contrast.metrics.rarity_gap import rarity_gap
 from video_contrast.metrics.rcad import rcad
+from video_contrast.metrics.recall_and_rank import accuracy, mean_rank, median_rank, recall_at_k
 from video_contrast.metrics.retrieval import retrieval, retrieval_from_embeddings
 from video_contrast.metrics.retrieval_counts import matrix_ranks
 from video_contrast.metrics.right_in_all_rotations import right_in_all_rotations
@@ -40,7 +41,6 @@ from video_contrast.metrics.robustness import robustness
 from video_contrast.metrics.sensitivity import sensitivity
 from video_contrast.metrics.shift import caption_shift
 from video_contrast.metrics.sign_flip import sign_flip
-from video_contrast.metrics.single_figures import accuracy, mean_rank, median_rank, recall_at_k
 
 __all__ = [
     "Interval",

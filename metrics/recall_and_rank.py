@@ -1,4 +1,4 @@
-"""Single figures of multiple choice under the tie rule; `multiple_choice` has all of them, with their intervals.
+"""Accuracy, R@K, mean and median rank under the tie rule; `multiple_choice` has all of them, with their intervals.
 
 `scores`: `[n][k]`, higher is better. `labels`: `[n]`, the position of the true candidate; None: always 0. All raise
 ValueError as `multiple_choice` does.
