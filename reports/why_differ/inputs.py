@@ -147,15 +147,18 @@ def compare_prompt(a: Side, b: Side) -> StageResult:
     says = other_options(a, b, PROMPT)
     says += [f"{name}: {a.model.get(name)!r} and {b.model.get(name)!r}" for name in facts if name not in a.options]
     same_texts = all(a.items[name].texts == b.items[name].texts for name in common(a, b))
-    prompts = [(x.get("prompt", ""), y.get("prompt", "")) for x, y in both_traces(a, b)]
-    if same_texts and list(a.traces)[:1] == list(b.traces)[:1]:
-        prompts += [(a.prompts[name], b.prompts[name]) for name in a.prompts if name in b.prompts]
-    # As many marks as there are pictures come from the frames.
-    single = [tuple(re.sub(REPEATED, r"\1", text) for text in pair) for pair in prompts]
-    says += [f"prompts differ: {_text_difference(x, y)}" for x, y in single if x != y][:1]
+    says += [f"prompts differ: {_text_difference(x, y)}" for x, y in _prompts(a, b, same_texts) if x != y][:1]
     if says:
         return StageResult("prompt", "differs", "; ".join(says))
     return _tokens(a, b, same_texts)
+
+
+def _prompts(a: Side, b: Side, same_texts: bool) -> list[tuple[str, str]]:
+    """The prompts of both sides about the same; of marks for pictures, whose number follows from the frames, one."""
+    prompts = [(x.get("prompt", ""), y.get("prompt", "")) for x, y in both_traces(a, b)]
+    if same_texts and list(a.traces)[:1] == list(b.traces)[:1]:
+        prompts += [(a.prompts[name], b.prompts[name]) for name in a.prompts if name in b.prompts]
+    return [(re.sub(REPEATED, r"\1", x), re.sub(REPEATED, r"\1", y)) for x, y in prompts]
 
 
 def _compare_asked(a: Side, b: Side) -> StageResult | None:
