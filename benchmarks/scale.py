@@ -23,6 +23,7 @@ from parts.command_line import parser_of
 from video_contrast.rows import Row, multiple_choice_row, retrieval_row
 
 Step = Callable[[int, Path], Iterator[None]]  # prepares `n` units in a folder, yields, and does what is measured
+NOISE = 0.03  # GB, between equal measurements
 SPANS = 100  # clips a file, of a second each
 
 
@@ -250,8 +251,8 @@ def print_jobs(results: dict[str, list[list[float]]], size: float) -> None:
     """What large jobs take, by the measurements at 2N and 4N."""
 
     def line(step: str, column: int) -> float:
-        one, two, four = (values[column] for values in results[step])
-        growth = 0 if column == 1 and four < one * 4**0.1 else max(four - two, 0)  # no growth of memory, but noise
+        _, two, four = (values[column] for values in results[step])
+        growth = 0 if column == 1 and four - two < NOISE else max(four - two, 0)
         return four + growth * 2 * (units / (4 * int(STEPS[step][1] * size)) - 1)
 
     print("\n| calculated | processes | hours | serial | GB at most | GB written |\n|---|---|---|---|---|---|")
