@@ -46,12 +46,14 @@ def _ends(probe: Probe, texts: Sequence[str]) -> Outcome:
 
 
 def _longest(probe: Probe, texts: Sequence[str]) -> Outcome | None:
-    """What is wrong with the longest text; None where its end shows, or it is counted as cut."""
-    longest = max(texts, key=len, default="")
+    """What is wrong with last words, of a caption and of the longest text; None where they show, or are counted."""
+    longest, short = max(texts, key=len, default=""), probe.captions[0]
+    change = _last_word_shows(probe, short, short)
+    if change <= probe.noise:
+        says = "another last word of a caption changes nothing: is the last one cut?"
+        unseen = Outcome("ends", *probe.unmoved(says, may_be_small=True), probe.numbers(change))
+        return None if probe.model.truncated_texts([short]) else unseen
     if len(longest) <= max(map(len, probe.captions)):  # those that were tried are as long
-        return None
-    short = probe.captions[0]
-    if _last_word_shows(probe, short, short) <= probe.noise:  # no word of the caption's end matters to it, cut or not
         return None
     change = _last_word_shows(probe, longest, short)
     if change > probe.noise or probe.model.truncated_texts([longest]):

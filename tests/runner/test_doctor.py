@@ -72,6 +72,10 @@ def cut(model: ImageTextEncoder, texts: Sequence[str]) -> np.ndarray:
     return ImageTextEncoder.encode_texts(model, [text[:8] for text in texts])
 
 
+def without_last_word(model: ImageTextEncoder, texts: Sequence[str]) -> np.ndarray:
+    return ImageTextEncoder.encode_texts(model, [text.rpartition(" ")[0] or text for text in texts])
+
+
 def sorted_texts(model: ImageTextEncoder, texts: Sequence[str]) -> np.ndarray:
     return ImageTextEncoder.encode_texts(model, sorted(texts, key=len))
 
@@ -134,6 +138,7 @@ BROKEN: dict[str, tuple[dict[str, Callable[..., Any]], set[str]]] = {
     "shuffled clips": ({"encode_prepared": shuffled}, {"order"}),
     "shuffled captions": ({"encode_texts": sorted_texts}, {"candidates"}),
     "cut captions": ({"encode_texts": cut, "truncated_texts": lambda model, texts: 0}, {"ends"}),
+    "last word cut": ({"encode_texts": without_last_word}, {"ends"}),
     "first frame only": ({"encode_prepared": first_frame}, {"frames"}),
     "first frame repeated": ({"prepare": first_frame_repeated}, {"frames"}),
     "lower-cased and cut at 8 tokens": ({"encode_texts": lower_and_short, "truncated_texts": lambda *_: 0}, {"ends"}),
