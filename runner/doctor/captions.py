@@ -52,7 +52,7 @@ def _longest(probe: Probe, texts: Sequence[str]) -> Outcome | None:
     if change <= probe.noise:
         says = "another last word of a caption changes nothing: is the last one cut?"
         unseen = Outcome("ends", *probe.unmoved(says, may_be_small=True), probe.numbers(change))
-        return None if probe.model.truncated_texts([short]) else unseen
+        return None if probe.model.in_steps or probe.model.truncated_texts([short]) else unseen
     if len(longest) <= max(map(len, probe.captions)):  # those that were tried are as long
         return None
     change = _last_word_shows(probe, longest, short)
