@@ -199,7 +199,10 @@ def _read_labels(
     for row, entry, place in zip(rows, candidates, column.places, strict=True):
         among = "" if isinstance(entry, Fault) else f"{len(entry.texts)} "
         what = f"the label {row.get(name)!r} is outside the {among}candidates ({name} holds {_WAYS[column.way]})"
-        labels.append(Fault("a label outside the candidates", what) if place is None else place)
+        if row.get(name) is None:
+            labels.append(Fault("no label", f"it has no {name}"))
+        else:
+            labels.append(Fault("a label outside the candidates", what) if place is None else place)
     if name != "label":
         roles.guesses.append(f"label: {name}")
     roles.guesses.append(f"labels of {name}: {_WAYS[column.way]}{column.doubt()}")
