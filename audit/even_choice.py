@@ -23,7 +23,7 @@ from video_contrast.seeds import Streams
 
 STEPS = 200
 _RATE = 0.5
-_NONE = 1e-6  # weight of leaving an item out, against that of its texts
+_NONE = 1e-10  # weight of leaving an item out, against that of its texts
 _SLACK = 1.2  # unevenness that stays, in standard deviations of a set whose candidates are alike
 _LEAST = 4  # changes of a run before it is evened: rarer ones teach nothing
 _WORD = re.compile(r"[\w']+")

@@ -1,9 +1,9 @@
-"""New distractors for items: edits of their true captions, or answers that are true of other items."""
+"""New distractors for items: edits of their true captions, or candidates of other items."""
 
-import json
-import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,39 +17,65 @@ from video_contrast.perturbations.contrast.kinds.choice import proposals
 from video_contrast.perturbations.contrast.lexicon import load_lexicon
 from video_contrast.perturbations.contrast.proposal import Kind
 from video_contrast.perturbations.contrast.unfit_caption import unfit
-from video_contrast.perturbations.english import parse
+from video_contrast.perturbations.english import Sentence, parse
 from video_contrast.perturbations.english.caption_store import user_store
+from video_contrast.perturbations.english.gender import PRONOUNS
+from video_contrast.perturbations.english.lexicon import has_class
 from video_contrast.rows import MultipleChoiceRow
 from video_contrast.seeds import stream
 
 JUDGED: tuple[Kind, ...] = ("verb", "object")
 KINDS = (*JUDGED, *RULES)  # of edits of captions
-ANSWER = "answer"  # kind of a distractor that answers another item's question
-_KEPT = 24  # options of an item, the best first
+ANSWER = "answer"  # kind of a distractor that is a candidate of another item
+_KEPT = 24  # edits of a caption, the best first
 _RULE_ODDS = 3.0  # of the kinds by rules, which the judge does not rate: about those of its mean
-_PART = 2000  # items that are compared with each other
-_SCALINGS = 30
-_NEAR, _HEAD, _TYPE = 1.0, 0.1, 0.02  # weight of an answer of the same form, of the same beginning, of the type
-_LEAST_OF_TYPE = 24  # questions
-_WORD = re.compile(r"[\w']+")
-_ASKS = re.compile(r"\b(feel|react|respon|relat|colo|direction|happen)")
-_HELPING = "is are was were do does did can could will would has have had"
-_AUXILIARIES = frozenset(_HELPING.split())
-_OPENINGS = {
-    "article": "a an the his her their its another some",
-    "preposition": "in on at by with from near behind under beside for because so",
-    "yes or no": "yes no",
-    "number": "zero one two three four five six seven eight nine ten",
-    "to": "to",
-}
-_OPENING = {word: name for name, words in _OPENINGS.items() for word in words.split()}
-_SAY_LITTLE = (
-    "a an the of to in on at is are was were be been for and or with his her their its it he she they by from up out "
-    "do does did what why how where who when which man men woman women boy boys girl girls lady baby person people "
-    "child children kid kids after before while video"
-)
-_PLAIN_WORDS = frozenset(_SAY_LITTLE.split())
+_ANSWERS = 40  # answers of an item, drawn by how well they fit
+_PART = 2000  # items that exchange their candidates with each other
+# Of a new answer, added up (natural logarithms; chosen by reading new answers of NExT-QA):
+_LEAST = -2.9  # what fits worse is not used
+_OTHER_ASKED = -2.3  # its question asks about another verb ("hold", "react"), or noun ("what colour")
+_OTHER_SUBJECT = -3.0  # living beings, things, or "there is"
+_UNFIT = -8.0  # "her" where only men are spoken of, "it" where no thing is, or whom the question asks about
+_POINTS = -1.5  # it points to somebody or something ("it", "them"), where the true answer does not
+_BESIDE = -1.5  # what people do beside other things ("smile"), where the true answer is of another kind
+_OTHER_PERSON = -3.0  # speaks of somebody of whom no question about the video speaks
+_OTHER_LENGTH, _OTHER_FORM = -1.6, -3.0  # than the true answer: of the same form, of another one
+_FALSE = -0.7  # it is a false candidate of the other item: these may give themselves away
+_ACTS_BESIDE = frozenset(("look", "stare", "watch", "observe", "smile", "talk", "gesture"))
+_FREE = 1.2  # cost of a word, of which answers speak as often where nothing else about their video does, to stay free
+_NEVER_TRUE = 3.0  # cost of a word of no true answer
 Options = dict[int, list[NewDistractor]]  # row -> its options, the best first
+
+
+@dataclass(frozen=True)
+class _Question:
+    group: str  # "why", "do", "how many" ...: only within a group candidates are exchanged
+    asks: str  # lemma of the verb or noun that is asked about
+    subject: str  # "living", "thing" or "there"
+    words: frozenset[str]  # lemmas of those that say something
+    unfit: frozenset[str]  # words of no answer: the one whom it asks about, pronouns that can mean nothing in it
+
+
+@dataclass(frozen=True)
+class _Answer:
+    words: frozenset[str]  # lemmas of those that say something
+    form: str  # "clause", "to", or the tag of its first root
+    length: int  # words: 1, 2, 3, 4 to 5 (4), or more (6)
+    pronouns: frozenset[str]
+    points: bool  # whether a pronoun stands for a thing or person in it
+
+
+@dataclass(frozen=True)
+class _Read:
+    """A split that is read."""
+
+    questions: Sequence[_Question]  # of each row
+    answers: Mapping[str, _Answer]  # of each candidate
+    true_of_video: Mapping[str, Sequence[frozenset[str]]]  # words of each true answer
+    spoken: Mapping[str, Mapping[str, int]]  # video -> words of its questions and true answers, and how many hold it
+    # What a word costs in an answer about a video of which nothing else speaks of it: little for "hand" or "camera",
+    # which are answers about any video, much for "pumpkin", which is one where the questions ask about pumpkins.
+    costs: Mapping[str, float]
 
 
 def caption_options(
@@ -111,128 +137,207 @@ def _unlike(options: Sequence[NewDistractor], row: MultipleChoiceRow) -> list[Ne
 def answer_options(
     rows: Mapping[int, MultipleChoiceRow], everything: Sequence[MultipleChoiceRow], *, seed: int = 0
 ) -> Options:
-    """True answers of other items, of a question of the same type and of the same form where there are enough.
+    """Candidates of other items that answer the question as well, or that resemble the true caption.
 
-    Each answer is drawn about as often as it is true: weights of items for each other are symmetric, and scaled until
-    each item gives as much as it takes. Answers to questions about the same video, and those that share most of their
-    words with the true one or with what is true of the video, are left out. `rows`: number -> row, to which options are
-    given. `everything`: all rows of the set, by number.
+    Their question asks for the same about the same kind of subject, they have the form of the true answer, and speak of
+    what the questions about the video and their true answers speak of, or of what any answer may. Left out are those
+    about the same video, what says no more than the question, and what shares half of its words with what is true of
+    the video or with a better option. Captions take those of other clips as they come.
+
+    Args:
+        rows: number -> row, to which options are given.
+        everything: all rows of the set, by number.
     """
-    true = [row["candidates"][row["label"]] for row in everything]
-    meaning = [_meaning(text) for text in true]
-    of_video: dict[str, list[frozenset[str]]] = defaultdict(list)
-    for row, words in zip(everything, meaning, strict=True):
-        of_video[row["cluster"]].append(words)
+    read = _read(everything)
+    groups: dict[str, list[int]] = defaultdict(list)
+    for at, question in enumerate(read.questions):
+        groups[question.group].append(at)
     options: Options = {}
-    for part, taking in _of_a_type(everything, seed):
-        if taking.isdisjoint(rows):
-            continue
-        weights = _weights([everything[at] for at in part], [true[at] for at in part])
-        for at, weight in zip(part, weights, strict=True):
-            if at not in rows or at not in taking:
-                continue
-            row = rows[at]
-            noise = stream(seed, "repair-answers", row["id"], at).gumbel(size=len(part))
-            with np.errstate(divide="ignore"):
-                order = np.argsort(-(np.log(weight) + noise), kind="stable")
-            said = {plain(text) for text in row["candidates"]}
-            taken: list[NewDistractor] = []
-            known = list(of_video[row["cluster"]])
-            for n in order[: int((weight > 0).sum())]:
-                other = part[n]
-                if plain(true[other]) in said or any(_alike(meaning[other], words) for words in known):
-                    continue
-                said.add(plain(true[other]))
-                known.append(meaning[other])
-                taken.append(NewDistractor(true[other], 1.0, ANSWER))
-                if len(taken) == _KEPT:
-                    break
-            options[at] = taken
+    for group, members in groups.items():
+        parts = -(-len(members) // _PART)
+        dealt = stream(seed, "repair-parts", group).permutation(len(members)) % parts
+        for part in ([members[n] for n in np.flatnonzero(dealt == number)] for number in range(parts)):
+            if taking := [at for at in part if at in rows]:
+                pool = [(at, text) for at in part for text in everything[at]["candidates"]]
+                for at, fit in zip(taking, _fits(taking, pool, everything, read), strict=True):
+                    noise = stream(seed, "repair-answers", everything[at]["id"], at).gumbel(size=len(pool))
+                    order = np.argsort(-(fit + noise), kind="stable")
+                    best = ((pool[n][1], float(fit[n])) for n in order if fit[n] >= (_LEAST if group else -50.0))
+                    options[at] = _unlike_answers(at, everything[at], best, read)
     return options
 
 
-def _of_a_type(rows: Sequence[MultipleChoiceRow], seed: int) -> Iterator[tuple[list[int], set[int]]]:
-    """Numbers of rows whose questions ask for the same, and those of them that take answers of these.
+def _unlike_answers(
+    at: int, row: MultipleChoiceRow, best: Iterable[tuple[str, float]], read: _Read
+) -> list[NewDistractor]:
+    """Of texts, with how well each fits, the first that are neither true nor like each other."""
+    said = {plain(text) for text in row["candidates"]}
+    known = list(read.true_of_video[row["cluster"]])
+    own = {read.answers[text].words for text in row["candidates"]}
+    question = read.questions[at]
+    options: list[NewDistractor] = []
+    for text, fit in best:
+        words = read.answers[text].words
+        says_nothing_new = question.group and words and (words <= question.words or words in own)
+        if says_nothing_new or plain(text) in said or any(_alike(words, other) for other in known):
+            continue
+        said.add(plain(text))
+        known.append(words)
+        options.append(NewDistractor(text, float(np.exp(fit)) if question.group else 1.0, ANSWER))
+        if len(options) == _ANSWERS:
+            break
+    return options
 
-    Of the set's own type where it has enough questions that ask for the same, else of all types; else what there is.
+
+def _read(rows: Sequence[MultipleChoiceRow]) -> _Read:
+    """Parses questions and candidates; a row without a question asks for what resembles its true caption."""
+    texts = sorted({text for row in rows for text in row["candidates"]})
+    answers = {text: _answer(s) for text, s in zip(texts, parse(texts, cache=user_store()), strict=True)}
+    true = [answers[row["candidates"][row["label"]]].words for row in rows]
+    asked = parse([row.get("question") or "" for row in rows], cache=user_store())
+    questions = [
+        _question(s) if len(s) else _Question("", "", "", words, frozenset())
+        for s, words in zip(asked, true, strict=True)
+    ]
+    spoken: dict[str, Counter[str]] = defaultdict(Counter)
+    of_video: dict[str, list[frozenset[str]]] = defaultdict(list)
+    for row, question, words in zip(rows, questions, true, strict=True):
+        of_video[row["cluster"]].append(words)
+        spoken[row["cluster"]].update([*question.words, *words])
+    uses = Counter(word for words in true for word in words)
+    alone = {(row["cluster"], word) for row, words in zip(rows, true, strict=True) for word in words
+             if spoken[row["cluster"]][word] == 1}  # fmt: skip
+    videos = Counter(word for _, word in alone)
+    costs = {word: max(0.0, 1.5 * (np.log((n + 12) / (videos[word] + 0.1)) - _FREE)) for word, n in uses.items()}
+    return _Read(questions, answers, of_video, spoken, costs)
+
+
+def _fits(
+    taking: Sequence[int], pool: Sequence[tuple[int, str]], rows: Sequence[MultipleChoiceRow], read: _Read
+) -> NDArray[np.float64]:
+    """How well each candidate of the pool suits each question: float64[taking, pool], at most about 0."""
+    from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
+
+    part = list(dict.fromkeys(at for at, _ in pool))
+    number = {at: n for n, at in enumerate(part)}
+    owner, mine = [number[at] for at, _ in pool], [number[at] for at in taking]
+    true = [rows[at]["candidates"][rows[at]["label"]] for at in part]
+    videos = [rows[at]["cluster"] for at in part]
+    questions, given = [read.questions[at] for at in part], [read.answers[text] for _, text in pool]
+    own = [read.answers[true[n]] for n in mine]
+
+    def differ(theirs: Sequence[str | int], ours: Sequence[str | int]) -> NDArray[np.bool_]:
+        different: NDArray[np.bool_] = np.array(ours)[:, None] != np.array(theirs)[None]
+        return different
+
+    def of_questions(values: Sequence[str]) -> NDArray[np.bool_]:
+        return differ(values, [values[n] for n in mine])
+
+    weighted = TfidfVectorizer(analyzer=lambda q: ["*", *q.words, *{q.asks}.intersection(q.words)])
+    vectors = weighted.fit_transform(questions)
+    fit: NDArray[np.float64] = np.log((vectors[mine] @ vectors.T).toarray() + 0.05)
+    fit += _OTHER_ASKED * of_questions([question.asks for question in questions])
+    fit += _OTHER_SUBJECT * of_questions([question.subject for question in questions])
+    fit[~of_questions(videos)] = -99.0
+    fit = fit[:, owner] + _FALSE * np.array([text != true[n] for n, (_, text) in zip(owner, pool, strict=True)])
+    other_length = _OTHER_LENGTH * differ([answer.length for answer in given], [answer.length for answer in own])
+    points = np.array([not answer.points for answer in own])[:, None] & np.array([answer.points for answer in given])
+    fit += _POINTS * points
+    fit += np.where(differ([a.form for a in given], [a.form for a in own]), _OTHER_FORM, other_length)
+    if not questions[0].group:
+        return fit
+    bag = CountVectorizer(analyzer=list, binary=True)
+    words = bag.fit_transform([answer.words | answer.pronouns for answer in given])
+    unfit = (bag.transform(questions[n].unfit for n in mine) @ words.T).toarray() > 0
+    pronouns = frozenset[str]().union(*(answer.pronouns for answer in given))
+    prices = [
+        0.0 if name in pronouns else read.costs.get(name, _NEVER_TRUE) - _OTHER_PERSON * _living(name)
+        for name in bag.get_feature_names_out()
+    ]
+    priced = words.multiply([prices]).tocsr()
+    fit += (bag.transform(read.spoken[videos[n]] for n in mine) @ priced.T).toarray() - priced.sum(1).A1
+    beside = np.array([not _ACTS_BESIDE.isdisjoint(answer.words) for answer in given])
+    not_own = np.array([_ACTS_BESIDE.isdisjoint(answer.words) for answer in own])
+    fit += _UNFIT * unfit + _BESIDE * (not_own[:, None] & beside)
+    return fit
+
+
+def _question(sentence: Sentence) -> _Question:
+    """What a question asks, and of whom.
+
+    >>> from video_contrast.perturbations.english import parse
+    >>> asked = parse(["what did the dog do", "how is he holding it", "why is there a box", "how many are there"])
+    >>> [(q.group, q.asks, q.subject) for q in map(_question, asked)]
+    [('do', 'do', 'living'), ('how', 'hold', 'living'), ('why', 'be', 'there'), ('how JJ', 'many', 'there')]
     """
-    asked = [_asked(row.get("question") or "") for row in rows]
-    tasks = [str(json.loads(row["meta"] or "{}").get("task") or "") for row in rows]
-    left = set(range(len(rows)))
-    both = [f"{task} {what}".strip() for task, what in zip(tasks, asked, strict=True)]
-    for keys in (both, asked, tasks, [""] * len(rows)):
-        members: dict[str, list[int]] = defaultdict(list)
-        for at, key in enumerate(keys):
-            members[key].append(at)
-        for key, numbers in members.items():
-            taking = left.intersection(numbers)
-            if not taking or (len(numbers) < _LEAST_OF_TYPE and key):
-                continue
-            left -= taking
-            parts = -(-len(numbers) // _PART)
-            dealt = stream(seed, "repair-parts", key).permutation(len(numbers)) % parts
-            yield from (([numbers[n] for n in np.flatnonzero(dealt == part)], taking) for part in range(parts))
+    words, root = sentence.words, sentence.root or 0
+    asking = next((n for n, word in enumerate(words) if word.tag in ("WRB", "WDT", "WP", "WP$")), None)
+    group = words[0 if asking is None else asking].text
+    verb = next((n for n in (root, *sentence.verbs) if words[n].lemma != "be"), root)
+    asks = words[verb].lemma
+    if has_class(asks, "light_verb") and (thing := sentence.child(verb, "dobj", "acomp", "xcomp", "ccomp")) is not None:
+        asks = f"{asks} {words[thing].lemma}"  # "keep cool"
+    if asking is not None and group in ("what", "how", "which") and asking + 1 < len(words):
+        after = words[asking + 1]
+        if after.tag[:2] in ("NN", "JJ", "RB"):
+            group, asks = f"{group} {after.tag[:2]}", after.lemma
+        elif any(word.lemma == "do" and word.dep not in ("aux", "auxpass") for word in words):
+            group = asks = "do"
+    subjects = sentence.children_with(root, "nsubj", "nsubjpass")
+    near = {n for at in subjects for n in (at, *sentence.children_with(at, "compound", "nmod"))}
+    living = any(_living(words[n].lemma) or words[n].text in ("he", "she", "they") for n in near or range(len(words)))
+    subject = "living" if living else "there" if sentence.children_with(root, "expl") else "thing"
+    named = [word.lemma for word in words if _living(word.lemma)]
+    unfit = {words[n].lemma for n in near if named.count(words[n].lemma) == 1}
+    if not any(word.is_noun and not _living(word.lemma) and not has_class(word.lemma, "says_little") for word in words):
+        unfit.add("it")
+    for gender in ("male", "female"):
+        if named and all(has_class(name, gender) for name in named):
+            unfit.update(PRONOUNS[gender])  # those of the other one
+    return _Question(group, asks, subject, _says(sentence), frozenset(unfit))
 
 
-def _asked(question: str) -> str:
-    """What a question asks for.
-
-    >>> [_asked(text) for text in ("what colour is it", "What does he do", "how many are there", "why", "is it red")]
-    ['colo', 'do', 'how many', 'why', 'yes or no']
-    """
-    words = _WORD.findall(question.lower()) or [""]
-    if named := _ASKS.search(question.lower()):
-        return named[1]
-    if words[0] in _AUXILIARIES:
-        return "yes or no"
-    if words[0] in ("what", "how") and not {"do", "doing"}.isdisjoint(words[2:]):
-        return "do"
-    two = words[0] in ("what", "which", "how") and words[1:2] and words[1] not in _AUXILIARIES
-    return " ".join(words[: 2 if two else 1])
+def _answer(sentence: Sentence) -> _Answer:
+    """The form of an answer and what it speaks of."""
+    if sentence.root is None:
+        return _Answer(frozenset(), "", 0, frozenset(), False)
+    clause = sentence.children_with(sentence.root, "nsubj", "nsubjpass", "expl")
+    form = "clause" if clause else "to" if sentence.words[0].text == "to" else sentence.words[sentence.root].tag
+    size = len(sentence)
+    points = any(word.tag == "PRP" or (word.text == "her" and word.dep == "dobj") for word in sentence.words)
+    pronouns = frozenset(word.text for word in sentence.words if word.tag in ("PRP", "PRP$"))
+    return _Answer(_says(sentence), form, size if size < 4 else 4 if size < 6 else 6, pronouns, points)
 
 
-def _weights(rows: Sequence[MultipleChoiceRow], answers: Sequence[str]) -> NDArray[np.float64]:
-    """How well the answer of one item suits the question of another: float64[n, n], symmetric, rows of equal sums.
-
-    Answers of one form are exchangeable, so that the true one does not stand in the middle of its distractors.
-    """
-    heads, lengths = (np.array(column) for column in zip(*map(_form, answers), strict=True))
-    questions = [_meaning(f"{row.get('question') or ''} {text}") for row, text in zip(rows, answers, strict=True)]
-    frequency = Counter(word for words in questions for word in words)
-    number = {word: at for at, word in enumerate(sorted(frequency))}
-    vectors = np.zeros((len(rows), max(1, len(number))))
-    for vector, words in zip(vectors, questions, strict=True):
-        for word in words:
-            vector[number[word]] = np.log(1 + len(rows) / frequency[word])
-    vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9)
-    same_head = heads[:, None] == heads[None]
-    same_form = same_head & (lengths[:, None] == lengths[None])
-    weights = np.where(same_form, _NEAR, np.where(same_head, _HEAD, _TYPE)) * (vectors @ vectors.T) ** 3
-    clusters = np.array([row["cluster"] for row in rows])
-    weights[clusters[:, None] == clusters[None]] = 0.0
-    scale = np.ones(len(rows))
-    for _ in range(_SCALINGS):
-        scale /= np.sqrt(np.maximum(scale * (weights @ scale), 1e-12))
-    return np.round(scale[:, None] * weights * scale[None], 12)
+def _says(sentence: Sentence) -> frozenset[str]:
+    """The lemmas of the words that say something: nouns, verbs, adjectives and adverbs."""
+    return frozenset(
+        word.lemma
+        for word in sentence.words
+        if (word.is_noun or word.is_verb or word.tag[:2] in ("JJ", "RB"))
+        and word.dep not in ("aux", "auxpass", "neg")
+        and word.lemma not in ("be", "do", "have", "video")
+        and (_living(word.lemma) or not has_class(word.lemma, "says_little"))
+    )
 
 
-def _form(answer: str) -> tuple[str, int]:
-    """How an answer begins, or that it is a clause, and its length: 1, 2, 3, 4 to 5 words (4), or more (6)."""
-    words = _WORD.findall(answer.lower()) or [""]
-    first, length = words[0], len(words)
-    if not _AUXILIARIES.isdisjoint(words[1:4]):
-        return "clause", min(length, 6)
-    ending = next((ending for ending in ("ing", "ed") if first.endswith(ending)), "word")
-    opening = "number" if first.isdigit() else _OPENING.get(first, ending)
-    return opening, length if length < 4 else 4 if length < 6 else 6
-
-
-def _meaning(text: str) -> frozenset[str]:
-    """The stems of the words that say something."""
-    words = [word for word in _WORD.findall(text.lower()) if word not in _PLAIN_WORDS]
-    return frozenset(re.sub(r"(?<=\w{3})(ing|ed|es|s|e)$", "", word) for word in words)
+@cache
+def _living(lemma: str) -> bool:
+    """Whether a noun names persons or animals."""
+    lexicon = load_lexicon()
+    return has_class(lemma, "person") or any(lexicon.is_a(t.category, "animal") for t in lexicon.things(lemma))
 
 
 def _alike(first: frozenset[str], second: frozenset[str]) -> bool:
-    """Whether two answers share half of the words of the shorter one, so that both may be true."""
-    return 2 * len(first & second) >= max(1, min(len(first), len(second)))
+    """Whether two answers share half of the words of the shorter one, so that both may be true.
+
+    A word is shared where the other answer has one that it names, too: "room" and "kitchen".
+    """
+    shared = max(len(first & _wide(second)), len(second & _wide(first)))
+    return 2 * shared >= max(1, min(len(first), len(second)))
+
+
+@cache
+def _wide(words: frozenset[str]) -> frozenset[str]:
+    """Words with the nouns that name all that they name."""
+    return words.union(*(load_lexicon().wider(word) for word in words))

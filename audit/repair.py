@@ -27,6 +27,8 @@ from video_contrast.seeds import stream
 
 Reason = Literal["won blind", "repeats", "same as true", "key wrong"]
 
+_OWN = 2.0  # odds that a distractor of the authors is a good one: where it does not tell, it stays more often than not
+
 
 @dataclass(frozen=True)
 class Change:
@@ -222,7 +224,7 @@ def _places(
     open_places = [n for n in numbers if n in faults or (won and n in audited)]
     places = []
     for n in numbers:
-        own = NewDistractor(row["candidates"][n], 1.0, row["kinds"][n], row["edits"][n])
+        own = NewDistractor(row["candidates"][n], _OWN, row["kinds"][n], row["edits"][n])
         new = tuple(options[open_places.index(n) :: len(open_places)]) if n in open_places else ()
         places.append(
             DistractorPlace(
@@ -231,7 +233,7 @@ def _places(
                 row["candidates"][row["label"]],
                 row.get("question") or "",
                 1 + len(audited),
-                new or (() if n in faults else (own,)),
+                new if n in faults else (*new, own),
                 fixed=n not in open_places,
             )
         )
