@@ -21,6 +21,7 @@ _ROWS = """CREATE TABLE rows (
     movie TEXT, captions TEXT)"""
 _SIZES = """SELECT count(*), count(DISTINCT id), count(DISTINCT CASE WHEN captions != '[]' THEN id END),
     ifnull(sum(json_array_length(captions)), 0), ifnull(sum(captions = '[]'), 0) FROM rows WHERE split IS ?"""
+_GUESSED = "SELECT count(DISTINCT path) FROM rows WHERE guessed AND split IS ?"
 _SORTED = "SELECT * FROM rows WHERE split IS ? ORDER BY ordered, id, rowid"
 _OF_TWO_SPLITS = """SELECT a.place, a.id, a.split, b.split, b.place FROM rows a
     JOIN (SELECT id, split, place, min(rowid) FROM rows GROUP BY id HAVING count(DISTINCT ifnull(split, '')) > 1) b
@@ -109,7 +110,7 @@ def caption_rows(table: CaptionTable, *, file: Path | None = None, most: int | N
         if not any(of_split["clips"] for of_split in sizes.values()):
             column = first.usual(table.caption_column, CAPTION)
             raise VideoContrastError(f"{table.captions}: every caption in column {column!r} is empty")
-        guessed = rows.execute("SELECT count(DISTINCT path) FROM rows WHERE guessed").fetchone()[0]
+        guessed = sum(rows.execute(_GUESSED, (name,)).fetchone()[0] for name in splits.values())
         table.say({split: of_split["rows"] for split, of_split in sizes.items()}, first, guessed)
         yield CaptionRows(table, rows, splits, sizes)
 

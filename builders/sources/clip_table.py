@@ -117,7 +117,8 @@ class VideoTable:
     def _split_column(self, row: TableRow) -> str | None:
         """The column that holds the split of a row; None where there is none."""
         if self.split_column is None:
-            return "split" if "split" in row.cells else None
+            column = row.usual(None, ("split",))
+            return column if column in row.cells else None
         return None if self.split_column == NO_COLUMN else self.split_column
 
     def split_of(self, row: TableRow) -> str | None:

@@ -96,7 +96,7 @@ def _read_pairs(
         if not truths or not negatives:
             counts["empty_captions"] += 1
             continue
-        name = kind_of(str(row.value(kind, "--kind") or ""), row.place) if kind else KIND
+        name = kind_of(" ".join(row.texts(kind, "--kind")), row.place) if kind else KIND
         for negative in negatives:
             pair_texts = (span.id, truths[0], negative)
             if normal(negative) == normal(truths[0]):

@@ -123,7 +123,7 @@ def test_other_names_of_splits_are_refused_with_the_row_unless_the_column_is_nam
 
 def test_a_row_without_a_split_is_of_test_as_in_other_tables_and_no_clip_is_of_two(tmp_path: Path) -> None:
     table = tmp_path / "c.csv"
-    table.write_text("video,caption,split\nv.mp4,a,train\nw.mp4,b,\n")
+    table.write_text("Video,Caption,Split\nv.mp4,a,train\nw.mp4,b,\n")
     assert list(read_splits(CaptionTable(captions=str(table)))[0]) == ["train", "test"]
     table.write_text("video,caption,split\nv.mp4,a,train\nw.mp4,b,test\nv.mp4,c,test\n")
     with pytest.raises(VideoContrastError, match=r"line 4: the clip 'v' is of 'train' too, at c\.csv, line 2"):
@@ -136,6 +136,9 @@ def test_ids_without_an_ending_are_the_files_that_lie_there(tmp_path: Path, caps
     paths = [clip.video_path for clip in read_splits(CaptionTable(captions=str(table)))[0]["test"]]
     assert paths == ["clips/a.mp4", "clips/b.v1.mp4", "c.webm"]  # as in tables that are scored as they are
     assert "2 videos are named without an ending: taken for .mp4" in " ".join(capsys.readouterr().err.split())
+    (tmp_path / "d.csv").write_text("video,caption,split\na,x,train\nb,y,test\n")
+    read_splits(CaptionTable(captions=str(tmp_path / "d.csv"), split="test"))
+    assert "d.csv: 1 video is named without an ending" in " ".join(capsys.readouterr().err.split())
     (tmp_path / "clips").mkdir()
     for name in ("a.webm", "b.v1"):
         (tmp_path / "clips" / name).touch()

@@ -51,15 +51,16 @@ def test_all_pairs_of_a_clip_are_items_with_kinds_of_their_own(tmp_path, capsys)
 
 def test_a_list_of_false_captions_makes_a_pair_of_each(tmp_path):
     table = tmp_path / "pairs.jsonl"
+    negatives = ["a cat runs", "A dog runs.", "a cat runs", "a dog sleeps"]
     lines = [
-        {"video": "v.mp4", "yes": "a dog runs", "no": ["a cat runs", "A dog runs.", "a cat runs", "a dog sleeps"]},
-        {"video": "w.mp4", "yes": "a dog runs", "no": []},
+        {"video": "v.mp4", "yes": "a dog runs", "no": negatives, "what": 0},
+        {"video": "w.mp4", "yes": "a dog runs", "no": [], "what": 1},
     ]
     table.write_text("\n".join(map(json.dumps, lines)))
-    root = build("pairs", output=tmp_path / "set", captions=str(table), true="yes", false="no")
+    root = build("pairs", output=tmp_path / "set", captions=str(table), true="yes", false="no", kind="what")
     rows = open_set(root).choice_rows("pairs_mc", "test")
     assert [row["candidates"][1 - row["label"]] for row in rows] == ["a cat runs", "a dog sleeps"]
-    assert {kind for row in rows for kind in row["kinds"]} == {"true", "contrast"}
+    assert {kind for row in rows for kind in row["kinds"]} == {"true", "kind_0"}
     facts = open_set(root).record["configs"]["pairs_mc"]["facts"]["splits"]["test"]["counts"]
     assert facts == {
         "built": 2,
