@@ -29,7 +29,8 @@ class TableRow(NamedTuple):
         """The value of a column; one that the table lacks is an error that lists those it has and names the option."""
         if column not in self.cells:
             names = ", ".join(map(str, self.cells))
-            raise UsageError(f"{self.place}: no column {column!r}; the table has {names}. Choose with {option}")
+            how = f"Choose with {option}" if option.startswith("--") else f"It needs {option}"
+            raise UsageError(f"{self.place}: no column {column!r}; the table has {names}. {how}")
         return self.cells[column]
 
     def usual(self, named: str | None, usual: Sequence[str]) -> str:

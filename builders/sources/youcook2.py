@@ -114,7 +114,8 @@ def _segments(path: Path) -> Iterator[tuple[str, str, Sequence[Json], Json, str]
     """Yields split, video, both times, text and place of every segment of a file."""
     if path.name == VALIDATION:
         for row in read_table(path):
-            video, start, end, text = (row.value(name, "the columns") for name in ("video_id", "start", "end", "text"))
+            names = ("video_id", "start", "end", "text")
+            video, start, end, text = (row.value(name, f"the columns {', '.join(names)}") for name in names)
             yield "validation", str(video), (start, end), text, row.place
         return
     content = read_json(path)

@@ -91,7 +91,7 @@ def test_a_build_takes_votes_and_its_card_says_how_many(tmp_path: Path) -> None:
     ("text", "message"),
     [
         ("caption\tcontrast\na man runs\ta man sits\n", "no column 'vote'; the table has caption, contrast"),
-        ("caption\tvote\na man runs\tyes\n", "line 2: no column 'contrast'"),
+        ("caption\tvote\na man runs\tyes\n", "the table has caption, vote. It needs a column contrast"),
         ("caption\tcontrast\tvote\na man runs\ta man sits\tperhaps\n", "line 2: vote must be yes or no (1 or 0)"),
         ("caption\tcontrast\tvote\na man runs\tA man runs.\tno\n", "line 2: the contrast equals the caption"),
         ("caption\tcontrast\tvote\na man runs\t\tno\n", "line 2: the column 'contrast' must hold one text"),
