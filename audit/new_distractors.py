@@ -20,7 +20,7 @@ from video_contrast.perturbations.contrast.unfit_caption import unfit
 from video_contrast.perturbations.english import Sentence, parse
 from video_contrast.perturbations.english.caption_store import user_store
 from video_contrast.perturbations.english.gender import PRONOUNS
-from video_contrast.perturbations.english.lexicon import has_class
+from video_contrast.perturbations.english.lexicon import has_class, words_of
 from video_contrast.rows import MultipleChoiceRow
 from video_contrast.seeds import stream
 
@@ -216,11 +216,10 @@ def _fits(
     taking: Sequence[int], pool: Sequence[tuple[int, str]], rows: Sequence[MultipleChoiceRow], read: _Read
 ) -> NDArray[np.float64]:
     """How well each candidate of the pool suits each question: float64[taking, pool], at most about 0."""
-    from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
+    from sklearn.feature_extraction.text import TfidfVectorizer
 
-    part = list(dict.fromkeys(at for at, _ in pool))
-    number = {at: n for n, at in enumerate(part)}
-    owner, mine = [number[at] for at, _ in pool], [number[at] for at in taking]
+    part, owner = np.unique([at for at, _ in pool], return_inverse=True)
+    mine = np.searchsorted(part, taking)
     true = [rows[at]["candidates"][rows[at]["label"]] for at in part]
     videos = [rows[at]["cluster"] for at in part]
     questions, given = [read.questions[at] for at in part], [read.answers[text] for _, text in pool]
@@ -236,26 +235,47 @@ def _fits(
     weighted = TfidfVectorizer(analyzer=lambda q: ["*", *q.words, *{q.asks}.intersection(q.words)])
     vectors = weighted.fit_transform(questions)
     fit: NDArray[np.float64] = np.log((vectors[mine] @ vectors.T).toarray() + 0.05)
-    fit += _OTHER_ASKED * of_questions([question.asks for question in questions])
-    fit += _OTHER_SUBJECT * of_questions([question.subject for question in questions])
+    for name, cost in (("asks", _OTHER_ASKED), ("subject", _OTHER_SUBJECT)):
+        fit += cost * of_questions([getattr(question, name) for question in questions])
     fit[~of_questions(videos)] = -99.0
     fit = fit[:, owner] + _FALSE * np.array([text != true[n] for n, (_, text) in zip(owner, pool, strict=True)])
-    other_length = _OTHER_LENGTH * differ([answer.length for answer in given], [answer.length for answer in own])
+    (own_forms, own_lengths), (forms, lengths) = (
+        zip(*((answer.form, answer.length) for answer in answers), strict=True) for answers in (own, given)
+    )
+    other_length = _OTHER_LENGTH * differ(lengths, own_lengths)
     points = np.array([not answer.points for answer in own])[:, None] & np.array([answer.points for answer in given])
     fit += _POINTS * points
-    fit += np.where(differ([a.form for a in given], [a.form for a in own]), _OTHER_FORM, other_length)
-    if not questions[0].group:
-        return fit
+    fit += np.where(differ(forms, own_forms), _OTHER_FORM, other_length)
+    if questions[0].group:
+        fit += _fits_of_words(
+            [questions[n] for n in mine], [read.spoken[videos[n]] for n in mine], own, given, read.costs
+        )
+    return fit
+
+
+def _fits_of_words(
+    questions: Sequence[_Question],
+    scenes: Sequence[Mapping[str, int]],
+    own: Sequence[_Answer],
+    given: Sequence[_Answer],
+    costs: Mapping[str, float],
+) -> NDArray[np.float64]:
+    """What the words of answers cost: float64[questions, given].
+
+    `scenes`: words of which the questions about the same video speak. `own`: the true answers.
+    """
+    from sklearn.feature_extraction.text import CountVectorizer
+
     bag = CountVectorizer(analyzer=list, binary=True)
     words = bag.fit_transform([answer.words | answer.pronouns for answer in given])
-    unfit = (bag.transform(questions[n].unfit for n in mine) @ words.T).toarray() > 0
+    unfit = (bag.transform(question.unfit for question in questions) @ words.T).toarray() > 0
     pronouns = frozenset[str]().union(*(answer.pronouns for answer in given))
     prices = [
-        0.0 if name in pronouns else read.costs.get(name, _NEVER_TRUE) - _OTHER_PERSON * _living(name)
+        0.0 if name in pronouns else costs.get(name, _NEVER_TRUE) - _OTHER_PERSON * _living(name)
         for name in bag.get_feature_names_out()
     ]
     priced = words.multiply([prices]).tocsr()
-    fit += (bag.transform(read.spoken[videos[n]] for n in mine) @ priced.T).toarray() - priced.sum(1).A1
+    fit: NDArray[np.float64] = (bag.transform(scenes) @ priced.T).toarray() - priced.sum(1).A1
     beside = np.array([not _ACTS_BESIDE.isdisjoint(answer.words) for answer in given])
     not_own = np.array([_ACTS_BESIDE.isdisjoint(answer.words) for answer in own])
     fit += _UNFIT * unfit + _BESIDE * (not_own[:, None] & beside)
@@ -271,6 +291,25 @@ def _question(sentence: Sentence) -> _Question:
     [('do', 'do', 'living'), ('how', 'hold', 'living'), ('why', 'be', 'there'), ('how JJ', 'many', 'there')]
     """
     words, root = sentence.words, sentence.root or 0
+    group, asks = _asked(sentence, root)
+    subjects = sentence.children_with(root, "nsubj", "nsubjpass")
+    near = {n for at in subjects for n in (at, *sentence.children_with(at, "compound", "nmod"))}
+    living = any(_living(words[n].lemma) or words[n].text in ("he", "she", "they") for n in near or range(len(words)))
+    subject = "living" if living else "there" if sentence.children_with(root, "expl") else "thing"
+    named = [word.lemma for word in words if _living(word.lemma)]
+    unfit = {words[n].lemma for n in near if named.count(words[n].lemma) == 1}
+    nouns = {word.lemma for word in words if word.is_noun}
+    if not nouns - words_of("says_little") - {*named}:
+        unfit.add("it")
+    for gender in ("male", "female"):
+        if named and all(has_class(name, gender) for name in named):
+            unfit.update(PRONOUNS[gender])  # those of the other one
+    return _Question(group, asks, subject, _says(sentence), frozenset(unfit))
+
+
+def _asked(sentence: Sentence, root: int) -> tuple[str, str]:
+    """The group of a question and what it asks about."""
+    words = sentence.words
     asking = next((n for n, word in enumerate(words) if word.tag in ("WRB", "WDT", "WP", "WP$")), None)
     group = words[0 if asking is None else asking].text
     verb = next((n for n in (root, *sentence.verbs) if words[n].lemma != "be"), root)
@@ -283,18 +322,7 @@ def _question(sentence: Sentence) -> _Question:
             group, asks = f"{group} {after.tag[:2]}", after.lemma
         elif any(word.lemma == "do" and word.dep not in ("aux", "auxpass") for word in words):
             group = asks = "do"
-    subjects = sentence.children_with(root, "nsubj", "nsubjpass")
-    near = {n for at in subjects for n in (at, *sentence.children_with(at, "compound", "nmod"))}
-    living = any(_living(words[n].lemma) or words[n].text in ("he", "she", "they") for n in near or range(len(words)))
-    subject = "living" if living else "there" if sentence.children_with(root, "expl") else "thing"
-    named = [word.lemma for word in words if _living(word.lemma)]
-    unfit = {words[n].lemma for n in near if named.count(words[n].lemma) == 1}
-    if not any(word.is_noun and not _living(word.lemma) and not has_class(word.lemma, "says_little") for word in words):
-        unfit.add("it")
-    for gender in ("male", "female"):
-        if named and all(has_class(name, gender) for name in named):
-            unfit.update(PRONOUNS[gender])  # those of the other one
-    return _Question(group, asks, subject, _says(sentence), frozenset(unfit))
+    return group, asks
 
 
 def _answer(sentence: Sentence) -> _Answer:
