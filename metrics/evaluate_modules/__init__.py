@@ -178,10 +178,10 @@ def _install(each: Module, root: Path) -> Installed:
     class_name = each.name.title().replace("_", "")
     text = _POINTER.format(version=__version__, name=each.name, class_name=class_name)
     script = place / hashlib.sha256(text.encode()).hexdigest() / f"{each.name}.py"
-    pointers = [path for path in place.glob(f"*/{each.name}.py") if path.read_text(encoding="utf-8").startswith(_OURS)]
+    pointers = [path for path in place.glob(f"*/{each.name}.py") if path.read_bytes().startswith(_OURS.encode())]
     older = [path.parent for path in pointers if path != script]
     status = "refreshed" if older or script.exists() else "installed"
-    if not older and script in pointers and script.read_text(encoding="utf-8") == text:
+    if not older and script in pointers and script.read_bytes() == text.encode():
         status = "up to date"
     write_text(script, text)
     for folder in (root, root / "metrics", place, script.parent):

@@ -98,7 +98,7 @@ def test_install_is_versioned_idempotent_and_refreshed(tmp_path: Path, monkeypat
 
     others = first.path.parent / ("0" * 64)
     others.mkdir()
-    (others / "video_contrast_mc.py").write_text("# from a Space of that name\n")
+    (others / "video_contrast_mc.py").write_bytes("# from a Space of that name: \u00e9\n".encode("latin-1"))
     os.utime(others / "video_contrast_mc.py", (2e9, 2e9))
     monkeypatch.setattr(modules, "__version__", "99.0")
     (third,) = modules.install(["video_contrast_mc"], tmp_path)
