@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Annotated, Any, ClassVar, Literal
 
 from video_contrast.errors import UsageError, VideoContrastError
@@ -146,6 +147,7 @@ def _no_candidates(names: Sequence[str], where: str, named: TableColumns | None)
     )
 
 
+@lru_cache
 def plain_name(name: str) -> str:
     """A column's name in lower case with "_" for spaces: as usual names of columns are written."""
     return re.sub(r"[\s-]+", "_", str(name).strip().lower())
