@@ -35,7 +35,8 @@ def check_cost(probe: Probe, plan: Plan, processes: int) -> Outcome:
     total /= processes
     memory = peak_bytes()
     numbers = {"seconds_an_item": item, "estimated_seconds": total, "peak_bytes": memory}
-    says = f"{item:.2g} s {what}; about {_duration(total)} of the model for the run; {memory / 2**30:.1f} GB"
+    each_takes = f"{item:.2g} s" if item < 10 else _duration(item)
+    says = f"{each_takes} {what}; about {_duration(total)} of the model for the run; {memory / 2**30:.1f} GB"
     return Outcome("cost", "fact", says, numbers)
 
 

@@ -226,7 +226,7 @@ def test_a_turn_by_an_odd_angle_is_told(tmp_path: Path) -> None:
     path = tmp_path / "a.mp4"
     write_clip(path)
     turn_pictures(path, (1, 1, -1, 1))
-    assert "not by 315 as it asks" in remarks_of(verify(path)) or "not by 45" in remarks_of(verify(path))
+    assert "not by about 315 as it asks" in remarks_of(verify(path)) or "not by about 45" in remarks_of(verify(path))
     counter = Counter()
     decode(path, [2], counter)
     assert any("degrees" in remark for remark in counter.remarks)

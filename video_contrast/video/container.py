@@ -169,7 +169,8 @@ def remarks_on(frame: AvFrame) -> tuple[str, ...]:
     """What `picture` does not do that the file asks for: turning by an angle that is no multiple of 90 degrees."""
     if not _area(frame) or abs((frame.rotation + 45) % 90 - 45) < 1:
         return ()
-    return (f"its pictures are turned by {90 * _quarters(frame)} degrees, not by {frame.rotation % 360:g} as it asks",)
+    asked = frame.rotation % 360  # PyAV cuts off what is behind the comma
+    return (f"its pictures are turned by {90 * _quarters(frame)} degrees, not by about {asked:g} as it asks",)
 
 
 def _quarters(frame: AvFrame) -> int:
