@@ -1,6 +1,7 @@
 """A causal language model that reads captions without their videos: which of two texts is likelier?"""
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +20,8 @@ class LanguageModel:
     def __init__(self, model: str, *, device: str = "auto", batch_tokens: int | None = None) -> None:
         from transformers import AutoModelForCausalLM, AutoTokenizer
 
-        self.name = model
+        # as a record of a set may name it: no path of this machine, which could not be published
+        self.name = Path(model).resolve().name if Path(model).is_dir() else model
         self._device = device_of(device)
         self._budget = tokens_a_batch(batch_tokens, self._device)
         self._tokenizer: Tokenizer = load(model, AutoTokenizer, "language_model")
