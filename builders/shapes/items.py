@@ -8,6 +8,7 @@ one cluster. (Those of `counterfactual_mc` share the actions that their candidat
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import combinations, count, cycle, pairwise, product, zip_longest
 from typing import NamedTuple
 
@@ -74,7 +75,12 @@ def test_clips(seed: int, templates: Sequence[int] = range(len(TEMPLATES))) -> I
     """Yields the test clips of a set without end; those of some templates of scenes alone, where they are given."""
     for number in count():
         if number % len(TEMPLATES) in templates:
-            yield SceneClip(next(scenes(seed, "test", 1, first=number)), seed, "test", number)
+            yield _test_clip(seed, number)
+
+
+@lru_cache(maxsize=4096)  # each config goes through them anew
+def _test_clip(seed: int, number: int) -> SceneClip:
+    return SceneClip(next(scenes(seed, "test", 1, first=number)), seed, "test", number)
 
 
 def unambiguous(pool: Sequence[SceneClip], counts: Counter[str]) -> Iterator[SceneClip]:

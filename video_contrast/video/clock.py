@@ -115,10 +115,10 @@ def index_of(path: str | os.PathLike[str]) -> VideoIndex:
     Raises:
         BrokenVideo: no such file, no video stream, not a video, or no frame in it.
     """
-    return _index(os.fspath(path), state(regular(path)))
+    known = state(regular(path))
+    return (_index_of_small if known[0] <= _SMALL else _index_of_large)(os.fspath(path), known)
 
 
-@lru_cache(maxsize=64)  # an hour of video is a list of 90,000 times
 def _index(path: str, state: tuple[int, int, int]) -> VideoIndex:
     file = packets_of(path)
     if not file.packets:
@@ -150,6 +150,11 @@ def _index(path: str, state: tuple[int, int, int]) -> VideoIndex:
         damage=damage,
         remarks=file.remarks if file.has_durations else file.remarks + _gap(steps),
     )
+
+
+_SMALL = 1 << 17  # bytes of a file, of which some thousand frames at most are listed
+_index_of_small = lru_cache(maxsize=4096)(_index)  # models that are scored together read the same clips in turn
+_index_of_large = lru_cache(maxsize=64)(_index)  # an hour of video is a list of 90,000 times
 
 
 @dataclass(frozen=True, eq=False)
