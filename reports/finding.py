@@ -13,7 +13,7 @@ from video_contrast.reports.hits import is_better
 from video_contrast.reports.layout import percent
 from video_contrast.reports.robustness import at_chance
 from video_contrast.reports.runs import ConfigRun
-from video_contrast.storage.run_figures import Gamma, RunFigure
+from video_contrast.storage.run_figures import Gamma, RunFigure, kind_in_words
 from video_contrast.storage.run_folder import CLEAN
 
 WIDE = 0.3  # an interval wider than this does not tell a coin from a good model: more items are needed
@@ -159,7 +159,7 @@ def _contrasts(run: ConfigRun) -> str:
     kind, mc, _ = run.key.config.partition("_mc")
     if run.layout != "multiple_choice" or not mc:
         return run.key.short
-    words = "items with random candidates" if kind.startswith("random") else f"the {kind.replace('_', ' ')} contrasts"
+    words = "items with random candidates" if kind.startswith("random") else f"the {kind_in_words(kind)} contrasts"
     return f"{words} ({run.key.mark})" if run.key.mark else words
 
 

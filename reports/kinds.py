@@ -8,7 +8,7 @@ from video_contrast.reports.hits import differing
 from video_contrast.reports.layout import DASH, Cell, Column, Plot, Section, Table, columns, share_cell, signed
 from video_contrast.reports.runs import ConfigRun, by_set
 from video_contrast.reports.summary import figure_cell, model_cell
-from video_contrast.storage.run_figures import RunFigure, in_words
+from video_contrast.storage.run_figures import RunFigure, in_words, kind_in_words
 
 LEAST = 3  # kinds that make a profile
 
@@ -83,7 +83,7 @@ def profiles(runs: Sequence[ConfigRun]) -> list[Plot]:
         means = {kind: sum(f.value for f in own.values()) / len(own) for kind, own in by_kind.items()}
         if len(means) >= LEAST:
             kinds = sorted(means, key=lambda kind: (-means[kind], kind))
-            lines = [DotLine(kind, kind.replace("_", " "), by_kind[kind]) for kind in kinds]
+            lines = [DotLine(kind, kind_in_words(kind), by_kind[kind]) for kind in kinds]
             caption = f"Profile over kinds of contrast, {name}" + ("" if split == "test" else f" ({split})")
             what = "true caption above the contrast"
             plots.append(dot_plot(lines, members, name=f"profile-{number}", caption=caption, heading="kind", what=what))

@@ -29,6 +29,7 @@ from video_contrast.reports.layout import DASH, Cell, Section, Table, columns, r
 from video_contrast.reports.runs import ConfigRun, SetKey, load_runs, set_on_disk
 from video_contrast.reports.write import Page, records, render_page, settings, warnings
 from video_contrast.runner.recompute import contradictions
+from video_contrast.storage.run_figures import kind_in_words
 from video_contrast.storage.run_folder import CLEAN
 from video_contrast.storage.run_records import ScoreRow
 
@@ -169,7 +170,7 @@ def kind_hits(runs: Sequence[ConfigRun]) -> dict[str, KindHits]:
             chance[kind, run.key] = float(np.mean([1 / (1 + row["kinds"].count(kind)) for row in members.values()]))
     names = [kind for kind, _ in hits]
     return {
-        kind.replace("_", " ") + (f" ({key.short})" if names.count(kind) > 1 else ""): KindHits(
+        kind_in_words(kind) + (f" ({key.short})" if names.count(kind) > 1 else ""): KindHits(
             kind, models, chance[kind, key]
         )
         for (kind, key), models in hits.items()

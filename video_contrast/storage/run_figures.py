@@ -112,6 +112,15 @@ def key(name: str, kind: str = "") -> str:
     return f"accuracy_{kind}" if name == "accuracy" else f"{kind}_{name}"
 
 
+def kind_in_words(kind: str) -> str:
+    """What a kind of contrast is called; of verbs, generators other than the default one are named.
+
+    >>> kind_in_words("person_id"), kind_in_words("verb_lexical"), kind_in_words("verb_lm")
+    ('person id', 'verb', 'verb lm')
+    """
+    return "verb" if kind == "verb_lexical" else kind.replace("_", " ")
+
+
 def in_words(name: str, kind: str = "") -> str:
     """What a figure is called.
 
@@ -119,7 +128,7 @@ def in_words(name: str, kind: str = "") -> str:
     ('text to video R@1', 'against person id', 'text score')
     """
     if name == "accuracy" and kind:
-        return f"against {kind.replace('_', ' ')}"
+        return f"against {kind_in_words(kind)}"
     return f"{WAYS[kind]} {name}" if kind else {**STRICTER, **AVERAGED, **GRADED}.get(name, name.replace("_", " "))
 
 
