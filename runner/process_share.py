@@ -149,20 +149,19 @@ class Run:
 
     def _pairs(self, model: PairScorer, keys: Keys, reader: ClipReader) -> TableScorer | None:
         pairing = Pairing(self.plan, keys, model.together)
-        requests = pairing.requests()
         scored = PairResults(RunFolder(self.job.output).answers(self.space), self.processes.rank)
 
-        clips = list(requests)
+        clips = list(self.plan.views)
         with self._dealt("videos", len(clips), len(clips), "clip") as (shares, done):
             for numbers in shares:
                 chunks = ((number, clips[number]) for number in numbers)
-                score_pairs(model, chunks, requests, scored, reader, done=done)
+                score_pairs(model, chunks, pairing, scored, reader, done=done)
         scored.close()
         if not self.processes.first:
             return None
         scored.refresh()
         total: Counter[str] = Counter()
-        for key in {request.key for of_clip in requests.values() for request in of_clip if request.key in scored}:
+        for key in {request.key for clip in clips for request in pairing.of_clip(clip) if request.key in scored}:
             total.update(scored.get(key).counts)
         self.model_counts = dict(total)
         return pair_tables(pairing, scored)

@@ -6,14 +6,16 @@ was killed goes on with what all files of the directory hold; a torn last line i
 
 from __future__ import annotations
 
+import json
 import math
 import os
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
+from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from typing import IO, cast
 
@@ -57,69 +59,81 @@ class Pairing:
     keys: Keys
     together: bool  # see `PairScorer`
 
-    def requests(self) -> dict[Clip, list[ScoreRequest]]:
-        """The requests of every clip, equal ones once."""
-        requests: dict[Clip, dict[ScoreRequest, None]] = {clip: {} for clip in self.plan.views}
+    @cached_property
+    def _places(self) -> dict[Clip, list[tuple[PlannedTable, int]]]:
+        """Where each clip stands in the tables."""
+        places: dict[Clip, list[tuple[PlannedTable, int]]] = {clip: [] for clip in self.plan.views}
         for table in self.plan.tables:
-            for request, replaced in self.of_table(table):
-                for needed in filter(None, (replaced, request)):
-                    requests[needed.clip].setdefault(needed)
-        return {clip: list(of_clip) for clip, of_clip in requests.items()}
+            for position, item in enumerate(table.group.items):
+                places[item.clip].append((table, position))
+        return places
 
-    def of_table(self, table: PlannedTable) -> Iterator[tuple[ScoreRequest, ScoreRequest | None]]:
-        """The request of every item, and that of the distractor that its contrast displaced, alone (None without)."""
-        visual = table.condition.visual
-        gallery = tuple(text for texts in table.texts for text in texts) if table.is_retrieval else ()
-        for position, (item, texts) in enumerate(zip(table.group.items, table.texts, strict=True)):
-            question = item.question if table.group.questions == "asked" else None
+    @cached_property
+    def _galleries(self) -> dict[tuple[str, str], tuple[str, ...]]:
+        """All captions of each retrieval table."""
+        tables = [table for table in self.plan.tables if table.is_retrieval]
+        return {table.name: tuple(text for texts in table.texts for text in texts) for table in tables}
 
-            def request(
-                texts: tuple[str, ...], position: int, clip: Clip = item.clip, question: Question | None = question
-            ) -> ScoreRequest:
-                return ScoreRequest(self.keys, clip, visual, texts=texts, position=position, question=question)
+    def of_clip(self, clip: Clip) -> list[ScoreRequest]:
+        """The requests of a clip, equal ones once. They are made when asked for: of all clips they may be millions."""
+        pairs = (self.of_item(table, position) for table, position in self._places[clip])
+        return list(dict.fromkeys(needed for own, displaced in pairs for needed in (displaced, own) if needed))
 
-            displaced = None if self.together else table.displaced(item)
-            yield request(gallery or texts, position), None if displaced is None else request((displaced,), 0)
+    def of_item(self, table: PlannedTable, position: int) -> tuple[ScoreRequest, ScoreRequest | None]:
+        """The request of an item, and that of the distractor that its contrast displaced, alone (None without)."""
+        item = table.group.items[position]
+        texts = self._galleries.get(table.name, table.texts[position])
+        question = item.question if table.group.questions == "asked" else None
+        request = ScoreRequest(self.keys, item.clip, table.condition.visual, texts, position, question)
+        displaced = None if self.together else table.displaced(item)
+        return request, None if displaced is None else replace(request, texts=(displaced,), position=0)
 
 
 class PairResults:
-    """The results in a run's directory."""
+    """The results in a run's directory. Memory holds where each of them stands, since they may be millions."""
 
     def __init__(self, folder: Path, rank: int) -> None:
         self.folder = folder
         self.rank = rank
-        self._results: dict[str, ScoreResult] = {}
-        self._handle: IO[str] | None = None
+        self._places: dict[str, tuple[Path, int]] = {}  # the file and the byte where a result begins
+        self._maps: dict[Path, mmap] = {}
+        self._handle: IO[bytes] | None = None
         folder.mkdir(parents=True, exist_ok=True)
         self.refresh()
 
     def refresh(self) -> None:
-        """Reads all files."""
+        """Looks through all files."""
         for path in sorted(self.folder.glob("answers-*.jsonl")):
-            for row in sealed_records(path):
-                self._results[row["key"]] = ScoreResult(
-                    np.array(row["scores"], np.float64), row["parts"], row.get("counts", {}), tuple(row["frames"])
-                )
+            self._places.update((row["key"], (path, begin)) for begin, row in sealed_records(path))
 
     def __contains__(self, key: str) -> bool:
-        return key in self._results
+        return key in self._places
 
     def get(self, key: str) -> ScoreResult:
         """The result under `key`."""
-        return self._results[key]
+        path, begin = self._places[key]
+        if path not in self._maps or begin >= len(self._maps[path]):
+            with open(path, "rb") as handle:
+                self._maps[path] = mmap(handle.fileno(), 0, access=ACCESS_READ)
+        file = self._maps[path]
+        row = json.loads(file[begin : file.find(b"\n", begin)])
+        return ScoreResult(
+            np.array(row["scores"], np.float64), row["parts"], row.get("counts", {}), tuple(row["frames"])
+        )
 
     def put(self, key: str, result: ScoreResult) -> None:
         """Appends a result and makes sure that it survives this process."""
         if self._handle is None:
             name = f"answers-{self.rank}-{os.getpid()}-{os.urandom(4).hex()}.jsonl"
-            self._handle = open(self.folder / name, "w", encoding="utf-8")  # noqa: SIM115  open while the run lasts
+            self._handle = open(self.folder / name, "wb")  # noqa: SIM115  open while the run lasts
         row = {
             "key": key, "scores": result.scores.tolist(), "parts": result.parts, "frames": result.frame_numbers,
             "counts": dict(result.counts),
         }  # fmt: skip
-        self._handle.write(sealed_line(row))
+        place = Path(self._handle.name), self._handle.tell()
+        self._handle.write(sealed_line(row).encode())
         self._handle.flush()
-        self._results[key] = result
+        self._places[key] = place
 
     def close(self) -> None:
         """Closes this process's file."""
@@ -172,7 +186,7 @@ class Prefilter:
 def score_pairs(
     model: PairScorer,
     chunks: Iterable[tuple[int, Clip]],
-    requests: Mapping[Clip, Sequence[ScoreRequest]],
+    pairing: Pairing,
     results: PairResults,
     reader: ClipReader,
     *,
@@ -183,16 +197,18 @@ def score_pairs(
     Args:
         model: the scorer.
         chunks: numbers and clips, asked for as their turn to be decoded comes.
-        requests: of every clip; those that have a result are left out.
+        pairing: makes the requests of a clip; those that have a result are left out.
         reader: reads the clips; its counts say what was done.
         done: told of each number, once the results are kept.
     """
     begun: deque[tuple[int, Clip]] = deque()
+    requests: dict[Clip, list[ScoreRequest]] = {}  # of the clips that have begun
 
     def clips() -> Iterator[Clip]:
-        for chunk in chunks:
-            begun.append(chunk)
-            yield chunk[1]
+        for number, clip in chunks:
+            begun.append((number, clip))
+            requests[clip] = pairing.of_clip(clip)
+            yield clip
 
     def visuals_of(clip: Clip) -> tuple[Visual, ...]:
         return tuple(dict.fromkeys(request.visual for request in requests[clip] if request.key not in results))
@@ -220,7 +236,9 @@ def score_pairs(
                         seen = None if view.visual.name == "blind" else frames
                         submit(request, view.numbers, partial(_score, model, prefilter, seen, request, counts=counts))
             while begun and all(request.key in results for request in requests[begun[0][1]]):
-                done(begun.popleft()[0])
+                number, whole = begun.popleft()
+                del requests[whole]
+                done(number)
     for number, _ in begun:
         done(number)
 

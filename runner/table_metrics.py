@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -43,7 +43,7 @@ class TableScores:
     places: tuple[int, ...]  # which of the group's items were scored (their clip could be read)
     rows: ItemScores = ()  # multiple choice
     replaced: Sequence[float | None] = ()  # multiple choice: of the displaced distractor, an item
-    parts: tuple[list[dict[str, float]] | None, ...] = ()  # raw parts an item, or None
+    parts_of: Callable[[int], list[dict[str, float]] | None] | None = None  # looks up the raw parts of an item
     frames: tuple[tuple[int, ...], ...] = ()  # frame numbers an item; empty where no video was decoded
     blocks: tuple[SimilarityBlock, ...] = ()  # retrieval: the similarities of clips (rows) with captions
     columns: tuple[tuple[str, str, int], ...] = ()  # retrieval: id, text and row of the own clip, a caption
@@ -138,18 +138,20 @@ def _rotations(scored: TableScores) -> Numbers:
     """Where options were asked about in every rotation: the share of items that are right in all of them."""
     from video_contrast.metrics.ranks import choice_ranks
 
-    names = sorted({name for parts in scored.parts for part in parts or () for name in part if name[:8] == "rotation"})
-    if len(names) < 2:
+    if scored.parts_of is None:
         return {}
-    hits = np.zeros((len(scored.rows), len(names)))
-    for at, (item, parts) in enumerate(zip(scored.items, scored.parts, strict=True)):
-        for column, name in enumerate(names):
+    items = scored.items
+    hits: dict[str, np.ndarray] = {}
+    for at, item in enumerate(items):
+        parts = scored.parts_of(at) or [{}]
+        for name in (name for name in parts[0] if name.startswith("rotation")):
+            row = np.array([[part[name] for part in parts]])
             # an answer that was no option has no log-probabilities in that rotation: it stays wrong
-            if parts and all(name in part for part in parts):
-                row = np.array([[part[name] for part in parts]])
-                hits[at, column] = choice_ranks(row, np.array([item.label])).hit(1)[0]
-    shares = _right_in_all("rotations", hits, [item.cluster for item in scored.items])
-    return shares | {"rotations": len(names)}
+            hits.setdefault(name, np.zeros(len(items)))[at] = choice_ranks(row, np.array([item.label])).hit(1)[0]
+    if len(hits) < 2:
+        return {}
+    shares = _right_in_all("rotations", np.column_stack(list(hits.values())), [item.cluster for item in items])
+    return shares | {"rotations": len(hits)}
 
 
 def _clips(scored: TableScores) -> Numbers:
@@ -284,7 +286,7 @@ def score_rows(scored: TableScores) -> Iterator[ScoreRow]:
     items = [] if scored.table.is_retrieval else scored.items
     for at in sorted(range(len(items)), key=lambda at: items[at].id):
         item = items[at]
-        parts = scored.parts[at] if scored.parts else None
+        parts = scored.parts_of(at) if scored.parts_of else None
         row: ScoreRow = {
             "config": config,
             "condition": condition,

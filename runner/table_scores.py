@@ -137,41 +137,55 @@ def _joined_blocks(
 def pair_tables(pairing: Pairing, results: PairResults) -> TableScorer:
     """Scores read from the results of a pair scorer."""
     missing = frozenset(
-        clip for clip, own in pairing.requests().items() if any(request.key not in results for request in own)
+        clip for clip in pairing.plan.views if any(request.key not in results for request in pairing.of_clip(clip))
     )
     missing = _with_groups(pairing.plan, missing)
 
     def scores(table: PlannedTable) -> TableScores:
         places = _scored_places(table, missing)
-        requests = list(pairing.of_table(table))
-        own = [results.get(requests[n][0].key) for n in places]
-        frames = tuple(result.frame_numbers for result in own)
+        own = (results.get(pairing.of_item(table, n)[0].key) for n in places)
         if table.is_retrieval:
-            # The missing clips' own captions were shown to the others; they leave the gallery with their clips.
-            columns = caption_columns(table, places)
-            at = {name: n for n, (name, _, _) in enumerate(caption_columns(table, range(len(table.texts))))}
-            shown_at = [at[name] for name, _, _ in columns]
-            of_row = np.array([row for _, _, row in columns])
-            matrix = np.array(
-                [_readable(result.scores[shown_at], np.flatnonzero(of_row == row)) for row, result in enumerate(own)]
-            )
-            unparseable = tuple(float(np.mean(_unparseable(result)[shown_at])) for result in own)
-            blocks = (SimilarityBlock(np.arange(len(own)), np.arange(len(columns)), lambda: _checked(matrix, table)),)
-            return TableScores(table, places, blocks=blocks, columns=columns, frames=frames, unparseable=unparseable)
-        displaced = [requests[n][1] for n in places]
-        labels = [table.group.items[n].label for n in places]
+            return _retrieved(table, places, list(own))
+        frames, unparseable = [], []
+
+        def rows() -> Iterator[np.ndarray]:
+            for n, result in zip(places, own, strict=True):
+                frames.append(result.frame_numbers)
+                unparseable.append(float(_unparseable(result).any()))
+                yield _readable(result.scores, [table.group.items[n].label])
+
         return TableScores(
             table,
             places,
-            rows=packed(_readable(result.scores, [label]) for result, label in zip(own, labels, strict=True)),
-            replaced=[_single(results, request) for request in displaced],
-            parts=tuple(result.parts for result in own),
-            frames=frames,
-            unparseable=tuple(float(_unparseable(result).any()) for result in own),
+            rows=packed(rows()),
+            replaced=[_single(results, pairing.of_item(table, n)[1]) for n in places],
+            parts_of=lambda at: results.get(pairing.of_item(table, places[at])[0].key).parts,
+            frames=tuple(frames),
+            unparseable=tuple(unparseable),
             comparable=not pairing.together and table.group.questions != "asked",
         )
 
     return TableScorer(scores, missing)
+
+
+def _retrieved(table: PlannedTable, places: tuple[int, ...], own: Sequence[ScoreResult]) -> TableScores:
+    """The scores of a retrieval table from the results of its clips, each shown with all captions."""
+    # The missing clips' own captions were shown to the others; they leave the gallery with their clips.
+    columns = caption_columns(table, places)
+    at = {name: n for n, (name, _, _) in enumerate(caption_columns(table, range(len(table.texts))))}
+    shown_at = [at[name] for name, _, _ in columns]
+    of_row = np.array([row for _, _, row in columns])
+    matrix = np.array(
+        [_readable(result.scores[shown_at], np.flatnonzero(of_row == row)) for row, result in enumerate(own)]
+    )
+    return TableScores(
+        table,
+        places,
+        blocks=(SimilarityBlock(np.arange(len(own)), np.arange(len(columns)), lambda: _checked(matrix, table)),),
+        columns=columns,
+        frames=tuple(result.frame_numbers for result in own),
+        unparseable=tuple(float(np.mean(_unparseable(result)[shown_at])) for result in own),
+    )
 
 
 def text_tables(model: TextScorer, plan: Plan, absent: frozenset[Clip]) -> TableScorer:

@@ -81,7 +81,7 @@ class AnswerStore:
         self._answers: dict[str, Answer] = {}
         self._lock = threading.Lock()
         if self.path is not None and self.path.exists():
-            self._answers = {record["key"]: record["answer"] for record in sealed_records(self.path)}
+            self._answers = {record["key"]: record["answer"] for _, record in sealed_records(self.path)}
             if not self.path.read_bytes().endswith(b"\n"):
                 with self.path.open("ab") as handle:
                     handle.write(b"\n")  # the next answer must not be glued to a line torn by a kill

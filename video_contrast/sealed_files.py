@@ -27,22 +27,26 @@ def sealed_line(record: JsonObject) -> str:
     return json.dumps({"digest": _digest(record), **record}) + "\n"
 
 
-def sealed_records(path: str | os.PathLike[str]) -> Iterator[Json]:
-    """Yields the records of a file of `sealed_line` that are as they were written, and says how many are not.
+def sealed_records(path: str | os.PathLike[str]) -> Iterator[tuple[int, Json]]:
+    """Yields the records of a file of `sealed_line` that are as they were written, each with the byte where it begins.
 
-    A last line without an end was torn by a kill and is left out.
+    Says how many are not. A last line without an end was torn by a kill and is left out.
     """
-    damaged = 0
-    for line in Path(path).read_bytes().split(b"\n")[:-1]:
-        try:
-            record = json.loads(line)
-            sound = record.pop("digest") == _digest(record)
-        except (ValueError, KeyError, TypeError, AttributeError):
-            sound = False
-        if sound:
-            yield record
-        else:
-            damaged += bool(line)
+    damaged = begin = 0
+    with open(path, "rb") as lines:
+        for line in lines:
+            if not line.endswith(b"\n"):
+                break
+            try:
+                record = json.loads(line)
+                sound = record.pop("digest") == _digest(record)
+            except (ValueError, KeyError, TypeError, AttributeError):
+                sound = False
+            if sound:
+                yield begin, record
+            else:
+                damaged += len(line) > 1
+            begin += len(line)
     if damaged:
         note(f"{path}: {counted(damaged, 'damaged line')} left out, and made anew")
 

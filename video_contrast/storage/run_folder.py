@@ -365,7 +365,7 @@ class RunFolder:
         """`videos`, and what killed runs noted."""
         known = self.videos
         for path in sorted((self.path / NOTED).glob("*.jsonl")):
-            for record in sealed_records(path):
+            for _, record in sealed_records(path):
                 known |= record["videos"]
         return known
 
