@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import cached_property, lru_cache, partial
 from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from typing import IO, cast
@@ -202,16 +202,15 @@ def score_pairs(
         done: told of each number, once the results are kept.
     """
     begun: deque[tuple[int, Clip]] = deque()
-    requests: dict[Clip, list[ScoreRequest]] = {}  # of the clips that have begun
+    requests_of = lru_cache(maxsize=64)(pairing.of_clip)  # asked for several times while a clip is read and scored
 
     def clips() -> Iterator[Clip]:
-        for number, clip in chunks:
-            begun.append((number, clip))
-            requests[clip] = pairing.of_clip(clip)
-            yield clip
+        for chunk in chunks:
+            begun.append(chunk)
+            yield chunk[1]
 
     def visuals_of(clip: Clip) -> tuple[Visual, ...]:
-        return tuple(dict.fromkeys(request.visual for request in requests[clip] if request.key not in results))
+        return tuple(dict.fromkeys(request.visual for request in requests_of(clip) if request.key not in results))
 
     prefilter = Prefilter(model) if model.coarse is not None and model.prefilter else None
     counts = reader.counts
@@ -231,14 +230,12 @@ def score_pairs(
         for clip, shown in reader.read(clips(), visuals_of, lambda frames: frames, ahead=1, depth=2):
             for view, frames in shown:
                 counts.visual_encodings += 1
-                for request in requests[clip]:
+                for request in requests_of(clip):
                     if request.visual == view.visual and request.key not in results:
                         seen = None if view.visual.name == "blind" else frames
                         submit(request, view.numbers, partial(_score, model, prefilter, seen, request, counts=counts))
-            while begun and all(request.key in results for request in requests[begun[0][1]]):
-                number, whole = begun.popleft()
-                del requests[whole]
-                done(number)
+            while begun and all(request.key in results for request in requests_of(begun[0][1])):
+                done(begun.popleft()[0])
     for number, _ in begun:
         done(number)
 
