@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from video_contrast.addresses import check_writable, local_copy
+from video_contrast.addresses import check_writable
 from video_contrast.console import note
 from video_contrast.errors import UsageError
 from video_contrast.files import cache_dir
@@ -40,7 +40,7 @@ def execute(job: Job, *, in_memory: bool) -> RunResult:
     device, dtype = device_of(job, processes)
     # Before anything is written: a call that is refused leaves no files behind.
     if address := address_of(job.store):
-        check_writable(address)
+        processes.from_first(lambda: check_writable(address))
     video_root = root_of(job) if job.kind.family != "text" else job.video_root or Path()
     began = time.monotonic()
     folder = RunFolder(job.output)
@@ -79,9 +79,10 @@ def _local_store(run: Run) -> Iterator[None]:
         return
     root = cache_dir() / "runs" / digest("store", address, str(job.output.resolve())).hex()
     run.job = replace(job, store=root)
-    with local_copy(f"{address}/{run.space}", kept=root / run.space):
+    with run.processes.shared_copy(f"{address}/{run.space}", root / run.space):
         yield
-    root.rmdir()
+    if run.processes.first:
+        root.rmdir()
 
 
 def say_estimate(job: Job, plan: Plan) -> None:

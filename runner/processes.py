@@ -12,11 +12,13 @@ import pickle
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import cache
 from itertools import count
+from pathlib import Path
 from typing import Any, TypeVar
 
+from video_contrast.addresses import local_copy
 from video_contrast.errors import VideoContrastError
 from video_contrast.launcher import ENDED, THEN, on_cpu
 
@@ -111,6 +113,15 @@ class Processes:
     def wait(self) -> None:
         """Returns when all processes have come here."""
         self.gather(None)
+
+    @contextmanager
+    def shared_copy(self, address: str, kept: Path) -> Iterator[Path]:
+        """`addresses.local_copy`, made and sent by the first process, for all processes of this machine."""
+        with ExitStack() as stack:
+            self.from_first(lambda: stack.enter_context(local_copy(address, kept=kept)))
+            yield kept
+            self.wait()
+            self.from_first(stack.close)
 
     def put(self, key: str, value: object) -> None:
         """Tells all processes a value."""

@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import cast
 
-from video_contrast.addresses import check_writable, local_copy
+from video_contrast.addresses import check_writable
 from video_contrast.errors import UsageError
 from video_contrast.files import JsonObject, cache_dir
 from video_contrast.options import with_options
@@ -84,9 +84,14 @@ def score_job(job: Job, *, in_memory: bool = False) -> RunResult:
     `score`.
     """
     if address := address_of(job.output):
-        check_writable(address)  # a place that takes nothing is refused before the work
-        with local_copy(address, kept=cache_dir() / "runs" / digest("run", address).hex()) as copy:
-            scored = score_job(replace(job, output=copy))
+        from video_contrast.runner.processes import Processes
+
+        processes = Processes(job.options.device)
+        kept = cache_dir() / "runs" / digest("run", address).hex()
+        with processes.together():
+            processes.from_first(lambda: check_writable(address))  # refused before the work
+            with processes.shared_copy(address, kept) as copy:
+                scored = score_job(replace(job, output=copy))
         return replace(scored, output=job.output)
     if not in_memory and (result := run_directory.finished(job)):
         return result
@@ -113,8 +118,8 @@ def make_job(
         if isinstance(value, int) and value < 1:
             raise UsageError(f"--{name.replace('_', '-')} must be at least 1, not {value}")
     for name, path in (("output", options.output), ("store", options.store)):
-        if path is not None and (address := address_of(path)) and int(os.environ.get("WORLD_SIZE", 1)) > 1:
-            raise UsageError(f"--{name} {address}: several processes need a folder that all of them see")
+        if path is not None and (address := address_of(path)) and not _one_machine():
+            raise UsageError(f"--{name} {address}: processes of several machines need a folder that all of them see")
     accepted_checks(options.accept)
     configs = [config] if isinstance(config, str) else config
     source, kind = _model(str(model), options)
@@ -144,6 +149,11 @@ def make_job(
         options=options,
         request=request_record(model, dataset, configs, options),
     )
+
+
+def _one_machine() -> bool:
+    """Whether all processes of the launcher are here."""
+    return int(os.environ.get("WORLD_SIZE", 1)) <= int(os.environ.get("LOCAL_WORLD_SIZE", 1))
 
 
 def request_record(

@@ -49,10 +49,12 @@ def test_an_address_that_takes_nothing_is_refused_before_the_work(dataset, tmp_p
     with pytest.raises(VideoContrastError, match=r"memory://bucket/store.*: 403 Forbidden"):
         score("constant", dataset, "verb_mc", output=tmp_path / "r", store="memory://bucket/store", progress=False)
     assert not (tmp_path / "r").exists()
-    monkeypatch.setenv("WORLD_SIZE", "2")
+    monkeypatch.setenv("WORLD_SIZE", "2")  # without LOCAL_WORLD_SIZE, of two machines
     for option in ("output", "store"):
         options = {"output": tmp_path / "r", option: "memory://bucket/run"}
-        with pytest.raises(UsageError, match=rf"--{option} memory://bucket/run: several processes need a folder"):
+        with pytest.raises(
+            UsageError, match=rf"--{option} memory://bucket/run: processes of several machines need a f"
+        ):
             score("constant", dataset, "verb_mc", progress=False, **options)
 
 

@@ -35,15 +35,8 @@ def run(place: Path, name: str, **changed: Any) -> None:
     torch.set_num_threads(1)
     PartialState._reset_state()  # a forked process inherits the parent's, which is of one process
     given: dict[str, Any] = {"conditions": CONDITIONS, "batch_size": 3, "workers": 2, "progress": False}
-    given |= {"accept": "all"} | changed
-    score(
-        str(place / "xclip"),
-        place / "set",
-        ["verb_mc", "retrieval"],
-        output=place / name,
-        store=place / f"store-{name}",
-        **given,
-    )
+    given |= {"accept": "all", "output": place / name, "store": place / f"store-{name}"} | changed
+    score(str(place / "xclip"), place / "set", ["verb_mc", "retrieval"], **given)
 
 
 def killed_after(place: Path, name: str, shards: int) -> None:
@@ -62,8 +55,10 @@ def killed_after(place: Path, name: str, shards: int) -> None:
     run(place, name)
 
 
-def self_tested(place: Path, name: str) -> None:
-    run(place, name, accept="")
+def at_addresses(place: Path, name: str) -> None:
+    """A run whose model is tested, and whose folders are worked on in the cache and sent to an address."""
+    os.environ["VIDEO_CONTRAST_CACHE"] = str(place / "cache")
+    run(place, name, accept="", output=f"file://{place / name}", store=f"file://{place / f'store-{name}'}")
 
 
 def results(place: Path, name: str) -> dict[str, bytes]:
@@ -77,8 +72,9 @@ def one(place: Path) -> dict[str, bytes]:
 
 
 def test_several_processes_give_the_bytes_of_one(place: Path, one: dict[str, bytes]) -> None:
-    launch(3, self_tested, place, "many")  # two of one machine: the last ones of the killed run below
+    launch(3, at_addresses, place, "many")  # two of one machine: the last ones of the killed run below
     assert results(place, "many") == one
+    assert any((place / "store-many").rglob("*.safetensors")) and not any((place / "cache/runs").iterdir())
 
 
 def test_two_machines_with_a_common_folder_give_the_bytes_of_one(place: Path, one: dict[str, bytes]) -> None:
