@@ -42,24 +42,7 @@ class OfMeans(NamedTuple):
             return float(self.function(means)[0])
 
 
-def median_of_counts(counts: Floats, values: Floats) -> Floats:
-    """The median of the first column `[draws]`, from how often each distinct row was drawn (rows in their order).
-
-    >>> median_of_counts(np.array([[1.0, 0.0, 3.0], [2.0, 1.0, 1.0]]), np.array([[1.0], [2.0], [5.0]])).tolist()
-    [5.0, 1.5]
-    """
-    running = np.cumsum(counts, axis=1)
-    middle = running[:, -1:] / 2
-    lower, upper = (running >= middle).argmax(axis=1), (running > middle).argmax(axis=1)
-    return np.asarray((values[lower, 0] + values[upper, 0]) / 2, np.float64)
-
-
-_STATISTICS: dict[str, OfMeans | OfCounts] = {
-    "mean": OfMeans(lambda means: means[:, 0]),
-    "difference": OfMeans(lambda means: means[:, 1] - means[:, 0]),
-    "ratio": OfMeans(lambda means: means[:, 1] / means[:, 0]),
-    "median": median_of_counts,
-}
+MEAN = OfMeans(lambda means: means[:, 0])
 
 
 def bootstrap_weights(n_clusters: int, draws: int, seed: int = 0) -> Iterator[Floats]:
@@ -111,7 +94,7 @@ def cluster_bootstrap(
     values: Values,
     clusters: Values = None,
     *,
-    statistic: str | OfMeans | OfCounts = "mean",
+    statistic: OfMeans | OfCounts = MEAN,
     draws: int = DRAWS,
     level: float = 0.95,
     seed: int = 0,
@@ -124,11 +107,9 @@ def cluster_bootstrap(
     Args:
         values: `[n]`, one number an item, or `[n, m]`, m paired numbers (clean and perturbed; model a and b).
         clusters: `[n]`, the source video of each item; None: every item is its own cluster.
-        statistic: "mean" (of the first column), "median" (of the first), "difference" (mean of column 1 less that of
-            column 0), "ratio" (mean of column 1 over that of column 0), `OfMeans(f)` with any function
-            `f(means[draws, m]) -> [draws]` of the columns' means, or any function
-            `f(counts[draws, V], values[V, m]) -> [draws]` of how often each distinct row of values was drawn (rows in
-            ascending order).
+        statistic: `OfMeans(f)` with a function `f(means[draws, m]) -> [draws]` of the columns' means (by default the
+            mean of the first), or any function `f(counts[draws, V], values[V, m]) -> [draws]` of how often each
+            distinct row of values was drawn (rows in ascending order).
         draws: number of bootstrap draws.
         level: coverage of the interval, between 0 and 1.
         seed: of the draws.
@@ -141,25 +122,17 @@ def cluster_bootstrap(
         (a ratio over a mean near zero).
 
     Raises:
-        ValueError: no items, values that are not finite, unknown statistic, level or draws out of range.
+        ValueError: no items, values that are not finite, level or draws out of range.
 
-    >>> result = cluster_bootstrap([1, 2, 2, 5, 3, 1, 4, 2, 9, 1], statistic="median")
-    >>> result.estimate, result.low < 2 < result.high, result.n_clusters
-    (2.0, True, 10)
+    >>> result = cluster_bootstrap([1, 2, 2, 5, 3, 1, 4, 2, 9, 1])
+    >>> result.estimate, result.low < 3 < result.high, result.n_clusters
+    (3.0, True, 10)
     """
     columns = _columns(values)
     if not 0 < level < 1:
         raise ValueError(f"level must be between 0 and 1, not {level}")
     if draws < 1 or draws != int(draws):
         raise ValueError(f"draws must be a whole number of at least 1, not {draws}")
-    if isinstance(statistic, str):
-        if statistic not in _STATISTICS:
-            raise ValueError(
-                f"unknown statistic {statistic!r}: {', '.join(_STATISTICS)}, OfMeans(function) or a function of counts"
-            )
-        if statistic in ("difference", "ratio") and columns.shape[1] < 2:
-            raise ValueError(f"statistic {statistic!r} needs two columns of values, not one")
-        statistic = _STATISTICS[statistic]
     codes, n_clusters = cluster_codes(clusters, len(columns))
     codes = _by_content(codes, columns)
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -267,16 +267,3 @@ def test_perturb_video_says_what_is_wrong(
     error = capsys.readouterr().err
     assert says in error and error.count("\n") == 1
     assert not list(tmp_path.iterdir())
-
-
-def test_the_sheet_shows_every_condition(videos: Path, tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
-    import cv2
-
-    out = tmp_path / "sheet.png"
-    assert cli.main(["perturb", "sheet", str(videos / "v0.mp4"), str(out), "--width", "96"]) == 0
-    sheet = cv2.imread(str(out))
-    tile, plot = 64, 40
-    assert sheet.shape[0] == 26 + 18 * (tile + 4) + 5 * plot
-    assert sheet.shape[1] == 120 + 6 * (96 + 4)
-    assert cli.main(["perturb", "sheet", str(videos / "v0.mp4"), str(tmp_path / "s.jpg")]) == 2
-    assert "ends in .png" in capsys.readouterr().err

@@ -105,10 +105,9 @@ def test_bootstrap_interval_against_scipy_on_independent_items() -> None:
     from scipy.stats import bootstrap
 
     values = np.random.default_rng(6).exponential(size=120)
-    for name, statistic in (("mean", np.mean), ("median", np.median)):
-        expected = bootstrap((values,), statistic, n_resamples=4000, method="percentile", rng=0).confidence_interval
-        found = metrics.cluster_bootstrap(values, statistic=name, draws=4000)
-        assert (found.low, found.high) == pytest.approx((expected.low, expected.high), abs=0.03)
+    expected = bootstrap((values,), np.mean, n_resamples=4000, method="percentile", rng=0).confidence_interval
+    found = metrics.cluster_bootstrap(values, draws=4000)
+    assert (found.low, found.high) == pytest.approx((expected.low, expected.high), abs=0.03)
 
 
 @pytest.mark.parametrize("n_clusters", [3, 10, 40, 700])

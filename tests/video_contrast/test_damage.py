@@ -24,11 +24,9 @@ KINDS = [
     ("webm", "libvpx-vp9", {"deadline": "realtime"}),
     ("mov", "libx265", {"x265-params": "log-level=none"}),
 ]
-IN_PARTS = [  # containers of packets, pages or blocks, and one with a length in its header
+IN_PARTS = [  # containers of packets or blocks
     ("ts", "libx264", {"bf": "2"}),
     ("m2ts", "libx264", {"bf": "2"}),
-    ("wmv", "wmv2", {}),
-    ("ogv", "libvpx", {}),
     ("gif", "gif", {}),
 ]
 

@@ -143,19 +143,17 @@ def test_an_mp4_that_is_cut_between_fragments_is_damaged_or_its_end_is_open(tmp_
             assert 0 < index_of(path).n_frames < 84 and OPEN_END in remarks_of(verify(path))
 
 
-def test_a_cut_ogg_nut_mxf_or_ivf_is_damaged_or_its_end_is_open(tmp_path: Path) -> None:
+def test_a_cut_file_is_damaged_or_its_end_is_open(tmp_path: Path) -> None:
     for container, codec, damaged in (
-        ("ogv", "libvpx", True), ("nut", "mjpeg", True), ("mxf", "mpeg2video", True), ("ivf", "libvpx", True),
+        ("mxf", "mpeg2video", True), ("ivf", "libvpx", True), ("ogv", "libvpx", False), ("nut", "mjpeg", False),
         ("ts", "mpeg2video", False), ("h264", "libx264", False),
     ):  # fmt: skip
         path = tmp_path / f"a.{container}"
         write_clip(path, codec, {}, n_frames=84, gop=6)
-        assert (OPEN_END in remarks_of(verify(path))) == (container in ("ts", "h264")), container
+        assert (OPEN_END in remarks_of(verify(path))) == (not damaged), container
         with av.open(str(path)) as source:
             starts = [p.pos for p in source.demux(video=0) if p.pos is not None and p.pos > 0]
         data = path.read_bytes()
-        if container == "ogv":
-            starts = [at for at in range(len(data)) if data[at : at + 4] == b"OggS"]
         if container == "mxf":
             starts = [at for at in starts if data[at : at + 4] == b"\x06\x0e\x2b\x34"] or starts
         path.write_bytes(data[: starts[len(starts) * 6 // 10]])

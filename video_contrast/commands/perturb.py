@@ -1,4 +1,4 @@
-"""`video-contrast perturb text|video|sheet`: captions, one a line; a perturbed file; all 90 conditions at a glance."""
+"""`video-contrast perturb text|video`: captions, one a line; a perturbed file."""
 
 import sys
 from pathlib import Path
@@ -11,10 +11,6 @@ from video_contrast.options import Flag, Seed
 
 EXAMPLE = "echo 'a little girl does gymnastics' | video-contrast perturb text --name keyboard"
 _LINES = 10_000  # captions that are in memory at a time
-Profile = Annotated[
-    Literal["paper", "released", "monotone"],
-    "released: the authors' code; monotone: damage rises with severity",
-]
 
 group("perturb", "Perturb captions or clips.", EXAMPLE)
 
@@ -85,7 +81,9 @@ def video(
     name: Annotated[str, "one of `video-contrast list perturbations`, without 'visual:'"],
     severity: Annotated[int, "1 to 5"],
     seed: Seed = 0,
-    profile: Profile = "paper",
+    profile: Annotated[
+        Literal["paper", "released", "monotone"], "released: the authors' code; monotone: damage rises with severity"
+    ] = "paper",
     quality: Annotated[Literal["high", "lossless"], "quality of the file"] = "high",
     start: Annotated[float | None, "where the span starts, in seconds"] = None,
     end: Annotated[float | None, "where the span ends, in seconds"] = None,
@@ -123,22 +121,3 @@ def video(
         write_video(clean, clip.frames, clip.fps, times=clip.times, quality=quality)
     height, width = frames.shape[1:3]
     say(f"{target}: {len(frames)} frames {width}x{height}, {name} at severity {severity}\n{spec.summary}")
-
-
-@command("perturb sheet", "video-contrast perturb sheet clip.mp4 sheet.png")
-def sheet(
-    source: Annotated[Path, "a video file", Flag("VIDEO")],
-    target: Annotated[Path, "the picture to write, .png", Flag("OUT")],
-    *,
-    seed: Seed = 0,
-    profile: Profile = "paper",
-    at: Annotated[float | None, "time of the frame to show, in seconds; default: the middle"] = None,
-    width: Annotated[int, "width of one tile in pixels, 48 to 640"] = 192,
-) -> None:
-    """Draw all 18 perturbations at all 5 severities on one frame of a video."""
-    from video_contrast.perturbations.video.sheet import contact_sheet
-
-    if not 48 <= width <= 640:
-        raise UsageError(f"--width must be 48 to 640, not {width}")
-    contact_sheet(source, target, seed=seed, profile=profile, at=at, width=width)
-    say(f"{target}: 18 perturbations x 5 severities")

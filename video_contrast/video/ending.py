@@ -11,11 +11,6 @@ _EBML = 0x1A45DFA3
 _PADDING = 16  # bytes that writers of AVI files miscount
 _SYNC = 0x47  # begins every packet of a transport stream
 _PACKETS = ((188, 0), (192, 4), (204, 0))  # bytes of a packet, and where in it the sync byte is
-_OGG_PAGE = 27 + 255 + 255 * 255  # bytes at most
-_OGG_LAST = 4  # the flag of a stream's last page
-_ASF_PROPERTIES = bytes.fromhex("a1dcab8c47a9cf118ee400c00c205365")
-_NUT_INDEX = bytes.fromhex("4e58dd672f23e64e")
-_MXF_PARTITION = bytes.fromhex("060e2b34020501010d01020101")
 
 
 class Ending(NamedTuple):
@@ -29,8 +24,7 @@ def ending(path: str, container: str) -> Ending:
     """Returns where a file ends by the structure of its container (names of FFmpeg's demuxers)."""
     size = Path(path).stat().st_size
     readers = {
-        "mov": _boxes, "matroska": _segment, "avi": _chunks, "asf": _properties, "mpegts": _packets, "ogg": _page,
-        "gif": _blocks, "nut": _index, "mxf": _footer,
+        "mov": _boxes, "matroska": _segment, "avi": _chunks, "mpegts": _packets, "gif": _blocks,
     }  # fmt: skip
     read = readers.get(container.partition(",")[0])
     if read is None:
@@ -94,15 +88,6 @@ def _chunks(handle: BinaryIO, size: int) -> Ending:
     return Ending(8 + length - _PADDING, known=0 < length < 0xFFFFFFFF)
 
 
-def _properties(handle: BinaryIO, size: int) -> Ending:
-    """The size in the header of an ASF file; none where it was broadcast."""
-    head = handle.read(1 << 16)
-    at = head.find(_ASF_PROPERTIES)
-    if at < 0 or len(head) < at + 92 or head[at + 88] & 1:
-        return Ending(0, known=False)
-    return Ending(int.from_bytes(head[at + 40 : at + 48], "little"), known=True)
-
-
 def _packets(handle: BinaryIO, size: int) -> Ending:
     """The last packet of a transport stream, which may be followed by others; recordings may begin within one."""
     head = handle.read(8 * 204)
@@ -113,21 +98,6 @@ def _packets(handle: BinaryIO, size: int) -> Ending:
             ):
                 return Ending(size + (first - size) % length, known=False)
     return Ending(0, known=False)
-
-
-def _page(handle: BinaryIO, size: int) -> Ending:
-    """The last page of an Ogg file, which says that it is the last."""
-    begin = max(0, size - _OGG_PAGE)
-    handle.seek(begin)
-    tail = handle.read()
-    at = tail.rfind(b"OggS")
-    if at < 0:
-        return Ending(0, known=False)
-    sizes = tail[at + 27 : at + 27 + tail[at + 26]] if len(tail) > at + 26 else b""
-    whole = bool(sizes) and len(sizes) == tail[at + 26]
-    if not whole or not tail[at + 5] & _OGG_LAST:
-        return Ending(size + 1, known=True)
-    return Ending(begin + at + 27 + len(sizes) + sum(sizes), known=True)
 
 
 def _blocks(handle: BinaryIO, size: int) -> Ending:
@@ -152,23 +122,3 @@ def _blocks(handle: BinaryIO, size: int) -> Ending:
 def _colours(flags: bytes) -> int:
     """Bytes of the table of colours that follows."""
     return 3 << ((flags[0] & 7) + 1) if flags and flags[0] & 0x80 else 0
-
-
-def _index(handle: BinaryIO, size: int) -> Ending:
-    """The index that ends a NUT file: its length stands before the last 4 bytes."""
-    handle.seek(max(0, size - 12))
-    back = int.from_bytes(handle.read(8), "big")
-    handle.seek(max(0, size - back))
-    return Ending(0, known=back <= size and handle.read(8) == _NUT_INDEX)
-
-
-def _footer(handle: BinaryIO, size: int) -> Ending:
-    """The footer partition of MXF, whose place the header states once the file is finished."""
-    head = handle.read(1 << 16)
-    at = head.find(_MXF_PARTITION)
-    if at < 0 or len(head) < at + 64:
-        return Ending(0, known=False)
-    length = head[at + 16]  # of the length, in the BER form
-    value = at + 17 + (length & 0x7F if length & 0x80 else 0)
-    footer = int.from_bytes(head[value + 24 : value + 32], "big")
-    return Ending(footer + 1 if footer else 0, known=footer > 0)

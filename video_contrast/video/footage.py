@@ -210,11 +210,8 @@ def mirrored_picture(picture: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
     return np.ascontiguousarray(picture[:, ::-1])
 
 
-def fitted(frame: npt.NDArray[np.uint8], size: tuple[int, int], *, around: int = 0) -> npt.NDArray[np.uint8]:
-    """A frame scaled to fit into a height and a width with its proportions kept, in the middle of a picture.
-
-    `around`: grey level of the rest of it; black by default.
-    """
+def fitted(frame: npt.NDArray[np.uint8], size: tuple[int, int]) -> npt.NDArray[np.uint8]:
+    """A frame scaled to fit into a height and a width with its proportions kept, in the middle of a black picture."""
     height, width = size
     if frame.shape[:2] == size:
         return frame
@@ -223,7 +220,7 @@ def fitted(frame: npt.NDArray[np.uint8], size: tuple[int, int], *, around: int =
     scale = min(height / frame.shape[0], width / frame.shape[1])
     small = (max(1, round(frame.shape[1] * scale)), max(1, round(frame.shape[0] * scale)))
     scaled = cv2.resize(frame, small, interpolation=cv2.INTER_AREA if scale < 1 else cv2.INTER_LINEAR)
-    out = np.full((height, width, 3), around, np.uint8)
+    out = np.zeros((height, width, 3), np.uint8)
     top, left = (height - small[1]) // 2, (width - small[0]) // 2
     out[top : top + small[1], left : left + small[0]] = scaled
     return out
