@@ -23,9 +23,9 @@ _SIZES = """SELECT count(*), count(DISTINCT id), count(DISTINCT CASE WHEN captio
     ifnull(sum(json_array_length(captions)), 0), ifnull(sum(captions = '[]'), 0) FROM rows WHERE split IS ?"""
 _GUESSED = "SELECT count(DISTINCT path) FROM rows WHERE guessed AND split IS ?"
 _SORTED = "SELECT * FROM rows WHERE split IS ? ORDER BY ordered, id, rowid"
-_OF_TWO_SPLITS = """SELECT a.place, a.id, a.split, b.split, b.place FROM rows a
-    JOIN (SELECT id, split, place, min(rowid) FROM rows GROUP BY id HAVING count(DISTINCT ifnull(split, '')) > 1) b
-    ON a.id = b.id AND a.split IS NOT b.split ORDER BY a.rowid LIMIT 1"""
+_OF_TWO = """SELECT a.place, a.id, a.{0}, b.{0}, b.place FROM rows a
+    JOIN (SELECT id, {0}, place, min(rowid) FROM rows GROUP BY id HAVING count(DISTINCT ifnull({0}, '')) > 1) b
+    ON a.id = b.id AND a.{0} IS NOT b.{0} ORDER BY a.rowid LIMIT 1"""
 Order = Callable[[Span, str], object]  # span and movie of a clip -> by what clips are sorted
 
 
@@ -89,8 +89,8 @@ def caption_rows(table: CaptionTable, *, file: Path | None = None, most: int | N
 
     Raises:
         UsageError: no such file, column or split.
-        VideoContrastError: a path that leaves the video root, a bad time, a clip in two splits, a name that is none of
-            a split (names the line), or no caption at all.
+        VideoContrastError: a path that leaves the video root, a bad time, a clip in two splits or movies, a name that
+            is none of a split (names the line), or no caption at all.
         TooManyCaptions: there are more captions than `most`.
     """
     # isolation_level None: `_store` says where a transaction begins
@@ -102,9 +102,15 @@ def caption_rows(table: CaptionTable, *, file: Path | None = None, most: int | N
         order: Order = _shuffled if file else lambda span, movie: known.setdefault(span.id, len(known))
         first = _store(table, rows, order, most=most, streamed=file is not None)
         names = {name: name for (name,) in rows.execute("SELECT split FROM rows GROUP BY split ORDER BY min(rowid)")}
-        if len(names) > 1 and (twice := rows.execute(_OF_TWO_SPLITS).fetchone()):
+        if len(names) > 1 and (twice := rows.execute(_OF_TWO.format("split")).fetchone()):
             place, name, split, former, former_place = twice
             check_split(place, name, split, former=former, former_place=former_place)
+        if table.movie_column and (twice := rows.execute(_OF_TWO.format("movie")).fetchone()):
+            place, name, _, former, former_place = twice
+            raise VideoContrastError(
+                f"{place}: the clip {name!r} is of the movie {former!r} too, at {former_place}; give each clip one "
+                "movie, or an id of its own with --id-column"
+            )
         splits = table.built_splits(names)
         sizes = {split: _sizes(rows, name) for split, name in splits.items()}
         if not any(of_split["clips"] for of_split in sizes.values()):

@@ -133,6 +133,10 @@ def test_movies_stay_together_and_splits_apart(tmp_path):
             [("a.mp4", "a man", "test"), ("a.mp4", "a dog", "train")], ("video", "caption", "split"), {},
             "line 3: the clip 'a' is of 'test' too, at t.csv, line 2",
         ),
+        (
+            [("a.mp4", "a man", "m1"), ("a.mp4", "a dog", "m2")], ("video", "caption", "movie"),
+            {"movie_column": "movie"}, "line 3: the clip 'a' is of the movie 'm1' too, at t.csv, line 2",
+        ),
         ([("a.mp4", " ")], ("video", "caption"), {}, "every caption in column 'caption' is empty"),
         ([("a.mp4", "a man"), ("../b.mp4", "a dog")], ("video", "caption"), {}, "t.csv, line 3"),
         ([], ("video", "caption"), {}, "no rows"),
