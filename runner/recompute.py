@@ -203,7 +203,7 @@ def _scores_of(
             places,
             rows=packed(np.asarray(row["scores"]) for row in own),
             replaced=[row["replaced_score"] for row in own],
-            parts=parts,
+            parts_of=parts.__getitem__,
             unparseable=tuple(float(any(part.get("unparseable") for part in each or ())) for each in parts),
             comparable="video_score" in stored,
         )
