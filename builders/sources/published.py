@@ -20,6 +20,7 @@ from video_contrast.builders.sources.published_fields import (
     Choice,
     Entry,
     VideoName,
+    inside,
     read_rows,
     release,
 )
@@ -37,23 +38,27 @@ class PublishedOptions:
 
 
 def published_builder(
-    name: str, *, configs: tuple[str, ...], needs: str
+    name: str, *, configs: tuple[str, ...]
 ) -> Callable[[Callable[..., None]], Callable[..., BuiltSet]]:
-    """Registers the builder of a published set.
+    """Registers the builder of a published set, of which `releases.json` says what its files and its options are.
 
     The decorated function adds the items of the asked-for configs to the `PublishedSet` that it is given; its other
-    parameters are the builder's options, with `PublishedOptions`. `needs`: which files of the release, before the way
-    to fetch them.
+    parameters are the builder's options, with `PublishedOptions`.
     """
-    fetch = release(name).fetch
-    fetch = f"`{fetch}`" if fetch.startswith(("git ", "hf ")) else fetch
+    known = release(name)
+    fetch = f"`{known.fetch}`" if known.fetch.startswith(("git ", "hf ")) else known.fetch
 
     def register(read: Callable[..., None]) -> Callable[..., BuiltSet]:
-        own = list(inspect.signature(read).parameters.values())[1:]
+        own = [
+            parameter.replace(annotation=Annotated[parameter.annotation, known.options[parameter.name]])
+            for parameter in list(inspect.signature(read).parameters.values())[1:]
+        ]
         files = [f"--{parameter.name} FILE" for parameter in own if parameter.default is None]
 
         def build(configs: list[str], *, options: PublishedOptions, **given: Any) -> BuiltSet:
             published = PublishedSet(name, configs, options)
+            if known.inside:
+                given["folder"] = inside(given["folder"], known.inside)
             read(published, **given)
             if files and not published.tables:
                 raise UsageError(f"{name}: give {' or '.join(files)}; fetch them: {fetch}")
@@ -63,7 +68,7 @@ def published_builder(
         build.__doc__, build.__name__ = read.__doc__, name
         build.__annotations__ |= {parameter.name: parameter.annotation for parameter in own}
         build.__signature__ = inspect.Signature([first, *own, last])  # type: ignore[attr-defined]  # of the options
-        return builder(name, configs=configs, requirements=f"{needs}: {fetch}")(build)
+        return builder(name, configs=configs, requirements=f"{known.needs}: {fetch}")(build)
 
     return register
 
@@ -226,21 +231,16 @@ class PublishedSet:
         """Yields the rows of the file of a config; none where it is not asked for, or the file not given."""
         return iter(()) if path is None or config not in self.configs else self.rows(path)
 
-    def splits(self, names: str, known: Mapping[str, str], *, items: Mapping[str, int] | None = None) -> dict[str, str]:
-        """The named splits with what the release calls them.
-
-        Args:
-            names: separated by commas.
-            known: split -> its name in the release.
-            items: split -> items of the only config by the paper, with which those that are read are compared.
-        """
+    def splits(self, names: str) -> dict[str, str]:
+        """The splits that are named, separated by commas, with what the release calls them."""
+        known, by_split = self.release.splits, self.release.paper_by_split
         selected = [name.strip() for name in names.split(",")]
         for name in selected:
             if name not in known:
                 raise unknown_name(f"split of {self.release.builder}", name, list(known))
-        if items is not None:
-            total = {self.configs[0]: sum(items[name] for name in selected)} if items.keys() >= set(selected) else {}
-            self.release = replace(self.release, paper=total)
+        if by_split:  # with the items of the only config by the paper, if it has all of these splits
+            counts = {self.configs[0]: sum(by_split[name] for name in selected)} if {*selected} <= {*by_split} else {}
+            self.release = replace(self.release, paper=counts)
         return {name: known[name] for name in selected}
 
     def items(self, config: str, split: str = "test") -> Items:

@@ -1,54 +1,33 @@
 """Builders of published sets of true captions against false ones, one function a set."""
 
 from pathlib import Path
-from typing import Annotated
 
 from video_contrast.builders.sources.published import Items, PublishedSet, published_builder
-from video_contrast.builders.sources.published_fields import Choice, Entry, VideoName, file_name, inside
+from video_contrast.builders.sources.published_fields import Choice, Entry, VideoName, file_name
 from video_contrast.files import Json
 
 VITATECS_ASPECTS = ("Compositionality", "Direction", "Intensity", "Localization", "Sequence", "Type")
 
 
-@published_builder("vitatecs", configs=("vitatecs_mc",), needs="its six .jsonl files")
-def vitatecs(
-    published: PublishedSet,
-    *,
-    folder: Annotated[Path, "the repository, or its folder `data`, with Direction.jsonl ..."],
-) -> None:
+@published_builder("vitatecs", configs=("vitatecs_mc",))
+def vitatecs(published: PublishedSet, *, folder: Path) -> None:
     """VITATECS: a caption against one with another temporal concept, by aspect."""
-    folder = inside(folder, "data")
+    items = published.items("vitatecs_mc")
     for aspect in VITATECS_ASPECTS:
         for row in published.rows(folder / f"{aspect}.jsonl"):
-            published.items("vitatecs_mc").captions(
-                row,
-                f"{aspect.lower()}-{row.key}",
-                row.video("{src_dataset}/{video_name}"),
-                true=row.text("caption"),
-                negatives=[row.text("counterfactual")],
-                kind=row.text("aspect"),
-            )
+            id, video = f"{aspect.lower()}-{row.key}", row.video("{src_dataset}/{video_name}")
+            true, false = row.text("caption"), row.text("counterfactual")
+            items.captions(row, id, video, true=true, negatives=[false], kind=row.text("aspect"))
 
 
-@published_builder("velociti", configs=("velociti_mc",), needs="its table")
-def velociti(
-    published: PublishedSet,
-    *,
-    table: Annotated[str, "the table of the download (.csv .jsonl .json .parquet), or katha-ai-iiith/VELOCITI"],
-    video_pattern: Annotated[str, "path of a video; {id} is video_id without suffix"] = "velociti_videos/{id}.mp4",
-) -> None:
+@published_builder("velociti", configs=("velociti_mc",))
+def velociti(published: PublishedSet, *, table: str, video_pattern: str = "velociti_videos/{id}.mp4") -> None:
     """VELOCITI: a caption of an event against a false one, by test."""
+    items = published.items("velociti_mc")
     for row in published.rows(table):
-        test = row.text("test_name")
-        published.items("velociti_mc").captions(
-            row,
-            f"{test}-{row.key}",
-            row.video(video_pattern, id=row.text("video_id").partition(".")[0]),
-            true=row.text("pos"),
-            negatives=[row.text("neg")],
-            kind=test,
-            meta={"event": row.get("event")},
-        )
+        test, true, false = (row.text(name) for name in ("test_name", "pos", "neg"))
+        id, video = f"{test}-{row.key}", row.video(video_pattern, id=row.text("video_id").partition(".")[0])
+        items.captions(row, id, video, true=true, negatives=[false], kind=test, meta={"event": row.get("event")})
 
 
 # config -> the files of the release, in which the paper counts its items
@@ -70,16 +49,9 @@ VILMA_FOLDERS = {
 VILMA_YOUTUBE_ID = 11  # characters; VidSitu's ids have a number of the release behind them
 
 
-@published_builder("vilma", configs=VILMA_CONFIGS, needs="its folder `data`")
-def vilma(
-    published: PublishedSet,
-    *,
-    folder: Annotated[Path, "the repository, or its folder `data`, with relations.json ..."],
-    all_items: Annotated[bool, "also those that the annotators did not find valid"] = False,
-    pts_rate: Annotated[float, "units a second of times that are given in pts"] = 30.0,
-) -> None:
+@published_builder("vilma", configs=VILMA_CONFIGS)
+def vilma(published: PublishedSet, *, folder: Path, all_items: bool = False, pts_rate: float = 30.0) -> None:
     """ViLMA: the main tests and their proficiency tests, which a run counts together (P+T) where both are scored."""
-    folder = inside(folder, "data")
     tables = {config: published.items(config) for config in published.configs}
     for task, files in VILMA_TASKS.items():
         for file in files if {task, f"{task}_proficiency"} & set(published.configs) else ():
@@ -87,18 +59,15 @@ def vilma(
                 if not isinstance(row.get("proficiency"), dict):
                     raise row.error("no proficiency test")
                 test = Entry(row.place, row.key, row.fields["proficiency"])
-                valid = all_items or (
-                    _vilma_votes(row.get("mturk")) >= 2 and _vilma_votes(test.get("human")) >= 1
-                )  # as the authors' evaluation script filters
+                # as the authors' evaluation script filters
+                valid = _vilma_votes(row.get("mturk")) >= 2 and _vilma_votes(test.get("human")) >= 1
                 video = _vilma_video(row, pts_rate)
                 for config, entry in ((task, row), (f"{task}_proficiency", test)):
-                    if config not in tables:
-                        continue
-                    if not valid:
+                    if config in tables and not (valid or all_items):
                         tables[config].leave_out("not_valid")
-                        continue
-                    true, foils = entry.text("caption"), entry.texts("foils")
-                    tables[config].captions(entry, f"{file}-{row.key}", video, true=true, negatives=foils, kind=file)
+                    elif config in tables:
+                        id, true, foils = f"{file}-{row.key}", entry.text("caption"), entry.texts("foils")
+                        tables[config].captions(entry, id, video, true=true, negatives=foils, kind=file)
 
 
 def _vilma_votes(votes: Json) -> int:
@@ -123,43 +92,34 @@ def _vilma_video(row: Entry, rate: float) -> VideoName:
 VIDEOCON_SPLITS = {"train": "train", "val": "validation", "test": "test"}
 
 
-@published_builder("videocon", configs=("llm_mc", "human_mc"), needs="its csv files")
+@published_builder("videocon", configs=("llm_mc", "human_mc"))
 def videocon(
     published: PublishedSet,
     *,
-    llm: Annotated[Path | None, "videocon_llm_entailment.csv"] = None,
-    human: Annotated[Path | None, "videocon_human.csv"] = None,
-    video_pattern: Annotated[str, "path of a video of the first part; {path} is its videopath"] = "{source}/{path}",
+    llm: Path | None = None,
+    human: Path | None = None,
+    video_pattern: str = "{source}/{path}",
 ) -> None:
     """VideoCon: a caption against its contrast caption, by misalignment; splits as released."""
     for row in published.rows_of("llm_mc", llm):
-        split = row.text("split")
+        split, path = row.text("split"), row.text("videopath").lstrip("/")
         if split not in VIDEOCON_SPLITS:
             raise row.error(f"the split {split!r} is none of {', '.join(VIDEOCON_SPLITS)}")
-        path = row.text("videopath").lstrip("/")
-        published.items("llm_mc", VIDEOCON_SPLITS[split]).captions(
-            row,
-            row.key,
-            row.video(video_pattern, file=file_name(path), path=path, cluster=str(row.get("youtube_key") or "")),
-            true=row.text("caption"),
-            negatives=[row.text("neg_caption")],
-            kind=row.text("misalignment"),
-            meta={"source": row.get("source"), "youtube_key": row.get("youtube_key")},
-        )
+        cluster = str(row.get("youtube_key") or "")
+        video = row.video(video_pattern, file=file_name(path), path=path, cluster=cluster)
+        true, false, kind = (row.text(name) for name in ("caption", "neg_caption", "misalignment"))
+        meta = {name: row.get(name) for name in ("source", "youtube_key")}
+        items = published.items("llm_mc", VIDEOCON_SPLITS[split])
+        items.captions(row, row.key, video, true=true, negatives=[false], kind=kind, meta=meta)
     for row in published.rows_of("human_mc", human):
-        hard = row.text("hard").strip().lower()
+        hard, address, true, false = (row.text(name) for name in ("hard", "video_url", "caption", "neg_caption"))
+        hard = hard.strip().lower()
         if hard not in ("true", "false"):
             raise row.error(f"'hard' must be True or False, not {hard!r}")
-        address = row.text("video_url")
-        published.items("human_mc").captions(
-            row,
-            row.key,
-            row.video("human/{file}", file=file_name(address)),
-            true=row.text("caption"),
-            negatives=[row.text("neg_caption")],
-            kind="human_hard" if hard == "true" else "human",
-            meta={"video_url": address, "nle": row.get("nle")},
-        )
+        video = row.video("human/{file}", file=file_name(address))
+        kind, meta = "human_hard" if hard == "true" else "human", {"video_url": address, "nle": row.get("nle")}
+        items = published.items("human_mc")
+        items.captions(row, row.key, video, true=true, negatives=[false], kind=kind, meta=meta)
 
 
 VIDEOCOMP_SOURCES = ("activitynet", "youcook2")
@@ -167,13 +127,8 @@ VIDEOCOMP_CONFIGS = tuple(f"{source}_{what}" for source in VIDEOCOMP_SOURCES for
 VIDEOCOMP_LETTERS = ("A", "B")
 
 
-@published_builder("videocomp", configs=VIDEOCOMP_CONFIGS, needs="its json files")
-def videocomp(
-    published: PublishedSet,
-    *,
-    folder: Annotated[Path, "with activitynet_comp_val.json ..."],
-    video_pattern: Annotated[str, "path of a video; {id} is its YouTube id"] = "{id}.mp4",
-) -> None:
+@published_builder("videocomp", configs=VIDEOCOMP_CONFIGS)
+def videocomp(published: PublishedSet, *, folder: Path, video_pattern: str = "{id}.mp4") -> None:
     """VideoComp: the coherent paragraph against the disturbed one, by kind of disturbance; the released questions."""
     for config in published.configs:
         source, _, what = config.partition("_")
@@ -183,7 +138,10 @@ def videocomp(
                 continue
             items = published.items(config, split)
             for row in published.rows(file):
-                start, end = (_videocomp_time(row, side) for side in ("start", "end"))
+                # Seconds of the clip that is asked about, or of the whole video; released in microseconds.
+                sides = ([row.number(f"{clip}_video/{side}_time") for clip in ("query", "original")]
+                         for side in ("start", "end"))  # fmt: skip
+                start, end = (next((time / 1e6 for time in times if time is not None), None) for times in sides)
                 video = row.video(video_pattern, start=start, end=end, id=row.text("video_id"))
                 if what == "questions":
                     _videocomp_question(items, row, video)
@@ -202,49 +160,30 @@ def _videocomp_question(items: Items, row: Entry, video: VideoName) -> None:
     items.answers(row, row.text("key"), video, choice, kind=row.text("type"))
 
 
-def _videocomp_time(row: Entry, side: str) -> float | None:
-    """Seconds of the clip that is asked about, or of the whole video where there is none; released in microseconds."""
-    times = [row.number(f"{clip}_video/{side}_time") for clip in ("query", "original")]
-    return next((time / 1e6 for time in times if time is not None), None)
-
-
 ACTIONBENCH_CONFIGS = {"antonym_mc": "label_action_antonym_clip_text", "object_mc": "label_object_shuffled_clip_text"}
 
 
-@published_builder("actionbench", configs=tuple(ACTIONBENCH_CONFIGS), needs="its annotations")
-def actionbench(
-    published: PublishedSet,
-    *,
-    annotations: Annotated[Path, "file of the validation split (.json or .jsonl)"],
-    video_pattern: Annotated[str, "path of a video"] = "{id}.webm",
-) -> None:
+@published_builder("actionbench", configs=tuple(ACTIONBENCH_CONFIGS))
+def actionbench(published: PublishedSet, *, annotations: Path, video_pattern: str = "{id}.webm") -> None:
     """ActionBench: the label against the antonym of its action, and against other objects as the control."""
     for row in published.rows(annotations):
+        id, video, true = row.text("id"), row.video(video_pattern), row.text("label")
+        meta = {name: row.get(name) for name in ("template", "placeholders")}
         for config in published.configs:
-            published.items(config, "validation").captions(
-                row,
-                row.text("id"),
-                row.video(video_pattern),
-                true=row.text("label"),
-                negatives=[str(row.get(ACTIONBENCH_CONFIGS[config]) or "")],
-                kind=config.removesuffix("_mc"),
-                meta={"template": row.get("template"), "placeholders": row.get("placeholders")},
-            )
+            negatives, kind = [str(row.get(ACTIONBENCH_CONFIGS[config]) or "")], config.removesuffix("_mc")
+            items = published.items(config, "validation")
+            items.captions(row, id, video, true=true, negatives=negatives, kind=kind, meta=meta)
 
 
 CIA_VIDEOS = {"ssv2_mc": "{id}.webm", "epic_mc": "{id}.MP4", "charades_mc": "{id}.mp4"}
 
 
-@published_builder("chirality_in_action", configs=tuple(CIA_VIDEOS), needs="its csv files")
+@published_builder("chirality_in_action", configs=tuple(CIA_VIDEOS))
 def chirality_in_action(
-    published: PublishedSet,
-    *,
-    folder: Annotated[Path, "the download, with cia-ssv2-validation.csv ..."],
-    split: Annotated[str, "validation or train"] = "validation",
-    text_column: Annotated[str, "column of the captions"] = "template",
+    published: PublishedSet, *, folder: Path, split: str = "validation", text_column: str = "template"
 ) -> None:
     """Chirality in Action: the caption of a clip against that of the opposite action; a config a source."""
-    files = published.splits(split, {"validation": "validation", "train": "train"})
+    files = published.splits(split)
     for config in published.configs:
         for name, file in files.items():
             items, texts = published.items(config, name), dict[str, dict[str, str]]()
@@ -264,12 +203,8 @@ def chirality_in_action(
                 items.captions(row, f"{group}-{id}", video, true=true, negatives=others, kind="chiral")
 
 
-@published_builder("carebench", configs=("retrieval",), needs="its json/metadata.json")
-def carebench(
-    published: PublishedSet,
-    *,
-    table: Annotated[Path, "json/metadata.json of the download"],
-) -> None:
+@published_builder("carebench", configs=("retrieval",))
+def carebench(published: PublishedSet, *, table: Path) -> None:
     """CaReBench: retrieval of clips by detailed captions."""
     for row in published.rows(table):
         captions = row.texts("caption") if isinstance(row.get("caption"), list) else [row.text("caption")]

@@ -67,6 +67,11 @@ class Release:
     citation: str  # of its paper
     fetch: str  # the command that fetches the annotations, from the set's own place
     videos: str  # where the videos come from, with the command of their owner
+    needs: str  # which files of it the builder reads
+    options: Mapping[str, str]  # option of the builder -> its help
+    inside: str = ""  # the folder of the release, below `--folder` or it, in which the files lie
+    splits: Mapping[str, str] = field(default_factory=dict)  # split -> what the release calls it
+    paper_by_split: Mapping[str, int] = field(default_factory=dict)  # as `paper`, where a set has one config
     licence_id: str | None = None  # the licence as the Hub calls it, if it knows it
     paper: Mapping[str, int] = field(default_factory=dict)  # config -> items of the paper; where none is known, absent
     prompt: str | None = None  # with which the authors ask, word for word

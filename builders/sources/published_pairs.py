@@ -5,7 +5,6 @@ import re
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
 
 from video_contrast.builders.sources.published import Items, PublishedSet, published_builder
 from video_contrast.builders.sources.published_fields import (
@@ -14,7 +13,6 @@ from video_contrast.builders.sources.published_fields import (
     Entry,
     file_name,
     flipped,
-    inside,
     lettered,
     present,
 )
@@ -24,12 +22,8 @@ VINOGROUND_LAST_LINE = "Please only output one English character."  # as the aut
 VINOGROUND_CONFIGS = ("pairs", "pairs_shuffled", "text_released_mc", "text_shuffled_mc")
 
 
-@published_builder("vinoground", configs=VINOGROUND_CONFIGS, needs="its folder (gated)")
-def vinoground(
-    published: PublishedSet,
-    *,
-    folder: Annotated[Path, "the download, with vinoground.csv"],
-) -> None:
+@published_builder("vinoground", configs=VINOGROUND_CONFIGS)
+def vinoground(published: PublishedSet, *, folder: Path) -> None:
     """Vinoground: two clips and two captions; in the released order of the captions, and shuffled."""
     for config in published.configs:
         shuffled = config in ("pairs_shuffled", "text_shuffled_mc")
@@ -42,91 +36,68 @@ def vinoground(
 
 def _vinoground_pairs(items: Items, rows: Iterable[Entry], shuffled: bool) -> None:
     for row in rows:
-        captions = [row.text("pos_cap"), row.text("neg_cap")]
+        captions, kind = [row.text("pos_cap"), row.text("neg_cap")], row.text("major")
         turn = shuffled and flipped(items.seed, "vinoground", row.key)
+        meta = {"major": row.get("major"), "minor": str(row.get("minor") or "").split(";")}
         for label, side in enumerate(("pos", "neg")):
-            items.answers(
-                row,
-                f"{row.key}_{side}",
-                row.video("vinoground_videos/{i}_{side}.mp4", i=row.key, side=side, cluster=row.key),
-                Choice("", captions, label).turned(turn),
-                kind=row.text("major"),
-                group=row.key,
-                meta={"major": row.get("major"), "minor": str(row.get("minor") or "").split(";")},
-            )
+            video = row.video("vinoground_videos/{i}_{side}.mp4", i=row.key, side=side, cluster=row.key)
+            choice = Choice("", captions, label).turned(turn)
+            items.answers(row, f"{row.key}_{side}", video, choice, kind=kind, group=row.key, meta=meta)
 
 
 def _vinoground_questions(items: Items, rows: Iterable[Entry], shuffled: bool) -> None:
     """The released questions of the text score, word for word, as the authors ask them."""
     for row in rows:
         name, file = row.text("idx"), file_name(row.text("video_name"))
-        turn = shuffled and flipped(items.seed, "vinoground", "text", name)
         video = row.video("vinoground_videos/{file}", file=file, cluster=name.partition("_")[0])
-        choice = lettered(row).turned(turn)
-        items.answers(
-            row, name, video, replace(choice, prompt=f"{choice.prompt}\n{VINOGROUND_LAST_LINE}"), kind="order"
-        )
+        choice = lettered(row).turned(shuffled and flipped(items.seed, "vinoground", "text", name))
+        choice = replace(choice, prompt=f"{choice.prompt}\n{VINOGROUND_LAST_LINE}")
+        items.answers(row, name, video, choice, kind="order")
 
 
-RTIME_ITEMS = {"test": 2000, "validation": 1000}  # two a group
-RTIME_SPLITS = {"test": "test", "validation": "valid", "train": "train"}
-
-
-@published_builder("rtime", configs=("pairs",), needs="test.json ...")
+@published_builder("rtime", configs=("pairs",))
 def rtime(
     published: PublishedSet,
     *,
-    folder: Annotated[Path, "the repository, with test.json"],
-    splits: Annotated[str, "which of test, validation, train, separated by commas"] = "test",
-    video_pattern: Annotated[str, "path of a clip"] = "{id}.mp4",
-    reverse_pattern: Annotated[str, "path of its reversal"] = "{id}_reverse.mp4",
+    folder: Path,
+    splits: str = "test",
+    video_pattern: str = "{id}.mp4",
+    reverse_pattern: str = "{id}_reverse.mp4",
 ) -> None:
     """Reversed in Time: groups of a clip and its reversal, one for each pair of captions."""
-    for split, file in published.splits(splits, RTIME_SPLITS, items=RTIME_ITEMS).items():
+    for split, file in published.splits(splits).items():
         items = published.items("pairs", split)
         for row in published.rows(folder / f"{file}.json"):
             if not row.get("reverse"):
                 items.leave_out("no_reversal")
                 continue
-            texts = [row.texts(f"{way}_captions") for way in ("forward", "reverse")]
-            if len(texts[0]) != len(texts[1]):
-                items.counts["captions_without_partner"] += abs(len(texts[0]) - len(texts[1]))
-            for number, captions in enumerate(zip(*texts, strict=False)):
+            forward, reverse = row.texts("forward_captions"), row.texts("reverse_captions")
+            if len(forward) != len(reverse):
+                items.counts["captions_without_partner"] += abs(len(forward) - len(reverse))
+            ways, meta = {"forward": video_pattern, "reverse": reverse_pattern}, {"url": row.get("url")}
+            for number, captions in enumerate(zip(forward, reverse, strict=False)):
                 group = f"{row.key}-{number}"
                 turn = flipped(items.seed, "rtime", group)
-                for label, pattern in enumerate((video_pattern, reverse_pattern)):
+                for label, (way, pattern) in enumerate(ways.items()):
+                    video, choice = row.video(pattern, id=row.key, cluster=row.key), Choice("", captions, label)
                     items.answers(
-                        row,
-                        f"{group}-{('forward', 'reverse')[label]}",
-                        row.video(pattern, id=row.key, cluster=row.key),
-                        Choice("", captions, label).turned(turn),
-                        kind="reversed",
-                        group=group,
-                        meta={"url": row.get("url")},
+                        row, f"{group}-{way}", video, choice.turned(turn), kind="reversed", group=group, meta=meta
                     )
 
 
-@published_builder("minimal_video_pairs", configs=("pairs",), needs="its tables")
-def minimal_video_pairs(
-    published: PublishedSet,
-    *,
-    table: Annotated[list[str], "tables of the download (.parquet .jsonl .json .csv), one a subset"],
-) -> None:
+@published_builder("minimal_video_pairs", configs=("pairs",))
+def minimal_video_pairs(published: PublishedSet, *, table: list[str]) -> None:
     """Minimal Video Pairs: groups of two clips with one question; the text score is the paper's paired accuracy."""
+    prompt, items = published.release.prompt, published.items("pairs")
     for source in table:
         subset = Path(source).name.partition(".")[0]
         for row in map(_with_candidates, published.rows(source)):
             name, choices = row.text("video_id"), row.texts("candidates")
-            group = f"{subset}-{name.rpartition('_')[0] or name}"
+            group, kind = f"{subset}-{name.rpartition('_')[0] or name}", str(row.get("source") or subset)
             key = row.place_among("answer", choices)
-            published.items("pairs").answers(
-                row,
-                f"{subset}-{name}",
-                row.video("{video_path}", cluster=group),
-                Choice(row.text("question"), choices, key, published.release.prompt, option="({letter}) {text}"),
-                kind=str(row.get("source") or subset),
-                group=group,
-            )
+            choice = Choice(row.text("question"), choices, key, prompt, option="({letter}) {text}")
+            video = row.video("{video_path}", cluster=group)
+            items.answers(row, f"{subset}-{name}", video, choice, kind=kind, group=group)
 
 
 def _with_candidates(row: Entry) -> Entry:
@@ -145,12 +116,8 @@ TIMEBLIND_A_OR_B = "{question} {options} Please output A or B."
 _TIMEBLIND_OPTIONS = re.compile(r"(.+?)\s*Option A: (.+?)\s*Option B: (.+)", re.S)
 
 
-@published_builder("timeblind", configs=("pairs",), needs="its data.jsonl")
-def timeblind(
-    published: PublishedSet,
-    *,
-    table: Annotated[Path, "data.jsonl of the download"],
-) -> None:
+@published_builder("timeblind", configs=("pairs",))
+def timeblind(published: PublishedSet, *, table: Path) -> None:
     """TimeBlind: two clips and two questions an instance, as groups of one question and both clips."""
     for row in published.rows(table):
         index = row.number("index")
@@ -158,14 +125,9 @@ def timeblind(
             raise row.error(f"no field 'index'; it has {', '.join(row.fields)}")
         # As the authors' scorer: rows 4n to 4n+3 are both clips under the first question, then under the second.
         instance, (asked, clip) = int(index) // 4, divmod(int(index) % 4, 2)
-        published.items("pairs").answers(
-            row,
-            str(int(index)),
-            row.video("videos/{file}", file=file_name(row.text("video_path")), cluster=str(instance)),
-            _timeblind_choice(row, label=int(asked != clip)),
-            kind=row.text("type"),
-            group=f"{instance}-{asked}",
-        )
+        video = row.video("videos/{file}", file=file_name(row.text("video_path")), cluster=str(instance))
+        choice, kind, group = _timeblind_choice(row, int(asked != clip)), row.text("type"), f"{instance}-{asked}"
+        published.items("pairs").answers(row, str(int(index)), video, choice, kind=kind, group=group)
 
 
 def _timeblind_choice(row: Entry, label: int) -> Choice:
@@ -187,14 +149,9 @@ def _timeblind_choice(row: Entry, label: int) -> Choice:
     return choice
 
 
-@published_builder("camerabench", configs=("pairs", "questions"), needs="camerabench/data of its evaluation code")
-def camerabench(
-    published: PublishedSet,
-    *,
-    folder: Annotated[Path, "the repository, or its folder `camerabench/data/vqa_and_retrieval`"],
-) -> None:
+@published_builder("camerabench", configs=("pairs", "questions"))
+def camerabench(published: PublishedSet, *, folder: Path) -> None:
     """CameraBench: two clips with two descriptions of the camera; and with two questions, a group each."""
-    folder = inside(folder, "camerabench/data/vqa_and_retrieval")
     files = sorted(folder.glob("*/*.jsonl")) or [present(folder / "complex_description/all.jsonl", published.release)]
     for path in files:
         skill = path.parent.name
@@ -212,32 +169,20 @@ def camerabench(
 
 
 INTPHYS2_QUESTION = "Given how objects behave on earth, is the behaviour of the objects plausible?"
-INTPHYS2_TYPES = {
-    f"{number}_{side}": (number, label) for number in "12" for label, side in enumerate(("Possible", "Impossible"))
-}
+INTPHYS2_TYPES = ("1_Possible", "1_Impossible", "2_Possible", "2_Impossible")
 
 
-@published_builder("intphys2", configs=("pairs",), needs="its folder `Main`")
-def intphys2(
-    published: PublishedSet,
-    *,
-    folder: Annotated[Path, "the download, or its folder `Main`, with metadata.csv"],
-) -> None:
+@published_builder("intphys2", configs=("pairs",))
+def intphys2(published: PublishedSet, *, folder: Path) -> None:
     """IntPhys 2: a possible and an impossible clip of a scene, and whether it is plausible; kinds: principles."""
-    for row in published.rows(inside(folder, "Main") / "metadata.csv"):
-        scene, kind = row.text("SceneIndex"), row.text("type")
-        if kind not in INTPHYS2_TYPES:
-            raise row.error(f"the type {kind!r} is none of {', '.join(INTPHYS2_TYPES)}")
-        number, label = INTPHYS2_TYPES[kind]
-        published.items("pairs").answers(
-            row,
-            row.text("name"),
-            row.video("Main/{file_name}", cluster=scene),
-            Choice(INTPHYS2_QUESTION, YES_NO, label, published.release.prompt),
-            kind=row.text("condition"),
-            group=f"{scene}-{number}",
-            meta={"difficulty": row.get("Difficulty"), "camera": row.get("Camera")},
-        )
+    for row in published.rows(folder / "metadata.csv"):
+        scene, type, kind = (row.text(name) for name in ("SceneIndex", "type", "condition"))
+        if type not in INTPHYS2_TYPES:
+            raise row.error(f"the type {type!r} is none of {', '.join(INTPHYS2_TYPES)}")
+        choice = Choice(INTPHYS2_QUESTION, YES_NO, INTPHYS2_TYPES.index(type) % 2, published.release.prompt)
+        video, group = row.video("Main/{file_name}", cluster=scene), f"{scene}-{type[0]}"
+        meta = {"difficulty": row.get("Difficulty"), "camera": row.get("Camera")}
+        published.items("pairs").answers(row, row.text("name"), video, choice, kind=kind, group=group, meta=meta)
 
 
 # As the authors' scripts ask.
@@ -248,13 +193,13 @@ VIDHALLUC_CHOICES = (
 )
 
 
-@published_builder("vidhalluc", configs=("binary", "multiple_choice"), needs="its json files on actions")
+@published_builder("vidhalluc", configs=("binary", "multiple_choice"))
 def vidhalluc(
     published: PublishedSet,
     *,
-    binary: Annotated[Path | None, "json of the binary questions: KEY -> a list of {q, a: {CLIP: Yes or No}}"] = None,
-    choices: Annotated[Path | None, "json of the choices: KEY -> CLIP -> {Question, Choices, Correct Answer}"] = None,
-    video_pattern: Annotated[str, "path of a clip"] = "{clip}.mp4",
+    binary: Path | None = None,
+    choices: Path | None = None,
+    video_pattern: str = "{clip}.mp4",
 ) -> None:
     """VidHalluc, actions: clips that look alike, under one question, or with choices."""
     if "binary" in published.configs and binary is not None:  # lists, which are no rows
@@ -291,11 +236,7 @@ def _vidhalluc_choices(items: Items, row: Entry, video_pattern: str) -> None:
         letters = list(texts.fields)
         if right[0] not in letters:
             raise entry.error(f"the answer {right[0]!r} is none of the choices {', '.join(letters)}")
-        choice = Choice(
-            entry.text("Question"),
-            [texts.text(letter) for letter in letters],
-            letters.index(right[0]),
-            VIDHALLUC_CHOICES,
-        )
+        options = [texts.text(letter) for letter in letters]
+        choice = Choice(entry.text("Question"), options, letters.index(right[0]), VIDHALLUC_CHOICES)
         video = entry.video(video_pattern, clip=clip, cluster=row.key)
         items.answers(entry, f"{row.key}-{clip}", video, choice, kind="action")

@@ -2,19 +2,9 @@
 
 import re
 from pathlib import Path
-from typing import Annotated
 
 from video_contrast.builders.sources.published import PublishedSet, published_builder
-from video_contrast.builders.sources.published_fields import (
-    YES_NO,
-    Choice,
-    Entry,
-    VideoName,
-    file_name,
-    inside,
-    lettered,
-    present,
-)
+from video_contrast.builders.sources.published_fields import YES_NO, Choice, Entry, file_name, lettered, present
 from video_contrast.files import read_json
 
 TEMPCOMPASS_CONFIGS = ("multi_choice", "yes_no", "caption_matching")
@@ -28,14 +18,9 @@ _TEMPCOMPASS_OPTION = re.compile(
 )
 
 
-@published_builder("tempcompass", configs=TEMPCOMPASS_CONFIGS, needs="its folder `questions`")
-def tempcompass(
-    published: PublishedSet,
-    *,
-    folder: Annotated[Path, "the repository, or its folder `questions`, with multi-choice.json ..."],
-) -> None:
+@published_builder("tempcompass", configs=TEMPCOMPASS_CONFIGS)
+def tempcompass(published: PublishedSet, *, folder: Path) -> None:
     """TempCompass: multiple choice, yes or no, and caption matching, with the authors' prompts."""
-    folder = inside(folder, "questions")
     for config in published.configs:
         items = published.items(config)
         for row in published.rows(folder / f"{TEMPCOMPASS_FILES[config]}.json"):
@@ -60,35 +45,25 @@ def _tempcompass_choice(config: str, entry: Entry) -> Choice:
     label, first = options[0][2], options[0][3]
     place = "number" if first and first.isdigit() else "letter"
     written = "{letter}. {text}" if label is None else f"{label} {{{place}}}: {{text}}"
-    question = text[: options[0].start()].rstrip("\n")
-    return Choice(
-        question, [match[4] for match in options], lines.index(answer), TEMPCOMPASS_BEST_OPTION, option=written
-    )
+    question, texts = text[: options[0].start()].rstrip("\n"), [match[4] for match in options]
+    return Choice(question, texts, lines.index(answer), TEMPCOMPASS_BEST_OPTION, option=written)
 
 
-@published_builder("ssv2", configs=("label", "template_mc"), needs="its json files")
-def ssv2(
-    published: PublishedSet,
-    *,
-    label: Annotated[Path | None, "json of SSv2-label, validation"] = None,
-    template: Annotated[Path | None, "json of SSv2-template, validation"] = None,
-) -> None:
+@published_builder("ssv2", configs=("label", "template_mc"))
+def ssv2(published: PublishedSet, *, label: Path | None = None, template: Path | None = None) -> None:
     """SSv2-label as retrieval; SSv2-template as a choice among the templates, since each is true of several clips."""
-    for row in published.rows_of("label", label):
-        for video in _ssv2_videos(row):
-            published.items("label", "validation").retrieval(row, video.video_id, video, [row.text("caption")])
-    rows = list(published.rows_of("template_mc", template))
-    names = list(dict.fromkeys(row.text("caption") for row in rows))
-    for row in rows:
-        choice = Choice("", names, row.place_among("caption", names))
-        for video in _ssv2_videos(row):
-            published.items("template_mc", "validation").answers(row, video.video_id, video, choice, kind="template")
-
-
-def _ssv2_videos(row: Entry) -> list[VideoName]:
-    """The videos of a caption: one, or a list of them."""
-    names = [row.text("video")] if isinstance(row.get("video"), str) else row.texts("video")
-    return [row.video("{file}", file=name) for name in names]
+    files = {"label": label, "template_mc": template}
+    tables = {config: list(published.rows_of(config, path)) for config, path in files.items()}
+    templates = list(dict.fromkeys(row.text("caption") for row in tables["template_mc"]))
+    for config, row in ((config, row) for config, rows in tables.items() for row in rows):
+        items, caption = published.items(config, "validation"), row.text("caption")
+        for name in [row.text("video")] if isinstance(row.get("video"), str) else row.texts("video"):
+            video = row.video("{file}", file=name)
+            if config == "label":
+                items.retrieval(row, video.video_id, video, [caption])
+            else:
+                choice = Choice("", templates, row.place_among("caption", templates))
+                items.answers(row, video.video_id, video, choice, kind="template")
 
 
 TVBENCH_TASKS = (
@@ -98,83 +73,52 @@ TVBENCH_TASKS = (
 TVBENCH_CUT = ("action_localization", "action_sequence")  # their start and end count, as in the authors' loader
 
 
-@published_builder("tvbench", configs=("tvbench_mc",), needs="its folder `json`")
-def tvbench(
-    published: PublishedSet,
-    *,
-    folder: Annotated[Path, "the download, or its folder `json`, with action_antonym.json ..."],
-    video_pattern: Annotated[str, "path of a video"] = "video/{task}/{video}",
-) -> None:
+@published_builder("tvbench", configs=("tvbench_mc",))
+def tvbench(published: PublishedSet, *, folder: Path, video_pattern: str = "video/{task}/{video}") -> None:
     """TVBench: ten tasks, as kinds of one config."""
-    folder = inside(folder, "json")
-    items = published.items("tvbench_mc")
+    items, prompt = published.items("tvbench_mc"), published.release.prompt
     files = [task for task in TVBENCH_TASKS if (folder / f"{task}.json").exists()]
     for task in files or TVBENCH_TASKS[:1]:
         for row in published.rows(folder / f"{task}.json"):
             choices = row.texts("candidates")
             key = row.place_among("answer", choices)
             start, end = (row.number(name) if task in TVBENCH_CUT else None for name in ("start", "end"))
-            items.answers(
-                row,
-                f"{task}-{row.key}",
-                row.video(video_pattern, start=start, end=end, task=task),
-                Choice(row.text("question"), choices, key, published.release.prompt, option="({letter}) {text}"),
-                kind=task,
-            )
+            video = row.video(video_pattern, start=start, end=end, task=task)
+            choice = Choice(row.text("question"), choices, key, prompt, option="({letter}) {text}")
+            items.answers(row, f"{task}-{row.key}", video, choice, kind=task)
     items.counts["tasks_missing"] = len(TVBENCH_TASKS) - len(files)
 
 
 TOMATO_TASKS = ("count", "direction", "rotation", "shape&trend", "velocity&frequency", "visual_cues")
 
 
-@published_builder("tomato", configs=("tomato_mc",), needs="its folder `data`")
-def tomato(
-    published: PublishedSet,
-    *,
-    folder: Annotated[Path, "the repository, or its folder `data`, with count.json ..."],
-) -> None:
+@published_builder("tomato", configs=("tomato_mc",))
+def tomato(published: PublishedSet, *, folder: Path) -> None:
     """TOMATO: six tasks, as kinds of one config, with the authors' prompt."""
-    folder = inside(folder, "data")
+    prompt = published.release.prompt
     for task in TOMATO_TASKS:
         for row in published.rows(folder / f"{task}.json"):
-            published.items("tomato_mc").answers(
-                row,
-                f"{task}-{row.key}",
-                row.video("videos/{demonstration_type}/{key}.mp4"),
-                Choice(row.text("question"), row.texts("options"), row.place_of("answer"), published.release.prompt),
-                kind=task,
-                meta={"variation": row.get("variation"), "url": row.get("video_source_url")},
-            )
+            video = row.video("videos/{demonstration_type}/{key}.mp4")
+            choice = Choice(row.text("question"), row.texts("options"), row.place_of("answer"), prompt)
+            meta = {"variation": row.get("variation"), "url": row.get("video_source_url")}
+            published.items("tomato_mc").answers(row, f"{task}-{row.key}", video, choice, kind=task, meta=meta)
 
 
-NEXTQA_SPLITS = {"test": "test", "validation": "val"}
-NEXTQA_ITEMS = {"test": 8564, "validation": 4996}
-
-
-@published_builder("nextqa", configs=("nextqa_mc",), needs="its folder `dataset/nextqa`")
+@published_builder("nextqa", configs=("nextqa_mc",))
 def nextqa(
-    published: PublishedSet,
-    *,
-    folder: Annotated[Path, "the repository, or its folder `dataset/nextqa`, with test.csv, val.csv ..."],
-    splits: Annotated[str, "which of test, validation, separated by commas"] = "test,validation",
-    video_pattern: Annotated[str, "path of a video; {vidor} is its name in VidOR, {video} its id"] = "{vidor}.mp4",
+    published: PublishedSet, *, folder: Path, splits: str = "test,validation", video_pattern: str = "{vidor}.mp4"
 ) -> None:
     """NExT-QA: five candidates a question, by type (causal, temporal, descriptive); the authors give no prompt."""
-    folder = inside(folder, "dataset/nextqa")
     names = read_json(present(folder / "map_vid_vidorID.json", published.release))
-    for split, file in published.splits(splits, NEXTQA_SPLITS, items=NEXTQA_ITEMS).items():
+    for split, file in published.splits(splits).items():
         for row in published.rows(folder / f"{file}.csv"):
             video = row.text("video" if "video" in row.fields else "video_id")
             candidates = [row.text(f"a{n}") for n in range(5)]
             # NExT-GQA's copy of the files gives the answer as a text.
             key = row.place_of("answer") if row.text("answer").isdigit() else row.place_among("answer", candidates)
-            published.items("nextqa_mc", split).answers(
-                row,
-                f"{video}-{row.text('qid')}",
-                row.video(video_pattern, vidor=str(names.get(video, video)), cluster=video),
-                Choice(row.text("question"), candidates, key),
-                kind=row.text("type"),
-            )
+            file_of = row.video(video_pattern, vidor=str(names.get(video, video)), cluster=video)
+            choice, id = Choice(row.text("question"), candidates, key), f"{video}-{row.text('qid')}"
+            published.items("nextqa_mc", split).answers(row, id, file_of, choice, kind=row.text("type"))
 
 
 VIDEOHALLUCER_SUBSETS = (
@@ -182,12 +126,8 @@ VIDEOHALLUCER_SUBSETS = (
 )  # fmt: skip
 
 
-@published_builder("videohallucer", configs=VIDEOHALLUCER_SUBSETS, needs="its folder")
-def videohallucer(
-    published: PublishedSet,
-    *,
-    folder: Annotated[Path, "the download, with temporal/temporal.json ..."],
-) -> None:
+@published_builder("videohallucer", configs=VIDEOHALLUCER_SUBSETS)
+def videohallucer(published: PublishedSet, *, folder: Path) -> None:
     """VideoHallucer: a config a subset, groups of a basic and a hallucinated question; the text score asks for both."""
     for subset in published.configs:
         path, items = folder / subset / f"{subset}.json", published.items(subset)
@@ -198,16 +138,12 @@ def videohallucer(
             if len({side.yes_or_no() for side in sides.values()}) == 1:
                 items.leave_out("equal_answers")
                 continue
-            cluster = f"{subset}/{sides['basic'].text('video')}"
+            cluster, group = f"{subset}/{sides['basic'].text('video')}", f"{subset}-{row.key}"
             for name, side in sides.items():
-                items.answers(
-                    side,
-                    f"{subset}-{row.key}-{name}",
-                    side.video("{subset}/videos/{video}", subset=subset, cluster=cluster),
-                    Choice(side.text("question"), YES_NO, side.yes_or_no(), published.release.prompt),
-                    kind=str(row.get("type") or subset),
-                    group=f"{subset}-{row.key}",
-                )
+                video = side.video("{subset}/videos/{video}", subset=subset, cluster=cluster)
+                choice = Choice(side.text("question"), YES_NO, side.yes_or_no(), published.release.prompt)
+                kind = str(row.get("type") or subset)
+                items.answers(side, f"{group}-{name}", video, choice, kind=kind, group=group)
 
 
 TEMPORALBENCH_FILES = {"short_mc": "temporalbench_short_qa.json", "long_mc": "temporalbench_long_qa.json"}
@@ -218,84 +154,46 @@ TEMPORALBENCH_CATEGORIES = {
 }  # fmt: skip
 
 
-@published_builder("temporalbench", configs=tuple(TEMPORALBENCH_FILES), needs="its json files (gated)")
-def temporalbench(
-    published: PublishedSet,
-    *,
-    folder: Annotated[Path, "the download, with temporalbench_short_qa.json"],
-) -> None:
+@published_builder("temporalbench", configs=tuple(TEMPORALBENCH_FILES))
+def temporalbench(published: PublishedSet, *, folder: Path) -> None:
     """TemporalBench: binary questions on short and on long clips, with the released prompt."""
     for config in published.configs:
         items = published.items(config)
         for row in published.rows(folder / TEMPORALBENCH_FILES[config]):
-            items.answers(
-                row,
-                row.text("idx"),
-                row.video("{video_name}"),
-                lettered(row),
-                kind=TEMPORALBENCH_CATEGORIES.get(str(row.get("category") or ""), str(row.get("dataset") or "detail")),
-            )
+            kind = TEMPORALBENCH_CATEGORIES.get(str(row.get("category") or ""), str(row.get("dataset") or "detail"))
+            items.answers(row, row.text("idx"), row.video("{video_name}"), lettered(row), kind=kind)
 
 
-@published_builder("negbench", configs=("msrvtt_mc",), needs="msr_vtt_mcq_rephrased_llama.csv")
-def negbench(
-    published: PublishedSet,
-    *,
-    table: Annotated[Path, "msr_vtt_mcq_rephrased_llama.csv"],
-    video_pattern: Annotated[str, "path of a video; {file} is the last part of image_path"] = "{file}",
-) -> None:
+@published_builder("negbench", configs=("msrvtt_mc",))
+def negbench(published: PublishedSet, *, table: Path, video_pattern: str = "{file}") -> None:
     """NegBench on MSR-VTT: the right caption among four, by the template of the right one."""
     for row in published.rows(table):
         path = "image_path" if "image_path" in row.fields else "filepath"
         names = sorted(name for name in row.fields if re.fullmatch(r"caption_\d+", name))
-        published.items("msrvtt_mc").answers(
-            row,
-            row.key,
-            row.video(video_pattern, file=file_name(row.text(path))),
-            Choice("", [row.text(name) for name in names], row.place_of("correct_answer")),
-            kind=str(row.get("correct_answer_template") or "negation"),
-        )
+        video = row.video(video_pattern, file=file_name(row.text(path)))
+        choice = Choice("", [row.text(name) for name in names], row.place_of("correct_answer"))
+        kind = str(row.get("correct_answer_template") or "negation")
+        published.items("msrvtt_mc").answers(row, row.key, video, choice, kind=kind)
 
 
-@published_builder("vidhal", configs=("vidhal_mc",), needs="its folder `vidhal`")
-def vidhal(
-    published: PublishedSet,
-    *,
-    folder: Annotated[Path, "the repository, or its folder `vidhal`, with annotations.json, options.json"],
-    video_pattern: Annotated[str, "path of a video; {video} is its name"] = "{video}.mp4",
-) -> None:
+@published_builder("vidhal", configs=("vidhal_mc",))
+def vidhal(published: PublishedSet, *, folder: Path, video_pattern: str = "{video}.mp4") -> None:
     """VidHal: three captions that hallucinate ever more, in the authors' order of options; kinds: aspects."""
-    folder = inside(folder, "vidhal")
     orders = Entry("options.json", "", read_json(present(folder / "options.json", published.release)))
     for row in published.rows(folder / "annotations.json"):
         captions, order = row.entry("captions"), orders.entry(row.text("video"))
         ranks = [order.text(letter) for letter in sorted(order.fields)]
         if sorted(ranks) != sorted(captions.fields) or "1" not in ranks:
             raise row.error(f"the ranks of its captions are {', '.join(captions.fields)}, of its options {ranks}")
-        published.items("vidhal_mc").answers(
-            row,
-            row.text("video"),
-            row.video(video_pattern),
-            Choice("", [captions.text(rank) for rank in ranks], ranks.index("1")),
-            kind=row.text("aspect"),
-            meta={"grades": [int(rank) for rank in ranks], "source": row.get("dataset")},
-        )
+        video, choice = row.video(video_pattern), Choice("", [captions.text(rank) for rank in ranks], ranks.index("1"))
+        kind, meta = row.text("aspect"), {"grades": [int(rank) for rank in ranks], "source": row.get("dataset")}
+        published.items("vidhal_mc").answers(row, row.text("video"), video, choice, kind=kind, meta=meta)
 
 
-VIDEONET_SPLITS = {"test": "test", "validation": "val"}
-VIDEONET_ITEMS = {"test": 4000, "validation": 1000}
-
-
-@published_builder("videonet", configs=("videonet_mc",), needs="its folder `benchmarks`")
-def videonet(
-    published: PublishedSet,
-    *,
-    folder: Annotated[Path, "the repository, or its folder `benchmarks`, with mcq_test.jsonl, mcq_val.jsonl"],
-    splits: Annotated[str, "which of test, validation, separated by commas"] = "test,validation",
-) -> None:
+@published_builder("videonet", configs=("videonet_mc",))
+def videonet(published: PublishedSet, *, folder: Path, splits: str = "test,validation") -> None:
     """VideoNet: which of four actions of a domain a clip shows; kinds: domains."""
-    folder = inside(folder, "benchmarks")
-    for split, file in published.splits(splits, VIDEONET_SPLITS, items=VIDEONET_ITEMS).items():
+    for split, file in published.splits(splits).items():
         for row in published.rows(folder / f"mcq_{file}.jsonl"):
             parts = {part.text("type"): part for part in row.entries("question")}
             if parts.keys() != {"text", "video"} or len(parts) != len(row.entries("question")):
@@ -303,10 +201,6 @@ def videonet(
             asked = {"question": parts["text"].text("text"), "GT": row.get("answer")}
             choice = lettered(Entry(row.place, row.key, asked))
             domain = re.search(r"following (.+) actions", choice.question)
-            published.items("videonet_mc", split).answers(
-                row,
-                row.text("key"),
-                row.video("videos/{file}", file=parts["video"].text("video")),
-                choice,
-                kind=domain[1] if domain else "action",
-            )
+            video = row.video("videos/{file}", file=parts["video"].text("video"))
+            kind = domain[1] if domain else "action"
+            published.items("videonet_mc", split).answers(row, row.text("key"), video, choice, kind=kind)
