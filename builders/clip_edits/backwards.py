@@ -6,49 +6,14 @@ run backwards as well), denials, states, idioms, and places that a motion begins
 """
 
 from functools import cache
-from importlib.resources import files
 
-from video_contrast.builders.clip_edits.material import LeftOut, Rewritten
+from video_contrast.builders.clip_edits.material import LeftOut, Rewritten, table
 from video_contrast.perturbations.english import Sentence, parse_one
 from video_contrast.perturbations.english.forms import inflect, verb_tags
 
 _ANY = "..."
-# Verbs of motion: the word behind them says where it goes, and going backwards it goes the other way.
-_MOTION = frozenset(
-    """go walk run move slide glide roll drive ride fly swim crawl jump climb step turn rotate spin travel float drift
-    march jog skate ski sail swing tilt pan slither scroll""".split()  # noqa: SIM905
-)
-_WAYS = {
-    "up": "down", "down": "up", "upwards": "downwards", "downwards": "upwards", "upward": "downward",
-    "downward": "upward", "forwards": "backwards", "backwards": "forwards", "forward": "backward",
-    "backward": "forward", "into": "out of", "out of": "into", "towards": "away from", "toward": "away from",
-    "away from": "towards", "to the left": "to the right", "to the right": "to the left", "onto": "off", "in": "out",
-    "out": "in", "upstairs": "downstairs", "downstairs": "upstairs", "leftwards": "rightwards",
-    "rightwards": "leftwards", "leftward": "rightward", "rightward": "leftward", "clockwise": "counterclockwise",
-    "counterclockwise": "clockwise", "anticlockwise": "clockwise", "counter-clockwise": "clockwise",
-    "anti-clockwise": "clockwise", "counter clockwise": "clockwise", "anti clockwise": "clockwise",
-}  # fmt: skip
-# Up and down are directions on these; a street is gone down both ways.
-_STEEP = frozenset(
-    """stair staircase step hill mountain ladder tree wall slope rope pole slide cliff ramp escalator tower hillside
-    mountainside dune chute waterfall""".split()  # noqa: SIM905
-)
-_SUPPLYING = frozenset(("fill", "cover", "load", "pack", "wrap", "connect", "appear"))  # "emptied with water"
-_WITHOUT_OBJECT = frozenset(("rise", "fall", "vanish", "appear", "grow", "shrink"))  # "sinks a putt"
-_GROWTH = frozenset(("grow", "shrink", "inflate", "deflate", "expand", "contract", "swell"))
-_SIZES = frozenset(("tiny", "small", "little", "big", "large", "huge", "flat"))  # "a tiny balloon inflates"
-# Beside the participles of the verbs of the table: what a thing or a doer is before, or after, that played backwards.
-_CONDITIONS = frozenset(
-    """open shut ajar full empty lit unlit on off dark bright naked nude bare barefoot topless shirtless hatless bald
-    seated kneeling sleeping sunken returning arriving departing incoming outgoing oncoming""".split()  # noqa: SIM905
-)
-_STATES = frozenset(("be", "have", "wear"))  # go on while something else happens, either way
-_INTRODUCING = frozenset(("begin", "start", "show", "demonstrate", "explain", "use", "see", "help"))
-_STAYING = frozenset(("in", "on", "at", "with", "near", "by", "behind", "under", "beside", "above", "below", "of"))
-_STAYING_ADVERBS = frozenset(("slowly", "quickly", "carefully", "outside", "inside", "outdoors", "indoors"))
-_HARMLESS = frozenset(
-    ("aux", "nsubj", "dobj", "nsubjpass", "auxpass", "punct", "agent", "det", "mark", "relcl", "compound")
-)
+_WORDS = {name: frozenset(words.split()) for name, words in table("words.tsv")}
+WAYS = dict(table("ways.tsv"))
 
 
 def backwards(caption: str) -> Rewritten:
@@ -65,7 +30,7 @@ def backwards(caption: str) -> Rewritten:
     words = sentence.words
     if any(word.dep == "neg" or word.text in ("never", "cannot", "while", "no", "without") for word in words):
         raise LeftOut("verb_may_mean_something_else")
-    actions = [verb for verb in sentence.verbs if words[verb].lemma not in _STATES | _INTRODUCING]
+    actions = [verb for verb in sentence.verbs if words[verb].lemma not in _WORDS["states"] | _WORDS["introducing"]]
     known = [(verb, match) for verb in actions if (match := _counterpart(sentence, verb))]
     if not known:
         raise LeftOut("no_direction_verb")
@@ -92,7 +57,7 @@ def _counterpart(sentence: Sentence, verb: int) -> Counterpart | None:
         places = _matched(sentence, verb, old)
         if places is not None:
             return places, new
-    if lemma not in _MOTION:
+    if lemma not in _WORDS["motion"]:
         return None
     for child in sentence.children[verb]:
         place = child - (sentence.words[child - 1].text in ("counter", "anti"))
@@ -100,11 +65,11 @@ def _counterpart(sentence: Sentence, verb: int) -> Counterpart | None:
             way = " ".join(word.text for word in sentence.words[place : place + length])
             if (
                 verb < place <= len(sentence) - length
-                and way in _WAYS
+                and way in WAYS
                 and (way not in ("in", "out") or not sentence.children[place])
             ):
                 gap = [] if place == verb + 1 else [_ANY]
-                return [verb, *range(place, place + length)], [lemma, *gap, *_WAYS[way].split()]
+                return [verb, *range(place, place + length)], [lemma, *gap, *WAYS[way].split()]
     return None
 
 
@@ -137,32 +102,27 @@ def _holds(sentence: Sentence, verb: int, pattern: list[str], places: list[int])
     return len(pattern) > 1 or not particle  # "pulls up" is no pulling
 
 
-def _lines(name: str) -> list[list[str]]:
-    """The rows of a table of this folder, comments left out."""
-    text = files("video_contrast.builders.clip_edits").joinpath(name).read_text(encoding="utf-8")
-    return [line.split("\t") for line in text.splitlines() if not line.startswith("#")]
-
-
 @cache
 def _idioms() -> dict[str, set[str]]:
     """Verb ("*": any) -> nouns with which it says something else than a motion, or one that does not come undone."""
-    return {verb: set(nouns.split()) for verb, nouns in _lines("idioms.tsv")}
+    return {verb: set(nouns.split()) for verb, nouns in table("idioms.tsv")}
 
 
 @cache
 def _table() -> dict[str, list[tuple[list[str], list[str]]]]:
     """Verb -> the patterns that begin with it, longest first, each with its counterpart."""
-    table: dict[str, list[tuple[list[str], list[str]]]] = {}
-    for line in _lines("directions.tsv"):
-        old, new = (side.split() for side in line)
-        table.setdefault(old[0], []).append((old, new))
-    return {verb: sorted(rows, key=lambda row: -len([w for w in row[0] if w != _ANY])) for verb, rows in table.items()}
+    patterns: dict[str, list[tuple[list[str], list[str]]]] = {}
+    for old, new in ((old.split(), new.split()) for old, new in table("directions.tsv")):
+        patterns.setdefault(old[0], []).append((old, new))
+    return {
+        verb: sorted(rows, key=lambda row: -len([w for w in row[0] if w != _ANY])) for verb, rows in patterns.items()
+    }
 
 
 @cache
 def _conditions() -> frozenset[str]:
     """Words for the state of what an action changes: "closed", "locked", "empty", "falling"."""
-    return _CONDITIONS | {inflect(verb, tag) for verb in _table() for tag in ("VBN", "VBG")} - {"left"}
+    return _WORDS["conditions"] | {inflect(verb, tag) for verb in _table() for tag in ("VBN", "VBG")} - {"left"}
 
 
 def _says_a_state(sentence: Sentence, verb: int, places: list[int]) -> bool:
@@ -179,7 +139,7 @@ def _says_a_state(sentence: Sentence, verb: int, places: list[int]) -> bool:
         ):
             return True
     twice = moved is not None and [word.lemma for word in words].count(words[moved].lemma) > 1
-    return twice or (words[verb].lemma in _GROWTH and any(word.text in _SIZES for word in words))
+    return twice or (words[verb].lemma in _WORDS["growth"] and any(word.text in _WORDS["sizes"] for word in words))
 
 
 def _refuse_other_senses(sentence: Sentence, verb: int, places: list[int], new: list[str]) -> None:
@@ -189,7 +149,7 @@ def _refuse_other_senses(sentence: Sentence, verb: int, places: list[int], new: 
     inner, moved = sentence.child(places[-1], "pobj"), sentence.object(verb)
     lemma = sentence.words[verb].lemma
     dangles = new[-1] in ("from", "of") and inner is None and (moved is None or _ANY in new)  # "puts it in"
-    dangles = dangles or (moved is not None and (lemma in _WITHOUT_OBJECT or new[0] in _WITHOUT_OBJECT))
+    dangles = dangles or (moved is not None and bool({lemma, new[0]} & _WORDS["without object"]))
     if dangles or _is_no_motion(sentence, verb, places) or _is_led(sentence, verb, places, new):
         raise LeftOut("verb_may_mean_something_else")
 
@@ -199,8 +159,8 @@ def _says_more(sentence: Sentence, verb: int, places: list[int]) -> bool:
     words = sentence.words
     for child in sentence.children[verb]:
         word = words[child]
-        stays = word.text in (_STAYING if word.dep == "prep" else _STAYING_ADVERBS)
-        if child not in places and word.dep not in _HARMLESS and not stays:
+        stays = word.text in (_WORDS["staying"] if word.dep == "prep" else _WORDS["staying adverbs"])
+        if child not in places and word.dep not in _WORDS["harmless"] and not stays:
             return True
     after = words[places[-1] + 1].text if places[-1] + 1 < len(words) else ""
     goes_on = after in ("and", "to", "for", "of")  # "jumps up and down", "walks up to", "to the left of the table"
@@ -226,12 +186,14 @@ def _has_another_sense(sentence: Sentence, verb: int, places: list[int]) -> bool
     """Whether the verb, with what stands beside it, is an idiom, a posture, or says what something is supplied with."""
     words, lemma, last = sentence.words, sentence.words[verb].lemma, sentence.words[places[-1]].text
     nouns, doer = {noun.lemma for noun in words if noun.is_noun}, sentence.subject(verb)
-    beside = {words[n].text for n in sentence.children[verb] if n not in places and words[n].dep not in _HARMLESS}
+    beside = {
+        words[n].text for n in sentence.children[verb] if n not in places and words[n].dep not in _WORDS["harmless"]
+    }
     refused_beside = {
         "enter": {"in", "on"},  # "enters in a plane"
         "leave": {"in", "on"},  # "leaves a bag on a seat"
         **dict.fromkeys(("sit", "stand", "lie"), beside),  # "stands up on a chair"
-        **{supplying: {"with", "in"} for supplying in _SUPPLYING},  # "covers the chicken in flour"
+        **{supplying: {"with", "in"} for supplying in _WORDS["supplying"]},  # "covers the chicken in flour"
     }
     return bool(
         beside & refused_beside.get(lemma, set())
@@ -246,11 +208,11 @@ def _has_another_sense(sentence: Sentence, verb: int, places: list[int]) -> bool
 def _is_led(sentence: Sentence, verb: int, places: list[int], new: list[str]) -> bool:
     """Whether a way is level ("down the street"), or something else is moved ("drives a car into a wall")."""
     words, way = sentence.words, sentence.words[places[-1]].text
-    if words[verb].lemma not in _MOTION or new[0] != words[verb].lemma or way in ("on", "off"):
+    if words[verb].lemma not in _WORDS["motion"] or new[0] != words[verb].lemma or way in ("on", "off"):
         return False
     inner, moved = sentence.child(places[-1], "pobj"), sentence.object(verb)
-    level = way in ("up", "down") and inner is not None and words[inner].lemma not in _STEEP
-    return level or (moved is not None and moved not in places and words[moved].lemma not in _STEEP)
+    level = way in ("up", "down") and inner is not None and words[inner].lemma not in _WORDS["steep"]
+    return level or (moved is not None and moved not in places and words[moved].lemma not in _WORDS["steep"])
 
 
 def _exchanged(sentence: Sentence, places: list[int], new: list[str]) -> Rewritten:

@@ -1,9 +1,7 @@
 """The edits: each a function that makes one group of edited clips of one to three clips, or raises `LeftOut`.
 
-    @edit_kind("order", clips=2, negatives="...")
-    def order(clips: tuple[SourceClip, ...], options: ClipEditOptions, rng: Generator) -> EditedGroup: ...
-
-Both captions of a group have one form, so that neither is likelier by its words.
+It takes the clips, the options of the build and a random stream of its own; `EDITS` lists them. Both captions of a
+group have one form, so that neither is likelier by its words.
 """
 
 from __future__ import annotations
@@ -23,6 +21,7 @@ from video_contrast.builders.clip_edits.material import (
     Member,
     SourceClip,
     choose_joint,
+    table,
 )
 from video_contrast.builders.clip_edits.mirrored import mirrored
 from video_contrast.builders.clip_edits.motion import likeness
@@ -42,52 +41,31 @@ Make = Callable[[tuple[SourceClip, ...], ClipEditOptions, Generator], EditedGrou
 
 @dataclass(frozen=True)
 class EditKind:
-    """A registered edit."""
+    """An edit."""
 
     name: str  # of the kind, and of its config
+    make: Make  # makes a group, or raises `LeftOut` with the reason why these clips do not suit
     clips: int  # how many clips a group is made of
     negatives: str  # what its false captions say, for the card
-    make: Make  # makes a group, or raises `LeftOut`
     same_video: bool = False  # whether two spans of one video are joined before clips of different videos
 
 
-EDITS: dict[str, EditKind] = {}  # by name, in the order in which they are built
+FORMS: dict[str, list[list[str]]] = {}  # kind -> forms of its captions, with what is put into some of them
+for _kind, *_form in table("forms.tsv"):
+    FORMS.setdefault(_kind, []).append(_form)
 
 
-def edit_kind(name: str, *, clips: int, negatives: str, same_video: bool = False) -> Callable[[Make], Make]:
-    """Registers a kind of edit.
-
-    Returns a decorator. The decorated function takes the clips, the options of the build and a random stream of its
-    own, and returns a group, or raises `LeftOut` with the reason why these clips do not suit.
-
-    Args:
-        name, clips, negatives, same_video: as of `EditKind`.
-    """
-
-    def register(make: Make) -> Make:
-        EDITS[name] = EditKind(name, clips, negatives, make=make, same_video=same_video)
-        return make
-
-    return register
+def _drawn(rng: Generator, forms: list[list[str]]) -> list[str]:
+    return forms[int(rng.integers(len(forms)))]
 
 
-ORDER_FORMS = (
-    "first {0}, then {1}",
-    "{0}, and then {1}",
-    "{0}, and after that {1}",
-    "before {1}, {0}",
-    "after {0}, {1}",
-)
-
-
-@edit_kind("order", clips=2, same_video=True, negatives="the same two captions in the other order")
 def order(clips: tuple[SourceClip, ...], options: ClipEditOptions, rng: Generator) -> EditedGroup:
     """Two clips one after the other, and the other way round."""
     a, b = distinct_captions(clips)
     first, second = (clip.part(seconds) for clip, seconds in zip(clips, balanced(clips, options), strict=True))
     joint = choose_joint(options, rng, (first, second))
-    forms = [form for form in ORDER_FORMS if pattern(a) != "order" or form.startswith(("first", "{"))]
-    form = forms[int(rng.integers(len(forms)))]  # an order ("close the door") does not stand behind "before" or "after"
+    # An order ("close the door") does not stand behind "before" or "after".
+    [form] = _drawn(rng, [f for f in FORMS["order"] if pattern(a) != "order" or f[0].startswith(("first", "{"))])
     members = tuple(
         Member(
             joint.join(*parts),
@@ -104,21 +82,15 @@ def order(clips: tuple[SourceClip, ...], options: ClipEditOptions, rng: Generato
 
 
 TIMES = ("once", "twice", "three times")
-COUNT_FORMS = (
-    "the clip is shown {times}: {caption}",
-    "{caption}; this clip is shown {times}",
-    "shown {times}: {caption}",
-)
 
 
-@edit_kind("count", clips=1, negatives="the same caption with another number of times")
 def count(clips: tuple[SourceClip, ...], options: ClipEditOptions, rng: Generator) -> EditedGroup:
     """A clip repeated; a gap or a cut stands between, so that a repetition shows as one."""
     clip = clips[0]
     caption = plain_captions(clip, HOW_OFTEN, "says_how_often")[0]
     part = clip.part(length(clip, options))
     joint = choose_joint(options, rng, (part,), fades=False)
-    form = COUNT_FORMS[int(rng.integers(len(COUNT_FORMS)))]
+    [form] = _drawn(rng, FORMS["count"])
     members = tuple(
         Member(
             joint.join(*[part] * (number + 1)),
@@ -133,7 +105,6 @@ def count(clips: tuple[SourceClip, ...], options: ClipEditOptions, rng: Generato
     return EditedGroup(members, {"form": form, "transition": joint.name, "counted": counted})
 
 
-@edit_kind("reversal", clips=1, negatives="the caption of the clip played the other way")
 def reversal(clips: tuple[SourceClip, ...], options: ClipEditOptions, rng: Generator) -> EditedGroup:
     """A clip and its reversal. Clips that look the same backwards are left out, by their measured motion."""
     clip = clips[0]
@@ -154,7 +125,6 @@ def reversal(clips: tuple[SourceClip, ...], options: ClipEditOptions, rng: Gener
 MIRRORED_TEXT = "not looked for: mirrored letters would show the edit"
 
 
-@edit_kind("mirror", clips=1, negatives="the caption with left and right exchanged; text is " + MIRRORED_TEXT)
 def mirror(clips: tuple[SourceClip, ...], options: ClipEditOptions, rng: Generator) -> EditedGroup:
     """A clip and its mirror image."""
     clip = clips[0]
@@ -169,10 +139,8 @@ def mirror(clips: tuple[SourceClip, ...], options: ClipEditOptions, rng: Generat
 
 
 SPEEDS = {"slow": 0.5, "fast": 2.0}
-SPEED_FORMS = ("{caption}, in {speed} motion", "in {speed} motion, {caption}", "{speed} motion: {caption}")
 
 
-@edit_kind("speed", clips=1, negatives="the caption with slow and fast exchanged")
 def speed(clips: tuple[SourceClip, ...], options: ClipEditOptions, rng: Generator) -> EditedGroup:
     """The middle of a clip at half its speed, and more of the clip at twice its speed, over the same time."""
     clip = clips[0]
@@ -182,7 +150,7 @@ def speed(clips: tuple[SourceClip, ...], options: ClipEditOptions, rng: Generato
     caption = plain_captions(clip, HOW_FAST, "says_how_fast")[0]
     if clip.motion.still:
         raise LeftOut("stands_still")
-    form = SPEED_FORMS[int(rng.integers(len(SPEED_FORMS)))]
+    [form] = _drawn(rng, FORMS["speed"])
     members = tuple(
         Member(
             (clip.part(seconds * rate, speed=rate),),
@@ -195,15 +163,9 @@ def speed(clips: tuple[SourceClip, ...], options: ClipEditOptions, rng: Generato
     return EditedGroup(members, {"form": form, "motion": clip.motion.amount})
 
 
-PLACE_FORMS = (
-    "at the {place} of the video, {caption}",
-    "{caption}, at the {place} of the video",
-    "at the {place}: {caption}",
-)
 PLACE_SHARE = 0.4  # of the host's length: the span is seen twice in eight frames
 
 
-@edit_kind("place", clips=2, negatives="the caption with beginning and end exchanged")
 def place(clips: tuple[SourceClip, ...], options: ClipEditOptions, rng: Generator) -> EditedGroup:
     """A span of the first clip before the second, and behind it."""
     caption, _ = distinct_captions(clips)
@@ -212,7 +174,7 @@ def place(clips: tuple[SourceClip, ...], options: ClipEditOptions, rng: Generato
     inside = host.part(host_seconds)
     span = short.part(round(PLACE_SHARE * host_seconds, 3))
     joint = choose_joint(options, rng, (span, inside))
-    form = PLACE_FORMS[int(rng.integers(len(PLACE_FORMS)))]
+    [form] = _drawn(rng, FORMS["place"])
     members = tuple(
         Member(
             joint.join(*parts),
@@ -226,13 +188,8 @@ def place(clips: tuple[SourceClip, ...], options: ClipEditOptions, rng: Generato
 
 
 ALIKE = 0.5  # share of pixels of the same colours: above, two clips may show one scene
-IDENTITY_FORMS = (
-    ("{caption}; after the cut the {what}", "same scene goes on", "scene is another one"),
-    ("before the cut, {caption}; after it, {what}", "the same scene", "another scene"),
-)
 
 
-@edit_kind("identity", clips=2, negatives="the caption that says the opposite of what follows the cut")
 def identity(clips: tuple[SourceClip, ...], options: ClipEditOptions, rng: Generator) -> EditedGroup:
     """The two halves of a clip, and its first half with a part of another clip."""
     caption, _ = distinct_captions(clips)
@@ -246,7 +203,7 @@ def identity(clips: tuple[SourceClip, ...], options: ClipEditOptions, rng: Gener
     begin = (clip.seconds - seconds) / 2
     first, second = clip.part(half, begin), clip.part(half, begin + half)
     joint = choose_joint(options, rng, (first, second), fades=False)
-    form, same, another = IDENTITY_FORMS[int(rng.integers(len(IDENTITY_FORMS)))]
+    form, same, another = _drawn(rng, FORMS["identity"])
     return EditedGroup(
         (
             Member(joint.join(first, second), form.format(caption=caption, what=same),
@@ -258,26 +215,20 @@ def identity(clips: tuple[SourceClip, ...], options: ClipEditOptions, rng: Gener
     )  # fmt: skip
 
 
-NEEDLE_FORMS = (
-    "{host}, and for a while in between {needle}",
-    "in between: {needle}; before and after: {host}",
-    "{host}, interrupted by another clip: {needle}",
-)
-
-
-@edit_kind("needle", clips=3, negatives="the caption of a span that is not there")
 def needle(clips: tuple[SourceClip, ...], options: ClipEditOptions, rng: Generator) -> EditedGroup:
     """The first clip with a span of the second inserted, and with one of the third, at the same place."""
     captions = distinct_captions(clips)
     host, *others = clips
     ratio = options.needle / (1 - options.needle)
-    seconds = _on_grid(min(length(host, options), *(length(other, options) / ratio for other in others)), options)
+    longest = min(length(host, options), *(length(other, options) / ratio for other in others))
+    # The longest of `options.seconds` over 1, 1.41, 2, 2.83 ... that is no longer.
+    seconds = round(options.seconds / 2 ** (math.ceil(2 * math.log2(options.seconds / longest) - 1e-9) / 2), 3)
     at = (host.seconds - seconds) / 2
     cut = round(seconds * float(seeds.stream(host.seed, "clip_edits", "needle_cut", host.id).uniform(0.4, 0.6)), 3)
     before, behind = host.part(cut, at), host.part(round(seconds - cut, 3), at + cut)
     spans = [other.part(round(ratio * seconds, 3)) for other in others]
     joint = choose_joint(options, rng, (before, behind, *spans), fades=False)
-    form = NEEDLE_FORMS[int(rng.integers(len(NEEDLE_FORMS)))]
+    [form] = _drawn(rng, FORMS["needle"])
     members = tuple(
         Member(
             joint.join(before, span, behind),
@@ -290,7 +241,16 @@ def needle(clips: tuple[SourceClip, ...], options: ClipEditOptions, rng: Generat
     return EditedGroup(members, {"form": form, "transition": joint.name, "share": options.needle})
 
 
-def _on_grid(seconds: float, options: ClipEditOptions) -> float:
-    """The longest of `options.seconds` over 1, 1.41, 2, 2.83 ... that is no longer."""
-    steps = math.ceil(2 * math.log2(options.seconds / seconds) - 1e-9)
-    return round(options.seconds / 2 ** (steps / 2), 3)
+EDITS = {
+    kind.name: kind  # in the order in which they are built
+    for kind in (
+        EditKind("order", order, 2, "the same two captions in the other order", same_video=True),
+        EditKind("count", count, 1, "the same caption with another number of times"),
+        EditKind("reversal", reversal, 1, "the caption of the clip played the other way"),
+        EditKind("mirror", mirror, 1, f"the caption with left and right exchanged; text is {MIRRORED_TEXT}"),
+        EditKind("speed", speed, 1, "the caption with slow and fast exchanged"),
+        EditKind("place", place, 2, "the caption with beginning and end exchanged"),
+        EditKind("identity", identity, 2, "the caption that says the opposite of what follows the cut"),
+        EditKind("needle", needle, 3, "the caption of a span that is not there"),
+    )
+}

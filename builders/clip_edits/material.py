@@ -121,6 +121,12 @@ class EditedGroup:
     facts: Mapping[str, object] = field(default_factory=dict)  # for the truth record (form, measured motion ...)
 
 
+def table(name: str) -> list[list[str]]:
+    """The rows of a tab-separated table of this folder, comments left out."""
+    text = Path(__file__).with_name(name).read_text(encoding="utf-8")
+    return [line.split("\t") for line in text.splitlines() if not line.startswith("#")]
+
+
 def clause(caption: str) -> str:
     """A caption as it stands inside a sentence: without its full stop, begun small but for names, and not in capitals.
 

@@ -2,16 +2,10 @@
 
 import re
 
-from video_contrast.builders.clip_edits.material import LeftOut, Rewritten
+from video_contrast.builders.clip_edits.material import LeftOut, Rewritten, table
 from video_contrast.perturbations.english.forms import like_case
 
-_SIDEWAYS = {
-    "leftwards": "rightwards", "rightwards": "leftwards", "leftward": "rightward", "rightward": "leftward",
-    "clockwise": "counterclockwise", "counterclockwise": "clockwise", "anticlockwise": "clockwise",
-    "counter-clockwise": "clockwise", "counter clockwise": "clockwise", "anti-clockwise": "clockwise",
-    "anti clockwise": "clockwise",
-}  # fmt: skip
-_SIDE_WORDS = _SIDEWAYS | {"left": "right", "right": "left"}
+_SIDE_WORDS = {"left": "right", "right": "left", **dict(table("ways.tsv"))}
 _OWNERS = r"(?:the|a|an|his|her|its|their|your|my|our)"
 # "left" and "right" where they are sides: of or to the ..., before a thing that has sides, after a verb of turning.
 _SIDE = re.compile(

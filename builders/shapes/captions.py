@@ -23,28 +23,7 @@ from video_contrast.builders.shapes.world import (
 )
 
 # action -> its phrases; the first is the usual one, the second the paraphrase
-PHRASES: dict[str, tuple[str, str]] = {
-    "slides_right": ("slides to the right", "glides rightwards"),
-    "slides_left": ("slides to the left", "glides leftwards"),
-    "rises": ("rises", "goes up"),
-    "falls": ("falls", "goes down"),
-    "grows": ("grows", "gets bigger"),
-    "shrinks": ("shrinks", "gets smaller"),
-    "appears": ("appears", "fades in"),
-    "vanishes": ("vanishes", "fades out"),
-    "turns_clockwise": ("turns clockwise", "rotates clockwise"),
-    "turns_counter_clockwise": ("turns counterclockwise", "rotates counterclockwise"),
-    "approaches": ("moves towards", "approaches"),
-    "leaves": ("moves away from", "retreats from"),
-    "pushes": ("pushes", "shoves"),
-    "pulls": ("pulls", "drags"),
-    "lifts": ("lifts", "raises"),
-    "lowers": ("lowers", "lets down"),
-    "blinks": ("blinks", "flashes"),
-    "bounces": ("bounces", "jumps up and down"),
-    "shakes": ("shakes", "trembles"),
-    "stays_still": ("stays still", "does not move"),
-}
+PHRASES = {action: (row["phrase"], row["paraphrase"]) for action, row in ACTIONS.items()}
 PLACES: dict[str, str] = {  # where the other stands, seen from the subject -> where the subject stands
     "left": "to the right of",
     "right": "to the left of",

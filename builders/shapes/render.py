@@ -3,12 +3,14 @@
 import math
 from dataclasses import replace
 from functools import cache
+from pathlib import Path
 
 import cv2
 import numpy as np
 import numpy.typing as npt
 
 from video_contrast.builders.shapes.world import FORWARD, REVERSE, Figure, Scene
+from video_contrast.files import Json, read_json
 
 SIZE = 64
 FRAMES = 12
@@ -19,26 +21,11 @@ Frames = npt.NDArray[np.uint8]
 Colour = tuple[int, int, int]
 Part = tuple[Array, Colour | None]  # a polygon in a box of -1..1 (y down), and its colour; None: the figure's own
 
-COLOURS: dict[str, Colour] = {
-    "red": (225, 30, 35), "green": (25, 215, 60), "blue": (35, 70, 245),
-    "yellow": (250, 225, 20), "purple": (165, 35, 200), "white": (255, 255, 255),
-}  # fmt: skip
-BACKGROUNDS: dict[str, tuple[Colour, Colour]] = {  # above and below the horizon
-    "grass": (((150, 200, 235)), (75, 130, 70)),
-    "sand": ((240, 190, 140), (205, 165, 100)),
-    "snow": ((185, 200, 210), (215, 225, 232)),
-    "night": ((18, 18, 45), (45, 45, 60)),
-}
-_HORIZON = 44
-_DARK: Colour = (35, 25, 20)
-_SKIN: Colour = (240, 190, 150)
 # Every kind wears a colour of its own at its top, so that models of a few hundred thousand weights can tell the kinds
 # apart, and that turning shows: a badge on shapes; hats of men and boys, hair of women and girls.
-_BADGES: dict[str, Colour] = {
-    "circle": (20, 20, 20), "square": (255, 140, 190), "triangle": (0, 190, 200), "star": (255, 130, 0),
-    "cross": (130, 130, 130), "diamond": (115, 70, 25),
-    "man": (15, 15, 20), "woman": (140, 50, 20), "boy": (120, 135, 145), "girl": (245, 165, 45),
-}  # fmt: skip
+_DRAWN = read_json(Path(__file__).with_name("figures.json"))
+COLOURS: dict[str, Colour] = {name: tuple(colour) for name, colour in _DRAWN["colours"].items()}
+_HORIZON = 44
 _SHIFT = 4  # cv2 takes coordinates in sixteenths of a pixel
 
 
@@ -70,7 +57,9 @@ def layout(scene: Scene, t: float) -> tuple[tuple[float, ...], tuple[float, floa
     if scene.other is None or scene.side is None:
         return _alone(scene.action, u, t, (0, 0, SIZE, SIZE)), None
     if scene.side == "left":  # laid out as "right" and mirrored
-        mirror = replace(scene.mirrored(), action=_mirrored_for_layout(scene.action))
+        # Rendering only ever meets actions played forwards; in the mirror "slides right" runs to the left.
+        turned = {"slides_right": "slides_left_mirrored", "turns_clockwise": "turns_counter_mirrored"}
+        mirror = replace(scene.mirrored(), action=turned.get(scene.action, scene.action))
         subject, other = layout(mirror, t)
         assert other is not None
         x, y, radius, angle, alpha = subject
@@ -83,11 +72,6 @@ def layout(scene: Scene, t: float) -> tuple[tuple[float, ...], tuple[float, floa
     if scene.side == "above":
         return _alone(scene.action, u, t, (0, 18, SIZE, SIZE)), (32 + along, 9.5, radius)
     return _alone(scene.action, u, t, (0, 0, SIZE, 46)), (32 + along, SIZE - 9.5, radius)
-
-
-def _mirrored_for_layout(action: str) -> str:
-    # Rendering only ever meets actions played forwards; in the mirror "slides right" runs to the left.
-    return {"slides_right": "slides_left_mirrored", "turns_clockwise": "turns_counter_mirrored"}.get(action, action)
 
 
 def _alone(action: str, u: tuple[float, ...], t: float, room: tuple[int, int, int, int]) -> tuple[float, ...]:
@@ -141,16 +125,15 @@ def _paint(picture: Frames, figure: Figure, x: float, y: float, radius: float, a
     turn = np.array([[cosine, sine], [-sine, cosine]]) * radius
     for polygon, colour in _PARTS[figure.kind]:
         points = np.rint((polygon @ turn + (x, y)) * (1 << _SHIFT)).astype(np.int32)
-        paint = colour if colour is not None else own
+        paint = colour or own
         assert paint is not None
         cv2.fillPoly(picture, [points], paint, lineType=cv2.LINE_AA, shift=_SHIFT)
 
 
 @cache
 def _background(setting: str) -> Frames:
-    sky, ground = BACKGROUNDS[setting]
     picture = np.empty((SIZE, SIZE, 3), np.uint8)
-    picture[:_HORIZON], picture[_HORIZON:] = sky, ground
+    picture[:_HORIZON], picture[_HORIZON:] = _DRAWN["backgrounds"][setting]
     return picture
 
 
@@ -162,71 +145,17 @@ def _regular(corners: int, radius: float = 1.0, inner: float | None = None, x: f
     return np.stack([x + length * np.cos(turn), y + length * np.sin(turn)], 1)
 
 
-def _box(x0: float, y0: float, x1: float, y1: float) -> Array:
-    return np.array([(x0, y0), (x1, y0), (x1, y1), (x0, y1)], float)
+def _parts(figure: Json) -> tuple[Part, ...]:
+    """The polygons of a figure of `figures.json`, back to front."""
+    parts = []
+    for part in figure["parts"]:
+        if "box" in part:
+            x0, y0, x1, y1 = part["box"]
+            polygon = np.array([(x0, y0), (x1, y0), (x1, y1), (x0, y1)], float)
+        else:
+            polygon = np.array(part["points"], float) if "points" in part else _regular(**part["regular"])
+        parts.append((polygon * figure.get("size", 1), tuple(part["colour"]) if "colour" in part else None))
+    return tuple(parts)
 
 
-def _shape(kind: str, outline: Array) -> tuple[Part, ...]:
-    return ((outline, None), (_box(-0.4, -0.85, 0.4, -0.1), _BADGES[kind]))
-
-
-def _person(kind: str, scale: float, *, long_hair: bool) -> tuple[Part, ...]:
-    """Men and boys: a hat, trousers. Women and girls: hair down to the shoulders, a wide skirt."""
-    wide = 1.0 if scale > 0.8 else 1.1
-    body: tuple[Part, ...]
-    if long_hair:
-        body = (
-            (_box(-0.66, -1.2, 0.66, 0.0), _BADGES[kind]),
-            (_regular(12, 0.34, y=-0.62), _SKIN),
-            (np.array([(-0.25, -0.2), (0.25, -0.2), (0.95, 0.85), (-0.95, 0.85)], float), None),
-            (_box(-0.35, 0.85, -0.12, 1.2), _SKIN),
-            (_box(0.12, 0.85, 0.35, 1.2), _SKIN),
-        )
-    else:
-        body = (
-            (_regular(12, 0.36, y=-0.62), _SKIN),
-            (_box(-0.42, -1.2, 0.42, -0.8), _BADGES[kind]),
-            (_box(-0.72, -0.88, 0.72, -0.7), _BADGES[kind]),
-            (_box(-0.6, -0.3, 0.6, 0.4), None),
-            (_box(-0.5, 0.4, -0.08, 1.2), None),
-            (_box(0.08, 0.4, 0.5, 1.2), None),
-        )
-    return tuple((points * (scale * wide, scale), colour) for points, colour in body)
-
-
-_A = 0.36  # half the width of the cross's bars
-_CROSS = (
-    (-_A, -1), (_A, -1), (_A, -_A), (1, -_A), (1, _A), (_A, _A),
-    (_A, 1), (-_A, 1), (-_A, _A), (-1, _A), (-1, -_A), (-_A, -_A),
-)  # fmt: skip
-# The polygons of each figure, back to front.
-_PARTS: dict[str, tuple[Part, ...]] = {
-    "circle": _shape("circle", _regular(24)),
-    "square": _shape("square", _box(-0.85, -0.85, 0.85, 0.85)),
-    "triangle": _shape("triangle", np.array([(0, -1), (1, 0.85), (-1, 0.85)], float)),
-    "star": _shape("star", _regular(5, 1.05, 0.45)),
-    "cross": _shape("cross", np.array(_CROSS, float)),
-    "diamond": _shape("diamond", np.array([(0, -1.05), (0.7, 0), (0, 1.05), (-0.7, 0)], float)),
-    "man": _person("man", 0.95, long_hair=False),
-    "woman": _person("woman", 0.95, long_hair=True),
-    "boy": _person("boy", 0.68, long_hair=False),
-    "girl": _person("girl", 0.68, long_hair=True),
-    "ball": ((_regular(16), (255, 140, 0)), (_box(-1, -0.2, 1, 0.2), (90, 45, 0))),
-    "box": ((_box(-0.95, -0.9, 0.95, 0.9), (150, 95, 40)), (_box(-0.2, -0.9, 0.2, 0.9), (225, 190, 130))),
-    "car": (
-        (_box(-0.6, -0.6, 0.6, 0.1), (150, 220, 235)),
-        (_box(-1.1, 0, 1.1, 0.6), (0, 150, 160)),
-        (_regular(10, 0.32, x=-0.6, y=0.65), _DARK),
-        (_regular(10, 0.32, x=0.6, y=0.65), _DARK),
-    ),
-    "house": (
-        (_box(-0.8, -0.1, 0.8, 1), (250, 225, 190)),
-        (np.array([(0, -1.1), (1.1, -0.05), (-1.1, -0.05)], float), (170, 50, 30)),
-        (_box(-0.22, 0.35, 0.22, 1), _DARK),
-    ),
-    "lamp": ((_box(-0.15, -0.3, 0.15, 1), _DARK), (_regular(12, 0.6, y=-0.45), (255, 250, 150))),
-    "tree": (
-        (_box(-0.2, 0.2, 0.2, 1), (95, 55, 20)),
-        (np.array([(0, -1.1), (0.85, 0.45), (-0.85, 0.45)], float), (0, 85, 30)),
-    ),
-}
+_PARTS = {kind: _parts(figure) for kind, figure in _DRAWN["figures"].items()}

@@ -2,20 +2,24 @@
 
 A scene says who (a coloured shape or a person), does what (one of 20 actions), with or beside whom, and where. All
 that a caption can claim follows from these fields; `jitter` moves, sizes and times the picture without changing them.
+`actions.tsv` says of each action what it is played backwards and in a mirror, and how captions say it.
 
 Sixteen of the actions are eight pairs of antonyms. The second of a pair is rendered as the first played backwards, so
 the set of frames tells nothing about which of the two a clip shows: only their order does.
 """
 
+import csv
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Literal
+from pathlib import Path
+from typing import Literal, TypeVar, get_args
 
 from numpy.random import Generator
 
 from video_contrast.seeds import Streams, digest
 
 VERSION = "1"
+Word = TypeVar("Word", bound=str)
 
 SHAPES = ("circle", "square", "triangle", "star", "cross", "diamond")
 PEOPLE = ("man", "woman", "boy", "girl")
@@ -32,32 +36,19 @@ NAMES = {
 }  # fmt: skip
 CAST = {name: "male" if kind == "man" else "female" for (kind, _), name in NAMES.items()}
 
+with Path(__file__).with_name("actions.tsv").open(encoding="utf-8", newline="") as _table:
+    ACTIONS = {row["action"]: row for row in csv.DictReader(_table, delimiter="\t")}
 # (played forwards, played backwards)
-ANTONYMS = (
-    ("slides_right", "slides_left"),
-    ("rises", "falls"),
-    ("grows", "shrinks"),
-    ("appears", "vanishes"),
-    ("turns_clockwise", "turns_counter_clockwise"),
-    ("approaches", "leaves"),
-    ("pushes", "pulls"),
-    ("lifts", "lowers"),
-)
+ANTONYMS = tuple((action, row["backwards"]) for action, row in ACTIONS.items() if row["backwards"])
 FORWARD = tuple(first for first, _ in ANTONYMS)
-REVERSE = {a: b for a, b in ANTONYMS} | {b: a for a, b in ANTONYMS}
-SYMMETRIC = ("blinks", "bounces", "shakes", "stays_still")
-TRANSITIVE = ("approaches", "leaves", "pushes", "pulls", "lifts", "lowers")
-INTRANSITIVE = (*(action for pair in ANTONYMS[:5] for action in pair), *SYMMETRIC)
-ACTIONS = (*(action for pair in ANTONYMS for action in pair), *SYMMETRIC)
+REVERSE = dict(ANTONYMS) | {second: first for first, second in ANTONYMS}
+SYMMETRIC = tuple(action for action in ACTIONS if action not in REVERSE)
+TRANSITIVE = tuple(action for action, row in ACTIONS.items() if row["transitive"])
+INTRANSITIVE = tuple(action for action in ACTIONS if action not in TRANSITIVE)
 
 Side = Literal["left", "right", "above", "below"]
 MIRROR_SIDE: dict[str, Side] = {"left": "right", "right": "left", "above": "above", "below": "below"}
-MIRROR_ACTION = {
-    "slides_right": "slides_left",
-    "slides_left": "slides_right",
-    "turns_clockwise": "turns_counter_clockwise",
-    "turns_counter_clockwise": "turns_clockwise",
-}
+MIRROR_ACTION = {action: row["mirrored"] for action, row in ACTIONS.items() if row["mirrored"]}
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,15 +86,8 @@ class Scene:
 
     def key(self) -> tuple[str, ...]:
         """What the scene shows, without the jitter."""
-        other = (self.other.kind, self.other.colour or "") if self.other else ("", "")
-        return (
-            self.subject.kind,
-            self.subject.colour or "",
-            self.action,
-            self.setting,
-            *other,
-            self.side or "",
-        )
+        subject, other = ((f.kind, f.colour or "") if f else ("", "") for f in (self.subject, self.other))
+        return (*subject, self.action, self.setting, *other, self.side or "")
 
 
 def held_out(scene: Scene) -> bool:
@@ -158,27 +142,17 @@ def draw(rng: Generator, template: int) -> Scene:
     subject = Figure(kind, _pick(rng, COLOURS))
     action = _pick(rng, TRANSITIVE if transitive else INTRANSITIVE)
     other, side = None, None
+    sides: tuple[Side, ...] = get_args(Side)
+    if with_whom == "thing":
+        other = Figure(_pick(rng, THINGS))
+    elif with_whom == "shape":
+        kinds = tuple(kind for kind in SHAPES if kind != subject.kind)
+        other = Figure(_pick(rng, kinds), _pick(rng, tuple(colour for colour in COLOURS if colour != subject.colour)))
     if with_whom:
-        other = _other(rng, subject, with_whom)
-        side = _side(rng, action, transitive)
+        side = "above" if action in ("lifts", "lowers") else _pick(rng, sides[:2] if transitive else sides)
     jitter = tuple(float(u) for u in rng.random(6))
     return Scene(subject, action, setting=_pick(rng, SETTINGS), other=other, side=side, jitter=jitter)
 
 
-def _other(rng: Generator, subject: Figure, what: str) -> Figure:
-    if what == "thing":
-        return Figure(_pick(rng, THINGS))
-    kinds = tuple(kind for kind in SHAPES if kind != subject.kind)
-    colours = tuple(colour for colour in COLOURS if colour != subject.colour)
-    return Figure(_pick(rng, kinds), _pick(rng, colours))
-
-
-def _side(rng: Generator, action: str, transitive: bool) -> Side:
-    if action in ("lifts", "lowers"):
-        return "above"
-    sides: tuple[Side, ...] = ("left", "right") if transitive else ("left", "right", "above", "below")
-    return sides[int(rng.integers(len(sides)))]
-
-
-def _pick(rng: Generator, options: tuple[str, ...]) -> str:
+def _pick(rng: Generator, options: tuple[Word, ...]) -> Word:
     return options[int(rng.integers(len(options)))]

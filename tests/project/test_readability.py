@@ -11,9 +11,9 @@ ROOMS = ("audit", "builders", "hub_cards", "metrics", "perturbations", "reports"
 TANGLED = 20  # decisions a function may take, comprehensions and conditions counted
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 # What these decorators register has one signature for all, documented where the decorator is.
-CONTRACTS = ("text_perturbation", "video_perturbation", "kind", "edit_kind")
+CONTRACTS = ("text_perturbation", "video_perturbation", "kind")
 # Kernels with one signature for all, documented at the top of their file.
-KERNELS = ("torch_kernels.py",)
+KERNELS = ("torch_kernels.py", "edits.py")
 # The parameters of builders and commands are options, documented where they are declared: `tests/commands/test_cli.py`.
 OPTIONS = ("builder(",)
 
