@@ -6,10 +6,10 @@ another step (`video-contrast push RUN MODEL`), by default as a pull request, si
 
 import re
 from pathlib import Path
-from typing import TypedDict
 
 from video_contrast.console import counted
 from video_contrast.errors import UsageError, VideoContrastError
+from video_contrast.files import Json
 from video_contrast.hub_cards.markdown import render
 from video_contrast.storage import RunFolder
 from video_contrast.storage.run_figures import WAYS, in_words, main_figures
@@ -30,24 +30,14 @@ from video_contrast.storage.run_records import RunRecord
 _NAME_LENGTH = 60  # of a set in a file's name: file systems take 255 bytes, and a character may be four of them
 
 
-class Result(TypedDict):
-    """A figure of a run, in percent."""
-
-    dataset: str
-    config: str
-    split: str
-    task: str
-    metric: str
-    value: float
-    low: float | None
-    high: float | None
-    items: int
-    chance: float
-    unparseable: str  # beside the value, where answers could not be read
+Result = dict[str, Json]  # of `results_of`
 
 
 def results_of(run: str | Path, dataset: str | None = None) -> list[Result]:
     """A run's clean figures, one entry a config and score, in percent.
+
+    Returns of each `dataset`, `config`, `split`, `task`, `metric`, `value`, `low`, `high` (None without an interval),
+    `items`, `chance`, and `unparseable`: what stands beside the value where answers could not be read.
 
     `dataset`: the set's id on the Hub; by default what the run says (a folder's name, if it was a folder). Raises
     VideoContrastError: not a finished run.

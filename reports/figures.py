@@ -9,6 +9,7 @@ import re
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -41,34 +42,8 @@ _SHADE = (31, 126, 158)
 Setting = Any  # of matplotlib, each of its own type
 Drawing = tuple["Canvas", Any]  # and its axes: one, or an array of them
 WIDTH = 4.1  # inches of a plot that fills half of the page: on a phone its letters are 11 pixels high
-_STYLE: dict[str, Setting] = {  # matplotlib's rcParams
-    "svg.fonttype": "none",
-    "text.parse_math": False,  # a name may hold dollar signs
-    "svg.hashsalt": "video-contrast",
-    "font.family": "DejaVu Sans",
-    "font.size": 10,
-    "text.color": INK,
-    "axes.edgecolor": FAINT,
-    "axes.labelcolor": MUTED,
-    "axes.labelsize": 10,
-    "axes.titlesize": 10,
-    "axes.titleweight": "bold",
-    "axes.titlelocation": "left",
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.axisbelow": True,
-    "axes.unicode_minus": False,
-    "xtick.color": MUTED,
-    "ytick.color": MUTED,
-    "xtick.major.size": 0,
-    "ytick.major.size": 0,
-    "grid.color": FAINT,
-    "grid.linewidth": 0.8,
-    "legend.frameon": False,
-    "legend.fontsize": 10,
-    "lines.linewidth": 1.8,
-    "lines.solid_capstyle": "round",
-}
+_STYLE = str(Path(__file__).with_name("plots.mplstyle"))
+_LETTER = 0.62 * 10  # the mean width of a letter of the legend, in points
 
 
 def colour(number: int) -> str:
@@ -92,10 +67,9 @@ def legend(canvas: "Canvas", handles: Sequence[Any] | None = None) -> None:  # l
     `canvas`: from `drawing`. `handles`: what to name; by default everything that has a label.
     """
     named = list(handles or [handle for axes in canvas.axes for handle in axes.get_legend_handles_labels()[0]])
-    letters = 0.62 * _STYLE["legend.fontsize"]  # the mean width of a letter, in points
     room = 72 * canvas.get_figwidth() - 12
-    labels = [elided(str(handle.get_label()), min(_LONGEST, int((room - 34) / letters))) for handle in named]
-    columns = max(1, min(len(named), int(room / (letters * max(map(len, labels)) + 34))))
+    labels = [elided(str(handle.get_label()), min(_LONGEST, int((room - 34) / _LETTER))) for handle in named]
+    columns = max(1, min(len(named), int(room / (_LETTER * max(map(len, labels)) + 34))))
     lines = -(-len(named) // columns)
     canvas.set_figheight(canvas.get_figheight() + 0.18 * (lines - 1))
     canvas.legend(named, labels, loc="outside upper left", ncols=columns, handlelength=1.2, handletextpad=0.5,
@@ -129,7 +103,7 @@ def drawing(width: float = WIDTH, height: float = 3.2, columns: int = 1, **optio
     import matplotlib
     from matplotlib.figure import Figure as Canvas
 
-    with matplotlib.rc_context(_STYLE):
+    with matplotlib.rc_context(fname=_STYLE):
         canvas = Canvas(figsize=(width, height), layout="constrained")
         yield canvas, canvas.subplots(1, columns, **options)
 
@@ -151,10 +125,8 @@ def finish(
         wide: whether it takes the whole width of the page.
         small: whether it takes a third of it.
     """
-    svg = _svg(canvas)
-
-    text = _inline(svg.decode("utf-8"), name, caption)
-    return Plot(name, caption, svg=text, png=lambda: _png(canvas), csv=to_csv(numbers), wide=wide, small=small)
+    svg = _inline(_svg(canvas).decode("utf-8"), name, caption)
+    return Plot(name, caption, svg=svg, png=lambda: _png(canvas), csv=to_csv(numbers), wide=wide, small=small)
 
 
 def tidy(axes: "Axes", *, grid: str = "x") -> None:

@@ -9,7 +9,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
-from typing import NotRequired, TypedDict
 
 import numpy as np
 import numpy.typing as npt
@@ -50,45 +49,14 @@ class ShownItem:
         return f"{row['video_path']}{cut}"
 
 
-class ItemData(TypedDict):
-    """An item as the page's script reads it; short keys, since a page holds thousands."""
-
-    i: str  # id
-    v: str  # video id
-    c: list[str]  # candidates
-    l: int  # noqa: E741  label
-    k: list[str]  # kinds
-    s: str  # names its strip
-    e: NotRequired[list[tuple[int, int, str] | None]]  # edits: from, to, what stood there
-    p: NotRequired[list[tuple[str, str, int]]]  # the other clips of its group: strip, video id, label
-    q: NotRequired[str]  # question
-    w: NotRequired[str]  # what was done to an edited clip
-    t: NotRequired[str]  # span
-
-
-class SetData(TypedDict):
-    """A set of the gallery."""
-
-    name: str
-    items: list[ItemData]
-
-
-class RunData(TypedDict):
-    """A run of the gallery: its set by number, and a list of scores an item (None: not scored)."""
-
-    model: str
-    set: int
-    share: str
-    scores: list[list[float] | None]
-
-
-class GalleryData(TypedDict):
-    """What the page's script reads."""
-
-    sets: list[SetData]
-    runs: list[RunData]
-    strips: dict[str, str]  # name of a strip -> its picture or its file
-    missing: dict[str, str]  # name of a strip -> why there is none
+# What the page's script reads; short keys, since a page holds thousands of items.
+#   sets     of each its `name` and `items`: i id, v video id, c candidates, l label, k kinds, s name of its strip; and
+#            where it has them, e edits (from, to, what stood there), p the other clips of its group (strip, video id,
+#            label), q question, w what was done to an edited clip, t span
+#   runs     of each its `model`, `set` by number, `share`, and `scores`, a list an item (None: not scored)
+#   strips   name of a strip -> its picture or its file
+#   missing  name of a strip -> why there is none
+GalleryData = dict[str, Json]
 
 
 def gallery_data(
@@ -241,12 +209,16 @@ def _strips(
             frames[place] = clip_frames(root, Clip.of(item.row))
         except VideoContrastError as error:
             missing[place] = f"No frames: {error}".replace(f"{root}/", "")
+
+    def embedded() -> int:  # bytes as base64, with the clips' names
+        return sum(len(jpeg) * 4 // 3 + 150 for jpeg in jpegs.values())
+
     for size in SIZES:
         jpegs = {place: strip_jpeg(pictures, size) for place, pictures in frames.items()}
-        if folder is not None or sum(map(_embedded_size, jpegs.values())) <= room:
+        if folder is not None or embedded() <= room:
             break
     if folder is None:
-        while jpegs and sum(map(_embedded_size, jpegs.values())) > room:
+        while jpegs and embedded() > room:
             jpegs.popitem()  # even small ones do not fit: the least bad failures do without
         return {place: data_uri(jpeg) for place, jpeg in jpegs.items()}, missing
     folder.mkdir(parents=True, exist_ok=True)
@@ -257,13 +229,9 @@ def _strips(
     return named, missing
 
 
-def _embedded_size(jpeg: bytes) -> int:
-    return len(jpeg) * 4 // 3 + 150  # as base64, with the clip's name
-
-
-def _compact(item: ShownItem, strip: str) -> ItemData:
+def _compact(item: ShownItem, strip: str) -> dict[str, Json]:
     row = item.row
-    small: ItemData = {
+    small: dict[str, Json] = {
         "i": row["id"], "v": row["video_id"], "c": item.candidates, "l": item.label, "k": item.kinds, "s": strip,
     }  # fmt: skip
     if any(item.edits):
@@ -297,6 +265,5 @@ def _rounded(scores: Sequence[float] | npt.NDArray[np.float64] | None) -> list[f
 
 
 def _share(items: Sequence[ShownItem], scores: Sequence[list[float] | None]) -> str:
-    pairs = [(s, item.label) for s, item in zip(scores, items, strict=True) if s]
-    wrong = sum(margin(s, label) >= 0 for s, label in pairs)
-    return f"{wrong} of {len(pairs)} wrong"
+    wrong = [margin(own, item.label) >= 0 for own, item in zip(scores, items, strict=True) if own]
+    return f"{sum(wrong)} of {len(wrong)} wrong"

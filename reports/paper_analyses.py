@@ -17,7 +17,8 @@ from video_contrast.files import JsonObject
 from video_contrast.metrics import proximity as accuracy_by_proximity
 from video_contrast.metrics import rarity_gap
 from video_contrast.metrics.checks import Figures
-from video_contrast.reports.annotate.results import JudgedFigures, judged
+from video_contrast.reports.annotate.results import Figures as JudgedFigures
+from video_contrast.reports.annotate.results import judged
 from video_contrast.reports.annotate.votes import UNCLEAR, Vote
 from video_contrast.reports.hits import hit
 from video_contrast.rows import MultipleChoiceRow, contrast_places

@@ -2,23 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 from functools import cache
-from typing import TYPE_CHECKING
 
+from video_contrast.files import Json
 from video_contrast.reports.layout import Cell, Table, columns, row
 from video_contrast.reports.runs import SetKey, set_on_disk
 from video_contrast.storage.set_records import Facts, SetRecord
 
-if TYPE_CHECKING:
-    from video_contrast.reports.reproduce import PublishedFigure, PublishedRow
-
 # Builders whose sets the papers measured, by the name that the published rows give the data.
-_DATA = {
-    "msrvtt": "msrvtt",
-    "msrvtt_p": "msrvtt",
-    "youcook2": "youcook2",
-    "youcook2_p": "youcook2",
-    "lsmdc_ids": "lsmdc_ids",
-}
+_DATA = {name: name.removesuffix("_p") for name in ("msrvtt", "msrvtt_p", "youcook2", "youcook2_p", "lsmdc_ids")}
 # The papers' names of configs, where a builder's differ: the same method, on items of our own making.
 _CONFIGS = {("lsmdc_ids", "verb_mc"): "verb_lm_mc"}
 _RETRIEVAL = {"t2v_R@1": "text to video R@1", "v2t_R@1": "video to text R@1"}
@@ -90,9 +81,7 @@ def published_gammas(key: SetKey) -> list[Table]:
     return tables
 
 
-def _table(
-    name: str, title: str, source: str, lines: Sequence["PublishedRow"], headings: Mapping[str, str]
-) -> list[Table]:
+def _table(name: str, title: str, source: str, lines: Sequence[Json], headings: Mapping[str, str]) -> list[Table]:
     """A table of the wanted figures, of the models that have any; none where no model has."""
     keys = [key for key in headings if any(key in line["figures"] for line in lines)]
     rows = [
@@ -105,7 +94,7 @@ def _table(
     return [Table(name, f"Published: {title}", heads, rows, note=source, folded=folded)] if rows else []
 
 
-def _cell(figure: "PublishedFigure | None", digits: int) -> Cell | None:
+def _cell(figure: Json, digits: int) -> Cell | None:
     if figure is None:
         return None
     value, spread = float(figure["value"]), figure.get("sd")
@@ -128,7 +117,7 @@ def _published_name(key: SetKey, data_set: str) -> str:
 
 
 @cache
-def _tables() -> list[tuple[str, str, list["PublishedRow"]]]:
+def _tables() -> list[tuple[str, str, list[Json]]]:
     """(title, source, rows) of every published table."""
     from video_contrast.reports.reproduce import NAMES
     from video_contrast.reports.reproduce import published as paper_of

@@ -8,13 +8,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
-from typing import Annotated, Any, NotRequired, TypedDict, cast
+from typing import Annotated, Any
 
-from video_contrast.builders.sources import feint6k
 from video_contrast.console import aligned
 from video_contrast.errors import UsageError, VideoContrastError, unknown_name
+from video_contrast.files import Json
 from video_contrast.reports.released_rcad import released_rcad
-from video_contrast.reports.reproduce_set import FEINT6K, MSRVTT, Annotations, find_set
+from video_contrast.reports.reproduce_set import ANNOTATIONS, Annotations, find_set
 from video_contrast.runner.job import RunResult
 from video_contrast.runner.score_call import score
 from video_contrast.storage import SetFolder
@@ -25,52 +25,12 @@ NAMES = ("contrast_sets", "robustness", "rcad")
 _PAPERS_SCORES = (("R@5", "t2v"), ("R@1", "t2v"), ("accuracy", ""))  # the first of them that there are gammas of
 COVERAGE = 0.9  # share of the paper's clips below which figures are not set beside the paper's
 RELEASED = "released convention"
+ONE_K_A = "msrvtt_1k_a"  # rows of a table whose contrasts are of the 1k-A test; R@1 is of 1k-A in every table
 Figures = dict[str, float]  # key of the published tables -> ours
-
-
-class PublishedFigure(TypedDict):
-    """A figure as a paper prints it; percent, or a share where its table has shares."""
-
-    value: float
-    sd: NotRequired[float]
-
-
-class PublishedRow(TypedDict):
-    """A model on a data set."""
-
-    model: str
-    dataset: str
-    figures: dict[str, PublishedFigure]
-
-
-class PublishedTable(TypedDict):
-    """One table."""
-
-    name: str
-    what: str
-    rows: list[PublishedRow]
-
-
-class Paper(TypedDict):
-    """A paper's tables."""
-
-    title: str
-    source: str
-    citation: str
-    notes: list[str]  # known errors
-    tables: list[PublishedTable]
-
-
-class Reproduction(TypedDict):
-    """Our figures for a paper's tables: data set as the published rows name it -> figures."""
-
-    ours: dict[str, Figures]  # whether or not they can be compared
-    compared: dict[str, Figures]  # those of them that stand beside the paper's
-    released: dict[str, Figures]  # the same by the released convention, where there is one
-    items: dict[str, str]  # config (and split, if not the paper's first) -> on how many items its figures are
-    too_few: dict[str, str]  # config -> why its figures do not stand beside the paper's
-    left_out: dict[str, str]  # config or part -> why it was not scored
-    published: Paper
+# A paper's `title`, `source`, `citation`, `notes` (known errors) and `tables`: of each its `name`, `what`, and `rows`
+# with a `model`, a `dataset` and `figures`, by name `value` (percent, or a share where its table has shares) and `sd`.
+Paper = dict[str, Json]
+Reproduction = dict[str, Json]  # of `unscored`
 
 
 @dataclass(frozen=True)
@@ -80,7 +40,7 @@ class PaperPart:
     name: str  # of the part
     configs: Mapping[str, int]  # config -> items that the paper has (at least, where `together` is given)
     split: str  # the paper's
-    rows: tuple[str, ...]  # the data sets, as the published rows name them, beside which the figures stand
+    rows: Sequence[str]  # the data sets, as the published rows name them, beside which the figures stand
     on_request: str = ""  # scored only if asked for
     together: int = 0  # items that the paper has of all configs; 0 where that is no more than `configs` says
 
@@ -89,44 +49,21 @@ class PaperPart:
 class PaperRecipe:
     """What must be scored for a paper's tables."""
 
-    parts: tuple[PaperPart, ...]  # what is scored
+    parts: Sequence[PaperPart]  # what is scored
     conditions: str  # scored in all of them
     annotations: Annotations  # how the set is made
 
 
-ONE_K_A = "msrvtt_1k_a"  # rows of a table whose contrasts are of the 1k-A test; R@1 is of 1k-A in every table
-_CONTRASTS = {"random_mc": 2990, "gender_mc": 2477, "verb_lm_mc": 2554, "verb_human_mc": 2554}
-# 861 of the verb sets' clips are in 1k-A; of the gender set no count is published: in proportion.
-_CONTRASTS_1K_A = {"random_mc": 1000, "gender_mc": 828, "verb_lm_mc": 861, "verb_human_mc": 861}
-_VIDEOQA = "multiple-choice VideoQA, three times the clips"
+def _published(name: str) -> Json:
+    return json.loads((files("video_contrast.reports") / "published" / f"{name}.json").read_text(encoding="utf-8"))
+
+
 RECIPES = {
-    "contrast_sets": PaperRecipe(
-        (
-            PaperPart("retrieval", {"retrieval": 1000}, "test_1k_a", ("msrvtt", ONE_K_A)),
-            PaperPart("choices", _CONTRASTS, "test", ("msrvtt",)),
-            PaperPart("choices_1k_a", _CONTRASTS_1K_A, "test_1k_a", (ONE_K_A,)),
-        ),
-        "clean",
-        MSRVTT,
-    ),
-    "robustness": PaperRecipe(
-        (
-            PaperPart("retrieval", {"retrieval": 1000}, "test_1k_a", ("msrvtt",)),
-            PaperPart("videoqa", {"random_mc": 2990}, "test", ("msrvtt_qa",), on_request=_VIDEOQA),
-        ),
-        "clean,visual:*,text:*,pairs",
-        MSRVTT,
-    ),
-    "rcad": PaperRecipe(
-        tuple(
-            PaperPart(
-                task, {f"{task}_{name}": n for name, n in feint6k.AT_LEAST.items()}, "test", (), together=feint6k.CLIPS
-            )
-            for task in ("rcad", "random6", "retrieval")
-        ),
-        "clean",
-        FEINT6K,
-    ),
+    name: PaperRecipe(
+        [PaperPart(**part) for part in recipe["parts"]], recipe["conditions"], ANNOTATIONS[recipe["builder"]]
+    )
+    for name, recipe in _published("recipes").items()
+    if name in NAMES
 }
 # Columns of ours that the papers do not print -> the column that they follow. The paper's v2t_R@1 is of the data sets'
 # own tests (1k-A), ours of Feint6K's videos, so they do not share a column.
@@ -144,15 +81,21 @@ def published(name: str) -> Paper:
     """
     if name not in NAMES:
         raise unknown_name("paper", name, NAMES)
-    text = (files("video_contrast.reports") / "published" / f"{name}.json").read_text(encoding="utf-8")
-    return cast(Paper, json.loads(text))
+    paper: Paper = _published(name)
+    return paper
 
 
 def unscored(paper: Paper) -> Reproduction:
-    """A reproduction before anything is scored."""
+    """Our figures for a paper's tables, before anything is scored, by data set as the published rows name it."""
     return {
-        "ours": {}, "compared": {}, "released": {}, "items": {}, "too_few": {}, "left_out": {}, "published": paper,
-    }  # fmt: skip
+        "ours": {},  # whether or not they can be compared
+        "compared": {},  # those of them that stand beside the paper's
+        "released": {},  # the same by the released convention, where there is one
+        "items": {},  # config (and split, if not the paper's first) -> on how many items its figures are
+        "too_few": {},  # config -> why its figures do not stand beside the paper's
+        "left_out": {},  # config or part -> why it was not scored
+        "published": paper,
+    }
 
 
 def default_output(name: str, model: str) -> Path:
@@ -202,9 +145,10 @@ def reproduce(
     ours = unscored(paper)
     unasked = [part for part in recipe.parts if part.on_request and part not in scored]
     ours["left_out"] = {part.name: f"give --part {part.name} ({part.on_request})" for part in unasked}
-    for part, config in _tables_of(scored, dataset):
+    known = [part for part in scored if _builder(dataset) not in _OTHER_SPLITS or part.rows != [ONE_K_A]]
+    for part, config in ((own, config) for own in known for config in own.configs):
         split = (splits or {}).get(part.name) or _papers_split(part, dataset)
-        run = base / (config if part.rows != (ONE_K_A,) else f"{config}-1k_a")
+        run = base / (config if part.rows != [ONE_K_A] else f"{config}-1k_a")
         try:
             result = score(
                 model, dataset, config, split=split, output=run, video_root=video_root,
@@ -217,8 +161,9 @@ def reproduce(
             continue
         ours["left_out"] |= dict(result.record.get("skipped", {}))
         _take(ours, name, part, config, result=result, dataset=dataset, split=split)
-        if name == part.name == "rcad":
-            _take_released(ours, run, config, dataset=dataset, split=split)
+        if name == part.name == "rcad" and config in ours["compared"] and Path(dataset).is_dir():
+            released = released_rcad(run, SetFolder(Path(dataset)).choice_rows(config, split), config)
+            ours["released"] |= {config: released} if released is not None else {}
     if not ours["ours"]:
         raise VideoContrastError(
             f"{dataset} has none of the configs of {name} ({'; '.join(ours['left_out'].values())}); "
@@ -244,17 +189,11 @@ def _builder(dataset: str | Path) -> str:
 
 
 def _label(part: PaperPart, config: str) -> str:
-    return f"{config} (1k-A)" if part.rows == (ONE_K_A,) else config
+    return f"{config} (1k-A)" if part.rows == [ONE_K_A] else config
 
 
 def _papers_split(part: PaperPart, dataset: str | Path) -> str:
     return _OTHER_SPLITS.get(_builder(dataset), part.split)
-
-
-def _tables_of(parts: Sequence[PaperPart], dataset: str | Path) -> list[tuple[PaperPart, str]]:
-    """What is scored: each config of each part, without the parts of MSR-VTT's 1k-A on other data."""
-    known = [part for part in parts if _builder(dataset) not in _OTHER_SPLITS or part.rows != (ONE_K_A,)]
-    return [(part, config) for part in known for config in part.configs]
 
 
 def _take(
@@ -265,14 +204,16 @@ def _take(
     clean = entry["conditions"]["clean"]
     over = figure(clean) or figure(clean, "R@1", "v2t")
     builder = _builder(dataset)
-    feint6k = (f"rcad_{config.rpartition('_')[2]}",)
-    rows = feint6k if name == "rcad" else (builder,) if builder in _OTHER_SPLITS else part.rows
+    of_source = [f"rcad_{config.rpartition('_')[2]}"]
+    rows = of_source if name == "rcad" else [builder] if builder in _OTHER_SPLITS else part.rows
     label = _label(part, config)
     n = (over.n if over else 0) or 0
     missing = int(result.record.get("n_missing", 0))
     folder = SetFolder(Path(dataset)) if Path(dataset).is_dir() else None
     in_set = len(folder.rows(config, split)) if folder is not None else n + missing
-    together = _rows_of_all(folder, list(part.configs), split) if folder is not None and part.together else 0
+    together = 0  # rows of all configs of the part, where the set has them
+    if folder and part.together and all(c in folder.configs and split in folder.splits(c) for c in part.configs):
+        together = sum(len(folder.rows(own, split)) for own in part.configs)
     in_paper = max(in_set, part.configs[config] if builder not in _OTHER_SPLITS else 0)
     ours["items"][label] = f"{n:,}" + (f" (n_missing {missing:,})" if missing else "")
     figures = _figures(name, config, entry)
@@ -291,21 +232,6 @@ def _take(
     else:
         for row in rows:
             ours["compared"].setdefault(row, {}).update(figures)
-
-
-def _take_released(ours: Reproduction, run: Path, config: str, *, dataset: str | Path, split: str) -> None:
-    """Enters the figures of a run by the released convention, where they can be compared."""
-    if config in ours["compared"] and Path(dataset).is_dir():
-        released = released_rcad(run, SetFolder(Path(dataset)).choice_rows(config, split), config)
-        if released is not None:
-            ours["released"][config] = released
-
-
-def _rows_of_all(folder: SetFolder, configs: Sequence[str], split: str) -> int:
-    """Rows of several configs of a set; 0 where it lacks one."""
-    if not all(config in folder.configs and split in folder.splits(config) for config in configs):
-        return 0
-    return sum(len(folder.rows(config, split)) for config in configs)
 
 
 def _figures(name: str, config: str, entry: ConfigMetrics) -> Figures:
@@ -351,13 +277,13 @@ def lines(model: str, ours: Reproduction) -> list[str]:
     return text
 
 
-def _table(rows: Sequence[PublishedRow], model: str, ours: Reproduction) -> list[str]:
+def _table(rows: Sequence[Json], model: str, ours: Reproduction) -> list[str]:
     """One published table, ours below the rows of each data set."""
     lines: list[tuple[str, dict[str, str]]] = []  # label and cells
     columns = list(dict.fromkeys(key for row in rows for key in row["figures"]))
     for data_set in dict.fromkeys(row["dataset"] for row in rows):
         theirs = [(row["model"], row["figures"]) for row in rows if row["dataset"] == data_set]
-        lines += [(f"{data_set}: {name}", {key: _cell(f) for key, f in figures.items()}) for name, figures in theirs]
+        lines += [(f"{data_set}: {name}", {key: _printed(f) for key, f in figures.items()}) for name, figures in theirs]
         for name, figures in ((f"ours, {model}", ours["compared"]), (f"ours, {RELEASED}", ours["released"])):
             cells = {key: f"{value:.2f}" for key, value in figures.get(data_set, {}).items()}
             columns += [key for key, after in OWN_COLUMNS.items() if key in cells and after in columns]
@@ -369,5 +295,5 @@ def _table(rows: Sequence[PublishedRow], model: str, ours: Reproduction) -> list
     return aligned([["", *heads], *([label, *(cells.get(key, "-") for key in columns)] for label, cells in lines)])
 
 
-def _cell(figure: PublishedFigure) -> str:
+def _printed(figure: Json) -> str:
     return f"{figure['value']:.2f}" + (f" ± {figure['sd']:.2f}" if figure.get("sd") is not None else "")

@@ -85,16 +85,17 @@ def _feint6k(folder: Path, configs: Sequence[str]) -> BuildPlan | None:
     return [config for config in configs if config.rpartition("_")[2] in tables], tables
 
 
-MSRVTT = Annotations(
+_MSRVTT = Annotations(
     "msrvtt",
     "MSR-VTT's annotations (test_videodatainfo.json, MSRVTT_JSFUSION_test.csv, and where you have it the released "
     "msrvtt_lm_contrast_set.tsv)",
     "video-contrast build msrvtt --folder ANNOTATIONS --output sets/msrvtt",
     _msrvtt,
 )
-FEINT6K = Annotations(
+_FEINT6K = Annotations(
     "feint6k",
     "Feint6K's csv files (columns sentence and video_id, with msrvtt or vatex in their names)",
     "video-contrast build feint6k --msrvtt MSRVTT.csv --vatex VATEX.csv --output sets/feint6k",
     _feint6k,
 )
+ANNOTATIONS = {own.builder: own for own in (_MSRVTT, _FEINT6K)}

@@ -1,14 +1,12 @@
 """The page of the X-rays of sets, with their JSON and a certificate each."""
 
 import json
-from importlib.resources import files
 from pathlib import Path
-from typing import TypedDict, cast
 
-from video_contrast.audit.records import AccuracyFacts, Finding, NamedScorer
+from video_contrast.audit.records import AccuracyFacts
 from video_contrast.audit.xray import certificate_text
 from video_contrast.console import counted
-from video_contrast.files import write_json, write_text
+from video_contrast.files import Json, read_json, write_json, write_text
 from video_contrast.reports.layout import Cell, Column, Section, Table, columns, row, share_cell
 from video_contrast.reports.write import Page, render_page
 from video_contrast.reports.xray_text import (
@@ -28,16 +26,6 @@ from video_contrast.reports.xray_text import (
 )
 
 _ERRORS = ("key_differs", "true_elsewhere", "videos")  # findings that are errors of a set
-
-
-class ReferenceSet(TypedDict):
-    """A published set and the best of its blind models."""
-
-    name: str
-    items: int
-    clusters: int
-    chance: float
-    best: NamedScorer
 
 
 def write_xray(records: Records, output: Path) -> Path:
@@ -98,10 +86,13 @@ def _beside_others(records: Records) -> Table:
     return Table("beside", "Best blind model beside those of published sets, %", heads, rows, note=note)
 
 
-def reference_sets() -> list[ReferenceSet]:
-    """The best blind models of published sets, as `video-contrast xray` prints them of the released files."""
-    text = (files("video_contrast.reports") / "published" / "xray.json").read_text(encoding="utf-8")
-    return cast(list[ReferenceSet], json.loads(text)["sets"])
+def reference_sets() -> list[dict[str, Json]]:
+    """The best blind models of published sets, as `video-contrast xray` prints them of the released files.
+
+    Returns of each its `name`, `items`, `clusters`, `chance`, and `best`: the figures of the model.
+    """
+    sets: list[dict[str, Json]] = read_json(Path(__file__).with_name("published") / "xray.json")["sets"]
+    return sets
 
 
 def _tells_section(records: Records) -> Section:
@@ -161,7 +152,9 @@ def _items_section(records: Records) -> Section:
     for part, key, text in FINDINGS:
         counts = [finding_of(record, part, key) for record in records.values()]
         if any(finding and finding["count"] for finding in counts):
-            rows.append(row(text, *(_count(finding, key in _ERRORS) for finding in counts)))
+            bad = key in _ERRORS
+            cells = (f and Cell(f"{f['count']:,}", tone="bad" if bad and f["count"] else "") for f in counts)
+            rows.append(row(text, *cells))
         elif any(counts):
             none.append(text)
     width = max(len(record["position"]["counts"]) for record in records.values())
@@ -187,12 +180,6 @@ def _items_section(records: Records) -> Section:
     if examples:
         section.parts.append(Table("examples", "First examples", columns("finding", "example", words=2), examples))
     return section
-
-
-def _count(finding: Finding | None, is_error: bool) -> Cell | None:
-    if finding is None:
-        return None
-    return Cell(f"{finding['count']:,}", tone="bad" if is_error and finding["count"] else "")
 
 
 def _labels_section(records: Records) -> Section:

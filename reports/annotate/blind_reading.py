@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from importlib.resources import files
 from pathlib import Path
-from typing import TypedDict
 
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import write_text
@@ -78,19 +77,13 @@ class Pair:
         return digest("sibling-pair", self.original, self.edited).hex()[:16]
 
 
-class ReadingSize(TypedDict):
-    """How many pairs a page shows."""
-
-    pairs: int
-    sources: dict[str, int]  # name -> of its pairs
-
-
 def write_reading(
     sources: Sequence[PairSource], output: str | Path, *, split: str = "test", seed: int = 0, again: int = 0
-) -> ReadingSize:
+) -> tuple[int, Counter[str]]:
     """Draws pairs of the sources, shuffles them, and writes the page and the key.
 
-    Raises UsageError: two sources of one name, a source without a pair, or another reading in the folder.
+    Returns how many pairs there are, and how many of them each source has. Raises UsageError: two sources of one name,
+    a source without a pair, or another reading in the folder.
 
     Args:
         output: the folder; a key that is there already is kept if it would be the same, else refused.
@@ -102,10 +95,12 @@ def write_reading(
     return write_pairs(_mixed(sources, split, seed), output, seed=seed, again=again)
 
 
-def write_pairs(pairs: Sequence[Pair], output: str | Path, *, seed: int = 0, again: int = 0) -> ReadingSize:
+def write_pairs(
+    pairs: Sequence[Pair], output: str | Path, *, seed: int = 0, again: int = 0
+) -> tuple[int, Counter[str]]:
     """Shuffles pairs, and writes the page and the key.
 
-    Raises UsageError: another reading is in the folder.
+    Returns as `write_reading`. Raises UsageError: another reading is in the folder.
 
     Args:
         pairs: in an order that says nothing of their sources.
@@ -126,10 +121,7 @@ def write_pairs(pairs: Sequence[Pair], output: str | Path, *, seed: int = 0, aga
     root.mkdir(parents=True, exist_ok=True)
     write_text(root / KEY, key)
     write_text(root / PAGE, page(pairs, again=min(again, len(pairs))))
-    return {
-        "pairs": len(pairs),
-        "sources": dict(sorted(Counter(name for pair in pairs for name in pair.sources).items())),
-    }
+    return len(pairs), Counter(name for pair in pairs for name in pair.sources)
 
 
 def page(pairs: Sequence[Pair], *, again: int = 0) -> str:

@@ -9,10 +9,9 @@ import io
 from collections.abc import Mapping, Sequence
 from itertools import combinations
 from pathlib import Path
-from typing import Any, NotRequired, TypedDict
 
 from video_contrast.errors import UsageError, VideoContrastError
-from video_contrast.files import write_text
+from video_contrast.files import Json, write_text
 from video_contrast.metrics.interval import share_interval
 from video_contrast.reports.annotate.blind_reading import QUESTIONS, read_key
 from video_contrast.reports.terminal import TableLine
@@ -29,31 +28,6 @@ COLUMNS: tuple[tuple[str, str | None, str | None], ...] = (
     ("natural and surely false", "g", "f"),
 )
 ALL = "all"  # the line of all readers of a source
-Shares = dict[str, Any]  # "pairs" -> how many; name of a column -> its `ColumnShare`
-
-
-class ColumnShare(TypedDict):
-    """The share of votes in a column with its 95 % interval over clips; None below five clips."""
-
-    share: float
-    low: float | None
-    high: float | None
-
-
-class Agreement(TypedDict):
-    """How far two readers agree on one question."""
-
-    equal: float  # share of equal votes
-    kappa: float | None  # None where all votes are one answer
-    pairs: int
-
-
-class ReadingResult(TypedDict):
-    """Everything that votes say."""
-
-    sources: dict[str, dict[str, Shares]]  # source -> reader ("all" for all together, where there are several)
-    agreement: dict[str, dict[str, Agreement]]  # question -> "1, 2" (two readers)
-    again: NotRequired[dict[str, dict[str, float]]]  # reader -> question -> share of equal votes of pairs read twice
 
 
 def read_votes(path: str | Path) -> list[Row]:
@@ -114,8 +88,13 @@ def readers_of(rows: Sequence[Row]) -> list[str]:
     return sorted(names, key=lambda name: (len(name), name))
 
 
-def results(rows: Sequence[Row]) -> ReadingResult:
-    """Everything that votes say, JSON-able. Raises VideoContrastError: no vote."""
+def results(rows: Sequence[Row]) -> dict[str, Json]:
+    """Everything that votes say, JSON-able.
+
+    Returns `sources`: source -> reader ("all": all together) -> `pairs`, and for each column its `share` with `low` and
+    `high`, the 95 % interval over clips (None below five clips); `agreement`: question -> two readers ("1, 2") -> the
+    share of `equal` votes, `kappa` (None where all votes are one answer), `pairs`. Raises VideoContrastError: no vote.
+    """
     readers = readers_of(rows)
     several_sets = len({row.get("set", "") for row in rows}) > 1
     of_source: dict[str, list[Row]] = {}
@@ -137,20 +116,20 @@ def results(rows: Sequence[Row]) -> ReadingResult:
 HEADS = ("reader", "pairs", *(name for name, _, _ in COLUMNS))
 
 
-def table_lines(result: ReadingResult) -> list[TableLine]:
+def table_lines(result: Mapping[str, Json]) -> list[TableLine]:
     """A line a source and reader under `HEADS`: percent, and the 95 % interval of the last column."""
     lines = []
     for source, by_reader in result["sources"].items():
         for reader, shares in by_reader.items():
             percents = [f"{100 * shares[name]['share']:.0f}" for name, _, _ in COLUMNS]
-            last: ColumnShare = shares[COLUMNS[-1][0]]
+            last = shares[COLUMNS[-1][0]]
             if last["low"] is not None and last["high"] is not None:
                 percents[-1] += f" [{100 * last['low']:.0f}, {100 * last['high']:.0f}]"
             lines.append(TableLine(source, None, [reader, str(shares["pairs"]), *percents]))
     return lines
 
 
-def agreement_lines(result: ReadingResult) -> list[str]:
+def agreement_lines(result: Mapping[str, Json]) -> list[str]:
     """How far readers agree, one line a question and two readers, and each reader with themselves."""
     lines = []
     for question, by_two in result["agreement"].items():
@@ -166,23 +145,22 @@ def agreement_lines(result: ReadingResult) -> list[str]:
     return lines
 
 
-def _shares(rows: Sequence[Row], readers: Sequence[str]) -> Shares:
+def _shares(rows: Sequence[Row], readers: Sequence[str]) -> dict[str, Json]:
     """The share of votes in each column; the interval goes over clips."""
-    votes = [(_vote(row, reader), row["clip"]) for row in rows for reader in readers]
-    votes = [(vote, clip) for vote, clip in votes if all(vote)]
-    shares: Shares = {"pairs": sum(any(all(_vote(row, reader)) for reader in readers) for row in rows)}
+    every = [[(row.get(f"wording_{reader}"), row.get(f"truth_{reader}")) for reader in readers] for row in rows]
+    votes = [(vote, row["clip"]) for row, of_row in zip(rows, every, strict=True) for vote in of_row if all(vote)]
+    shares: dict[str, Json] = {"pairs": sum(any(map(all, of_row)) for of_row in every)}
     for name, wording, truth in COLUMNS if votes else ():
         hits = [wording in (None, vote[0]) and truth in (None, vote[1]) for vote, _ in votes]
         interval = share_interval([float(hit) for hit in hits], [clip for _, clip in votes])
-        low, high = interval.bounds
-        shares[name] = ColumnShare(share=interval.estimate, low=low, high=high)
+        shares[name] = dict(zip(("share", "low", "high"), (interval.estimate, *interval.bounds), strict=True))
     return shares
 
 
-def _agreement(rows: Sequence[Row], question: str, readers: Sequence[str]) -> dict[str, Agreement]:
+def _agreement(rows: Sequence[Row], question: str, readers: Sequence[str]) -> dict[str, Json]:
     from sklearn.metrics import cohen_kappa_score
 
-    by_two: dict[str, Agreement] = {}
+    by_two: dict[str, Json] = {}
     for first, second in combinations(readers, 2):
         both = [(row.get(f"{question}_{first}", ""), row.get(f"{question}_{second}", "")) for row in rows]
         votes = list(zip(*filter(all, both), strict=True))
@@ -194,10 +172,6 @@ def _agreement(rows: Sequence[Row], question: str, readers: Sequence[str]) -> di
                 "pairs": len(votes[0]),
             }
     return by_two
-
-
-def _vote(row: Row, reader: str) -> tuple[str, str]:
-    return row.get(f"wording_{reader}") or "", row.get(f"truth_{reader}") or ""
 
 
 def _own_votes(path: Path, key: Mapping[str, object]) -> tuple[dict[str, tuple[str, str]], dict[str, tuple[str, str]]]:

@@ -17,19 +17,12 @@ from video_contrast.reports.annotate import PageItems
 from video_contrast.reports.annotate.showing import AHEAD, ClipsAhead, shown_folder
 from video_contrast.reports.annotate.tasks import Desk, Task
 from video_contrast.reports.annotate.votes import UNCLEAR, PageTask
-from video_contrast.reports.annotate.writing import BAD, GOOD, RULES
 from video_contrast.storage import open_set
 from video_contrast.version import __version__
 from video_contrast.video import Clip
 
 Component = Any  # of gradio, which is imported only where a page is served
 Changes = dict[Component, Any]
-
-JUDGE_RULES = (
-    "Watch the video and choose the sentence that describes it best.",
-    "If several fit, or none, choose the most plausible. Ignore spelling mistakes.",
-    "Names only distinguish the people. If you cannot decide, for whatever reason, choose “not clear”.",
-)
 
 
 class ShownTask(TypedDict):
@@ -73,7 +66,9 @@ def app(desk: Desk, video_root: str | Path, *, title: str = "video-contrast", re
             video: gr.update(value=clip, visible=True),
             sentence: gr.update(value=_sentence(task), visible=not judging),
             note: gr.update(value=f"<div id='note'>{back}</div>", visible=bool(back)),
-            choice: _choices(gr, task) if judging else gr.update(visible=False),
+            choice: gr.update(choices=_choices(task), value=task.former, visible=True)
+            if judging
+            else gr.update(visible=False),
             text: gr.update(value=str(task.former or task.caption), visible=not judging),
             send: gr.update(visible=True),
             message: said or lost,
@@ -109,7 +104,7 @@ def app(desk: Desk, video_root: str | Path, *, title: str = "video-contrast", re
         gr.Markdown(f"# {html.escape(title)}", elem_id="title")
         with gr.Tab("Judge" if judging else "Write"):
             with gr.Accordion("What to do", open=True) as rules:
-                gr.HTML(_rules(judging))
+                gr.HTML(_html("judge" if judging else "write"))
             with gr.Row() as who:
                 name = gr.Textbox(label="Your name", elem_id="name", max_lines=1, scale=4)
                 begin = gr.Button("Start", elem_id="start", scale=1)
@@ -152,30 +147,22 @@ def launch_options(desk: Desk, video_root: str | Path) -> dict[str, object]:
     }
 
 
-def _choices(gr: ModuleType, task: Task) -> Component:
-    options: list[tuple[str, object]] = [
-        (f"{n}. {text}", number) for n, (text, number) in enumerate(zip(task.options, task.shown, strict=True), 1)
-    ]
-    return gr.update(choices=[*options, (f"0. {UNCLEAR}", UNCLEAR)], value=task.former, visible=True)
+def _choices(task: Task) -> list[tuple[str, object]]:
+    shown = enumerate(zip(task.options, task.shown, strict=True), 1)
+    return [*((f"{n}. {text}", number) for n, (text, number) in shown), (f"0. {UNCLEAR}", UNCLEAR)]
+
+
+def _html(part: str, **texts: str) -> str:
+    """A part of the page: "sentence", or the rules to "judge" or "write"."""
+    import jinja2
+
+    source = (files(__package__) / "pages.html.jinja").read_text(encoding="utf-8")
+    return jinja2.Environment(autoescape=True).from_string(source).render(part=part, **texts)
 
 
 def _sentence(task: Task) -> str:
     start, end = task.phrase
-    before, phrase, after = (
-        html.escape(t) for t in (task.caption[:start], task.caption[start:end], task.caption[end:])
-    )
-    what = f"<small>verb to change: “{phrase}”</small>"
-    return f"<div id='sentence' dir='auto'>{before}<mark>{phrase}</mark>{after}{what}</div>"
-
-
-def _rules(judging: bool) -> str:
-    rules = "".join(f"<li>{html.escape(rule)}</li>" for rule in (JUDGE_RULES if judging else RULES))
-    if judging:
-        keys = "<kbd>1</kbd> … <kbd>5</kbd> choose, <kbd>0</kbd> not clear, <kbd>Enter</kbd> submits."
-        return f"<ol>{rules}</ol><p>{keys}</p>"
-    good = "".join(f"<li>✓ {html.escape(a)} → {html.escape(b)}</li>" for a, b in GOOD)
-    bad = "".join(f"<li>✗ {html.escape(a)} → {html.escape(b)} <i>({html.escape(why)})</i></li>" for a, b, why in BAD)
-    return f"<ol>{rules}</ol><ul class='examples'>{good}{bad}</ul><p><kbd>Enter</kbd> submits.</p>"
+    return _html("sentence", before=task.caption[:start], phrase=task.caption[start:end], after=task.caption[end:])
 
 
 def _review(gr: ModuleType, desk: Desk, reviewer: str) -> None:

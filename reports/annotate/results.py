@@ -3,11 +3,11 @@
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, TypedDict, cast
+from typing import Any
 
 from video_contrast.console import counted
 from video_contrast.errors import UsageError, VideoContrastError
-from video_contrast.files import copy_file, resolve_under
+from video_contrast.files import Json, copy_file, resolve_under
 from video_contrast.hub_cards import write_card
 from video_contrast.reports.annotate.votes import UNCLEAR, PageTask, Vote, Votes
 from video_contrast.reports.annotate.writing import written_rows
@@ -15,31 +15,11 @@ from video_contrast.rows import MultipleChoiceRow, Row
 from video_contrast.storage import SetDraft, SetFolder, open_set
 from video_contrast.storage.set_draft import FileWriter
 
-
-class JudgedFigures(TypedDict):
-    """The figures of a judged set; shares from 0 to 1."""
-
-    n_items: int
-    n_votes: int
-    n_people: int
-    n_ties: int  # items without a majority
-    accuracy: float  # of the majority; a tie counts its share
-    low: float | None  # over videos; None below five
-    high: float | None
-    individual_accuracy: float
-    pairwise: float | None  # agreement; None with one vote an item
-    fleiss_kappa: float | None
-    krippendorff_alpha: float | None
-    seconds_median: float
-    not_clear: float  # of the votes
-    false_negative_rate: float  # items whose negative cannot be told from the truth: a contrast or "not clear" won
-    false_negative_rate_low: float | None
-    false_negative_rate_high: float | None
-    ceiling: float  # the accuracy that it leaves for pairs (1 - rate / 2)
+Figures = dict[str, Json]  # name -> number
 
 
-def judged(rows: Iterable[MultipleChoiceRow], votes: Mapping[str, Sequence[Vote]]) -> JudgedFigures:
-    """The figures of a judged set.
+def judged(rows: Iterable[MultipleChoiceRow], votes: Mapping[str, Sequence[Vote]]) -> Figures:
+    """The figures of a judged set; shares from 0 to 1.
 
     Args:
         rows: the rows that were shown.
@@ -50,10 +30,9 @@ def judged(rows: Iterable[MultipleChoiceRow], votes: Mapping[str, Sequence[Vote]
     """
     from video_contrast.metrics import agreement, majority_vote, share_interval
 
-    shown = [row for row in rows if votes.get(str(row["id"]))]
-    if not shown:
-        raise VideoContrastError("no item has an answer yet")
-    people = sorted({vote.annotator for row in shown for vote in votes[str(row["id"])]})
+    shown = _answered(rows, votes)
+    every = [vote for row in shown for vote in votes[str(row["id"])]]
+    people = sorted({vote.annotator for vote in every})
     table = [
         [next((v.answer for v in votes[str(row["id"])] if v.annotator == name), None) for name in people]
         for row in shown
@@ -62,28 +41,24 @@ def judged(rows: Iterable[MultipleChoiceRow], votes: Mapping[str, Sequence[Vote]
     majority = majority_vote(table, [row["label"] for row in shown], clusters=videos, interval=True)
     false = [_is_false_negative(row, choice) for row, choice in zip(shown, majority["majority"], strict=True)]
     wrong = share_interval(false, videos)
-    every = [vote for row in shown for vote in votes[str(row["id"])]]
-    several = any(len(votes[str(row["id"])]) > 1 for row in shown)
-    agreed = agreement(table) if several else {}
-    wrong_low, wrong_high = wrong.bounds
+    agreed = agreement(table) if len(every) > len(shown) else {}  # with one vote an item there is none
     return {
         "n_items": len(shown),
         "n_votes": len(every),
         "n_people": len(people),
-        "n_ties": majority["n_ties"],
-        "accuracy": majority["accuracy"],
-        "low": majority["accuracy_low"],
+        "n_ties": majority["n_ties"],  # items without a majority
+        "accuracy": majority["accuracy"],  # of the majority; a tie counts its share
+        "low": majority["accuracy_low"],  # over videos; None below five
         "high": majority["accuracy_high"],
         "individual_accuracy": majority["individual_accuracy"],
-        "pairwise": agreed.get("pairwise"),
-        "fleiss_kappa": agreed.get("fleiss_kappa"),
-        "krippendorff_alpha": agreed.get("krippendorff_alpha"),
+        **{name: agreed.get(name) for name in ("pairwise", "fleiss_kappa", "krippendorff_alpha")},
         "seconds_median": sorted(vote.seconds for vote in every)[len(every) // 2],
-        "not_clear": sum(vote.answer == UNCLEAR for vote in every) / len(every),
+        "not_clear": sum(vote.answer == UNCLEAR for vote in every) / len(every),  # of the votes
+        # items whose negative cannot be told from the truth: a contrast or "not clear" won
         "false_negative_rate": wrong.estimate,
-        "false_negative_rate_low": wrong_low,
-        "false_negative_rate_high": wrong_high,
-        "ceiling": 1 - wrong.estimate / 2,
+        "false_negative_rate_low": wrong.bounds[0],
+        "false_negative_rate_high": wrong.bounds[1],
+        "ceiling": 1 - wrong.estimate / 2,  # the accuracy that this leaves for pairs
     }
 
 
@@ -91,11 +66,16 @@ def valid_items(rows: Iterable[MultipleChoiceRow], votes: Mapping[str, Sequence[
     """The judged rows whose majority chose the true caption: the part of a set that people vouch for."""
     from video_contrast.metrics.majority import majority_vote
 
-    shown = [row for row in rows if votes.get(str(row["id"]))]
-    if not shown:
-        raise VideoContrastError("no item has an answer yet")
+    shown = _answered(rows, votes)
     majority = majority_vote([[vote.answer for vote in votes[str(row["id"])]] for row in shown])["majority"]
     return [row for row, choice in zip(shown, majority, strict=True) if choice == row["label"]]
+
+
+def _answered(rows: Iterable[MultipleChoiceRow], votes: Mapping[str, Sequence[Vote]]) -> list[MultipleChoiceRow]:
+    answered = [row for row in rows if votes.get(str(row["id"]))]
+    if not answered:
+        raise VideoContrastError("no item has an answer yet")
+    return answered
 
 
 def _is_false_negative(row: MultipleChoiceRow, choice: Any) -> bool:  # a candidate's number or `UNCLEAR`; None on a tie
@@ -105,19 +85,8 @@ def _is_false_negative(row: MultipleChoiceRow, choice: Any) -> bool:  # a candid
     return bool(choice != row["label"] and row["kinds"][choice] != "random")
 
 
-class WritingFigures(TypedDict):
-    """How much people have written."""
-
-    n_items: int
-    n_answers: int
-    n_people: int
-    seconds_median: float
-
-
-def result_of(
-    folder: str | Path, votes: str | Path, *, config: str, split: str, task: PageTask
-) -> JudgedFigures | WritingFigures:
-    """Returns the figures of a file of answers.
+def result_of(folder: str | Path, votes: str | Path, *, config: str, split: str, task: PageTask) -> Figures:
+    """Returns the figures of a file of answers; of written ones, how much people have written.
 
     Raises UsageError: no such file of answers; VideoContrastError: no item has an answer yet.
     """
@@ -125,11 +94,10 @@ def result_of(
     done = _votes(votes, task).done()
     if task == "judge":
         return judged(rows, done)
-    every = [vote for row in rows for vote in done.get(str(row["id"]), ())]
-    if not every:
-        raise VideoContrastError("no item has an answer yet")
+    shown = _answered(rows, done)
+    every = [vote for row in shown for vote in done[str(row["id"])]]
     return {
-        "n_items": sum(str(row["id"]) in done for row in rows),
+        "n_items": len(shown),
         "n_answers": len(every),
         "n_people": len({vote.annotator for vote in every}),
         "seconds_median": sorted(vote.seconds for vote in every)[len(every) // 2],
@@ -154,9 +122,12 @@ def export_set(
         name, rows_left = "verb_human_mc", [*written_rows(rows, done)]
         how = {"negatives": f"verb phrases rewritten by people, in the place of the contrast of {config}"}
     else:
-        name, rows_left, judges = config, [*valid_items(rows, done)], cast(JudgedFigures, figures)
-        who = "one judge" if _single(judges) else "the majority of judges"
-        how = {"negatives": f"the items of {config} on which {who} chose the true caption", "checks": _sentence(judges)}
+        name, rows_left = config, [*valid_items(rows, done)]
+        who = "one judge" if _single(figures) else "the majority of judges"
+        how = {
+            "negatives": f"the items of {config} on which {who} chose the true caption",
+            "checks": _sentence(figures),
+        }
     if not rows_left:
         raise VideoContrastError("no item is left: on none did the judges choose the true caption")
     root = Path(folder)
@@ -167,7 +138,7 @@ def export_set(
     return write_set(BuiltSet(f"{task}_by_people", {name: {split: rows_left}}, facts, files), output)
 
 
-def record_in_card(folder: str | Path, config: str, figures: JudgedFigures) -> None:
+def record_in_card(folder: str | Path, config: str, figures: Figures) -> None:
     """Puts the figures of judges into a set's record, and renders its card again: reports then show the human line.
 
     `figures`: of `judged`.
@@ -185,12 +156,12 @@ def _votes(path: str | Path, task: PageTask) -> Votes:
     return Votes(path, task)
 
 
-def _single(figures: JudgedFigures) -> bool:
+def _single(figures: Figures) -> bool:
     """Whether every item has one answer: that is no majority."""
-    return figures["n_votes"] == figures["n_items"]
+    return bool(figures["n_votes"] == figures["n_items"])
 
 
-def _sentence(figures: JudgedFigures) -> str:
+def _sentence(figures: Figures) -> str:
     alpha = figures["krippendorff_alpha"]
     agreed = "" if alpha is None else f", Krippendorff's alpha {alpha:.2f}"
     low, high = figures["false_negative_rate_low"], figures["false_negative_rate_high"]

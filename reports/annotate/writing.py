@@ -1,4 +1,4 @@
-"""The writing page's rules, and the set that comes of it: human negatives in the place of the random option."""
+"""What is wrong with a written sentence, and the set that comes of them: human negatives in the place of contrasts."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -9,19 +9,6 @@ from video_contrast.errors import VideoContrastError
 from video_contrast.perturbations.english.main_verb import without_auxiliaries
 from video_contrast.reports.annotate.votes import Vote
 from video_contrast.rows import EditRecord, MultipleChoiceRow, contrast_places, multiple_choice_row
-
-RULES = (
-    "Change the marked verb phrase so that the sentence is clearly false of the video.",
-    "Change nothing else. The sentence must stay good English, and say something that could happen.",
-    "The opposite is welcome (sits down / stands up). A synonym is not: the sentence would stay true.",
-    "It must be false for everything in the video, not only for the main person.",
-)
-GOOD = (("a man is opening a door", "a man is painting a door"), ("a girl sits down", "a girl stands up"))
-BAD = (
-    ("a man is talking", "a man is speaking", "means the same"),
-    ("a boy rides a bike", "a boy eats a bike", "cannot happen"),
-    ("a woman sings on a stage", "a woman sings in a car", "changes something else"),
-)
 
 
 def phrase_of(row: MultipleChoiceRow) -> tuple[int, int] | None:

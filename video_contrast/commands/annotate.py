@@ -5,16 +5,13 @@ read contrasts.
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, cast
+from typing import Annotated, Literal
 
 from video_contrast.commands.command import command, group
 from video_contrast.console import AsJson, counted, print_json, say
 from video_contrast.errors import UsageError
 from video_contrast.options import Config, Seed, SetPath, Split
 from video_contrast.reports.annotate import PageItems
-
-if TYPE_CHECKING:
-    from video_contrast.reports.annotate.results import JudgedFigures
 
 Task = Annotated[Literal["judge", "write"], "which kind of page"]
 People = Annotated[int, "how many people answer each item"]
@@ -73,7 +70,7 @@ def result(
         for name, value in figures.items():
             print(f"{name.replace('_', ' ')}: {value:.3f}" if isinstance(value, float) else f"{name}: {value}")
     if record:
-        record_in_card(dataset, config, cast("JudgedFigures", figures))
+        record_in_card(dataset, config, figures)
     if output is not None:
         say(export_set(dataset, votes, output, config=config, split=split, task=task))
 
@@ -105,11 +102,11 @@ def reading(
     """Write a page of shuffled pairs of any sets for blind readers: is the edit natural, is it false?"""
     from video_contrast.reports.annotate.blind_reading import PAGE, PairSource, write_reading
 
-    facts = write_reading(
+    pairs, of_source = write_reading(
         [PairSource.of(text) for text in sources], output, split=split, seed=seed, again=max(0, again)
     )
-    say(f"{output / PAGE}: {counted(facts['pairs'], 'pair')}, for readers to open from disk")
-    for name, n in facts["sources"].items():
+    say(f"{output / PAGE}: {counted(pairs, 'pair')}, for readers to open from disk")
+    for name, n in sorted(of_source.items()):
         say(f"  {n} of {name}")
 
 
