@@ -145,8 +145,7 @@ def reproduce(
     ours = unscored(paper)
     unasked = [part for part in recipe.parts if part.on_request and part not in scored]
     ours["left_out"] = {part.name: f"give --part {part.name} ({part.on_request})" for part in unasked}
-    known = [part for part in scored if _builder(dataset) not in _OTHER_SPLITS or part.rows != [ONE_K_A]]
-    for part, config in ((own, config) for own in known for config in own.configs):
+    for part, config in _tables_of(scored, dataset):
         split = (splits or {}).get(part.name) or _papers_split(part, dataset)
         run = base / (config if part.rows != [ONE_K_A] else f"{config}-1k_a")
         try:
@@ -161,9 +160,8 @@ def reproduce(
             continue
         ours["left_out"] |= dict(result.record.get("skipped", {}))
         _take(ours, name, part, config, result=result, dataset=dataset, split=split)
-        if name == part.name == "rcad" and config in ours["compared"] and Path(dataset).is_dir():
-            released = released_rcad(run, SetFolder(Path(dataset)).choice_rows(config, split), config)
-            ours["released"] |= {config: released} if released is not None else {}
+        if name == part.name == "rcad":
+            _take_released(ours, run, config, dataset=dataset, split=split)
     if not ours["ours"]:
         raise VideoContrastError(
             f"{dataset} has none of the configs of {name} ({'; '.join(ours['left_out'].values())}); "
@@ -196,6 +194,12 @@ def _papers_split(part: PaperPart, dataset: str | Path) -> str:
     return _OTHER_SPLITS.get(_builder(dataset), part.split)
 
 
+def _tables_of(parts: Sequence[PaperPart], dataset: str | Path) -> list[tuple[PaperPart, str]]:
+    """What is scored: each config of each part, without the parts of MSR-VTT's 1k-A on other data."""
+    known = [part for part in parts if _builder(dataset) not in _OTHER_SPLITS or part.rows != [ONE_K_A]]
+    return [(part, config) for part in known for config in part.configs]
+
+
 def _take(
     ours: Reproduction, name: str, part: PaperPart, config: str, *, result: RunResult, dataset: str | Path, split: str
 ) -> None:
@@ -211,9 +215,7 @@ def _take(
     missing = int(result.record.get("n_missing", 0))
     folder = SetFolder(Path(dataset)) if Path(dataset).is_dir() else None
     in_set = len(folder.rows(config, split)) if folder is not None else n + missing
-    together = 0  # rows of all configs of the part, where the set has them
-    if folder and part.together and all(c in folder.configs and split in folder.splits(c) for c in part.configs):
-        together = sum(len(folder.rows(own, split)) for own in part.configs)
+    together = _rows_of_all(folder, list(part.configs), split) if folder and part.together else 0
     in_paper = max(in_set, part.configs[config] if builder not in _OTHER_SPLITS else 0)
     ours["items"][label] = f"{n:,}" + (f" (n_missing {missing:,})" if missing else "")
     figures = _figures(name, config, entry)
@@ -232,6 +234,19 @@ def _take(
     else:
         for row in rows:
             ours["compared"].setdefault(row, {}).update(figures)
+
+
+def _take_released(ours: Reproduction, run: Path, config: str, *, dataset: str | Path, split: str) -> None:
+    """Enters the figures of a run by the released convention, where they can be compared."""
+    if config in ours["compared"] and Path(dataset).is_dir():
+        released = released_rcad(run, SetFolder(Path(dataset)).choice_rows(config, split), config)
+        ours["released"] |= {config: released} if released is not None else {}
+
+
+def _rows_of_all(folder: SetFolder, configs: Sequence[str], split: str) -> int:
+    """Rows of several configs of a set; 0 where it lacks one."""
+    whole = all(config in folder.configs and split in folder.splits(config) for config in configs)
+    return sum(len(folder.rows(config, split)) for config in configs) if whole else 0
 
 
 def _figures(name: str, config: str, entry: ConfigMetrics) -> Figures:

@@ -104,7 +104,7 @@ def app(desk: Desk, video_root: str | Path, *, title: str = "video-contrast", re
         gr.Markdown(f"# {html.escape(title)}", elem_id="title")
         with gr.Tab("Judge" if judging else "Write"):
             with gr.Accordion("What to do", open=True) as rules:
-                gr.HTML(_html("judge" if judging else "write"))
+                gr.HTML(_html(desk.votes.task))
             with gr.Row() as who:
                 name = gr.Textbox(label="Your name", elem_id="name", max_lines=1, scale=4)
                 begin = gr.Button("Start", elem_id="start", scale=1)
