@@ -83,10 +83,7 @@ def _block(n_clusters: int, rows: int, first: int, seed: int) -> Floats:
 
 
 def bootstrap_totals(each: Floats, draws: int, seed: int) -> Floats:
-    """Totals over resampled clusters.
-
-    Returns float64 `[draws, m]`. `each`: float64 `[clusters, m]`, what each cluster contributes.
-    """
+    """Totals over resampled clusters, `[draws, m]`; `each`: `[clusters, m]`, what each cluster contributes."""
     return np.concatenate([weights @ each for weights in bootstrap_weights(len(each), draws, seed)])
 
 
@@ -136,22 +133,22 @@ def cluster_bootstrap(
     codes, n_clusters = cluster_codes(clusters, len(columns))
     codes = _by_content(codes, columns)
     with np.errstate(divide="ignore", invalid="ignore"):
+        smooth = isinstance(statistic, OfMeans)
         if isinstance(statistic, OfMeans):
             estimate = statistic.of(columns)
-            if n_clusters < MINIMUM_CLUSTERS:
-                return no_interval(estimate, n_clusters)
-            sums = [np.bincount(codes, weights=column) for column in columns.T]
-            totals = bootstrap_totals(np.stack([*sums, np.bincount(codes)], axis=1), int(draws), seed)
-            samples = statistic.function(totals[:, :-1] / totals[:, -1:])
-            return interval_of_samples(estimate, samples, n_clusters, level=level, bounds=bounds)
         else:
             distinct, index = _distinct(columns)
             estimate = float(statistic(np.bincount(index)[None].astype(np.float64), distinct)[0])
-            if n_clusters < MINIMUM_CLUSTERS:
-                return no_interval(estimate, n_clusters)
+        if n_clusters < MINIMUM_CLUSTERS:
+            return no_interval(estimate, n_clusters)
+        if isinstance(statistic, OfMeans):
+            sums = [np.bincount(codes, weights=column) for column in columns.T]
+            totals = bootstrap_totals(np.stack([*sums, np.bincount(codes)], axis=1), int(draws), seed)
+            samples = statistic.function(totals[:, :-1] / totals[:, -1:])
+        else:
             counts = _sampled_counts(index, codes, shape=(n_clusters, len(distinct)), draws=int(draws), seed=seed)
             samples = np.concatenate([statistic(block, distinct) for block in counts])
-    return interval_of_samples(estimate, samples, n_clusters, level=level, bounds=bounds, smooth=False)
+    return interval_of_samples(estimate, samples, n_clusters, level=level, bounds=bounds, smooth=smooth)
 
 
 def interval_of_samples(
@@ -163,17 +160,11 @@ def interval_of_samples(
     bounds: tuple[float, float] = (-np.inf, np.inf),
     smooth: bool = True,
 ) -> Interval:
-    """The interval of a statistic from its bootstrap samples.
+    """The interval of a statistic from its bootstrap samples `[draws]`, NaN where it is undefined.
 
-    Returns the interval; NaN below `MINIMUM_CLUSTERS` clusters, where too many samples are undefined, and where smooth
-    ones are all the same.
-
-    Args:
-        estimate: the statistic of the items as they are.
-        samples: `[draws]`; NaN where the statistic is undefined.
-        level: coverage of the interval, between 0 and 1.
-        bounds: the least and the greatest value that the statistic can have.
-        smooth: stretch the percentiles' distance from the estimate; else take percentiles further out.
+    `estimate`: the statistic of the items as they are. `bounds`: its least and greatest value. `smooth`: stretch the
+    percentiles' distance from the estimate; else take percentiles further out. The interval is NaN below
+    `MINIMUM_CLUSTERS` clusters, where too many samples are undefined, and where smooth ones are all the same.
 
     >>> interval_of_samples(0.5, np.linspace(0, 1, 201), 10_000).high.__round__(3)
     0.975

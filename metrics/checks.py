@@ -80,19 +80,13 @@ def shares(values: Values, name: str) -> NDArray[np.float64]:
 def choices(
     scores: Values, labels: Values = None, *, ragged: bool = False, name: str = "scores", hint: str = ""
 ) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.int64]]:
-    """Checked scores of multiple-choice items.
+    """Checked scores of multiple-choice items, `[n][k]`, and labels `[n]` (None: 0 everywhere).
 
-    Returns `(scores float64[n, k], labels int64[n], sizes int64[n])`; with `ragged` shorter items are filled up with
-    minus infinity behind their `sizes[i]` candidates, so that nothing filled in can outrank or tie. Raises ValueError:
-    no items, one candidate, ragged rows, a score that is NaN or infinite, a label that is out of range; the message
-    names the item.
-
-    Args:
-        scores: `[n][k]`, higher is better.
-        labels: `[n]`, the position of the true candidate; None means 0 everywhere.
-        ragged: allow items with different numbers of candidates.
-        name: what the scores are called in messages.
-        hint: what to do about items with different numbers of candidates, for the message.
+    Returns `(scores float64[n, k], labels int64[n], sizes int64[n])`; with `ragged` items may have different numbers of
+    candidates, and shorter ones are filled up with minus infinity behind their `sizes[i]`, so that nothing filled in
+    can outrank or tie. `name` and `hint` are for messages: what the scores are called, and what to do about items of
+    different lengths. Raises ValueError: no items, one candidate, ragged rows, a score that is NaN or infinite, a label
+    that is out of range; the message names the item.
     """
     array, sizes = _rectangle(scores, ragged, name, hint)
     inside = np.arange(array.shape[1]) < sizes[:, None]
@@ -142,14 +136,10 @@ def first_odd(array: Array) -> int | None:
 
 
 def rows_of_one_length(rows: Values, name: str, what: str) -> Array:
-    """Rows as an array `[rows, columns]`.
+    """Rows, an array or a list of rows of one length, as an array `[rows, columns]`.
 
-    Raises ValueError: a row has another length than the first; the message names it.
-
-    Args:
-        rows: an array, or a list of rows of one length.
-        name: of the argument, for the message.
-        what: the columns hold, for the message ("candidates").
+    `name`, `what`: for messages, of the argument and of what the columns hold ("candidates"). Raises ValueError: a row
+    has another length than the first; the message names it.
     """
     if _is_list(rows, name):
         rows = _rows(rows, name)

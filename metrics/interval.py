@@ -165,14 +165,9 @@ def median_interval(values: Values, clusters: Values = None) -> Interval:
 
 
 def cluster_error(values: Floats, codes: NDArray[np.int64], n_clusters: int, weights: Floats) -> float:
-    """The cluster-robust standard error of a weighted mean (Miller 2024, section 2.2).
+    """The cluster-robust standard error of a weighted mean (Miller 2024, section 2.2); NaN with one cluster.
 
-    Returns the error, in the unit of the values; NaN with one cluster.
-
-    Args:
-        values: float64 `[n]`.
-        codes: int64 `[n]`, the cluster of each value, from 0 on.
-        weights: float64 `[n]`, above 0.
+    `codes`: int64 `[n]`, the cluster of each value, from 0 on.
     """
     if n_clusters < 2:
         return float("nan")

@@ -17,10 +17,8 @@ def rank_figures(
 ) -> Numbers:
     """R@K (`hit_figures`), mean and median rank of true answers.
 
-    Args:
-        clusters: `[n]`, the source video of each query, for the intervals.
-        interval: add the intervals of R@K, mean (`cluster_bootstrap`) and median rank (`median_interval`).
-        best: every tie counts for the true answer.
+    `interval`: add the intervals of R@K, mean (`cluster_bootstrap`) and median rank (`median_interval`), over the
+    source videos `clusters` of the queries. `best`: every tie counts for the true answer.
     """
     rank = ranks.best if best else ranks.expected
     bounds = {"mean_rank_worst": exact_mean(ranks.worst), "mean_rank_best": exact_mean(ranks.best)}

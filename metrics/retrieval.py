@@ -207,14 +207,7 @@ def figures_of_ranks(
     interval: bool = False,
     seed: int = 0,
 ) -> Numbers:
-    """What `retrieval` returns, from the ranks alone.
-
-    Args:
-        ranks: where the true answers stand.
-        caption_to_video: the row of each caption's video.
-        n_videos: the number of videos.
-        ks, clusters, interval, seed: as of `retrieval`.
-    """
+    """What `retrieval` returns, from the ranks alone; the options are those of `retrieval`."""
     smaller = min(n_videos, len(caption_to_video))
     ks = tuple(k for k in _KS if k <= smaller) if ks is None else at_most(ks, smaller, "videos and captions")
     groups, n_clusters = cluster_codes(clusters, n_videos)

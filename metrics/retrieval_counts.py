@@ -55,15 +55,9 @@ class Tally:
         self.columns = np.zeros((2, len(own)), np.int64)
 
     def add(self, block: Array, videos: NDArray[np.int64], captions: NDArray[np.int64]) -> None:
-        """Counts the similarities of some videos with some captions.
+        """Counts finite similarities `[videos, captions]` of the videos and captions of these numbers.
 
-        Args:
-            block: floats `[videos, captions]`, finite.
-            videos: the numbers of its rows.
-            captions: the numbers of its columns.
-
-        Raises:
-            ValueError: a similarity is NaN or infinite; the message names the video and the caption.
+        Raises ValueError: one is NaN or infinite; the message names the video and the caption.
         """
         width = block.shape[1]
         own = self.own[captions]
@@ -113,13 +107,7 @@ def matrix_ranks(similarity: Array, caption_to_video: NDArray[np.int64]) -> Both
 
 
 def own_similarities(blocks: Sequence[SimilarityBlock], caption_to_video: NDArray[np.int64], n_videos: int) -> Array:
-    """The similarity of each caption with its video, `[captions]`, as the blocks hold it; others are not computed.
-
-    Args:
-        blocks: all similarities.
-        caption_to_video: the row of each caption's video.
-        n_videos: the number of videos.
-    """
+    """The similarity of each caption with its video, `[captions]`, as the blocks hold it; others are not computed."""
     own: Array | None = None
     for block in blocks:
         place = np.full(n_videos, -1)
@@ -143,15 +131,8 @@ def block_ranks(
 ) -> BothWays:
     """Ranks from similarities that pass by in blocks, compared in their own precision.
 
-    Args:
-        blocks: all similarities.
-        own: the similarity of each caption with its video.
-        caption_to_video: the row of each caption's video.
-        n_videos: the number of videos.
-        keep: told every block with its values.
-
-    Raises:
-        ValueError: a similarity is NaN or infinite; the message names the video and the caption.
+    `own`: the similarity of each caption with its video. `keep`: told every block with its values. Raises ValueError: a
+    similarity is NaN or infinite; the message names the video and the caption.
     """
     bad = np.flatnonzero(~np.isfinite(own))
     if len(bad):

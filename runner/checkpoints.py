@@ -6,20 +6,11 @@ import json
 import re
 import time
 import zipfile
-from dataclasses import dataclass
 from pathlib import Path
 
 NAME = re.compile(r"checkpoint-(\d+)")
 STATE = "trainer_state.json"  # the last file that the library's trainer writes
 AT_REST = 30.0  # seconds without a change, after which a checkpoint without that file counts as saved
-
-
-@dataclass(frozen=True)
-class Checkpoint:
-    """A checkpoint of a training run."""
-
-    path: Path
-    step: int  # N of `checkpoint-N`
 
 
 def step_of(name: str) -> int | None:
@@ -32,13 +23,13 @@ def step_of(name: str) -> int | None:
     return int(match[1]) if match else None
 
 
-def checkpoints_in(folder: Path) -> list[Checkpoint]:
-    """The checkpoints of a training run, by step; none where its folder is gone (a run that begins anew removes it)."""
+def checkpoints_in(folder: Path) -> list[tuple[int, Path]]:
+    """The steps and folders of a training run's checkpoints, in order; none where its folder is gone (a new run)."""
     try:
-        numbered = [(path, step_of(path.name)) for path in folder.iterdir() if path.is_dir()]
+        steps = [(step_of(path.name), path) for path in folder.iterdir() if path.is_dir()]
     except FileNotFoundError:
         return []
-    return sorted((Checkpoint(path, step) for path, step in numbered if step is not None), key=lambda c: c.step)
+    return sorted((step, path) for step, path in steps if step is not None)
 
 
 def is_whole(folder: Path) -> bool:
@@ -72,11 +63,12 @@ def _changed(path: Path) -> float:
 
 def _has_shards(folder: Path) -> bool:
     """Whether every file is there that an index of weights names."""
-    for index in folder.rglob("*.index.json"):
-        names = set(json.loads(index.read_text(encoding="utf-8"))["weight_map"].values())
-        if not all((index.parent / name).is_file() for name in names):
-            return False
-    return True
+    named = {
+        index.parent / name
+        for index in folder.rglob("*.index.json")
+        for name in json.loads(index.read_text(encoding="utf-8"))["weight_map"].values()
+    }
+    return all(path.is_file() for path in named)
 
 
 def _is_whole_file(path: Path) -> bool:

@@ -13,8 +13,8 @@ import numpy as np
 from video_contrast.errors import VideoContrastError
 from video_contrast.remote import FULL
 from video_contrast.runner.conditions import Visual
-from video_contrast.runner.digests import frames_digest
 from video_contrast.runner.frame_store import FrameStore
+from video_contrast.runner.keys import frames_digest
 from video_contrast.runner.kinds.base import ClipFrames
 from video_contrast.runner.read_ahead import feed
 from video_contrast.runner.run_counts import RunCounts
@@ -49,19 +49,16 @@ class ClipReader:
     ) -> Iterator[tuple[Clip, Iterator[tuple[View, T]]]]:
         """Yields each clip with an iterator over its views and what `prepare` made of their frames.
 
-        Args:
-            clips: in the order in which they are handed over; asked for one by one, as their turn to be decoded comes.
-            visuals_of: the treatments to show of a clip, called in a decoding thread.
-            prepare: called in a decoding thread, once for views that show the same frames.
-            ahead: clips begun and not yet handed over, besides one a thread.
+        `clips`: in the order in which they are handed over, asked for as their turn to be decoded comes. `visuals_of`
+        (the treatments to show of a clip) and `prepare` (once for views that show the same frames) are called in
+        decoding threads. `ahead`: clips begun and not yet handed over, besides one a thread.
         """
 
         def work(clip: Clip) -> Iterator[tuple[View, T]]:
             visuals = visuals_of(clip)
             if not visuals:
                 return
-            counter = Counter()
-            digest = ""
+            counter, digest = Counter(), ""
             previous: np.ndarray | None = None
             try:
                 shown = views_of(

@@ -15,7 +15,8 @@ recorded; what is asked for by name must run.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
+from typing import Any, cast
 
 from video_contrast.errors import UsageError, unknown_name
 from video_contrast.files import Json
@@ -37,8 +38,9 @@ class Visual:
     order: str = "perturb_then_sample"
 
     @classmethod
+    @classmethod
     def from_record(cls, record: Mapping[str, Json]) -> Visual:
-        """The treatment that `dataclasses.asdict` wrote into a record; JSON, so its types are those of the fields."""
+        """The treatment that `dataclasses.asdict` wrote into a record."""
         return cls(**record)
 
     @property
@@ -71,34 +73,19 @@ class Condition:
 CLEAN = Condition("clean", "clean")
 
 
-def parse(
-    names: str | Sequence[str],
-    *,
-    seed: int = 0,
-    profile: str = "paper",
-    scope: str = "clip",
-    order: str = "perturb_then_sample",
-) -> list[Condition]:
+def parse(names: str | Sequence[str], base: Visual = CLEAN.visual) -> list[Condition]:
     """The conditions named by a list (or a comma-separated string), each once, clean first where it is among them.
 
-    Args:
-        names: names, wildcards and pairs, separated by commas or in a list.
-        seed: of all random draws.
-        profile: constants of the perturbations.
-        scope: what temporal perturbations act on, "clip" or "video".
-        order: whether frames are perturbed or sampled first.
-
-    Raises:
-        UsageError: a name that there is not; the message suggests the nearest.
+    `base`: seed, profile, scope and order of all of them. Raises UsageError: a name that there is not; the message
+    suggests the nearest.
     """
     words = names.split(",") if isinstance(names, str) else [part for word in names for part in word.split(",")]
-    base = Visual(profile=profile, seed=seed, scope=scope, order=order)
-    words_profile = "paper" if profile == "monotone" else profile  # severities are a matter of pictures only
+    words_profile = "paper" if base.profile == "monotone" else base.profile  # severities are a matter of pictures only
     conditions: dict[str, Condition] = {}
     for word in (word.strip() for word in words):
         if not word:
             continue
-        for condition in _expand(word, base, Text(None, words_profile, seed)):
+        for condition in _expand(word, base, Text(None, words_profile, base.seed)):
             former = conditions.get(condition.name)
             if former is None or (former.wildcard and not condition.wildcard):
                 conditions[condition.name] = condition
@@ -113,10 +100,7 @@ def _expand(word: str, visual: Visual, text: Text) -> list[Condition]:
     if word in ("controls", "control:*"):
         return [_control(name, visual) for name in CONTROLS]
     if word.startswith("control:") or word in CONTROLS:
-        name = word.removeprefix("control:")
-        if name not in CONTROLS:
-            raise unknown_name("control", name, CONTROLS)
-        return [_control(name, visual)]
+        return [_control(word.removeprefix("control:"), visual)]
     if word in ("pairs", "pairs:*"):
         return _pairs(visual, text)
     if "+" in word:
@@ -132,11 +116,12 @@ def _expand(word: str, visual: Visual, text: Text) -> list[Condition]:
         return _visuals(word, visual)
     if word.startswith("text:"):
         return _texts(word, text)
-    known = ["clean", "visual:*", "text:*", "pairs", "controls"]
-    raise unknown_name("condition", word, known)
+    raise unknown_name("condition", word, ["clean", "visual:*", "text:*", "pairs", "controls"])
 
 
 def _control(name: str, base: Visual) -> Condition:
+    if name not in CONTROLS:
+        raise unknown_name("control", name, CONTROLS)
     return Condition(f"control:{name}", "controls", Visual(name, 0, "paper", base.seed))
 
 
@@ -149,16 +134,8 @@ def _visuals(word: str, base: Visual) -> list[Condition]:
         raise UsageError(f"--conditions {word!r}: a severity is 1, 2, 3, 4 or 5")
     severities = (int(level),) if at else SEVERITIES
     names, wildcard = _named("visual perturbation", name, {n: spec.category for n, spec in VIDEO.items()})
-    return [
-        Condition(
-            f"visual:{n}@{s}",
-            "visual",
-            replace(base, name=n, severity=s),
-            wildcard=wildcard,
-        )
-        for n in names
-        for s in severities
-    ]
+    pairs = [(replace(base, name=n, severity=s), f"visual:{n}@{s}") for n in names for s in severities]
+    return [Condition(label, "visual", visual, wildcard=wildcard) for visual, label in pairs]
 
 
 def _texts(word: str, base: Text) -> list[Condition]:
@@ -184,32 +161,28 @@ def _named(what: str, name: str, categories: Mapping[str, str]) -> tuple[list[st
 def _pairs(visual: Visual, text: Text) -> list[Condition]:
     from video_contrast.perturbations.video import PAIR_SEVERITY, PAIRS
 
-    pairs = []
-    for name, words in PAIRS:
-        v = replace(visual, name=name, severity=PAIR_SEVERITY)
-        t = Text(words, text.profile, text.seed)
-        pairs.append(Condition(f"visual:{name}@{PAIR_SEVERITY}+text:{words}", "pairs", v, t, wildcard=True))
-    return pairs
+    return [
+        Condition(
+            f"visual:{name}@{PAIR_SEVERITY}+text:{words}", "pairs",
+            replace(visual, name=name, severity=PAIR_SEVERITY), replace(text, name=words), wildcard=True,
+        )
+        for name, words in PAIRS
+    ]  # fmt: skip
 
 
 def from_recipe(video: VideoRecipe | None, text: TextRecipe | None) -> Condition | None:
     """The condition that a perturbed set's row is in, from its two recipe columns; None where both are empty."""
-    v, t = Visual(), Text()
-    names = []
-    if video and video.get("name"):
-        severity = int(video.get("severity") or 0)
-        v = Visual(
-            name=video["name"],
-            severity=severity,
-            profile=video.get("profile") or "paper",
-            seed=int(video.get("seed") or 0),
-            scope=video.get("scope") or "clip",
-            order=video.get("order") or "perturb_then_sample",
+    visual, words = (
+        {field.name: recipe[field.name] for field in fields(kind) if recipe and recipe.get(field.name)}
+        for recipe, kind in (
+            (cast("dict[str, Any] | None", video), Visual),
+            (cast("dict[str, Any] | None", text), Text),
         )
-        names.append(f"visual:{v.name}@{severity}")
-    if text and text.get("name"):
-        t = Text(text["name"], text.get("profile") or "paper", int(text.get("seed") or 0), stored=True)
-        names.append(f"text:{t.name}")
+    )
+    v = Visual(**visual) if "name" in visual else Visual()
+    t = Text(**words, stored=True) if "name" in words else Text()
+    names = [f"visual:{v.name}@{v.severity}"] if v.name else []
+    names += [f"text:{t.name}"] if t.name else []
     if not names:
         return None
     return Condition("+".join(names), "pairs" if len(names) == 2 else names[0].split(":")[0], v, t)

@@ -101,9 +101,6 @@ def full_float32() -> Iterator[None]:
 
 
 def perturbing_device(job: Job, device: str) -> str | None:
-    """The torch device on which frames are perturbed, where a perturbation has a kernel there; None: numpy.
-
-    `--perturb-on auto` takes a GPU and leaves the CPU to numpy.
-    """
+    """The torch device on which frames are perturbed, where it has kernels: `auto` takes a GPU; None: numpy."""
     choice = job.options.perturb_on
     return device if choice == "device" or (choice == "auto" and device.startswith("cuda")) else None

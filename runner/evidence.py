@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from video_contrast.files import JsonObject
-from video_contrast.runner.digests import digest
 from video_contrast.runner.doctor.probe import Probe
+from video_contrast.runner.keys import digest
 from video_contrast.runner.kinds.base import Encoder, Model, PairScorer
 from video_contrast.runner.plan import Plan, PlannedTable
 from video_contrast.runner.run_counts import RunCounts
@@ -66,14 +66,15 @@ class FirstInputs:
 
     def _hook(self, layer: TorchModel, arguments: tuple[Any, ...]) -> None:  # arguments of any layer
         name = type(layer).__name__
+        name = type(layer).__name__
         sort = next((sort for sort in ("Conv", "Linear") if name.startswith(sort)), "")
         if not arguments or not hasattr(arguments[0], "is_floating_point"):
             return
-        if sort and sort not in self.pixels and arguments[0].is_floating_point():
-            self.pixels[sort] = arguments[0].detach().float().cpu().numpy()
+        given = arguments[0].detach()
+        if sort and sort not in self.pixels and given.is_floating_point():
+            self.pixels[sort] = given.float().cpu().numpy()
         elif hasattr(layer, "num_embeddings"):
-            inputs = self.ids.setdefault(id(layer), (layer.num_embeddings, []))[1]
-            inputs.append(arguments[0].detach().cpu().numpy())
+            self.ids.setdefault(id(layer), (layer.num_embeddings, []))[1].append(given.cpu().numpy())
 
     @property
     def first_pixels(self) -> np.ndarray | None:
@@ -105,8 +106,7 @@ def network_facts(model: Model) -> JsonObject:
         return {}
     firsts = [weight.detach().flatten()[:WEIGHTS_SAMPLED].to(torch.bfloat16).float() for weight in network.parameters()]
     facts: JsonObject = {"weights": digest(torch.cat(firsts).cpu().numpy().tobytes())} if firsts else {}
-    config = getattr(network, "config", None)
-    attention = getattr(config, "_attn_implementation", None)
+    attention = getattr(getattr(network, "config", None), "_attn_implementation", None)
     return facts | ({"attention": str(attention)} if attention else {})
 
 
@@ -184,9 +184,5 @@ def _token_digests(model: Model, texts: Sequence[str]) -> dict[str, str]:
 
 def run_evidence(run: Run) -> JsonObject:
     """The content of `evidence.json` without the items, which may be millions."""
-    local = isinstance(run.model, Encoder | PairScorer)
-    return {
-        "version": VERSION,
-        "network": network_facts(run.model) if local else {},
-        "traces": run.self_test.traces if run.self_test else [],
-    }
+    network = network_facts(run.model) if isinstance(run.model, Encoder | PairScorer) else {}
+    return {"version": VERSION, "network": network, "traces": run.self_test.traces if run.self_test else []}

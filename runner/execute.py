@@ -87,10 +87,7 @@ def _local_store(run: Run) -> Iterator[None]:
 
 def say_estimate(job: Job, plan: Plan) -> None:
     """Says what asking a server will cost, before it is asked."""
-    estimate = estimate_of(job, plan)
-    if estimate:
-        amounts = ", ".join(
-            f"{value:,g} {name.replace('_', ' ')}" for name, value in estimate.items() if name != "price"
-        )
+    if estimate := estimate_of(job, plan):
+        amounts = [f"{value:,g} {name.replace('_', ' ')}" for name, value in estimate.items() if name != "price"]
         price = f", price {estimate['price']:.2f}" if "price" in estimate else ""
-        note(f"about {amounts}{price} (stored answers cost nothing)")
+        note(f"about {', '.join(amounts)}{price} (stored answers cost nothing)")

@@ -55,16 +55,11 @@ def decoded(
     counter: Counter | None = None,
     accept_damaged: bool = False,
 ) -> np.ndarray:
-    """Frames of a clip, from the store or else decoded and put there.
+    """Frames of a clip, uint8[len(numbers), H, W, 3], from the store or else decoded and put there.
 
-    Returns uint8[len(numbers), H, W, 3]. Stored frames that are not those that were stored are decoded again. Raises
-    BrokenVideo: as `Footage.decode`.
-
-    Args:
-        store: of all runs of a call; None where there is none.
-        counter: told of decoded frames; of none where they are in the store.
-        accept_damaged: whether frames of damaged files are decoded all the same. Such frames are not kept, so that
-            every run records the damage.
+    `counter` is told of decoded frames. `accept_damaged`: whether frames of damaged files are decoded all the same;
+    they are not kept, so that every run records the damage. Stored frames that are not those that were stored are
+    decoded again. Raises BrokenVideo: as `Footage.decode`.
     """
     if store is None:
         return footage.decode(numbers, counter, accept_damaged=accept_damaged)

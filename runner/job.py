@@ -66,7 +66,6 @@ class Job:
 def describe(job: Job, plan: Plan) -> JsonObject:
     """What a run would do: the plan in numbers."""
     cost = plan.cost()
-    separate = sum(len({item.clip for item in table.group.items}) for table in plan.tables)
     return {
         "model": job.source.name,
         "kind": job.kind.name,
@@ -74,7 +73,7 @@ def describe(job: Job, plan: Plan) -> JsonObject:
         "conditions": list(dict.fromkeys(table.condition.name for table in plan.tables)),
         "skipped": plan.skipped,
         **cost,
-        "visual_encodings_without_sharing": separate,
+        "visual_encodings_without_sharing": sum(len({i.clip for i in table.group.items}) for table in plan.tables),
         "frames_to_the_model": cost["visual_encodings"] * job.sampling.frames if job.kind.family != "text" else 0,
         **{f"estimated_{name}": value for name, value in estimate_of(job, plan).items()},
     }
@@ -101,25 +100,19 @@ def estimate_of(job: Job, plan: Plan) -> dict[str, float]:
 
 def numeric_options(job: Job) -> JsonObject:
     """The options of the kind on which numbers depend."""
-    numeric = {option.name for option in job.kind.options if option.numeric}
-    return {name: value for name, value in job.kind_options.items() if name in numeric}
+    return {option.name: job.kind_options[option.name] for option in job.kind.options if option.numeric}
 
 
 def read_result(output: Path) -> RunResult:
-    """The result that a finished run's directory holds.
-
-    Raises:
-        VideoContrastError: it holds no finished run.
-    """
+    """The result that a finished run's directory holds. Raises VideoContrastError: it holds no finished run."""
     run = RunFolder.open(output)
     return RunResult(run.metrics, run.record, output, run.score_table())
 
 
 def identity(job: Job, dtype: str) -> Identity:
     """What a directory belongs to."""
-    usual, own = Sampling(fps=job.sampling.fps), job.sampling
+    own = job.sampling
     rate: list[int | str] = [own.least, own.multiple, own.rounding]
-    usually = [usual.least, usual.multiple, usual.rounding]
     mark: Identity = {
         "model": job.source.name,
         "revision": job.source.revision,
@@ -137,7 +130,7 @@ def identity(job: Job, dtype: str) -> Identity:
         "limit": job.options.limit,
         "fingerprints": job.loaded.fingerprints,
     }
-    if own.fps is not None and rate != usually:
+    if own.fps is not None and rate != [Sampling.least, Sampling.multiple, Sampling.rounding]:
         mark["rate"] = rate
     return mark
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
+
+import numpy as np
 
 from video_contrast import seeds
 from video_contrast.question_text import Question
@@ -87,3 +90,14 @@ def _visual(visual: Visual, clip: Clip) -> tuple[seeds.Part, ...]:
     return (
         visual.name, version, visual.severity, visual.profile, visual.seed, visual.scope, visual.order, clip.video_id
     )  # fmt: skip
+
+
+def digest(content: bytes | str) -> str:
+    """16 hexadecimal digits that name some content."""
+    data = content.encode("utf-8", "surrogatepass") if isinstance(content, str) else content
+    return hashlib.blake2b(data, digest_size=8).hexdigest()
+
+
+def frames_digest(frames: np.ndarray) -> str:
+    """A digest of the shape of frames, uint8[T, H, W, 3], and of every eighth pixel in both directions."""
+    return digest(repr(frames.shape).encode() + frames[:, ::8, ::8].tobytes())

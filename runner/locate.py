@@ -34,13 +34,10 @@ def locate(
 ) -> ModelSource:
     """Finds a model.
 
-    Raises UsageError: a path that does not exist, or a name that can be neither a path nor a Hub id;
-    VideoContrastError: the Hub does not have it, does not let you, or cannot be reached.
-
-    Args:
-        revision: branch, tag or commit on the Hub.
-        names: names that are not checkpoints ("random"), and schemes that end in ":" ("https:").
-        option: the option that gave the name, for messages.
+    `revision`: branch, tag or commit on the Hub. `names`: those that are no checkpoints ("random"), and schemes that
+    end in ":" ("https:"). `option`: that gave the name, for messages. Raises UsageError: a path that does not exist, or
+    a name that can be neither a path nor a Hub id; VideoContrastError: the Hub does not have it, does not let you, or
+    cannot be reached.
     """
     if any(name == known or (known.endswith(":") and name.startswith(known)) for known in names):
         return ModelSource(name, revision="")

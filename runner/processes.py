@@ -33,17 +33,14 @@ _RUNS = count()  # of this process; all processes of a launcher carry out the sa
 class Processes:
     """The processes that share a run, started by `torchrun` or `accelerate launch`; one where there was no launcher.
 
-    Args:
-        device: what `--device` says; "cpu" keeps accelerate from taking a GPU.
-        step: how long one may wait for the others in what is not ours (a training's sums of gradients).
+    `device`: what `--device` says; "cpu" keeps accelerate from taking a GPU. `step`: how long one may wait for the
+    others in what is not ours (a training's sums of gradients). Raises VideoContrastError: the others did not come
+    within `MEETING`.
 
     Attributes:
         rank: the number of this process, from 0.
         count: how many there are.
         device: the device that accelerate gives this process.
-
-    Raises:
-        VideoContrastError: the others did not come within `MEETING`.
     """
 
     def __init__(self, device: str, step: datetime.timedelta = MEETING) -> None:

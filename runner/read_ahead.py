@@ -32,10 +32,8 @@ def feed(
 ) -> Iterator[tuple[J, Iterator[T]]]:
     """Yields each job with an iterator over `work(job)`, which raises what the work raised.
 
-    Args:
-        jobs: in the order in which they are wanted; asked for as they are begun.
-        work: called in a worker thread, or where the iterator is consumed if `workers` is 0.
-        ahead: jobs begun and not yet handed over.
+    `jobs`: asked for as they are begun; `ahead` of them are begun and not yet handed over. `work` is called in a worker
+    thread, or where the iterator is consumed if `workers` is 0.
     """
     if workers <= 0:
         yield from ((job, iter(work(job))) for job in jobs)

@@ -27,17 +27,13 @@ CHANCE = (
 
 
 def robustness_of(layout: str, conditions: Mapping[str, Condition], metrics: Mapping[str, Numbers]) -> Robustness:
-    """Returns gammas of the conditions of one config against its clean one; {} where there is none to compare.
+    """Gammas of the conditions of one config against its clean one; {} where there is none to compare.
 
-    Returns score -> {"conditions": name -> {gamma_absolute, gamma_relative, gamma_corrected}, and for each of "visual",
-    "text", "pairs", "visual:<category>", "text:<origin>" that has conditions: {gamma_*: mean, gamma_*_sd, n,
-    n_undefined}}. Undefined values (a clean score of 0) are null, and left out of means. Where the interval of the
-    clean score holds chance, `at_chance` is true and all corrected gammas are null: a ratio of two noises.
-
-    Args:
-        layout: "multiple_choice", "retrieval" or "pairs".
-        conditions: name -> condition.
-        metrics: name -> the numbers of that condition.
+    `metrics`: name -> the numbers of that condition. Returns score -> {"conditions": name -> {gamma_absolute,
+    gamma_relative, gamma_corrected}, and for each of "visual", "text", "pairs", "visual:<category>", "text:<origin>"
+    that has conditions: {gamma_*: mean, gamma_*_sd, n, n_undefined}}. Undefined values (a clean score of 0) are null,
+    and left out of means. Where the interval of the clean score holds chance, `at_chance` is true and all corrected
+    gammas are null: a ratio of two noises.
     """
     perturbed = [name for name, condition in conditions.items() if condition.group in ("visual", "text", "pairs")]
     if "clean" not in metrics or not perturbed:

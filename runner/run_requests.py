@@ -69,14 +69,10 @@ def run_requests(
 ) -> list[RunRequest]:
     """The runs with their options filled in and checked.
 
-    Raises UsageError: an entry lacks its model or data set, or has an unknown option, or two write to one folder.
-
-    Args:
-        runs: a mapping a run: `model`, `dataset`, `config` (one or several), `name`, and options of `score` or of the
-            model's kind by name.
-        output: the folder of the runs' folders; one that has an `output` of its own lies there.
-        options: what holds for every run that does not say otherwise.
-        where: what holds the runs, for messages.
+    `runs`: a mapping a run: `model`, `dataset`, `config` (one or several), `name`, and options of `score` or of the
+    model's kind by name. `output`: the folder of the runs' folders, but for those with an `output` of their own.
+    `options`: what holds for every run that does not say otherwise. `where`: what holds the runs, for messages. Raises
+    UsageError: an entry lacks its model or data set, or has an unknown option, or two write to one folder.
     """
     names = _names([str(entry.get("name") or entry.get("model") or "") for entry in runs])
     requests: list[RunRequest] = []

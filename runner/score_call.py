@@ -17,7 +17,7 @@ from video_contrast.files import JsonObject, cache_dir
 from video_contrast.options import with_options
 from video_contrast.remote import address_of
 from video_contrast.runner import run_directory
-from video_contrast.runner.conditions import parse
+from video_contrast.runner.conditions import Visual, parse
 from video_contrast.runner.doctor.result import accepted_checks
 from video_contrast.runner.job import Job, RunResult, describe
 from video_contrast.runner.kinds import Kind, all_kinds, choose, options_for
@@ -133,15 +133,13 @@ def make_job(
         questions=_questions(kind, options),
         columns=options,
     )
-    conditions = parse(
-        options.conditions, seed=options.seed, profile=options.profile, scope=options.scope, order=options.order
-    )
+    visual = Visual(profile=options.profile, seed=options.seed, scope=options.scope, order=options.order)
     return Job(
         source=source,
         kind=kind,
         kind_options=kind_options,
         loaded=loaded,
-        conditions=tuple(conditions),
+        conditions=tuple(parse(options.conditions, visual)),
         sampling=_sampling(kind, source, options),
         video_root=options.video_root if options.video_root is not None else loaded.root,
         output=options.output or Path(),

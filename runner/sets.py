@@ -95,17 +95,11 @@ def load_set(
     questions: Questions = "joined",
     columns: TableColumns | None = None,
 ) -> LoadedSet:
-    """Loads configs of a set.
+    """Loads configs of a set, a folder laid out as a builder writes it or a Hub id; all that have the split where None.
 
-    Raises UsageError: no such folder, config or split; VideoContrastError: a row is invalid.
-
-    Args:
-        dataset: a folder written by a builder (or laid out like one), or a Hub id.
-        configs: which; all that have the split where None.
-        limit: keep the first `limit` clips of each config (a trial run).
-        folder: where the set lies; `dataset` is then only its name.
-        questions: how the questions of a set that has some are used.
-        columns: which column is what, of a table made elsewhere.
+    `limit`: keep the first so many clips of each config (a trial run). `folder`: where the set lies; `dataset` is then
+    only its name. `questions`: how the questions of a set that has some are used. `columns`: which column is what, of a
+    table made elsewhere. Raises UsageError: no such folder, config or split; VideoContrastError: a row is invalid.
     """
     name = str(dataset)
     root = folder if folder is not None else _root(name)

@@ -37,16 +37,12 @@ class RunOutcome:
 def score_each(
     requests: Sequence[RunRequest], folder: Path, *, find_set: FindSet, done: Callable[[RunOutcome], None] | None = None
 ) -> list[RunOutcome]:
-    """Carries out runs one after the other, in their order.
+    """Carries out runs one after the other, in their order; `done` is told of every outcome as it comes.
 
     A run that fails is reported and the others go on; the same call again does only what is missing. In a run of
     several processes (torchrun) the first failure ends the call: the processes could not agree on what comes next.
-    Returns one outcome a run. Raises VideoContrastError: of several processes, one run failed.
-
-    Args:
-        folder: holds decoded frames while they are needed.
-        find_set: the folder of a data set that is given by name, as `load_set` takes it.
-        done: told of every outcome as it comes.
+    `folder`: holds decoded frames while they are needed. `find_set`: the folder of a data set that is given by name, as
+    `load_set` takes it. Raises VideoContrastError: of several processes, one run failed.
     """
     alone = int(os.environ.get("WORLD_SIZE", 1)) <= 1
     jobs: list[Job | str] = []

@@ -189,13 +189,7 @@ def _retrieved(table: PlannedTable, places: tuple[int, ...], own: Sequence[Score
 
 
 def text_tables(model: TextScorer, plan: Plan, absent: frozenset[Clip]) -> TableScorer:
-    """Scores of a model that sees no pixels.
-
-    Args:
-        model: the scorer.
-        plan: what is scored.
-        absent: clips that no model can see, whose items are left out.
-    """
+    """Scores of a model that sees no pixels. `absent`: clips that no model can see, whose items are left out."""
     missing = _with_groups(plan, absent)
 
     def scores(table: PlannedTable) -> TableScores:

@@ -107,11 +107,8 @@ class VideoFiles(Mapping[str, str]):
     """Video path -> sha256 of the file, "" where it cannot be read; each file is read when it is first asked for.
 
     The threads that decode ask, so a file is in the system's cache when it is decoded, and nothing waits for all files.
-
-    Args:
-        root: the folder that the paths are relative to.
-        known: what was known of files; those of the same size and times of change are not read again.
-        looked_at: is given what is known of every file that was asked for.
+    `known`: what was known of files; those of the same size and times of change are not read again. `looked_at`: is
+    given what is known of every file that was asked for.
     """
 
     def __init__(

@@ -10,7 +10,7 @@ from pathlib import Path
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import JsonObject
 from video_contrast.remote import address_of
-from video_contrast.runner.checkpoints import Checkpoint, checkpoints_in, is_whole
+from video_contrast.runner.checkpoints import checkpoints_in, is_whole
 from video_contrast.runner.frame_store import FrameStore
 from video_contrast.runner.locate import signature
 from video_contrast.runner.options import WatchOptions
@@ -29,20 +29,14 @@ def watch(
     find_set: FindSet,
     request: WatchOptions,
     wait: Callable[[float], None] = time.sleep,
-) -> Iterator[tuple[Checkpoint, RunOutcome | None]]:
+) -> Iterator[tuple[int, RunOutcome | None]]:
     """Scores every whole checkpoint that has no finished run yet, and goes on looking for new ones.
 
     Each has its own folder in `output`, so a watch that was stopped goes on where it was, and the runs of checkpoints
-    that the training removes stay. Clips are decoded once for all checkpoints. Yields each checkpoint with the outcome
-    of its run, and once with None where it is not saved whole when it is first seen; until all were looked at, where
-    `once` is set, else without an end. Raises UsageError: there is no such folder or data set.
-
-    Args:
-        folder: of the training run; it holds `checkpoint-N` folders.
-        dataset, configs: as in `score`.
-        find_set: the folder of a data set that is given by name.
-        request: the options of `score`, and how often to look.
-        wait: for so many seconds.
+    that the training removes stay. Clips are decoded once for all checkpoints. Yields the step of each checkpoint with
+    the outcome of its run, and once with None where it is not saved whole when it is first seen; until all were looked
+    at, where `once` is set, else without an end. `folder`: of the training run. `dataset, configs, find_set`: as in
+    `score_each`. Raises UsageError: there is no such folder or data set.
     """
     if not folder.is_dir():
         raise UsageError(f"{folder}: no such folder; give the one that holds the checkpoint-N folders")
@@ -54,29 +48,29 @@ def watch(
     frames: FrameStore | None = None
     try:
         while True:
-            for checkpoint in checkpoints_in(folder):
-                files, place = _files(checkpoint.path), request.output / checkpoint.path.name
-                if seen.get(checkpoint.path) == (files, place.exists()):
+            for step, checkpoint in checkpoints_in(folder):
+                files, place = _files(checkpoint), request.output / checkpoint.name
+                if seen.get(checkpoint) == (files, place.exists()):
                     continue
-                if not is_whole(checkpoint.path):
-                    if checkpoint.path not in unsaved:
-                        unsaved.add(checkpoint.path)
-                        yield checkpoint, None
+                if not is_whole(checkpoint):
+                    if checkpoint not in unsaved:
+                        unsaved.add(checkpoint)
+                        yield step, None
                     continue
                 options = replace(request, output=place, progress=False)
-                outcome = RunOutcome(checkpoint.path.name, str(checkpoint.path), place)
-                if not _is_done(place, files, request_record(checkpoint.path, dataset, configs, options)):
+                outcome = RunOutcome(checkpoint.name, str(checkpoint), place)
+                if not _is_done(place, files, request_record(checkpoint, dataset, configs, options)):
                     with Caught() as caught:
                         folder_of_set = find_set(dataset, configs)
-                        job = make_job(checkpoint.path, dataset, configs, folder=folder_of_set, request=options)
+                        job = make_job(checkpoint, dataset, configs, folder=folder_of_set, request=options)
                         if frames is None and (key := frames_key(job)):
                             frames = FrameStore.on(request.output / FRAMES, key[0])
                         outcome = replace(outcome, result=score_job(replace(job, frames=frames)))
                     outcome = replace(outcome, error=caught.error)
                     free_memory()
                 # A run whose folder is removed, because the checkpoint was written anew, is made again.
-                seen[checkpoint.path] = files, place.exists()
-                yield checkpoint, outcome
+                seen[checkpoint] = files, place.exists()
+                yield step, outcome
             if request.once:
                 return
             wait(request.interval)

@@ -132,14 +132,11 @@ class Batches:
 def batches(
     clips: Sequence[int], groups: Sequence[str] | None, size: int, seed: int, *, epoch: int = 0
 ) -> Iterator[list[int]]:
-    """Batches of caption numbers of one epoch; what they hold depends on the seed and the epoch only.
+    """Batches of caption numbers of one epoch, `size` in each; what they hold depends on the seed and the epoch only.
 
-    With groups, captions of different clips of one group follow each other, one caption a clip: in such a batch each
-    clip's hardest rivals are there, as videos and as captions. A batch's end may cut a group.
-
-    Args:
-        groups: each caption's group; None draws all captions at random.
-        size: captions in a batch; the last of an epoch may have fewer.
+    `groups`: each caption's; captions of different clips of one group follow each other, one caption a clip: in such a
+    batch each clip's hardest rivals are there, as videos and as captions. A batch's end may cut a group. None draws all
+    captions at random.
 
     >>> list(batches([0, 1, 2, 3], ["a", "b", "a", "b"], 2, seed=0))
     [[0, 2], [3, 1]]

@@ -57,15 +57,11 @@ def frames_of(net: TorchModel, requested: int | None) -> int:
 
 
 def adapted(net: TorchModel, base: str, options: LoraOptions, freeze: str) -> TorchModel:
-    """Puts adapters into the model's layers; nothing else learns.
+    """Puts adapters into the layers of a dual encoder or X-CLIP, in place; nothing else learns.
 
-    Returns peft's model around `net`, which saves the adapters. Raises UsageError: peft is absent or too old, or the
-    model has no such layers.
-
-    Args:
-        net: a dual encoder or X-CLIP; its layers are replaced in place.
-        base: its name or folder, as `score` finds it.
-        freeze: the towers that get none ("none", "vision", "text", "both").
+    Returns peft's model around `net`, which saves the adapters. `base`: its name or folder, as `score` finds it.
+    `freeze`: the towers that get none ("none", "vision", "text", "both"). Raises UsageError: peft is absent or too old,
+    or the model has no such layers.
     """
     check_peft("--lora-rank")
     from peft import LoraConfig, get_peft_model

@@ -58,13 +58,9 @@ def run(
     """Builds training and test clips, trains with both objectives, scores all three; returns the metrics of each.
 
     A second run goes on where the first was interrupted. Writes `table.md`, `sensitivity.png` and each run's folder
-    below `output`.
-
-    Args:
-        shared: where clips, stored frames and negatives, and the base model's scores lie; `output` by default.
-        grouped: half of the clips are reversals of the others, and both stand in one batch (`teach --group`).
-        clips, items: how many to learn from, and questions a config.
-        **changed: settings of the training other than `RECIPE`.
+    below `output`. `shared`: where clips, stored frames and negatives, and the base model's scores lie; `output` by
+    default. `grouped`: half of the clips are reversals of the others, and both stand in one batch (`teach --group`).
+    `clips, items`: how many to learn from, and questions a config. `changed`: settings other than `RECIPE`.
     """
     import torch
 

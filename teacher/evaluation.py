@@ -85,11 +85,8 @@ def measure(
 ) -> Measured:
     """Measures a model; under `torchrun` the processes share the batches out, and all return the same.
 
-    Args:
-        part: clips and captions with their negatives.
-        tokens: captions and a device to the text tower's arguments.
-        options: of the training; of its batches, too, since in the set's own order the captions of one clip stand
-            together and the in-batch term would have few others to tell them from.
+    `options`: of the training; of its batches, too, since in the set's own order the captions of one clip stand
+    together and the in-batch term would have few others to tell them from.
     """
     from accelerate import PartialState
     from accelerate.utils import gather_object

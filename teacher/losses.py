@@ -134,12 +134,8 @@ def losses(
 ) -> dict[str, torch.Tensor]:
     """The terms of the loss of a batch.
 
-    Args:
-        cosines: float[B, 1 + k], of each clip with its caption and its negatives.
-        square: float[N, N], of all clips with all captions.
-        temperature: the model's own, for where the options give none.
-        batch: which rows count, and how much.
-        options: objective, temperatures, weight of the in-batch term.
+    `cosines`: float[B, 1 + k], of each clip with its caption and its negatives. `square`: float[N, N], of all clips
+    with all captions. `temperature`: the model's own, for where the options give none.
     """
     used_temperature: torch.Tensor | float = temperature if options.temperature is None else options.temperature
     own, mask = cosines[: batch.count], batch.mask[: batch.count]

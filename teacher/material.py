@@ -50,12 +50,8 @@ def prepare(
 ) -> TrainingMaterial:
     """Stores frames first, so that no negative is made (or paid for) of a clip that cannot be read; then the captions.
 
-    Args:
-        here: the first process makes what is stored, the others read it.
-        checkpoint: the model, which goes to the device of this process.
-        rows: to learn from, and to stop by.
-        request: the teacher, and where things are stored.
-        say: told what takes long, which then shows bars; None: nothing is shown.
+    `here`: the first process makes what is stored, the others read it. `say`: told what takes long, which then shows
+    bars; None: nothing is shown.
     """
     from video_contrast.runner.kinds.loading import Tokens
 
@@ -127,12 +123,8 @@ def with_outputs(
 ) -> tuple[Part, dict[str, int]]:
     """The part with the stored outputs of every frozen tower, computed in float32 on first use.
 
-    Returns the part, and how many clips and captions were encoded now (0 of what was stored).
-
-    Args:
-        pairs: the model, with its frozen towers.
-        tokens: captions and a device to the text tower's arguments.
-        path: where the files begin: `PATH-vision-KEY.npy`, `PATH-text-KEY.npy`.
+    Returns the part, and how many clips and captions were encoded now (0 of what was stored). `path`: where the files
+    begin: `PATH-vision-KEY.npy`, `PATH-text-KEY.npy`.
     """
     counts = {"clips": 0, "captions": 0}
     pairs.eval()

@@ -89,10 +89,8 @@ def with_similarities(
 ) -> list[TaughtCaption]:
     """Returns the same rows with `teacher`: the cosines of each caption with itself (1) and with its negatives.
 
-    Args:
-        encoder: "lsa", or a sentence encoder (folder or Hub id); None: labels (0 for each negative), nothing is stored.
-        path: where the file begins: `PATH-KEY.parquet`.
-        documents: the captions of each training clip, on which "lsa" is fitted.
+    `encoder`: "lsa", fitted on `documents` (the captions of each training clip), or a sentence encoder; None: labels (0
+    for each negative), nothing is stored. `path`: where the file begins: `PATH-KEY.parquet`.
     """
     if encoder is None:
         return [{**row, "teacher": [1.0, *(0.0 for _ in row["negatives"])]} for row in captions]
@@ -232,10 +230,7 @@ def edits_of(
 ) -> "list[list[Edit]]":
     """Returns up to `count` edits of each caption that say different things, none of which its clip's captions say.
 
-    Args:
-        source: what proposes them (`NegativeRecipe.sources`).
-        attempts: the captions (`attempts_of`).
-        reasons: counts what is left out, by reason.
+    `source`: of `NegativeRecipe.sources`. `reasons`: counts what is left out, by reason.
     """
     from video_contrast.builders.assembly.captioned_clip import normal
 

@@ -46,16 +46,11 @@ def open_store(
 ) -> StoredFrames:
     """The store of these rows, made on first use; videos that were replaced under the same name are another store.
 
-    Raises VideoContrastError: no clip could be read; the message names the first that failed; UsageError: the processor
-    does not give pictures, or a row is an edited clip.
-
-    Args:
-        path: where the file begins: `PATH-KEY.npy`, with the name of the split at its end ("frames-train"); what it
-            holds is recorded beside it, and the digests of the videos in `videos.json` of its folder, so that unchanged
-            ones are not read again.
-        root: where `video_path` starts.
-        frames: frames a clip, sampled as the runner does.
-        accept_damaged: take frames of damaged videos as the decoder makes them.
+    `path`: where the file begins: `PATH-KEY.npy`, with the name of the split at its end ("frames-train"); what it holds
+    is recorded beside it, and the digests of the videos in `videos.json` of its folder, so that unchanged ones are not
+    read again. `frames`: a clip, sampled as the runner does. `accept_damaged`: take frames of damaged videos as the
+    decoder makes them. Raises VideoContrastError: no clip could be read; the message names the first that failed;
+    UsageError: the processor does not give pictures, or a row is an edited clip.
     """
     if edited := next((row["id"] for row in rows if row.get("segments")), None):
         raise UsageError(f"row {edited!r} is an edited clip (column 'segments'); teach learns from spans of files only")

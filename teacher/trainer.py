@@ -81,14 +81,7 @@ class TeachTrainer(Trainer):
     def compute_loss(
         self, model: TorchModel, inputs: Inputs, return_outputs: bool = False, num_items_in_batch: object = None
     ) -> torch.Tensor | tuple[torch.Tensor, torch.Tensor]:
-        """The sum of the losses of a batch, checked.
-
-        Args:
-            model: `Pairs`, or what the library wraps it in.
-            inputs: "batch", this process's share.
-            return_outputs: return the cosines of clips with their own captions, too.
-            num_items_in_batch: not used: a batch's losses are means.
-        """
+        """The sum of the losses of a batch, checked; with `return_outputs` the cosines, too."""
         batch = inputs["batch"]
         cosines, square, temperature = model(batch.videos, batch.texts, batch.own, batch.everyone)
         parts = losses(cosines, square, temperature, batch, options=self.options)

@@ -43,17 +43,12 @@ def train(
     stop_after: int | None = None,
     progress: bool = True,
 ) -> tuple[TrainedSteps, Measured, Measured]:
-    """Fine-tunes `model` in place; it ends with the weights of its best validation: accuracy, then loss.
+    """Fine-tunes a dual encoder or X-CLIP in place, which gets the weights of its best validation: accuracy, then loss.
 
-    Returns how it went, and what the model does on the validation clips before and after. Raises UsageError: a setting
-    is out of range; VideoContrastError: a loss or its gradient was not a number; the message names the batch, and the
-    last saved state is kept.
-
-    Args:
-        model: a dual encoder or X-CLIP, with adapters or without.
-        splits: what to learn from, and what to stop by.
-        output: the run's folder: `state` (checkpoints to resume from), `curves.csv`.
-        stop_after: stop after so many steps as if killed there (for tests).
+    Returns how it went, and what the model does on the validation clips before and after. `output`: the run's folder:
+    `state` (checkpoints to resume from), `curves.csv`. `stop_after`: stop after so many steps as if killed there (for
+    tests). Raises UsageError: a setting is out of range; VideoContrastError: a loss or its gradient was not a number;
+    the message names the batch, and the last saved state is kept.
     """
     options.check()
     pairs = Pairs(model, options.freeze)

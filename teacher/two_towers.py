@@ -80,12 +80,10 @@ class Pairs(nn.Module):
 
         Returns float[B, K]; float[N, N], the same in every process; and the model's own temperature.
 
-        Args:
-            videos: pixels float[B, T, 3, H, W], or the output of the vision tower, float[B, S, H].
-            texts: tokens of M captions, or the output of the text tower, float[M, H]; the first B belong to the clips.
-            own: long[B, K], which captions each clip is compared with.
-            everyone: long[N], which clips of all processes (in the order of the processes) stand in the square; None
-                for the clips of this process.
+        `videos`: pixels float[B, T, 3, H, W], or the output of the vision tower, float[B, S, H]. `texts`: tokens of M
+        captions, or the output of the text tower, float[M, H]; the first B belong to the clips. `own`: long[B, K],
+        which captions each clip is compared with. `everyone`: long[N], which clips of all processes (in the order of
+        the processes) stand in the square; None for the clips of this process.
         """
         video_rows, text_rows = self.videos(videos), self.texts(texts)
         own_cosines = self.join(video_rows, text_rows[own])

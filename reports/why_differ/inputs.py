@@ -24,7 +24,7 @@ from video_contrast.reports.why_differ.aligned import (
     unknown,
 )
 from video_contrast.reports.why_differ.evidence import CERTIFICATE, ItemEvidence, Side
-from video_contrast.runner.digests import digest
+from video_contrast.runner.keys import digest
 
 MARKS = r"<[^<>]*>|\[/?INST\]"  # of chat templates
 REPEATED = rf"({MARKS})(?:\s*\1)+"

@@ -128,21 +128,16 @@ def _on_a_line(tokenizer: Tokenizer, text: str) -> list[int]:
 class ChatPrompts:
     """Makes prompts about clips with a model's processor.
 
-    Args:
-        model: the transformers model.
-        processor: its processor, with a chat template.
-        thinking: tokens that the model may think before it answers; 0 keeps it from thinking.
-        size_of: the owner by whose bounds frames are resized; None: by the processor's.
-        frames_as: how frames go into the prompt.
+    `thinking`: tokens that the model may think before it answers; 0 keeps it from thinking. `size_of`: the owner by
+    whose bounds frames are resized; None: by the processor's.
 
     Attributes:
         takes_video: whether clips go in as videos, and not as several images.
         frames_as: how they go in; never "auto".
         thinking: how thinking was kept off; "none" where the template knows no thinking.
 
-    Raises:
-        VideoContrastError: the processor has no chat template.
-        UsageError: the model is to think, and its template knows no thinking.
+    Raises VideoContrastError: the processor has no chat template; UsageError: the model is to think, and its template
+    knows no thinking.
     """
 
     def __init__(

@@ -58,10 +58,8 @@ JOIN_BLOCK = 1 << 24  # numbers in one block of a pooled join, so that memory st
 class ImageTextEncoder(DualEncoder):
     """A transformers model with `get_image_features` and `get_text_features`.
 
-    Args:
-        processor: its processor, or None where image processor and tokenizer are given apart.
-        temperature: of `query-scored`.
-        resize_on_device: whether `processor` is torchvision's, and runs where the model does.
+    `temperature`: of `query-scored`. `resize_on_device`: whether `processor` is torchvision's, and runs where the model
+    does.
     """
 
     def __init__(

@@ -41,14 +41,11 @@ Aggregate = Literal["mean", "max"]
 
 
 class MatchingScorer(PairScorer):
-    """Scores captions of one clip with an image-text matching head.
+    """Scores captions of one clip with an image-text matching head, a model of one of the classes of `HEADS`.
 
-    Args:
-        model: one of the classes of `HEADS`, in evaluation mode.
-        aggregate: how the frames' probabilities become one score.
-        batch_size: pairs (frame, caption) in one forward pass.
-        prefilter: in retrieval, score only this many texts a clip, chosen by the checkpoint's own contrastive
-            embeddings (BLIP and BLIP-2); 0 scores all.
+    `aggregate`: how the frames' probabilities become one score. `batch_size`: pairs (frame, caption) in one forward
+    pass. `prefilter`: in retrieval, score only this many texts a clip, chosen by the checkpoint's own contrastive
+    embeddings (BLIP and BLIP-2); 0 scores all.
     """
 
     def __init__(

@@ -49,12 +49,9 @@ class CannotShare(Exception):
 class Prefix:
     """The model's state after a prompt, from which any number of endings is scored.
 
-    Raises CannotShare: the model's cache cannot be continued by several endings.
-
-    Args:
-        model: a generative transformers model in evaluation mode.
-        inputs: the processor's output for one whole prompt (batch of 1), on the model's device.
-        length: how many of its tokens belong to the prefix; at least 1, and all pixel placeholders must be among them.
+    `model`: generative, in evaluation mode. `inputs`: the processor's output for one whole prompt (batch of 1), on the
+    model's device; `length` of its tokens belong to the prefix, all pixel placeholders among them. Raises CannotShare:
+    the model's cache cannot be continued by several endings.
     """
 
     def __init__(self, model: TorchModel, inputs: Tensors, length: int) -> None:
@@ -79,13 +76,11 @@ class Prefix:
     def score(
         self, endings: Sequence[Sequence[int]], read: Read[T], *, only_last: bool, at_once: int = ENDINGS_AT_ONCE
     ) -> list[T]:
-        """What `read` keeps of the logits over each ending.
+        """What `read` keeps of the logits over each ending; they go through the model in batches sorted by length.
 
-        Args:
-            endings: token ids, none of them empty. They go through the model in batches sorted by length.
-            read: is given float32[len(ending), V], row j after token j; the last row alone with `only_last`.
-            only_last: compute the logits after the last token of each ending alone.
-            at_once: endings in one forward pass, at most; each of them needs its own copy of the prompt's keys.
+        `endings`: token ids, none of them empty; at most `at_once` in one forward pass, since each needs its own copy
+        of the prompt's keys. `read` is given float32[len(ending), V], row j after token j; with `only_last` the last
+        row alone.
         """
         import torch
 
@@ -225,14 +220,7 @@ def _state_size(cache: Cache) -> int:
 def score_unshared(
     model: TorchModel, inputs: Tensors, endings: Sequence[Sequence[int]], length: int, *, read: Read[T], only_last: bool
 ) -> list[T]:
-    """The same as `Prefix(model, inputs, length).score(...)`, each ending with its whole prompt and video.
-
-    Args:
-        model: a generative transformers model in evaluation mode.
-        inputs: the processor's output for one whole prompt.
-        endings: token ids, none of them empty.
-        length: how many tokens of the prompt stand before an ending.
-    """
+    """The same as `Prefix(model, inputs, length).score(...)`, each ending with its whole prompt and video."""
     import torch
 
     results = []

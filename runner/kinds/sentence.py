@@ -40,14 +40,8 @@ TASK = KindOption(
 class SentenceModel(Encoder):
     """What the encoders of sentence-transformers share: modalities, prompts, and the limit of captions.
 
-    Args:
-        model: of sentence-transformers.
-        name: what the user gave.
-        prompt_text: the prompt of captions instead of the checkpoint's query prompt; "none" leaves it out.
-        prompt_video: the prompt of clips instead of the checkpoint's document prompt.
-        adapter_task: by which the checkpoint chooses its adapters, for captions and clips alike.
-
-    Raises UsageError: it takes text only.
+    `prompt_text`, `prompt_video`: instead of the checkpoint's query and document prompts; "none" leaves one out.
+    `adapter_task`: by which the checkpoint chooses its adapters. Raises UsageError: it takes text only.
     """
 
     def __init__(

@@ -108,7 +108,7 @@ def long_clip(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_memory_does_not_grow_with_a_videos_length(long_clip: Path, scope: str) -> None:
     index = index_of(long_clip)
     assert index.n_frames == MINUTES * 60 * 25
-    visuals = [condition.visual for condition in parse("clean,visual:*,control:shuffled", scope=scope)]
+    visuals = [condition.visual for condition in parse("clean,visual:*,control:shuffled", Visual(scope=scope))]
     clip = Clip("v", "long.mp4", None, None) if scope == "clip" else Clip("v", "long.mp4", 150.0, 160.0)
     counter = Counter()
     tracemalloc.start()

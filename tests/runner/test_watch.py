@@ -103,7 +103,7 @@ def test_new_checkpoints_are_seen_until_interrupted(place: Path, tmp_path: Path)
         saved(place, training, 4)
 
     with pytest.raises(KeyboardInterrupt):
-        for checkpoint, _ in watching.watch(
+        for step, _ in watching.watch(
             training,
             str(place / "set"),
             ["verb_mc"],
@@ -111,7 +111,7 @@ def test_new_checkpoints_are_seen_until_interrupted(place: Path, tmp_path: Path)
             request=WatchOptions(output=tmp_path / "runs", store=place / "store", accept="all"),
             wait=wait,
         ):
-            steps.append(checkpoint.step)
+            steps.append(step)
     assert steps == [3, 4]
     assert not (tmp_path / "runs" / ".frames").exists()
 
@@ -142,7 +142,7 @@ def watched(place: Path, training: Path, stages: list[Callable[[], object]]) -> 
         told.append([])
 
     with pytest.raises(KeyboardInterrupt):
-        for checkpoint, outcome in watching.watch(
+        for step, outcome in watching.watch(
             training,
             str(place / "set"),
             ["verb_mc"],
@@ -151,7 +151,7 @@ def watched(place: Path, training: Path, stages: list[Callable[[], object]]) -> 
             wait=wait,
         ):
             if outcome is not None:
-                told[-1].append((checkpoint.step, outcome.error))
+                told[-1].append((step, outcome.error))
     return told
 
 

@@ -40,10 +40,10 @@ def watch(
     request = replace(request, limit=request.limit or None)
     errors: list[str] = []
     unsaved = 0
-    for checkpoint, outcome in watch_folder(
+    for number, outcome in watch_folder(
         checkpoints, dataset, names_in(config), find_set=api.named_set, request=request
     ):
-        step = f"step {checkpoint.step:>7}  "
+        step = f"step {number:>7}  "
         if outcome is None:
             unsaved += 1
             note(f"{step}is not saved whole yet")
