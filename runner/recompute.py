@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TypeGuard, cast
 
@@ -42,14 +42,11 @@ def contradictions(run: RunFolder, dataset: str | Path | None = None) -> list[st
     record = run.record
     limit = record.get("request", {}).get("limit")
     questions = cast(Questions, next(iter(record["set"].get("questions", {}).values()), "joined"))
-    loaded = load_set(
-        dataset if dataset is not None else record["set"]["dataset"],
-        run.configs,
-        record["set"]["split"],
-        limit=limit if isinstance(limit, int) else None,
-        questions=questions,
-    )
     stored = record["set"]["fingerprints"]
+    loaded = load_set(
+        dataset or record["set"]["dataset"], run.configs, record["set"]["split"],
+        limit=limit if isinstance(limit, int) else None, questions=questions,
+    )  # fmt: skip
     lines = [
         f"{config}: the set has other rows than those that were scored (fingerprint {loaded.fingerprints[config]}, the "
         f"run's is {stored.get(config)})"
@@ -140,7 +137,7 @@ def _denied_by_scores(run: RunFolder, loaded: LoadedSet) -> Iterator[str]:
         for score, robust in entry.get("robustness", {}).items():
             for group_name, gammas in robust.items():
                 own = again[config].get("robustness", {}).get(score, {}).get(group_name)
-                if json.dumps(_rounded(gammas), sort_keys=True) != json.dumps(_rounded(own), sort_keys=True):
+                if _rounded(gammas) != _rounded(own):
                     yield f"{config}: the robustness of {score} ({group_name}) is not that of the scores"
 
 
@@ -234,8 +231,4 @@ def _is_number(value: object) -> TypeGuard[float]:
 
 
 def _rounded(value: object) -> object:
-    if isinstance(value, Mapping):
-        return {key: _rounded(inner) for key, inner in value.items()}
-    if isinstance(value, Sequence) and not isinstance(value, str):
-        return [_rounded(inner) for inner in value]
-    return float(f"{value:.9g}") if _is_number(value) else value
+    return json.loads(json.dumps(value), parse_float=lambda text: float(f"{float(text):.9g}"))

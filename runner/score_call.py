@@ -117,21 +117,17 @@ def make_job(
         value = getattr(options, name)
         if isinstance(value, int) and value < 1:
             raise UsageError(f"--{name.replace('_', '-')} must be at least 1, not {value}")
+    one_machine = int(os.environ.get("WORLD_SIZE", 1)) <= int(os.environ.get("LOCAL_WORLD_SIZE", 1))
     for name, path in (("output", options.output), ("store", options.store)):
-        if path is not None and (address := address_of(path)) and not _one_machine():
+        if path is not None and (address := address_of(path)) and not one_machine:
             raise UsageError(f"--{name} {address}: processes of several machines need a folder that all of them see")
     accepted_checks(options.accept)
     configs = [config] if isinstance(config, str) else config
     source, kind = _model(str(model), options)
     kind_options = options_for(kind, {**_owners_options(kind, source, options), **options.options})
+    questions: Questions = "left out" if options.questions == "without" else "asked" if kind.asks else "joined"
     loaded = load_set(
-        dataset,
-        configs,
-        options.split,
-        limit=options.limit,
-        folder=folder,
-        questions=_questions(kind, options),
-        columns=options,
+        dataset, configs, options.split, limit=options.limit, folder=folder, questions=questions, columns=options
     )
     visual = Visual(profile=options.profile, seed=options.seed, scope=options.scope, order=options.order)
     return Job(
@@ -147,11 +143,6 @@ def make_job(
         options=options,
         request=request_record(model, dataset, configs, options),
     )
-
-
-def _one_machine() -> bool:
-    """Whether all processes of the launcher are here."""
-    return int(os.environ.get("WORLD_SIZE", 1)) <= int(os.environ.get("LOCAL_WORLD_SIZE", 1))
 
 
 def request_record(
@@ -170,12 +161,6 @@ def _model(name: str, options: ScoreOptions) -> tuple[ModelSource, Kind]:
         names.append(name)  # of a served model, which is no file here
     source = locate(name, revision=options.revision, names=tuple(names))
     return source, choose(source, options.kind)
-
-
-def _questions(kind: Kind, options: ScoreOptions) -> Questions:
-    if options.questions == "without":
-        return "left out"
-    return "asked" if kind.asks else "joined"
 
 
 def _sampling(kind: Kind, source: ModelSource, options: ScoreOptions) -> Sampling:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -47,11 +48,10 @@ def score_each(
     alone = int(os.environ.get("WORLD_SIZE", 1)) <= 1
     jobs: list[Job | str] = []
     for request in requests:
-        with Caught(alone) as caught:
+        with caught(alone) as errors:
             model, dataset, configs = request.model, request.dataset, request.configs
             jobs.append(make_job(model, dataset, configs, folder=find_set(dataset, configs), request=request.options))
-        if caught.error:
-            jobs.append(caught.error)
+        jobs += errors
     outcomes: list[RunOutcome] = []
     address = address_of(folder)
     frames = cache_dir() / "runs" / digest("frames", address).hex() if address else folder / FRAMES
@@ -59,9 +59,9 @@ def score_each(
         output = request.options.output or folder
         outcome = RunOutcome(request.name, request.model, output, error=job if isinstance(job, str) else "")
         if isinstance(job, Job):
-            with Caught(alone) as caught:
+            with caught(alone) as errors:
                 outcome = replace(outcome, result=score_job(job))
-            outcome = replace(outcome, error=caught.error)
+            outcome = replace(outcome, error="".join(errors))
             if job.kind.family != "text":  # those hold no weights
                 free_memory()
         outcomes.append(outcome)
@@ -99,26 +99,21 @@ def frames_key(job: Job) -> tuple[Path, Sampling] | None:
 _LOG = logging.getLogger(__name__)
 
 
-class Caught:
-    """Keeps what a block raises as a sentence (`--debug` logs where).
+@contextmanager
+def caught(enabled: bool = True) -> Iterator[list[str]]:
+    """Keeps what a block raises as a sentence in the list (`--debug` logs where).
 
     An interruption passes, and everything where it is not `enabled`.
     """
-
-    def __init__(self, enabled: bool = True) -> None:
-        self.enabled = enabled
-        self.error = ""
-
-    def __enter__(self) -> Caught:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> bool:
-        if not self.enabled or not isinstance(error, Exception):
-            return False
+    errors: list[str] = []
+    try:
+        yield errors
+    except Exception as error:
+        if not enabled:
+            raise
         plain = isinstance(error, VideoContrastError | OSError)
-        self.error = " ".join((str(error) if plain else f"unexpected {type(error).__name__}: {error}").split())
+        errors.append(" ".join((str(error) if plain else f"unexpected {type(error).__name__}: {error}").split()))
         _LOG.debug("a run failed", exc_info=error)
-        return True
 
 
 def free_memory() -> None:

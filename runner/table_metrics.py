@@ -136,6 +136,7 @@ def caption_matrix(members: Sequence[tuple[int, np.ndarray]]) -> np.ndarray:
 
 def _rotations(scored: TableScores) -> Numbers:
     """Where options were asked about in every rotation: the share of items that are right in all of them."""
+    from video_contrast.metrics import right_in_all_rotations
     from video_contrast.metrics.ranks import choice_ranks
 
     if scored.parts_of is None:
@@ -150,8 +151,9 @@ def _rotations(scored: TableScores) -> Numbers:
             hits.setdefault(name, np.zeros(len(items)))[at] = choice_ranks(row, np.array([item.label])).hit(1)[0]
     if len(hits) < 2:
         return {}
-    shares = _right_in_all("rotations", np.column_stack(list(hits.values())), [item.cluster for item in items])
-    return shares | {"rotations": len(hits)}
+    clusters = [item.cluster for item in items]
+    shares = right_in_all_rotations(np.column_stack(list(hits.values())), clusters=clusters, interval=True)
+    return _right_in_all("rotations", shares, "right_in_all") | {"rotations": len(hits)}
 
 
 def _clips(scored: TableScores) -> Numbers:
@@ -174,18 +176,17 @@ def _all_answered(scored: TableScores, name: str, owners: Sequence[object]) -> N
 
     {} where each has one question.
     """
-    hits: dict[object, list[float]] = {}
-    clusters = {}
-    hit_of = item_hits(scored)
-    for item, owner in zip(scored.items, owners, strict=True):
-        hits.setdefault(owner, []).append(hit_of[item.id][0])
-        clusters[owner] = item.cluster
-    if len(hits) == len(scored.items) or not hits:
+    from video_contrast.metrics import consistency
+
+    if len(set(owners)) == len(owners):
         return {}
-    table = np.ones((len(hits), max(map(len, hits.values()))))  # what is not asked is not wrong
-    for at, own in enumerate(hits.values()):
-        table[at, : len(own)] = own
-    return _right_in_all(f"of_{name}", table, list(clusters.values())) | {f"{name}s": len(hits)}
+    hit_of, items = item_hits(scored), scored.items
+    cluster_of = dict(zip(owners, (item.cluster for item in items), strict=True))
+    shares = consistency(
+        [hit_of[item.id][0] for item in items], [repr(owner) for owner in owners],
+        videos=[cluster_of[owner] for owner in owners], interval=True,
+    )  # fmt: skip
+    return _right_in_all(f"of_{name}", shares, "consistency") | {f"{name}s": shares["n_clusters"]}
 
 
 def _over_verbs(scored: TableScores) -> Numbers:
@@ -206,12 +207,9 @@ def _over_verbs(scored: TableScores) -> Numbers:
     return {name: shares.estimate, **interval_keys(name, shares), f"chance_{name}": chance, "verbs": len(times)}
 
 
-def _right_in_all(name: str, hits: np.ndarray, clusters: Sequence[str]) -> Numbers:
-    """The share of rows of hits without a miss, with its interval."""
-    from video_contrast.metrics import right_in_all_rotations
-
-    shares = right_in_all_rotations(hits, clusters=clusters, interval=True)
-    return {f"right_in_all_{name}{side}": shares[f"right_in_all{side}"] for side in ("", "_low", "_high")}
+def _right_in_all(name: str, shares: Mapping[str, float | None], figure: str) -> Numbers:
+    """A figure with its interval, under the name that it has in `metrics.json`."""
+    return {f"right_in_all_{name}{side}": shares[f"{figure}{side}"] for side in ("", "_low", "_high")}
 
 
 def item_hits(scored: TableScores) -> dict[str, tuple[float, str]]:

@@ -17,7 +17,7 @@ from video_contrast.runner.options import WatchOptions
 from video_contrast.runner.run_directory import is_of
 from video_contrast.runner.score_call import make_job, request_record, score_job
 from video_contrast.runner.sets import load_set
-from video_contrast.runner.several_runs import FRAMES, Caught, FindSet, RunOutcome, frames_key, free_memory
+from video_contrast.runner.several_runs import FRAMES, FindSet, RunOutcome, caught, frames_key, free_memory
 from video_contrast.storage import RunFolder
 
 
@@ -60,13 +60,13 @@ def watch(
                 options = replace(request, output=place, progress=False)
                 outcome = RunOutcome(checkpoint.name, str(checkpoint), place)
                 if not _is_done(place, files, request_record(checkpoint, dataset, configs, options)):
-                    with Caught() as caught:
+                    with caught() as errors:
                         folder_of_set = find_set(dataset, configs)
                         job = make_job(checkpoint, dataset, configs, folder=folder_of_set, request=options)
                         if frames is None and (key := frames_key(job)):
                             frames = FrameStore.on(request.output / FRAMES, key[0])
                         outcome = replace(outcome, result=score_job(replace(job, frames=frames)))
-                    outcome = replace(outcome, error=caught.error)
+                    outcome = replace(outcome, error="".join(errors))
                     free_memory()
                 # A run whose folder is removed, because the checkpoint was written anew, is made again.
                 seen[checkpoint] = files, place.exists()

@@ -26,39 +26,15 @@ from video_contrast.runner.kinds.base import (
 from video_contrast.runner.kinds.recipes import generative_types
 
 __all__ = [
-    "ClipFrames",
-    "DualEncoder",
-    "Encoder",
-    "Kind",
-    "LateJoinEncoder",
-    "KindOption",
-    "PairScorer",
-    "ScoreResult",
-    "LoadOptions",
-    "ModelSource",
-    "TextScorer",
-    "all_kinds",
-    "choose",
-    "kind",
-    "options_for",
-]
+    "ClipFrames", "DualEncoder", "Encoder", "Kind", "LateJoinEncoder", "KindOption", "PairScorer", "ScoreResult",
+    "LoadOptions", "ModelSource", "TextScorer", "all_kinds", "choose", "kind", "options_for",
+]  # fmt: skip
 
-# One file of this folder a line. Importing them imports neither torch nor transformers.
+# Files of this folder. Importing them imports neither torch nor transformers.
 MODULES = (
-    "dual_encoder",
-    "xclip",
-    "video_dual",
-    "sentence",
-    "precomputed",
-    "baselines",
-    "matching",
-    "generative",
-    "served",
-    "served_embeddings",
-    "reranker",
-    "generated",
-    "late_interaction",
-)
+    "dual_encoder", "xclip", "video_dual", "sentence", "precomputed", "baselines", "matching", "generative", "served",
+    "served_embeddings", "reranker", "generated", "late_interaction",
+)  # fmt: skip
 # Classes of sentence-transformers whose kind is another than that of embedders.
 SAVED_AS = {"CrossEncoder": "reranker", "MultiVectorEncoder": "late_interaction"}
 # In a repository's `auto_map`, and at the end of the name of its class: its models write text.
@@ -154,15 +130,15 @@ def options_for(model_kind: Kind, values: KindOptions) -> KindOptions:
     """
     known = {option.name: option for option in model_kind.options}
     for name, value in values.items():
+        flag = "--" + name.replace("_", "-")
         if name not in known:
-            flag = "--" + name.replace("_", "-")
             having = ", ".join("--" + other.replace("_", "-") for other in known) or "none"
             raise UsageError(f"{flag} is not an option of the kind {model_kind.name} (it has: {having})")
         option = known[name]
         if option.choices and value not in option.choices:
-            raise UsageError(f"--{name.replace('_', '-')} {value!r} is not one of {', '.join(option.choices)}")
+            raise UsageError(f"{flag} {value!r} is not one of {', '.join(option.choices)}")
         if not isinstance(value, option.type) and not (option.type is float and isinstance(value, int)):
-            raise UsageError(f"--{name.replace('_', '-')} {value!r} is not {option.type.__name__}")
+            raise UsageError(f"{flag} {value!r} is not {option.type.__name__}")
         if isinstance(value, float) and not math.isfinite(value):
-            raise UsageError(f"--{name.replace('_', '-')} must be a finite number, not {value}")
+            raise UsageError(f"{flag} must be a finite number, not {value}")
     return {name: values.get(name, option.default) for name, option in known.items()}

@@ -272,27 +272,24 @@ class TextScorer(Model):
         Only a baseline that stands for what a set gives away may learn from their labels.
 
         Args:
-            items: the items with their labels.
-            config: their config.
-            condition: the condition.
+            items, config, condition: the items with their labels, and where they stand.
         """
 
     @abstractmethod
     def similarity(self, video_ids: Sequence[str], text_ids: Sequence[str], texts: Sequence[str]) -> np.ndarray:
-        """float64[N, M]: every clip with every text. Ids are those of the set (`item` and `item#caption`).
+        """float64[N, M]: every clip with every text.
 
         Args:
-            video_ids: n ids of clips.
-            text_ids: m ids of texts.
-            texts: m texts.
+            video_ids: n ids of clips, those of the set.
+            text_ids: m ids of texts, `item#caption`.
+            texts: the m texts.
         """
 
     def score_item(self, item_id: str, video_id: str, captions: Sequence[str]) -> np.ndarray:
-        """float64[k]: the candidates of one multiple-choice item (`text_ids` are `item#0`, `item#1` ...).
+        """float64[k]: the candidates of one multiple-choice item.
 
         Args:
-            item_id: of the item.
-            video_id: of its clip.
+            item_id, video_id: those of the set; the candidates' `text_ids` are `item#0`, `item#1` ...
             captions: k candidates.
         """
         return np.asarray(self.similarity([video_id], [f"{item_id}#{i}" for i in range(len(captions))], captions)[0])
@@ -314,15 +311,8 @@ def kind_options(declared: type) -> tuple[KindOption, ...]:
     """The options that a dataclass declares (see `video_contrast.options`); its `NOT_NUMERIC` change no number."""
     without_effect = getattr(declared, "NOT_NUMERIC", ())
     return tuple(
-        KindOption(
-            name,
-            type(option.default),
-            option.default,
-            option.help,
-            choices=option.choices,
-            numeric=name not in without_effect,
-        )
-        for name, option in options_of(declared).items()
+        KindOption(name, type(o.default), o.default, o.help, choices=o.choices, numeric=name not in without_effect)
+        for name, o in options_of(declared).items()
     )
 
 
@@ -377,7 +367,7 @@ KINDS: dict[str, Kind] = {}
 
 
 def kind(name: str, *, family: Family, summary: str, **facts: Any) -> Callable[[Loader], Loader]:  # fields of `Kind`
-    """Registers a loader as the kind `name`; `facts` are the other fields of `Kind`.
+    """Registers a loader as the kind `name`.
 
     Args:
         name: for `--kind`.
@@ -420,11 +410,9 @@ class ModelSource:
     @property
     def dtype(self) -> str:
         """The dtype that the config names, at its top or for the text model; "float32" where it names another."""
-        configs = [self.config, self.config.get("text_config") or {}]
-        named = next(
-            (config[key] for config in configs for key in ("dtype", "torch_dtype") if config.get(key)), "float32"
-        )
-        return str(named) if named in ("bfloat16", "float16") else "float32"
+        configs = (self.config, self.config.get("text_config") or {})
+        named = [config[key] for config in configs for key in ("dtype", "torch_dtype") if config.get(key)]
+        return str(named[0]) if named and named[0] in ("bfloat16", "float16") else "float32"
 
 
 @dataclass(frozen=True)

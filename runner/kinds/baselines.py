@@ -14,13 +14,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from video_contrast import seeds
-from video_contrast.audit.blind_models import (
-    BLIND_MODELS,
-    TrigramModel,
-    cross_fitted,
-    folds_of,
-    strongest_blind_scores,
-)
+from video_contrast.audit import blind_models
 from video_contrast.causal_lm import log_probabilities, token_rows
 from video_contrast.files import JsonObject
 from video_contrast.runner.kinds.base import (
@@ -86,15 +80,12 @@ class Blind(TextScorer):
 
     def begin_items(self, items: Sequence[LabelledItem], *, config: str = "", condition: str = "clean") -> None:
         """Fits the blind models of the audit to the items."""
-        clusters = [item.cluster for item in items]
         if self.language_model:
             return
-        summary, scores = strongest_blind_scores(
-            [item.candidates for item in items],
-            [item.label for item in items],
-            [item.kinds for item in items],
-            clusters=clusters,
-        )
+        summary, scores = blind_models.strongest_blind_scores(
+            [item.candidates for item in items], [item.label for item in items], [item.kinds for item in items],
+            clusters=[item.cluster for item in items],
+        )  # fmt: skip
         self.models[f"{config}, {condition}"] = summary
         self.of_item = {item.id: of_item for item, of_item in zip(items, scores, strict=True)}
 
@@ -105,8 +96,10 @@ class Blind(TextScorer):
         else:
             unique = tuple(self.texts or sorted(set(texts)))
             if unique not in self.of_texts:  # conditions that differ in the video alone share their texts
-                fold = folds_of(unique, min(5, len(unique)), 0)
-                scores = cross_fitted([[text] for text in unique], fold, BLIND_MODELS["trigrams"].fit)
+                fold = blind_models.folds_of(unique, min(5, len(unique)), 0)
+                scores = blind_models.cross_fitted(
+                    [[text] for text in unique], fold, blind_models.BLIND_MODELS["trigrams"].fit
+                )
                 self.of_texts[unique] = {text: float(score[0]) for text, score in zip(unique, scores, strict=True)}
             row = [self.of_texts[unique][text] for text in texts]
         return np.tile(np.array(row, np.float64), (len(video_ids), 1))
@@ -117,7 +110,7 @@ class Blind(TextScorer):
             return np.array([self.of_text[text] for text in captions], np.float64)
         if item_id in self.of_item:
             return self.of_item[item_id]
-        return TrigramModel([text for text in self.texts if text not in captions]).score(captions)
+        return blind_models.TrigramModel([text for text in self.texts if text not in captions]).score(captions)
 
 
 class CausalLM:

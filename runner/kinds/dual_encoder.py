@@ -41,17 +41,9 @@ from video_contrast.runner.kinds.loading import (
 from video_contrast.untyped import Processor, TorchModel
 
 ARCHITECTURES = (
-    "CLIPModel",
-    "SiglipModel",
-    "Siglip2Model",
-    "MetaClip2Model",
-    "AlignModel",
-    "AltCLIPModel",
-    "ChineseCLIPModel",
-    "GroupViTModel",
-    "VisionTextDualEncoderModel",
-    "Aimv2Model",
-)
+    "CLIPModel", "SiglipModel", "Siglip2Model", "MetaClip2Model", "AlignModel", "AltCLIPModel", "ChineseCLIPModel",
+    "GroupViTModel", "VisionTextDualEncoderModel", "Aimv2Model",
+)  # fmt: skip
 JOIN_BLOCK = 1 << 24  # numbers in one block of a pooled join, so that memory stays bounded
 
 
@@ -116,22 +108,17 @@ class ImageTextEncoder(DualEncoder):
                 part = {name: value[begin : begin + self.batch_size] for name, value in stacked.items()}
                 output = self.model.get_image_features(**on_device(part, self.model))
                 rows.append(unit(pooled(output)).cpu())
-        frames = to_numpy(torch.cat(rows))
-        if self.pooling == "mean":
-            clips = np.split(frames, np.cumsum(counts)[:-1])
-            # In float64, so that the order of the frames cannot show: a bag of frames is one to the last bit.
-            means = np.stack([clip.mean(axis=0, dtype=np.float64) for clip in clips])
-            return unit_rows(means).astype(np.float32)
-        if len(set(counts)) > 1:
+        if self.pooling != "mean" and len(set(counts)) > 1:
             raise VideoContrastError(f"--pooling {self.pooling} needs as many frames of every clip, not {set(counts)}")
-        return frames.reshape(len(prepared), -1)
+        clips = np.split(to_numpy(torch.cat(rows)), np.cumsum(counts)[:-1])
+        return np.stack([self.pool_frames(clip) for clip in clips])
 
     def pool_frames(self, rows: np.ndarray) -> np.ndarray:
-        """As `encode_prepared` pools them: the mean, or all frames side by side."""
+        """Their mean, of length 1; all frames side by side where the pooling depends on the caption."""
         if self.pooling != "mean":
             return rows.reshape(-1)
-        mean = unit_rows(rows.mean(axis=0, dtype=np.float64)[None])
-        return mean.astype(np.float32).reshape(-1)
+        # In float64, so that the order of the frames cannot show: a bag of frames is one to the last bit.
+        return unit_rows(rows.mean(axis=0, dtype=np.float64)[None])[0].astype(np.float32)
 
     def encode_texts(self, texts: Sequence[str]) -> np.ndarray:
         """float32[M, D], rows of length 1."""

@@ -342,6 +342,12 @@ def check_torchvision() -> None:
         ) from error
 
 
+TESTED = (
+    "Qwen2VLForConditionalGeneration", "Qwen2_5_VLForConditionalGeneration", "Qwen3VLForConditionalGeneration",
+    "LlavaOnevisionForConditionalGeneration", "LlavaNextVideoForConditionalGeneration",
+    "InternVLForConditionalGeneration", "SmolVLMForConditionalGeneration", "Gemma3ForConditionalGeneration",
+    "Qwen3_5ForConditionalGeneration", "Lfm2VlForConditionalGeneration", "Qwen2_5OmniThinkerForConditionalGeneration",
+)  # fmt: skip
 # Whole speaking models, of which only the part that reads and writes is loaded.
 THINKERS = {
     "qwen2_5_omni": "Qwen2_5OmniThinkerForConditionalGeneration",
@@ -357,19 +363,7 @@ THINKERS = {
     model_types=types_in("tested", "expected"),
     asks=True,
     options=kind_options(ScoringOptions),
-    tested=(
-        "Qwen2VLForConditionalGeneration",
-        "Qwen2_5_VLForConditionalGeneration",
-        "Qwen3VLForConditionalGeneration",
-        "LlavaOnevisionForConditionalGeneration",
-        "LlavaNextVideoForConditionalGeneration",
-        "InternVLForConditionalGeneration",
-        "SmolVLMForConditionalGeneration",
-        "Gemma3ForConditionalGeneration",
-        "Qwen3_5ForConditionalGeneration",
-        "Lfm2VlForConditionalGeneration",
-        "Qwen2_5OmniThinkerForConditionalGeneration",
-    ),
+    tested=TESTED,
     version="3",
 )
 def load(source: ModelSource, settings: LoadOptions) -> GenerativeScorer:

@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple, cast
+from typing import Any, NamedTuple
 
 from video_contrast.files import Json, JsonObject
 from video_contrast.runner.kinds.base import ModelSource
@@ -130,24 +130,13 @@ def all_recipes() -> tuple[Recipe, ...]:
     for row in _table("lines.tsv"):
         value = int(row["value"]) if row["value"].isdigit() else row["value"]
         lines.setdefault(row["family"], {})[row["line"]] = Line(value, row["source"], row["config"])
-    owners = {
-        row["family"]: OwnerFrames(
-            int(row["frames"]),
-            float(row["fps"]) if row["fps"] else None,
-            int(row["least"] or 1),
-            int(row["multiple"] or 1),
-            cast(Policy, row["policy"]),
-            row["source"],
-            side=int(row["side"] or 0),
-            least_tokens=int(row["least_tokens"] or 0),
-            most_tokens=int(row["most_tokens"] or 0),
-            clip_tokens=int(row["clip_tokens"] or 0),
-            rounding=cast(Rounding, row["rounding"] or "down"),
-            prompt=row["prompt"].replace(r"\n", "\n"),
-            option=row["option"],
-        )
-        for row in _table("owners.tsv")
-    }
+    owners = {}
+    for row in _table("owners.tsv"):
+        cells: dict[str, Any] = {name: int(cell) if cell.isdigit() else cell for name, cell in row.items() if cell}
+        cells = {"least": 1, "multiple": 1} | cells | {"prompt": row["prompt"].replace(r"\n", "\n")}
+        cells["fps"] = float(row["fps"]) if row["fps"] else None
+        family = cells.pop("family")
+        owners[family] = OwnerFrames(**cells)
     return tuple(
         Recipe(
             row["family"],
