@@ -27,11 +27,7 @@ class MajorityVote(TypedDict):
 
 
 def majority_vote(
-    votes: Votes,
-    labels: Sequence[Hashable] | None = None,
-    *,
-    clusters: Values = None,
-    interval: bool = False,
+    votes: Votes, labels: Sequence[Hashable] | None = None, *, clusters: Values = None, interval: bool = False
 ) -> MajorityVote:
     """The answer that most annotators of each item gave, and its accuracy.
 

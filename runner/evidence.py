@@ -84,9 +84,7 @@ class FirstInputs:
     @property
     def token_ids(self) -> list[int]:
         """What the largest embedding was given, one call after the other; [] without one."""
-        if not self.ids:
-            return []
-        calls = max(self.ids.values(), key=lambda of_layer: of_layer[0])[1]
+        calls = max(self.ids.values(), key=lambda of_layer: of_layer[0], default=(0, []))[1]
         return [int(value) for call in calls for value in call.ravel()]
 
 

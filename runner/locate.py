@@ -85,7 +85,7 @@ def _adapted(name: str, path: Path, revision: str, option: str) -> ModelSource:
             f"{option} {name} adapts {base_name}, which is itself a folder of adapters; merge that one first"
         )
     adapters.check_base(path, base, base.revision)
-    files = {**base.files, **_of_adapter(path)}
+    files = {**base.files, **{f"adapter/{name}": size for name, size in signature(path).items()}}
     both = hashlib.sha256(f"{base.revision} {revision or digest_of(path)}".encode()).hexdigest()[:40]
     return replace(base, name=name, revision=both, adapter=path, files=files)
 
@@ -125,12 +125,9 @@ def signature(path: Path) -> dict[str, list[int]]:
 
 def files_of(source: ModelSource) -> dict[str, list[int]]:
     """`signature` of a model's files as they are now, those of its adapters included; {} of a model without files."""
-    of_adapter = _of_adapter(source.adapter) if source.adapter else {}
-    return (signature(source.path) if source.path else {}) | of_adapter
-
-
-def _of_adapter(path: Path) -> dict[str, list[int]]:
-    return {f"adapter/{name}": size for name, size in signature(path).items()}
+    adapter = signature(source.adapter) if source.adapter else {}
+    own = signature(source.path) if source.path else {}
+    return own | {f"adapter/{name}": size for name, size in adapter.items()}
 
 
 def _files(path: Path) -> list[Path]:

@@ -25,13 +25,7 @@ from video_contrast.runner.shared_frames import frames_by_themselves
 from video_contrast.runner.table_scores import TableScorer
 from video_contrast.storage import RunFolder
 from video_contrast.storage.run_notes import WITH_ITS_GROUP
-from video_contrast.storage.run_records import (
-    ModelRecord,
-    RunRecord,
-    SamplingRecord,
-    ScoredSet,
-    ScoreRow,
-)
+from video_contrast.storage.run_records import ModelRecord, RunRecord, SamplingRecord, ScoredSet, ScoreRow
 from video_contrast.version import __version__
 from video_contrast.video import frame_grid
 
@@ -101,22 +95,19 @@ def _nothing_scored(run: Run, group: Group, missing: dict[str, str]) -> VideoCon
     )
 
 
-def _embeddings(run: Run) -> dict[str, str]:
-    """Where the rows of the store are that the run read."""
-    store = run.job.options.store or run.job.store
-    return {"store": address_of(store) or str(store.resolve()), "space": run.space, "keys": VERSION}
-
-
 def _record(run: Run, scorer: TableScorer, missing: dict[str, str], *, seconds: float) -> RunRecord:
     """The content of `run.json`."""
     job, plan, counts = run.job, run.plan, run.total
+    store = job.options.store or job.store
     entry: RunRecord = {
         "version": __version__,
         "request": job.request,
         "model": cast(ModelRecord, {**model_facts(job, run.model), **_model_counts(run)}),
         "set": _scored_set(job),
         "sampling": cast(SamplingRecord, asdict(job.sampling)),
-        "embeddings": _embeddings(run) if isinstance(run.model, Encoder) else {},
+        "embeddings": {"store": address_of(store) or str(store.resolve()), "space": run.space, "keys": VERSION}
+        if isinstance(run.model, Encoder)
+        else {},
         "conditions": {
             name: {"group": condition.group, "visual": asdict(condition.visual), "text": asdict(condition.text)}
             for name, condition in {table.condition.name: table.condition for table in plan.tables}.items()
@@ -137,10 +128,10 @@ def _record(run: Run, scorer: TableScorer, missing: dict[str, str], *, seconds: 
             "frames_converted": counts.decode.converted,
             "visual_encodings": counts.visual_encodings,
             **({"frame_encodings": counts.frame_encodings} if counts.frame_encodings else {}),
-            "visual_encodings_planned": run.total.planned["visual_encodings"],
-            "visual_encodings_in_all": plan.n_views if run.total.videos else 0,
+            "visual_encodings_planned": counts.planned["visual_encodings"],
+            "visual_encodings_in_all": plan.n_views if counts.videos else 0,
             "text_encodings": counts.text_encodings,
-            "text_encodings_planned": run.total.planned["text_encodings"],
+            "text_encodings_planned": counts.planned["text_encodings"],
             "text_encodings_in_all": len(plan.texts),
             "batches": counts.batches,
         },
@@ -177,16 +168,12 @@ def _scored_set(job: Job) -> ScoredSet:
         "fingerprints": job.loaded.fingerprints,
         "items": sum(len(group.items) for group in job.loaded.groups),
     }
-    with_questions = [group for group in job.loaded.groups if group.questions]
-    if with_questions:
-        entry["questions"] = {group.config: group.questions for group in with_questions}
-    prompts = {
-        group.config: sorted({item.question.prompt for item in group.items if item.question})
-        for group in with_questions
-        if group.questions == "asked"
-    }
-    if prompts:
-        entry["prompts"] = prompts
+    if used := {group.config: group.questions for group in job.loaded.groups if group.questions}:
+        entry["questions"] = used
+    asked = [group for group in job.loaded.groups if group.questions == "asked"]
+    if asked:
+        prompts = ((g.config, {item.question.prompt for item in g.items if item.question}) for g in asked)
+        entry["prompts"] = {config: sorted(own) for config, own in prompts}
     return entry
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 
 from video_contrast import seeds
 from video_contrast.errors import VideoContrastError
@@ -76,16 +77,15 @@ class Plan:
         They depend on the plan alone, not on what is done already or by how many processes, so that every row is
         computed in the same company and comes out the same to the last bit.
         """
-        chunks: list[tuple[Clip, ...]] = []
-        current: list[Clip] = []
-        held = 0
+        chunks: list[list[Clip]] = []
+        held = size
         for clip, visuals in self.views.items():
-            current.append(clip)
-            held += len(visuals)
             if held >= size:
-                chunks.append(tuple(current))
-                current, held = [], 0
-        return [*chunks, tuple(current)] if current else chunks
+                chunks.append([])
+                held = 0
+            chunks[-1].append(clip)
+            held += len(visuals)
+        return [tuple(clips) for clips in chunks]
 
     def cost(self) -> dict[str, int]:
         """The plan in numbers."""
@@ -164,17 +164,13 @@ def _texts(group: Group, condition: Condition, folder: RunFolder | None, fingerp
 def _perturbed(group: Group, plain: Texts, text: Text) -> Texts:
     from video_contrast.perturbations.text import perturb_captions
 
-    flat: list[str] = []
-    ids: list[str] = []
-    places: list[int] = []
-    for item, own in zip(group.items, plain, strict=True):
-        flat.extend(own)
-        ids.extend([item.drawn_by] * len(own))
-        places.extend(range(len(own)))
+    flat = [caption for own in plain for caption in own]
+    ids = [item.drawn_by for item, own in zip(group.items, plain, strict=True) for _ in own]
+    places = [place for own in plain for place in range(len(own))]
     assert text.name is not None
     changed = perturb_captions(flat, text.name, ids=ids, caption_indices=places, seed=text.seed, profile=text.profile)
     rest = iter(changed)
-    return tuple(tuple(next(rest) for _ in own) for own in plain)
+    return tuple(tuple(islice(rest, len(own))) for own in plain)
 
 
 def share_changed(table: PlannedTable) -> float | None:

@@ -83,17 +83,10 @@ def run_requests(
         missing = [key for key in ("model", "dataset") if not values.get(key)]
         if missing:
             raise UsageError(f"{place} has no {missing[0]}")
-        requests.append(
-            RunRequest(
-                name,
-                model=str(values["model"]),
-                dataset=str(values["dataset"]),
-                configs=_configs(values.get("config"), place),
-                options=replace(
-                    own, output=own.output if "output" in values else output / name, progress=options.progress
-                ),
-            )
-        )
+        place_of_run = own.output if "output" in values else output / name
+        options_of_run = replace(own, output=place_of_run, progress=options.progress)
+        configs = _configs(values.get("config"), place)
+        requests.append(RunRequest(name, str(values["model"]), str(values["dataset"]), configs, options_of_run))
     folders = [request.options.output for request in requests]
     twice = next((folder for n, folder in enumerate(folders) if folder in folders[:n]), None)
     if twice is not None:
@@ -110,9 +103,8 @@ def _own_options(values: GivenOptions, usual: ScoreOptions, place: str) -> Score
             allowed = [*OWN, *(name for name in known if name not in NOT_OF_ONE_RUN), *sorted(of_kinds)]
             raise unknown_name(f"option of {place}", key, allowed)
     fields = {key: _checked(known[key], value, place) for key, value in values.items() if key in known}
+    own = replace(usual, **bind(ScoreOptions, fields, place))
     more = {key: value for key, value in values.items() if key not in known}
-    merged = bind(ScoreOptions, fields, place)
-    own = replace(usual, **merged)
     return replace(own, options={**usual.options, **more}) if more else own
 
 

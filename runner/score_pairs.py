@@ -272,11 +272,7 @@ def _at_once(parallel: int, keep: Submit) -> Iterator[Submit]:
 
 
 def _score(
-    model: PairScorer,
-    prefilter: Prefilter | None,
-    clip: ClipFrames | None,
-    request: ScoreRequest,
-    counts: RunCounts,
+    model: PairScorer, prefilter: Prefilter | None, clip: ClipFrames | None, request: ScoreRequest, counts: RunCounts
 ) -> ScoreResult:
     # Each text once, so that equal ones tie exactly whatever stands beside them; options of one prompt are left alone.
     alone = request.question is None and not model.together

@@ -105,11 +105,8 @@ def shown_input(job: Job) -> JsonObject:
     probe = make_probe(run)
     if not probe.clips:
         raise VideoContrastError(f"no clip of {job.loaded.name} could be read, so there is no input to show")
-    item = {
-        "video_id": probe.clips[0].video_id,
-        "captions": list(probe.items[0][0] if probe.items else probe.captions_of(0)),
-    }
-    return shown | {"item": item, "input": probe.rendered}
+    captions = list(probe.items[0][0] if probe.items else probe.captions_of(0))
+    return shown | {"item": {"video_id": probe.clips[0].video_id, "captions": captions}, "input": probe.rendered}
 
 
 def loaded_run(job: Job) -> Run:

@@ -165,8 +165,7 @@ def encode_frames(
 
     read = feed(shards, work, workers=reader.workers, ahead=reader.workers, depth=encoding.batch_size)
     for (number, _), prepared in read:
-        pairs = list(prepared)
-        if pairs:
+        if pairs := list(prepared):
             rows = batcher(encoding.model.encode_prepared, [ready for _, ready in pairs])
             encoding.counts.frame_encodings += len(pairs)
             encoding.store.put([key for key, _ in pairs], rows, np.zeros((len(pairs), 1), np.int64))

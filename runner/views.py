@@ -98,14 +98,12 @@ def views_of(
     """
     footage = footage_of(root, clip)
     needs = [_need(visual, clip, footage, sampling) for visual in visuals]
-    numbers = _union(needs)
-    pictures = blank(0)
+    numbers = np.unique(np.concatenate([need.sources for need in needs]))
+    pictures, accept = blank(0), sampling.accept_damaged
     if len(numbers):
-        accept = sampling.accept_damaged
         pictures = decoded(clip, footage, numbers.tolist(), store, counter=counter, accept_damaged=accept)
-    former: tuple[object, ...] | None = None
+    former, first = None, footage.span[0]
     for need in needs:
-        first = footage.span[0]
         times = tuple((footage.times[first + need.shown] - footage.times[first]).tolist())
         coding = _coding(need.visual)
         if coding is None or coding != former:
@@ -128,11 +126,8 @@ def held_bytes(root: Path, clip: Clip, visuals: Sequence[Visual], sampling: Samp
     `root, clip, visuals, sampling`: as of `views_of`, which raises the same.
     """
     footage = footage_of(root, clip)
-    return footage.frame_bytes * len(_union([_need(visual, clip, footage, sampling) for visual in visuals]))
-
-
-def _union(needs: Sequence[_Need]) -> np.ndarray:
-    return np.unique(np.concatenate([need.sources for need in needs]))
+    sources = [_need(visual, clip, footage, sampling).sources for visual in visuals]
+    return footage.frame_bytes * len(np.unique(np.concatenate(sources)))
 
 
 def _need(visual: Visual, clip: Clip, footage: AnyFootage, sampling: Sampling) -> _Need:
@@ -167,10 +162,8 @@ def _condition(visual: Visual, footage: AnyFootage) -> tuple[VideoCondition, int
 
 
 def _control(visual: Visual, clip: Clip, numbers: np.ndarray, middle: int) -> np.ndarray:
-    if visual.name == "blind":
-        return np.full(len(numbers), -1, np.int64)
-    if visual.name == "one_frame":
-        return np.full(len(numbers), middle, np.int64)
+    if visual.name in ("blind", "one_frame"):
+        return np.full(len(numbers), -1 if visual.name == "blind" else middle, np.int64)
     if visual.name == "reversed":
         return numbers[::-1].copy()
     stream = seeds.stream(visual.seed, "control:shuffled", "1", clip.video_id, clip.start, clip.end)
@@ -199,13 +192,7 @@ def blank(count: int) -> np.ndarray:
 
 
 def _frames(
-    need: _Need,
-    clip: Clip,
-    pictures: np.ndarray,
-    numbers: np.ndarray,
-    *,
-    footage: AnyFootage,
-    perturb_on: str | None,
+    need: _Need, clip: Clip, pictures: np.ndarray, numbers: np.ndarray, *, footage: AnyFootage, perturb_on: str | None
 ) -> np.ndarray:
     visual = need.visual
     if visual.name == "blind":
@@ -213,15 +200,9 @@ def _frames(
     if visual.name is None or visual.is_control:
         return pictures[np.searchsorted(numbers, need.numbers)]
     condition, origin, length = _condition(visual, footage)
-    return np.asarray(
-        condition.frames(
-            pictures[np.searchsorted(numbers, need.sources)],
-            need.sources - origin,
-            footage.span[0] + need.shown - origin,
-            length,
-            video_id=clip.video_id,
-            start=clip.start,
-            end=clip.end,
-            device=perturb_on,
-        )
-    )
+    frames = condition.frames(
+        pictures[np.searchsorted(numbers, need.sources)], need.sources - origin,
+        footage.span[0] + need.shown - origin, length,
+        video_id=clip.video_id, start=clip.start, end=clip.end, device=perturb_on,
+    )  # fmt: skip
+    return np.asarray(frames)

@@ -35,10 +35,7 @@ Fact: TypeAlias = int | float | dict[str, str]  # a number, or ids of clips, eac
 
 
 def dry_run(
-    model: str | Path,
-    dataset: str | Path,
-    request: TeachOptions,
-    prices: Prices = (None, None),
+    model: str | Path, dataset: str | Path, request: TeachOptions, prices: Prices = (None, None)
 ) -> dict[str, Fact]:
     """Counts and measures.
 

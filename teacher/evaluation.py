@@ -77,12 +77,7 @@ class Measured:
 
 
 @torch.no_grad()  # type: ignore[untyped-decorator]  # torch is not followed
-def measure(
-    pairs: Pairs,
-    part: Part,
-    tokens: Tokenizer,
-    options: TrainingOptions,
-) -> Measured:
+def measure(pairs: Pairs, part: Part, tokens: Tokenizer, options: TrainingOptions) -> Measured:
     """Measures a model; under `torchrun` the processes share the batches out, and all return the same.
 
     `options`: of the training; of its batches, too, since in the set's own order the captions of one clip stand

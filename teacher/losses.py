@@ -125,12 +125,7 @@ def _scaled(similarities: torch.Tensor, temperature: torch.Tensor | float) -> to
 
 
 def losses(
-    cosines: torch.Tensor,
-    square: torch.Tensor,
-    temperature: torch.Tensor,
-    batch: Batch,
-    *,
-    options: TrainingOptions,
+    cosines: torch.Tensor, square: torch.Tensor, temperature: torch.Tensor, batch: Batch, *, options: TrainingOptions
 ) -> dict[str, torch.Tensor]:
     """The terms of the loss of a batch.
 

@@ -56,8 +56,7 @@ class NegativeOptions(CaptionEdits):
     PANEL: ClassVar[str] = TEXT
     preset: Annotated[Literal["none", "paper"], "the RCAD paper's options"] = "none"
     generator: Annotated[
-        Literal["auto", "shapes", "lexicon", "t5", "mlm", "llm", "set"],
-        "auto: fits the set; set: of `generate`",
+        Literal["auto", "shapes", "lexicon", "t5", "mlm", "llm", "set"], "auto: fits the set; set: of `generate`"
     ] = "auto"
     encoder: Annotated[str, "the teacher (lgt): lsa, or a sentence encoder"] = "lsa"
 

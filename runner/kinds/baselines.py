@@ -17,14 +17,7 @@ from video_contrast import seeds
 from video_contrast.audit import blind_models
 from video_contrast.causal_lm import log_probabilities, token_rows
 from video_contrast.files import JsonObject
-from video_contrast.runner.kinds.base import (
-    KindOption,
-    LabelledItem,
-    LoadOptions,
-    ModelSource,
-    TextScorer,
-    kind,
-)
+from video_contrast.runner.kinds.base import KindOption, LabelledItem, LoadOptions, ModelSource, TextScorer, kind
 
 
 class Random(TextScorer):

@@ -340,11 +340,7 @@ def think(model: TorchModel, tokenizer: Tokenizer, prompt: Prompt, budget: int) 
 
     with torch.inference_mode():
         output = model.generate(
-            **prompt.inputs,
-            max_new_tokens=budget,
-            do_sample=False,
-            stop_strings=[END_OF_THINKING],
-            tokenizer=tokenizer,
+            **prompt.inputs, max_new_tokens=budget, do_sample=False, stop_strings=[END_OF_THINKING], tokenizer=tokenizer
         )
     ids = [int(token) for token in output[0, len(prompt.ids) :]]
     text = tokenizer.decode(ids)

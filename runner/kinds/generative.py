@@ -34,14 +34,7 @@ from video_contrast.runner.kinds.base import (
 )
 from video_contrast.runner.kinds.chat_prompts import ChatPrompts, Prompt, continuations, think
 from video_contrast.runner.kinds.loading import load_model, load_processor
-from video_contrast.runner.kinds.prefix import (
-    ENDINGS_AT_ONCE,
-    CannotShare,
-    Prefix,
-    Read,
-    common_length,
-    score_unshared,
-)
+from video_contrast.runner.kinds.prefix import ENDINGS_AT_ONCE, CannotShare, Prefix, Read, common_length, score_unshared
 from video_contrast.runner.kinds.recipes import OwnerFrames, recipe_of, types_in
 from video_contrast.runner.kinds.video_metadata import told_times
 from video_contrast.untyped import Processor, Tensor, TorchModel

@@ -17,13 +17,7 @@ import numpy as np
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import JsonObject
 from video_contrast.runner.kinds.base import ClipFrames, LateJoinEncoder, LoadOptions, ModelSource, kind
-from video_contrast.runner.kinds.loading import (
-    Tensors,
-    load_model,
-    load_processor,
-    on_device,
-    to_numpy,
-)
+from video_contrast.runner.kinds.loading import Tensors, load_model, load_processor, on_device, to_numpy
 from video_contrast.runner.kinds.sentence import (
     NO_PROMPT,
     PROMPT_TEXT,

@@ -9,14 +9,7 @@ import numpy as np
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import JsonObject
 from video_contrast.runner.kinds.base import ClipFrames, LoadOptions, ModelSource, PairScorer, ScoreResult, kind
-from video_contrast.runner.kinds.sentence import (
-    PROMPT_TEXT,
-    load_saved,
-    prompt_of,
-    rendered,
-    sampled,
-    saved_prompt,
-)
+from video_contrast.runner.kinds.sentence import PROMPT_TEXT, load_saved, prompt_of, rendered, sampled, saved_prompt
 from video_contrast.runner.kinds.video_metadata import metadata_of
 from video_contrast.untyped import TorchModel
 
