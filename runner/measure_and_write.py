@@ -95,19 +95,22 @@ def _nothing_scored(run: Run, group: Group, missing: dict[str, str]) -> VideoCon
     )
 
 
+def _embeddings(run: Run) -> dict[str, str]:
+    """Where the rows of the store are that the run read."""
+    store = run.job.options.store or run.job.store
+    return {"store": address_of(store) or str(store.resolve()), "space": run.space, "keys": VERSION}
+
+
 def _record(run: Run, scorer: TableScorer, missing: dict[str, str], *, seconds: float) -> RunRecord:
     """The content of `run.json`."""
     job, plan, counts = run.job, run.plan, run.total
-    store = job.options.store or job.store
     entry: RunRecord = {
         "version": __version__,
         "request": job.request,
         "model": cast(ModelRecord, {**model_facts(job, run.model), **_model_counts(run)}),
         "set": _scored_set(job),
         "sampling": cast(SamplingRecord, asdict(job.sampling)),
-        "embeddings": {"store": address_of(store) or str(store.resolve()), "space": run.space, "keys": VERSION}
-        if isinstance(run.model, Encoder)
-        else {},
+        "embeddings": _embeddings(run) if isinstance(run.model, Encoder) else {},
         "conditions": {
             name: {"group": condition.group, "visual": asdict(condition.visual), "text": asdict(condition.text)}
             for name, condition in {table.condition.name: table.condition for table in plan.tables}.items()
@@ -168,8 +171,8 @@ def _scored_set(job: Job) -> ScoredSet:
         "fingerprints": job.loaded.fingerprints,
         "items": sum(len(group.items) for group in job.loaded.groups),
     }
-    if used := {group.config: group.questions for group in job.loaded.groups if group.questions}:
-        entry["questions"] = used
+    if any(group.questions for group in job.loaded.groups):
+        entry["questions"] = {group.config: group.questions for group in job.loaded.groups if group.questions}
     asked = [group for group in job.loaded.groups if group.questions == "asked"]
     if asked:
         prompts = ((g.config, {item.question.prompt for item in g.items if item.question}) for g in asked)

@@ -118,7 +118,7 @@ class ImageTextEncoder(DualEncoder):
         if self.pooling != "mean":
             return rows.reshape(-1)
         # In float64, so that the order of the frames cannot show: a bag of frames is one to the last bit.
-        return unit_rows(rows.mean(axis=0, dtype=np.float64)[None])[0].astype(np.float32)
+        return unit_rows(rows.mean(axis=0, dtype=np.float64)[None]).astype(np.float32).reshape(-1)
 
     def encode_texts(self, texts: Sequence[str]) -> np.ndarray:
         """float32[M, D], rows of length 1."""
