@@ -84,8 +84,8 @@ def verb_figures(runs: Sequence[ConfigRun]) -> list[Plot]:
         left.set_xlabel("items")
         left.set_yticks(positions, common)
         left.set_ylim(len(common) - 0.4, -0.6)
-        for number, run in enumerate(runs):
-            shares = [100 * float(np.mean(wrong[run.model].get(word, [np.nan]))) for word in common]
+        shares_of = [[100 * float(np.mean(wrong[run.model].get(word, [np.nan]))) for word in common] for run in runs]
+        for number, (run, shares) in enumerate(zip(runs, shares_of, strict=True)):
             # models that are equally wrong stand below each other, not on each other
             beside = [place + (number - (len(runs) - 1) / 2) * min(0.26, 0.8 / len(runs)) for place in positions]
             right.plot(shares, beside, shape(run.number), color=colour(run.number), markersize=4.5, label=run.model)
@@ -93,9 +93,7 @@ def verb_figures(runs: Sequence[ConfigRun]) -> list[Plot]:
         right.set_xlim(-3, 103)
         tidy(left, grid="")
         tidy(right)
-        for word in common:
-            shares = [100 * float(np.mean(wrong[run.model].get(word, [np.nan]))) for run in runs]
-            lines.append([word, words[word], *shares])
+        lines += [[word, words[word], *shares] for word, *shares in zip(common, *shares_of, strict=True)]
         legend(canvas)
         return [finish(canvas, f"words-{runs[0].key.stem}", "Replaced words and errors on them", lines)]
 
@@ -149,9 +147,8 @@ def changes_of(run: ConfigRun) -> npt.NDArray[np.float64]:
 
 def _wrong_by(run: ConfigRun, words: dict[str, str]) -> dict[str, list[float]]:
     errors: dict[str, list[float]] = defaultdict(list)
-    for name, line in run.choices[run.main].items():
-        if name in words:
-            errors[words[name]].append(1 - hit(line))
+    for name in words.keys() & run.choices[run.main].keys():
+        errors[words[name]].append(1 - hit(run.choices[run.main][name]))
     return errors
 
 

@@ -52,9 +52,9 @@ def embedding_map(run: ConfigRun, points: int) -> Plot | None:
         return None
     columns = [first[row] for row in rows]
     space = stored(run, [matrix.rows[row] for row in rows], [run.captions[column] for column in columns])
-    if space is None and matrix.all_values is None:
-        return None
     if space is None:
+        if matrix.all_values is None:
+            return None
         clips, captions = _factors(np.asarray(matrix.values[np.ix_(rows, columns)], np.float64))
         space = Space(clips, captions, "factors of the similarity matrix")
     if not np.ptp(np.concatenate([space.clips, space.captions]).astype(np.float32), axis=0).any():
@@ -69,17 +69,13 @@ def stored(run: ConfigRun, ids: Sequence[str], captions: Sequence[str]) -> Space
     """
     vectors = StoredVectors(run.folder)
     rows = [run.set_rows[name] for name in ids]
-
-    def under(condition: str) -> Vectors | None:
-        clips = vectors.clips(rows, condition)
-        return None if clips is None else _unit(clips)
-
-    video_vectors, text_vectors = under(run.main), vectors.texts(captions)
-    if video_vectors is None or text_vectors is None or video_vectors.shape != text_vectors.shape:
+    of_clips, of_texts = vectors.clips(rows, run.main), vectors.texts(captions)
+    if of_clips is None or of_texts is None or of_clips.shape != of_texts.shape:
         return None
     worst = run.hardest(name for name in run.conditions if name.startswith("visual:"))
-    perturbed = under(worst) if worst else None
-    return Space(video_vectors, _unit(text_vectors), "stored embeddings", perturbed=perturbed, condition=worst or "")
+    perturbed = vectors.clips(rows, worst) if worst else None
+    perturbed = None if perturbed is None else _unit(perturbed)
+    return Space(_unit(of_clips), _unit(of_texts), "stored embeddings", perturbed, worst or "")
 
 
 def _drawn(run: ConfigRun, space: Space, ids: Sequence[str]) -> Plot:

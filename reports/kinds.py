@@ -57,16 +57,10 @@ def _columns(
             Column("drop", hint="random candidates minus accuracy, on the same captions"),
         ]
         for row, run in zip(rows, runs, strict=True):
-            row += _replaced(run)
+            easy = run.figure("random_option_accuracy")
+            drop = 100 * (easy.value - run.accuracy.value) if easy else 0.0
+            row += [share_cell(easy.value), Cell(signed(drop), drop)] if easy else [DASH] * 2
     return heads, rows
-
-
-def _replaced(run: ConfigRun) -> list[Cell]:
-    easy = run.figure("random_option_accuracy")
-    if easy is None:
-        return [DASH] * 2
-    drop = 100 * (easy.value - run.accuracy.value)
-    return [share_cell(easy.value), Cell(signed(drop), drop)]
 
 
 def profiles(runs: Sequence[ConfigRun]) -> list[Plot]:

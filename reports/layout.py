@@ -59,20 +59,20 @@ class Table:
         """Whether it has so few columns that they would stand too far apart over the whole page."""
         return len(self.columns) <= 3
 
+    @property
     def csv(self) -> str:
         """The table as CSV; a number with an interval becomes three columns."""
-        spread = [any(row[n].low is not None for row in self.rows) for n in range(len(self.columns))]
-        header: list[str] = []
-        for column, wide in zip(self.columns, spread, strict=True):
-            header += [column.name, f"{column.name} low", f"{column.name} high"] if wide else [column.name]
-        lines: list[list[str]] = [header]
-        for row in self.rows:
-            line: list[str] = []
-            for cell, wide in zip(row, spread, strict=True):
-                line.append(_number(cell.value) if cell.value is not None else cell.text)
-                if wide:
-                    line += [_number(cell.low), _number(cell.high)]
-            lines.append(line)
+        lines: list[list[str]] = [[] for _ in range(1 + len(self.rows))]
+        for column, *cells in zip(self.columns, *self.rows, strict=True):
+            written = [[cell.text] if cell.value is None else [_number(cell.value)] for cell in cells]
+            names = [column.name]
+            if any(cell.low is not None for cell in cells):
+                names += [f"{column.name} low", f"{column.name} high"]
+                written = [
+                    [*own, _number(cell.low), _number(cell.high)] for own, cell in zip(written, cells, strict=True)
+                ]
+            for line, texts in zip(lines, [names, *written], strict=True):
+                line += texts
         return to_csv(lines)
 
 

@@ -31,7 +31,6 @@ from video_contrast.reports.write import Page, records, render_page, settings, w
 from video_contrast.runner.recompute import contradictions
 from video_contrast.storage.run_figures import kind_in_words
 from video_contrast.storage.run_folder import CLEAN
-from video_contrast.storage.run_records import ScoreRow
 
 RETRIEVAL = "text to video R@1"
 RANDOM = "random"
@@ -127,23 +126,17 @@ def check_runs(runs: Sequence[str | Path], *, dataset: str | Path | None = None)
     """
     loaded = load_runs([Path(run) for run in runs], dataset=dataset)
     own = {run.path: run for run in loaded}
-    lines = [
-        f"{path}: {line}"
-        for path, run in own.items()
-        for line in (*contradictions(run.folder, _set_of(run)), *contradicted(run))
-    ]
+    lines = []
+    for path, run in own.items():
+        built = set_on_disk(run.key.dataset)  # that of a packaged builder in the cache
+        of_set = contradictions(run.folder, run.key.dataset if built is None else built.path)
+        lines += [f"{path}: {line}" for line in (*of_set, *contradicted(run))]
     if lines:
         rest = [f"and {len(lines) - LISTED} more"] if len(lines) > LISTED else []
         raise VideoContrastError(
             "\n".join([f"refused, {counted(len(lines), 'contradiction')}:", *lines[:LISTED], *rest])
         )
     return len(own)
-
-
-def _set_of(run: ConfigRun) -> str | Path:
-    """Where the set of a run lies; that of a packaged builder in the cache."""
-    folder = set_on_disk(run.key.dataset)
-    return run.key.dataset if folder is None else folder.path
 
 
 def kind_hits(runs: Sequence[ConfigRun]) -> dict[str, KindHits]:
@@ -163,23 +156,19 @@ def kind_hits(runs: Sequence[ConfigRun]) -> dict[str, KindHits]:
         rows = run.choices.get(CLEAN, {})
         kinds = {kind for row in rows.values() for kind in row["kinds"]} - {"true"}
         for kind in sorted(kinds - {RANDOM} or kinds):
-            members = {name: row for name, row in rows.items() if kind in row["kinds"]}
-            hits.setdefault((kind, run.key), {})[run.model] = {
-                name: (_against(row, kind), row["cluster"]) for name, row in members.items()
-            }
-            chance[kind, run.key] = float(np.mean([1 / (1 + row["kinds"].count(kind)) for row in members.values()]))
+            hits.setdefault((kind, run.key), {})[run.model] = own = {}
+            chances = []
+            for name, scored in rows.items():
+                rivals = [score for score, of in zip(scored["scores"], scored["kinds"], strict=True) if of == kind]
+                if rivals:
+                    own[name] = first_chance([scored["scores"][scored["label"]], *rivals], 0), scored["cluster"]
+                    chances.append(1 / (1 + len(rivals)))
+            chance[kind, run.key] = float(np.mean(chances))
     names = [kind for kind, _ in hits]
     return {
-        kind_in_words(kind) + (f" ({key.short})" if names.count(kind) > 1 else ""): KindHits(
-            kind, models, chance[kind, key]
-        )
+        kind_in_words(kind) + f" ({key.short})" * (names.count(kind) > 1): KindHits(kind, models, chance[kind, key])
         for (kind, key), models in hits.items()
     }
-
-
-def _against(row: ScoreRow, kind: str) -> float:
-    rivals = [score for score, own in zip(row["scores"], row["kinds"], strict=True) if own == kind]
-    return first_chance([row["scores"][row["label"]], *rivals], 0)
 
 
 def standings(models: Mapping[str, Hits]) -> dict[str, Standing]:

@@ -1,7 +1,7 @@
 """Robustness: gamma by category as table and bars, severity curves, the text x video map, and the scatter."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -65,10 +65,9 @@ def gamma_tables(runs: Sequence[ConfigRun]) -> list[Table]:
     for score in scores:
         of_score = [run for run in runs if score in _scores(run)]
         able = [run for run in of_score if not at_chance(run, _gammas(run, score)[0])]
-        rows += [_gamma_row(run, score, list(groups), several=several) for run in able]
+        rows += [_gamma_row(run, score, groups, several=several) for run in able]
         left_out += [_why_none(run, score) for run in of_score if run not in able]
-        if _categories(able, score):
-            by_category.append(_by_category(able, score))
+        by_category += _by_category(able, score)
     note = "Small: standard deviation over perturbations, and the absolute gamma. A dash: not scored."
     if left_out:
         note += f" No gamma, as the clean score is not shown to be above chance: {'; '.join(left_out)}."
@@ -76,28 +75,25 @@ def gamma_tables(runs: Sequence[ConfigRun]) -> list[Table]:
     return [Table(f"gamma-{key.stem}", caption, heads, rows, note=note), *by_category]
 
 
-def _gamma_row(run: ConfigRun, score: Score, groups: Sequence[str], *, several: bool) -> list[Cell]:
-    own = {gamma.group: gamma for gamma in _gammas(run, score)}
-    clean = 100 * next(iter(own.values())).clean
-    words = [run.model, in_words(*score)][: 1 + several]
-    return row(*words, Cell(f"{clean:.1f}", clean), *(_gamma_cell(own.get(group)) for group in groups))
+def _gamma_row(run: ConfigRun, score: Score, groups: Iterable[str], *, several: bool) -> list[Cell]:
+    clean, words = 100 * _gammas(run, score)[0].clean, [run.model, in_words(*score)][: 1 + several]
+    return row(*words, Cell(f"{clean:.1f}", clean), *(_gamma_cell(_gamma_of(run, score, group)) for group in groups))
 
 
-def _categories(runs: Sequence[ConfigRun], score: Score) -> dict[str, int]:
-    return {group: n for group, n in _groups(runs, score).items() if ":" in group}
-
-
-def _by_category(runs: Sequence[ConfigRun], score: Score) -> Table:
-    """A row a category of perturbations, a column a model."""
+def _by_category(runs: Sequence[ConfigRun], score: Score) -> list[Table]:
+    """A row a category of perturbations, a column a model; no table without any."""
     rows = []
-    for group, n in _categories(runs, score).items():
-        gammas = [next((gamma for gamma in _gammas(run, score) if gamma.group == group), None) for run in runs]
+    for group, n in _groups(runs, score).items():
+        if ":" not in group:
+            continue
+        gammas = [_gamma_of(run, score, group) for run in runs]
         rows.append(row(Cell(group.replace(":", ": "), note=counted(n, "perturbation")), *map(_gamma_cell, gammas)))
-    key = runs[0].key
-    heads = columns("category", *(run.model for run in runs))
+    if not rows:
+        return []
+    key, heads = runs[0].key, columns("category", *(run.model for run in runs))
     caption = f"Relative gamma of {in_words(*score)} by category, {key.name}"
     stem = f"gamma-by-category-{key.stem}-{figure_key(*score)}"
-    return Table(stem, caption, heads, rows, folded="Gamma by category")
+    return [Table(stem, caption, heads, rows, folded="Gamma by category")]
 
 
 def gamma_bars(runs: Sequence[ConfigRun], score: Score) -> Plot:
@@ -173,7 +169,7 @@ def scatter(runs: Sequence[ConfigRun], score: Score) -> Plot | None:
         handles = []
         for group, marker in MODALITIES.items():
             for run in runs:
-                gamma = next((gamma for gamma in _gammas(run, score) if gamma.group == group), None)
+                gamma = _gamma_of(run, score, group)
                 if gamma is not None and gamma.relative is not None:
                     clean = 100 * gamma.clean
                     axes.plot(clean, gamma.relative, marker, markersize=7, alpha=0.85, **_filled(run))
@@ -240,17 +236,15 @@ def _gammas(run: ConfigRun, score: Score) -> list[Gamma]:
     return [gamma for gamma in run.gammas if gamma.group and (gamma.name, gamma.kind) == score]
 
 
+def _gamma_of(run: ConfigRun, score: Score, group: str) -> Gamma | None:
+    return next((gamma for gamma in _gammas(run, score) if gamma.group == group), None)
+
+
 def _groups(runs: Sequence[ConfigRun], score: Score) -> dict[str, int]:
     """The groups of perturbations of any run, in the order of the page, and how many perturbations each has."""
-    groups: dict[str, int] = {}
-    for run in runs:
-        for gamma in _gammas(run, score):
-            groups.setdefault(gamma.group, gamma.n)
+    groups = {gamma.group: gamma.n for run in reversed(runs) for gamma in _gammas(run, score)}  # of the first run
     order = list(MODALITIES)
-    return {
-        group: groups[group]
-        for group in sorted(groups, key=lambda group: (order.index(group.split(":")[0]), ":" in group, group))
-    }
+    return dict(sorted(groups.items(), key=lambda own: (order.index(own[0].split(":")[0]), ":" in own[0], own[0])))
 
 
 def at_chance(run: ConfigRun, gamma: Gamma) -> bool:

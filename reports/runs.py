@@ -214,13 +214,15 @@ def load_runs(
             if folder.path.resolve() not in seen:
                 seen.add(folder.path.resolve())
                 runs += _load(folder, video_root, dataset)
-    _share_places(runs)
+    for of_set in by_set(runs):  # what was found in several places is taken from one, which is there
+        here = next((run for run in of_set if set_on_disk(run.key.dataset) is not None), of_set[0])
+        for run in of_set:
+            run.key, run.root = here.key, run.root or here.root
     _tell_apart(runs)
     _mark_sets(runs)
     # Baselines come last, in tables and in the order of colours.
     runs.sort(key=lambda run: run.is_baseline)
-    by_kind = ([run.model for run in runs if run.is_baseline == baseline] for baseline in (False, True))
-    numbers = series_numbers([model for models in by_kind for model in sorted(set(models))])
+    numbers = series_numbers(model for _, model in sorted({(run.is_baseline, run.model) for run in runs}))
     for run in runs:
         run.number = numbers[run.model]
     return runs
@@ -277,7 +279,8 @@ def _load(folder: RunFolder, video_root: str | Path | None, dataset: str | Path 
     runs = {
         config: ConfigRun(
             folder=folder,
-            model=_short(folder.model),
+            # a folder's name instead of its whole path; a Hub id as it is
+            model=Path(folder.model).name if re.match(r"^(/|\.|~|[A-Za-z]:)", folder.model) else folder.model,
             key=SetKey(name, config, scored["split"], scored["fingerprints"].get(config) or name),
             layout=entry["layout"],
             metrics=entry["conditions"],
@@ -318,21 +321,6 @@ def _video_root(record: RunRecord, dataset: str) -> Path | None:
     video_root, folder = record["request"].get("video_root"), set_on_disk(dataset)
     root = Path(str(video_root)) if video_root else None if folder is None else folder.video_root
     return root if root is not None and root.is_dir() else None
-
-
-def _short(model: str) -> str:
-    """A folder's name instead of its whole path; a Hub id as it is."""
-    if re.match(r"^(/|\.|~|[A-Za-z]:)", model):
-        return Path(model).name
-    return model
-
-
-def _share_places(runs: Sequence[ConfigRun]) -> None:
-    """Runs that found one set in several places have it from one, which is there."""
-    for of_set in by_set(runs):
-        here = next((run for run in of_set if set_on_disk(run.key.dataset) is not None), of_set[0])
-        for run in of_set:
-            run.key, run.root = here.key, run.root or here.root
 
 
 def _tell_apart(runs: Sequence[ConfigRun]) -> None:

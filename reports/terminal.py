@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
@@ -109,21 +109,18 @@ def lines_of(
     for configs in runs.values() if detailed else ():
         for config, entry in configs.items():
             lines += _gamma_lines(config, entry, many=config in many)
-    return lines + _missing_line(runs)
+    return lines + _missing_line(runs.values())
 
 
-def _missing_line(runs: Mapping[str, Mapping[str, ConfigMetrics]]) -> list[TableLine]:
-    """A line of how many clips each run misses; none where no run misses any."""
-    if not any(entry.get("n_missing") for configs in runs.values() for entry in configs.values()):
-        return []
-    return [TableLine("clips missing (figures are over the others)", None, list(map(_missing, runs.values())))]
-
-
-def _missing(configs: Mapping[str, ConfigMetrics]) -> str:
-    """Missing clips of the runs of a column, as in "4 of 7"; "-" where that is not known (logs of other harnesses)."""
-    known = (entry for entry in configs.values() if "n_missing" in entry)
-    counts = dict.fromkeys((entry["n_missing"], entry.get("n_clips")) for entry in known)
-    return ", ".join(f"{n:,}" if of_all is None else f"{n:,} of {of_all:,}" for n, of_all in counts) or "-"
+def _missing_line(runs: Iterable[Mapping[str, ConfigMetrics]]) -> list[TableLine]:
+    """How many clips each run misses; "-" where that is not known (logs of other harnesses), no line without any."""
+    cells, missing = [], False
+    for configs in runs:
+        known = [entry for entry in configs.values() if "n_missing" in entry]
+        counts = dict.fromkeys((entry["n_missing"], entry.get("n_clips")) for entry in known)
+        cells.append(", ".join(f"{n:,}" if whole is None else f"{n:,} of {whole:,}" for n, whole in counts) or "-")
+        missing |= any(n for n, _ in counts)
+    return [TableLine("clips missing (figures are over the others)", None, cells)] if missing else []
 
 
 def _line(

@@ -107,13 +107,9 @@ def write_report(
         max_failures=10**9 if folder else max_failures,
         progress=progress,
         folder=target / "strips" if folder else None,
-        used=sum(
-            len(part.svg) if isinstance(part, Plot) else 2 * len(part.csv()) for s in sections for part in s.parts
-        ),
+        used=sum(len(part.svg) if isinstance(part, Plot) else 2 * len(part.csv) for s in sections for part in s.parts),
     )
-    page = Page(
-        title, _counts(loaded), finding(loaded), warnings(loaded), left_out=left_out(loaded), record=records(loaded)
-    )
+    page = Page(title, _counts(loaded), finding(loaded), warnings(loaded), left_out(loaded), records(loaded))
     where = Path(assets) if assets is not None else target / "figures" if folder else None
     if where is not None:
         _write_assets(where, sections)
@@ -137,7 +133,7 @@ def render_page(
         sections=sections,
         gallery=gallery,
         gallery_lead="What each model got wrong, and what it chose instead.",
-        csv={part.name: part.csv if isinstance(part, Plot) else part.csv() for s in sections for part in s.parts},
+        csv={part.name: part.csv for section in sections for part in section.parts},
         css=markup((here / "page.css").read_text(encoding="utf-8")),
         js=markup((here / "page.js").read_text(encoding="utf-8")),
         folder=folder,
@@ -209,9 +205,8 @@ def _numbers(text: str) -> Json:
 
 
 def _counts(runs: Sequence[ConfigRun]) -> str:
-    models = counted(len({run.model for run in runs}), "model")
-    configs = counted(len({run.key for run in runs}), "config")
-    return f"{models} on {configs} of {counted(len({run.key.dataset for run in runs}), 'set')}"
+    models, configs, sets = ({run.model for run in runs}, {run.key for run in runs}, {run.key.dataset for run in runs})
+    return f"{counted(len(models), 'model')} on {counted(len(configs), 'config')} of {counted(len(sets), 'set')}"
 
 
 def records(runs: Sequence[ConfigRun]) -> list[tuple[str, list[tuple[str, str]]]]:
@@ -232,10 +227,8 @@ def _text(value: object) -> str:
 
 
 def _write_assets(folder: Path, sections: Sequence[Section]) -> None:
-    for section in sections:
-        for table in section.tables:
-            write_text(folder / f"{table.name}.csv", table.csv())
-        for figure in section.figures:
-            write_text(folder / f"{figure.name}.svg", figure.file_svg)
-            write_bytes(folder / f"{figure.name}.png", figure.png())
-            write_text(folder / f"{figure.name}.csv", figure.csv)
+    for part in (part for section in sections for part in section.parts):
+        write_text(folder / f"{part.name}.csv", part.csv)
+        if isinstance(part, Plot):
+            write_text(folder / f"{part.name}.svg", part.file_svg)
+            write_bytes(folder / f"{part.name}.png", part.png())

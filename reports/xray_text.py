@@ -72,11 +72,9 @@ def verdict(name: str, record: XrayRecord) -> str:
             f"; all clips of a group right {percent(pairs['accuracy'])}{among} ({pairs['name']}) where chance is "
             f"{percent(pairs['chance'])}"
         )
-    if blind["solvable"] is None:
-        return f"{name} has too few source videos to tell whether it is solvable blind: {figure}."
-    if blind["solvable"]:
-        return f"{name} is solvable blind: {figure}."
-    return f"{name} is not shown to be solvable blind: {figure}."
+    verdicts = {True: "is solvable blind", False: "is not shown to be solvable blind",
+                None: "has too few source videos to tell whether it is solvable blind"}  # fmt: skip
+    return f"{name} {verdicts[blind['solvable']]}: {figure}."
 
 
 def screen(name: str, record: XrayRecord, *, brief: bool = False) -> list[str]:
@@ -95,7 +93,7 @@ def screen(name: str, record: XrayRecord, *, brief: bool = False) -> list[str]:
         *([] if brief else sample_lines(record["sample"])),
         verdict(name, record),
         *_blind_lines(record, brief),
-        *(_explained_line(row) for row in record["explained"] or ()),
+        *map(_explained_line, record["explained"] or ()),
         f"places of the true candidate: {counts} (p {place['p_value']:.2g} if all are alike)",
         *_finding_lines(record, brief),
         *_suspect_lines(record["suspects"]),
@@ -195,9 +193,8 @@ def next_steps(record: XrayRecord) -> list[str]:
 def power_line(facts: PowerFacts) -> str:
     """What a set of this size can show."""
     at_best = facts.get("clusters_needed_at_best")
-    more = ""
-    if at_best and at_best != facts["clusters_needed"]:
-        more = f" ({at_best:,} if the items of a video were unrelated)"
+    unlike = at_best and at_best != facts["clusters_needed"]
+    more = f" ({at_best:,} if the items of a video were unrelated)" if unlike else ""
     return (
         f"to tell two models {facts['points']:g} points apart (80 % power) it takes {facts['clusters_needed']:,} "
         f"source videos{more}; there are {facts['n_clusters']:,}, {shown(facts['detectable'])} "
@@ -206,13 +203,10 @@ def power_line(facts: PowerFacts) -> str:
 
 
 def _explained_line(row: ExplainedFacts) -> str:
-    lead = "no lead over chance"
-    if row["explained"] is not None:
-        lead = f"{100 * row['explained']:.0f} % of its lead over chance is there without the video"
-    text = f"{row['model']}: {percent(row['accuracy'])}; {lead}"
-    if rest := row["on_rest"]:
-        text += f"; {percent(rest['accuracy'])} on the {row['n_rest']:,} items that no blind model wins"
-    return text
+    share, rest = row["explained"], row["on_rest"]
+    lead = f"{100 * (share or 0):.0f} % of its lead over chance is there without the video"
+    more = f"; {percent(rest['accuracy'])} on the {row['n_rest']:,} items that no blind model wins" if rest else ""
+    return f"{row['model']}: {percent(row['accuracy'])}; {'no lead over chance' if share is None else lead}{more}"
 
 
 def order_line(order: OrderFacts, what: Literal["items", "candidates"]) -> str:
@@ -220,9 +214,11 @@ def order_line(order: OrderFacts, what: Literal["items", "candidates"]) -> str:
     p_value = order[what]["p_value"]
     if p_value is None:
         return f"order of {what}: too few to test"
-    known = "not likelier than shuffled ones"
-    if p_value < 0.05:
-        known = "likelier than shuffled ones: the model may know the set"
+    known = (
+        "likelier than shuffled ones: the model may know the set"
+        if p_value < 0.05
+        else "not likelier than shuffled ones"
+    )
     return f"order of {what} under {order['model']}: {known} (p {p_value:.2g})"
 
 

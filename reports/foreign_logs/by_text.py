@@ -40,7 +40,9 @@ def _rows_by_sample(
             with_word[word].add(name)
     pairs: list[tuple[str, MultipleChoiceRow]] = []
     for row in rows:
-        texts = _texts(row)
+        # its question and its candidates, but for yes and no
+        texts = [_words(text) for text in (row.get("question") or "", *row["candidates"])]
+        texts = [text for text in texts if text.strip() not in ("", "yes", "no")]
         having = sorted((with_word.get(word, set()) for word in set("".join(texts).split())), key=len)
         names = [name for name in set.intersection(*having or [set()]) if all(text in asked[name] for text in texts)]
         if len(names) > 1:
@@ -50,12 +52,6 @@ def _rows_by_sample(
             pairs.append((names[0], row))
     times = Counter(name for name, _ in pairs)
     return {name: row for name, row in pairs if times[name] == 1}
-
-
-def _texts(row: MultipleChoiceRow) -> list[str]:
-    """What a sample of a row must hold: its question and its candidates, but for yes and no."""
-    texts = [_words(text) for text in (row.get("question") or "", *row["candidates"])]
-    return [text for text in texts if text.strip() not in ("", "yes", "no")]
 
 
 def _words(text: str) -> str:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from video_contrast.errors import UsageError, VideoContrastError
@@ -57,19 +58,14 @@ def _files(folder: Path) -> Iterator[Path]:
         if (path.suffix == ".jsonl" and "samples_" in path.name) or path.suffix == ".eval" or judged:
             yield path
         elif path.suffix == ".json" and path.name != "model_meta.json" and path.stat().st_size < 1 << 26:
-            value = _parsed(path)
+            value = None
+            with suppress(ValueError):  # some other file of the folder
+                value = json.loads(path.read_text(encoding="utf-8"))
             if not isinstance(value, dict):
                 continue
             alone = lmms_eval.is_results(value) and not any(path.parent.glob("*samples_*.jsonl"))
             if "mteb_version" in value or inspect_ai.is_log(value) or alone:
                 yield path
-
-
-def _parsed(path: Path) -> object:
-    try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except ValueError:  # some other file of the folder
-        return None
 
 
 def _read(path: Path, metric: str | None) -> list[ForeignLog]:

@@ -15,12 +15,12 @@ _FIELDS = {
 }  # fmt: skip
 _SCORES = ("score", "acc", "accuracy", "correct", "rating", "exact_match", "right")
 # What the model answered, and what it should have: tasks that leave the comparison to their aggregation.
-_ANSWERS = (
+_ANSWERS = [
     ("pred_answer", "answer"),
     ("pred_answer", "gt_answer"),
     ("parsed_pred", "answer"),
     ("pred", "ground_truth"),
-)
+]
 _NAME = re.compile(r"(?:(.*)_)?samples_(.+)$")
 
 
@@ -72,11 +72,13 @@ def _sample(row: Mapping[str, Json], metric: str, place: str) -> Sample:
         raise VideoContrastError(f"{place}: {metric} holds no score: {row.get(metric)!r}")
     fields = row[metric] if isinstance(row[metric], Mapping) else {}
     own = {"id", "right"} <= fields.keys()  # of a task that `export` wrote: the id is the row's in its set
+    media = row.get("input_media")
+    file = media[0] if isinstance(media, list) and len(media) == 1 else None  # the only one that the sample shows
     return Sample(
         str(fields["id"] if own else row["doc_id"]),
         value,
         place,
-        video=video_of(fields, row) or _file(row),
+        video=video_of(fields, row) or (file if isinstance(file, str) else None),
         answer=_reply(row) if own else _answer(fields, 0),
         reply=_reply(row),
         key=row["target"],
@@ -112,12 +114,6 @@ def _reply(row: Mapping[str, Json]) -> object:
     while isinstance(answers, list) and answers:
         answers = answers[0]
     return answers
-
-
-def _file(row: Mapping[str, Json]) -> str | None:
-    """The only file that a sample shows."""
-    media = row.get("input_media")
-    return str(media[0]) if isinstance(media, list) and len(media) == 1 and isinstance(media[0], str) else None
 
 
 def _aggregate(path: Path, date: str | None, task: str, metric: str) -> tuple[float | None, float | None]:

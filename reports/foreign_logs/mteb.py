@@ -29,7 +29,10 @@ def read(path: Path, value: Mapping[str, Json], metric: str | None = None) -> li
             f"{path}: is a result of MTEB before version 1.11; run the task again with a later one"
         )
     name = metric or "main_score"
-    logs = []
+    meta, folder, logs = path.with_name("model_meta.json"), path.resolve().parent, []
+    model = read_json(meta).get("name") if meta.is_file() else None
+    if not model:  # results/ORG__MODEL/REVISION/TASK.json
+        model = (folder.parent.name if "__" in folder.parent.name else folder.name).replace("__", "/")
     for split, entries in value["scores"].items():
         for number, entry in enumerate(entries):
             if not isinstance(entry.get(name), int | float):
@@ -40,7 +43,7 @@ def read(path: Path, value: Mapping[str, Json], metric: str | None = None) -> li
                 ForeignLog(
                     path=path,
                     harness="MTEB",
-                    model=_model(path),
+                    model=str(model),
                     task=task if len(value["scores"]) == 1 else f"{task} ({split})",
                     metric=name,
                     items={},
@@ -68,11 +71,3 @@ def predicted(value: Mapping[str, Json]) -> dict[str, tuple[float, ...]]:
             return {}
         scores[item] = tuple(of_item[name] for name in names)
     return scores
-
-
-def _model(path: Path) -> str:
-    meta = path.with_name("model_meta.json")
-    name = read_json(meta).get("name") if meta.is_file() else None
-    folder = path.resolve().parent
-    # results/ORG__MODEL/REVISION/TASK.json
-    return str(name or (folder.parent.name if "__" in folder.parent.name else folder.name).replace("__", "/"))
