@@ -1,13 +1,12 @@
 """Metrics of contrast sets, retrieval and robustness: pure numpy functions, arrays in, named numbers out.
 
-One function a file, named after it (accuracy, R@K, mean and median rank stand in `recall_and_rank`). Decisions have
-one place each: bad input (`checks`), ties (`ranks`), what is reported of ranks (`rank_figures`), intervals of shares
-and differences (`interval`; `bootstrap` for all other statistics), tests (`sign_flip`, `mcnemar`, `holm`).
-Retrieval counts without sorting (`retrieval_counts`), exactly from embeddings too (`embedding_ranks`). The `evaluate`
-modules are in `evaluate_modules`, which finds and installs them; its `bundle` writes their Spaces.
+One function a file, named after it (accuracy, R@K and ranks stand in `recall_and_rank`, annotators in `votes`).
+Decisions have one place each: bad input (`checks`), ties (`ranks`), what is reported of ranks (`rank_figures`),
+intervals of shares and differences (`interval`; `bootstrap` for all other statistics), tests (`sign_flip`, `mcnemar`,
+`holm`). Retrieval counts without sorting (`retrieval_counts`), exactly from embeddings too (`embedding_ranks`). The
+`evaluate` modules are in `evaluate_modules`, which finds and installs them; its `bundle` writes their Spaces.
 """
 
-from video_contrast.metrics.agreement import agreement
 from video_contrast.metrics.bootstrap import OfMeans, bootstrap_weights, cluster_bootstrap
 from video_contrast.metrics.compare import compare_choices
 from video_contrast.metrics.consistency import consistency
@@ -22,7 +21,6 @@ from video_contrast.metrics.interval import (
     median_interval,
     share_interval,
 )
-from video_contrast.metrics.majority import majority_vote
 from video_contrast.metrics.mcnemar import mcnemar
 from video_contrast.metrics.multiple_choice import multiple_choice
 from video_contrast.metrics.ndcg import ndcg
@@ -41,6 +39,7 @@ from video_contrast.metrics.robustness import robustness
 from video_contrast.metrics.sensitivity import sensitivity
 from video_contrast.metrics.shift import caption_shift
 from video_contrast.metrics.sign_flip import sign_flip
+from video_contrast.metrics.votes import agreement, majority_vote
 
 __all__ = [
     "Interval", "OfMeans", "Ranks", "accuracy", "agreement", "bootstrap_weights", "caption_shift", "choice_ranks",

@@ -32,20 +32,6 @@ NOT_CONTRASTS = ("true", "random")
 RECORD = "preferences.json"
 TRL = (1, 16)  # the first version that this was tested with
 
-_CARD = """---
-configs:
-- config_name: default
-  data_files:
-  - split: {split}
-    path: data/{file}
----
-
-# {title}
-
-Made from {source}, split {split}, by `video-contrast export preferences --format {format} --scoring {scoring}`. A row
-holds the conversational columns that TRL reads, the frames of its clip (`images`) and the clip's path (`videos`).
-"""
-
 
 class Preference(NamedTuple):
     """A prompt with two answers; `chosen` and `rejected` are TRL's words."""
@@ -319,8 +305,11 @@ def _write(rows: Sequence[PreferenceRow], request: PreferenceOptions, source: st
     with atomic_path(folder / file) as temporary:
         pq.write_table(table, temporary, compression="zstd")
     title = "Preference pairs" if request.format_ == "dpo" else "Questions with checkable answers"
-    card = _CARD.format(
-        title=title, source=source, split=request.split, format=request.format_, scoring=request.how, file=file
+    card = (
+        Path(__file__)
+        .with_name("preferences_card.md")
+        .read_text(encoding="utf-8")
+        .format(title=title, source=source, split=request.split, format=request.format_, scoring=request.how, file=file)
     )
     write_text(request.output / "README.md", card)
 

@@ -12,14 +12,11 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import Literal
 
 from video_contrast.errors import libraries_named, unknown_name
 from video_contrast.files import write_text
 from video_contrast.metrics.evaluate_modules.bundle import space_files
 from video_contrast.version import __version__
-
-Kind = Literal["metric", "measurement", "comparison"]
 
 
 @dataclass(frozen=True)
@@ -27,7 +24,7 @@ class Module:
     """One `evaluate` module: its folder beside this file bears its name."""
 
     name: str
-    kind: Kind
+    kind: str  # "metric", "measurement" or "comparison"
     summary: str
     needs: str
 
@@ -37,20 +34,8 @@ class Module:
         return Path(__file__).resolve().parent / self.name
 
 
-MODULES: dict[str, Module] = {
-    module.name: module
-    for module in (
-        Module(
-            "video_contrast_mc", "metric", "multiple choice on contrast sets, by kind of contrast", "scores, labels"
-        ),
-        Module("video_contrast_pairs", "metric", "text, video and group score of pairs", "scores of a square"),
-        Module("video_text_retrieval", "metric", "retrieval both ways, several captions a video", "similarities"),
-        Module("video_text_robustness", "metric", "gamma under perturbations, by group", "clean and perturbed scores"),
-        Module("video_rcad", "metric", "the true caption among its counterfactual ones", "similarities"),
-        Module("caption_shift", "measurement", "how far a perturbation moves captions", "captions before and after"),
-        Module("paired_contrast", "comparison", "two models on the same contrast set", "scores of both, labels"),
-    )
-}
+_TABLE = Path(__file__).with_name("modules.tsv").read_text(encoding="utf-8")
+MODULES = {row.partition("\t")[0]: Module(*row.split("\t")) for row in _TABLE.splitlines()}
 
 
 def module(name: str) -> Module:

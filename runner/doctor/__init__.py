@@ -6,9 +6,7 @@
     steady.py     scores do not change with batch, order, candidates, padding, position, repetition, process
     captions.py   ends of captions, cut captions, upper case, scripts
     truth.py      true captions beat those of other clips
-    known.py      what a family's recipe says holds
-    cost.py       time, memory, and the estimate for the whole run
-    examine.py    all checks in order
+    examine.py    all checks in order; what the family's recipe says, and what a run costs
 
 Checks know the contract of `kinds.base` alone, so they hold for kinds of other packages too.
 """

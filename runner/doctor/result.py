@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import Literal, cast
 
 from video_contrast.errors import UsageError, VideoContrastError, unknown_name
@@ -12,34 +13,8 @@ from video_contrast.files import Json, JsonObject
 from video_contrast.storage.run_records import SelfTestRecord, VerdictRecord
 
 State = Literal["pass", "fail", "doubt", "fact"]
-CHECKS = {
-    "finite": "scores are finite numbers",
-    "repeat": "the same input twice has the same score",
-    "batch": "scores do not change with the batch of clips",
-    "order": "scores stay with their clips when the clips are reordered",
-    "candidates": "a caption scores the same alone and among others",
-    "padding": "a caption scores the same beside a much longer one",
-    "position": "scores do not change with the item's number",
-    "process": "all processes give the same scores",
-    "clip": "scores react to another clip",
-    "grey": "scores react to grey frames",
-    "pixels": "scores react to the inside of the frames",
-    "frames": "every frame that is handed over is looked at",
-    "reversal": "whether the order of frames shows",
-    "times": "whether the times of frames show, where the model was trained with them",
-    "caption": "scores react to another caption",
-    "lengths": "embeddings have one length, where scores are cosines",
-    "ends": "scores react to the end of a caption, or it is counted as cut",
-    "truncated": "how many captions are cut",
-    "case": "whether upper case shows",
-    "scripts": "whether captions in other scripts are told apart",
-    "recipe": "the checkpoint's config agrees with the recipe of its family",
-    "truth": "true captions beat those of other clips",
-    "channels": "they do not win by more once red and blue are exchanged",
-    "pictures": "the pixels that reach the model are those of its own processor",
-    "setting": "no other setting tells captions apart clearly better (`doctor --alternatives` tries them)",
-    "cost": "time, memory and the estimate for the whole run",
-}
+TABLE = Path(__file__).with_name("checks.tsv").read_text(encoding="utf-8")
+CHECKS = dict(line.split("\t") for line in TABLE.splitlines())  # name of a check -> what it holds
 ALL = "all"
 
 

@@ -12,7 +12,7 @@ from typing import Any, Literal, TypedDict
 
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.runner.kinds.base import ClipFrames
-from video_contrast.runner.kinds.loading import Tensors, tokenizer_of
+from video_contrast.runner.kinds.loading import Tensors, moved, tokenizer_of
 from video_contrast.runner.kinds.recipes import OwnerFrames
 from video_contrast.runner.kinds.video_metadata import metadata_of, takes_rate
 from video_contrast.untyped import Processor, Tokenizer, TorchModel
@@ -182,13 +182,7 @@ class ChatPrompts:
         # The chat template already begins with the model's own first token where it has one.
         if self.tokenizer.bos_token and text.startswith(self.tokenizer.bos_token):
             arguments["add_special_tokens"] = False
-        batch = self.processor(**arguments).to(self.model.device)
-        inputs = {
-            name: value.to(self.model.dtype)
-            if hasattr(value, "is_floating_point") and value.is_floating_point()
-            else value
-            for name, value in batch.items()
-        }
+        inputs = moved(self.processor(**arguments), self.model)
         return Prompt(inputs, text, question, inputs["input_ids"][0].tolist())
 
     def _video(self, clip: ClipFrames) -> dict[str, object]:

@@ -34,7 +34,7 @@ from video_contrast.runner.kinds.base import (
     kind_options,
 )
 from video_contrast.runner.kinds.chat_prompts import ChatPrompts, FramesAs, broken_up, control_tokens, images_of
-from video_contrast.runner.kinds.loading import explained, load_model, load_processor, own_code, tokenizer_of
+from video_contrast.runner.kinds.loading import explained, load_model, load_processor, moved, own_code, tokenizer_of
 from video_contrast.runner.kinds.recipes import types_in
 from video_contrast.runner.kinds.served_reading import read_answers
 from video_contrast.untyped import Processor, Tensor, Tokenizer, TorchModel
@@ -87,18 +87,6 @@ class Asked:
         """Those of the arguments that a method of the model names."""
         names = inspect.signature(getattr(self.model, method)).parameters
         return {name: value for name, value in values.items() if name in names}
-
-    def moved(self, values: Mapping[str, Any]) -> dict[str, Any]:
-        """Tensors on the model's device, floats in its dtype; the rest as it is."""
-
-        def one(value: Any) -> Any:  # a tensor, or what else a processor returns
-            if not hasattr(value, "to"):
-                return value
-            value = value.to(self.model.device)
-            floats = getattr(value, "is_floating_point", None)
-            return value.to(self.model.dtype) if floats is not None and floats() else value
-
-        return {name: one(value) for name, value in values.items()}
 
     def generated(self, inputs: Mapping[str, Any]) -> str:
         """What the model's `generate` adds to a prompt; some return the prompt with it."""
@@ -155,7 +143,9 @@ def _inputs_of_messages(asked: Asked, clip: ClipFrames | None, question: str) ->
     messages = [{"role": "user", "content": [*video, {"type": "text", "text": question}]}]
     settings = asked.known("preprocess_inputs", {"add_generation_prompt": True, "enable_thinking": False})
     prepared = asked.model.preprocess_inputs(messages=messages, **settings)
-    return asked.generated(asked.moved(dict(zip(("inputs", "pixel_values", "grid_thws"), prepared, strict=True))))
+    return asked.generated(
+        moved(dict(zip(("inputs", "pixel_values", "grid_thws"), prepared, strict=True)), asked.model)
+    )
 
 
 def _inputs_of_images(asked: Asked, clip: ClipFrames | None, question: str) -> object:
@@ -165,7 +155,7 @@ def _inputs_of_images(asked: Asked, clip: ClipFrames | None, question: str) -> o
     query = "".join("<image>\n" for _ in images) + question
     prepared = asked.model.preprocess_inputs(query, images, **asked.known("preprocess_inputs", {"max_partition": 1}))
     names = ("input_ids", "pixel_values", "grid_thws")
-    inputs = asked.moved(dict(zip(names, prepared[1:], strict=False)))
+    inputs = moved(dict(zip(names, prepared[1:], strict=False)), asked.model)
     inputs["input_ids"] = inputs["input_ids"][None]
     inputs["attention_mask"] = torch.ne(inputs["input_ids"], asked.tokenizer.pad_token_id)
     if "grid_thws" not in inputs:  # one entry a conversation, before images of any size went into one tensor
@@ -179,7 +169,7 @@ def _processor_of_model(asked: Asked, clip: ClipFrames | None, question: str) ->
     processor = asked.model.init_processor(asked.tokenizer)
     inputs = processor(messages, images=None, videos=None if clip is None else [images_of(clip)])
     more = {"tokenizer": asked.tokenizer, "decode_text": True}
-    return asked.model.generate(**asked.moved(inputs), **more, **asked.generation)[0]
+    return asked.model.generate(**moved(inputs, asked.model), **more, **asked.generation)[0]
 
 
 def _processor_of_conversation(asked: Asked, clip: ClipFrames | None, question: str) -> object:
@@ -190,7 +180,7 @@ def _processor_of_conversation(asked: Asked, clip: ClipFrames | None, question: 
     conversation = [{"role": "user", "content": [*video, {"type": "text", "text": question}]}]
     assert asked.processor is not None  # that of VideoLLaMA 3, Penguin-VL
     inputs = asked.processor(conversation=conversation, return_tensors="pt", add_generation_prompt=True)
-    return asked.generated(asked.moved(inputs))
+    return asked.generated(moved(inputs, asked.model))
 
 
 Ask = Callable[[Asked, ClipFrames | None, str], object]

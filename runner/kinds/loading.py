@@ -224,6 +224,15 @@ def on_device(arrays: Mapping[str, np.ndarray | torch.Tensor], model: TorchModel
     return tensors
 
 
+def moved(values: Mapping[str, Any], model: TorchModel) -> dict[str, Any]:  # tensors, and what else a processor returns
+    """Tensors on the model's device, floats in its dtype; the rest as it is."""
+    placed = {name: value.to(model.device) if hasattr(value, "to") else value for name, value in values.items()}
+    floats = {
+        name for name, value in placed.items() if hasattr(value, "is_floating_point") and value.is_floating_point()
+    }
+    return {name: value.to(model.dtype) if name in floats else value for name, value in placed.items()}
+
+
 class Tokens:
     """Captions to token ids, at their true length where padding does not change the result.
 

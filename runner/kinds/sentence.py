@@ -62,15 +62,14 @@ class SentenceModel(Encoder):
     @property
     def facts(self) -> JsonObject:
         """What it takes, in which way the clips were given, and under which prompts."""
+        text, video = saved_prompt(self.model, ("query",)), saved_prompt(self.model, ("document", "passage", "corpus"))
         return {
             "class": type(self.model).__name__,
             "modalities": self.modalities,
             "as_video": self.takes_video,
             **({"task": self.task} if self.task else {}),
-            "prompt_text": saved_prompt(self.model, ("query",)) if self.prompt_text is None else self.prompt_text,
-            "prompt_video": saved_prompt(self.model, ("document", "passage", "corpus"))
-            if self.prompt_video is None
-            else self.prompt_video,
+            "prompt_text": text if self.prompt_text is None else self.prompt_text,
+            "prompt_video": video if self.prompt_video is None else self.prompt_video,
         }
 
     def truncated_texts(self, texts: Sequence[str]) -> int | None:

@@ -6,8 +6,9 @@ PE-Video's `get_*_features` are out of reach in transformers 5, so neither is us
 
 from __future__ import annotations
 
+import inspect
 import string
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -60,16 +61,15 @@ class VideoTextEncoder(DualEncoder):
                 f"{', '.join(interface.family for interface in INTERFACES)}, so it is unknown how to encode with it; "
                 "add a kind for it (see CONTRIBUTING), or save its similarities and score them as precomputed"
             )
-        self.pixels = "pixel_values_videos" if not probed else _pixels(model.get_video_features)
+        names = inspect.signature(model.get_video_features).parameters if probed else {}
+        plain = "pixel_values" in names and "pixel_values_videos" not in names
+        self.pixels = "pixel_values" if plain else "pixel_values_videos"
 
     @property
     def facts(self) -> JsonObject:
         """The classes that ran."""
-        return {
-            "class": self.name,
-            "video_processor": type(self.videos or self.images).__name__,
-            "text_limit": self.tokens.limit,
-        }
+        processor = type(self.videos or self.images).__name__
+        return {"class": self.name, "video_processor": processor, "text_limit": self.tokens.limit}
 
     def prepare(self, clip: ClipFrames) -> np.ndarray:
         """The processor's pixels, float32[T, 3, H, W]; the frames are taken as they are."""
@@ -125,14 +125,6 @@ def canonical(text: str) -> str:
     """
     spaced = text.translate(str.maketrans(string.punctuation, " " * len(string.punctuation)))
     return " ".join(spaced.lower().split()) + "."
-
-
-def _pixels(method: Callable[..., object]) -> str:
-    """Under which name a model takes its clips, float32[N, T, 3, H, W]."""
-    import inspect
-
-    names = inspect.signature(method).parameters
-    return "pixel_values" if "pixel_values" in names and "pixel_values_videos" not in names else "pixel_values_videos"
 
 
 # Patterns of the weights that PE-AV ties: the first as the library writes it.

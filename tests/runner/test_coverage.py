@@ -5,7 +5,7 @@ import re
 import pytest
 
 from video_contrast.errors import UsageError
-from video_contrast.runner.doctor.known import check_recipe
+from video_contrast.runner.doctor.examine import check_recipe
 from video_contrast.runner.kinds import ModelSource, choose
 from video_contrast.runner.kinds.recipes import all_recipes, generative_types, types_in
 

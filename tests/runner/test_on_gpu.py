@@ -15,7 +15,7 @@ from stand_in_gpu import Gpus, stand_in_gpu
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.runner import score
 from video_contrast.runner.device import device_of
-from video_contrast.runner.doctor.cost import peak_bytes
+from video_contrast.runner.doctor.examine import peak_bytes
 from video_contrast.runner.job import RunResult
 from video_contrast.runner.kinds.dual_encoder import ImageTextEncoder
 from video_contrast.runner.kinds.prefix import Prefix
