@@ -215,20 +215,13 @@ def figures_of_ranks(
     if interval:
         result["clusters"] = n_clusters
     captions_of = np.bincount(caption_to_video, minlength=n_videos)[ranks.videos]
-    weights_one = np.ones(len(caption_to_video), np.int64)
-    ways = {
-        "t2v": (
-            ranks.text_to_video,
-            Ranks(0 * weights_one, (n_videos - 1) * weights_one, weights_one),
-            groups[caption_to_video],
-        ),
-        "v2t": (
-            ranks.video_to_text,
-            Ranks(0 * captions_of, len(caption_to_video) - captions_of, captions_of),
-            groups[ranks.videos],
-        ),
-    }
-    for way, (ranked, guessed, group) in ways.items():
+    ones = np.ones(len(caption_to_video), np.int64)
+    of_guesses = (
+        Ranks(0 * ones, (n_videos - 1) * ones, ones),
+        Ranks(0 * captions_of, len(caption_to_video) - captions_of, captions_of),
+    )
+    of_queries = (groups[caption_to_video], groups[ranks.videos])
+    for way, ranked, guessed, group in zip(("t2v", "v2t"), ranks[:2], of_guesses, of_queries, strict=True):
         result[f"{way}_n"] = len(group)
         result[f"{way}_n_ties"] = int(ranked.tied.sum())
         result |= {f"{way}_chance_R@{k}": exact_mean(guessed.hit(k)) for k in ks}

@@ -32,7 +32,6 @@ from video_contrast.runner.table_scores import TableScorer, encoder_tables, pair
 from video_contrast.runner.video_files import NOT_FOUND, VideoFiles, absent
 from video_contrast.runner.work_queue import WorkQueue
 from video_contrast.storage import RunFolder
-from video_contrast.storage.run_records import VideoFile
 
 
 @dataclass
@@ -68,7 +67,7 @@ class Run:
     def files(self) -> VideoFiles:
         """The video files, which are read as they are needed."""
         shared = self.job.frames.videos if self.job.frames else {}
-        return VideoFiles(self.video_root, {**shared, **RunFolder(self.job.output).known_videos}, self._looked_at)
+        return VideoFiles(self.video_root, {**shared, **RunFolder(self.job.output).known_videos}, self.counts.look_at)
 
     def encode_or_score(self) -> TableScorer | None:
         """Encodes or scores what is missing.
@@ -196,9 +195,6 @@ class Run:
             for counts in queue.counts():
                 self.total.add(counts)
             self.files.entries.update(self.total.videos)
-
-    def _looked_at(self, path: str, entry: VideoFile) -> None:
-        self.counts.look_at(path, entry)
 
     @contextmanager
     def bar(self, what: str, total: int, unit: str) -> Iterator[Callable[[int], None]]:

@@ -11,20 +11,13 @@ import queue
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import islice
-from typing import TypeVar
+from typing import Any, TypeVar
 
 J = TypeVar("J")
 T = TypeVar("T")
-
-
-@dataclass(frozen=True)
-class _End:
-    """Ends a job's results."""
-
-    error: BaseException | None
+_END = object()  # behind a job's results, which are of any type
 
 
 def feed(
@@ -39,20 +32,20 @@ def feed(
         yield from ((job, iter(work(job))) for job in jobs)
         return
     stopped = threading.Event()
-    begun: deque[tuple[J, queue.Queue[T | _End]]] = deque()
+    begun: deque[tuple[J, queue.Queue[Any], Future[None]]] = deque()
     rest = iter(jobs)
     pool = ThreadPoolExecutor(workers)
 
     def begin(count: int) -> None:
         for job in islice(rest, count):
-            begun.append((job, queue.Queue(maxsize=max(1, depth))))
-            pool.submit(_fill, begun[-1][1], work, job, stopped)
+            line: queue.Queue[Any] = queue.Queue(maxsize=max(1, depth))
+            begun.append((job, line, pool.submit(_fill, line, work, job, stopped)))
 
     try:
         begin(max(ahead, workers))
         while begun:
-            job, line = begun.popleft()
-            results = _drain(line)
+            job, line, future = begun.popleft()
+            results = _drain(line, future)
             yield job, results
             for _ in results:  # what the consumer left, so that the worker can finish
                 pass
@@ -62,17 +55,15 @@ def feed(
         pool.shutdown(cancel_futures=True)
 
 
-def _fill(line: queue.Queue[T | _End], work: Callable[[J], Iterator[T]], job: J, stopped: threading.Event) -> None:
-    error: BaseException | None = None
+def _fill(line: queue.Queue[Any], work: Callable[[J], Iterator[T]], job: J, stopped: threading.Event) -> None:
     try:
         for result in work(job):
             _put(line, result, stopped)
-    except BaseException as raised:  # handed to the consumer, who raises it
-        error = raised
-    _put(line, _End(error), stopped)
+    finally:
+        _put(line, _END, stopped)
 
 
-def _put(line: queue.Queue[T | _End], value: T | _End, stopped: threading.Event) -> None:
+def _put(line: queue.Queue[Any], value: object, stopped: threading.Event) -> None:
     """Waits for room; once the consumer went away it raises `queue.Full`, which ends the work."""
     while True:
         try:
@@ -83,8 +74,7 @@ def _put(line: queue.Queue[T | _End], value: T | _End, stopped: threading.Event)
                 raise
 
 
-def _drain(line: queue.Queue[T | _End]) -> Iterator[T]:
-    while not isinstance(value := line.get(), _End):
+def _drain(line: queue.Queue[Any], work: Future[None]) -> Iterator[Any]:
+    while (value := line.get()) is not _END:
         yield value
-    if value.error is not None:
-        raise value.error
+    work.result()  # raises what the work raised

@@ -65,21 +65,20 @@ def items_of(
         row = clips[caption["id"]]
         item = f"{caption['id']}-{caption['number']}"
         label = int(stream("generated", seed, item).integers(len(caption["edits"]) + 1))
-        candidates, kinds = [edit["text"] for edit in caption["edits"]], list(caption["kinds"])
-        without_text = ({k: v for k, v in edit.items() if k != "text"} for edit in caption["edits"])
-        edits = cast(list[EditRecord | None], list(without_text))
-        candidates.insert(label, caption["caption"])
-        kinds.insert(label, "true")
-        edits.insert(label, None)
+        options: list[tuple[str, str, object]] = [
+            (edit["text"], kind, {k: v for k, v in edit.items() if k != "text"})
+            for edit, kind in zip(caption["edits"], caption["kinds"], strict=True)
+        ]
+        options.insert(label, (caption["caption"], "true", None))
         yield multiple_choice_row(
             id=item,
             video_id=row["video_id"],
             video_path=row["video_path"],
             start=row["start"],
             end=row["end"],
-            candidates=candidates,
+            candidates=[text for text, _, _ in options],
             label=label,
-            kinds=kinds,
-            edits=edits,
+            kinds=[kind for _, kind, _ in options],
+            edits=cast(list[EditRecord | None], [edit for _, _, edit in options]),
             cluster=str(json.loads(row["meta"] or "{}").get("cluster", row["video_id"])),
         )

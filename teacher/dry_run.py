@@ -3,9 +3,9 @@ steps, and the time of a step as measured here. Nothing is written.
 """
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import fields, replace
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -84,9 +84,10 @@ def dry_run(
 def _absent_models(recipe: NegativeRecipe, request: TeachOptions) -> dict[str, str]:
     """What `teach` would stop for; a dry run is for planning, so that the models may come later."""
     absent = {}
-    checks: dict[str, Callable[[], object]] = {"negatives": partial(check_generator, recipe)}
-    if request.teacher:
-        checks["teacher"] = partial(check_encoder, request.teacher)
+    checks = {
+        "negatives": partial(check_generator, recipe),
+        "teacher": partial(check_encoder, request.teacher or "lsa"),
+    }
     for what, check in checks.items():
         try:
             check()
@@ -100,19 +101,15 @@ def _unopened(rows: Sequence[RetrievalRow], root: Path) -> dict[str, str]:
     from video_contrast.files import resolve_under
     from video_contrast.video import index_of
 
-    reasons: dict[str, str] = {}
-    of_file: dict[str, str] = {}
-    for row in rows:
-        name = row["video_path"]
-        if name not in of_file:
-            try:
-                index_of(resolve_under(root, name))
-                of_file[name] = ""
-            except VideoContrastError as error:
-                of_file[name] = str(error)
-        if of_file[name]:
-            reasons[row["id"]] = of_file[name]
-    return reasons
+    @cache
+    def reason(path: str) -> str:
+        try:
+            index_of(resolve_under(root, path))
+        except VideoContrastError as error:
+            return str(error)
+        return ""
+
+    return {row["id"]: why for row in rows if (why := reason(row["video_path"]))}
 
 
 def _questions(dataset: str | Path, request: TeachOptions, recipe: NegativeRecipe, prices: Prices) -> dict[str, Fact]:

@@ -1,7 +1,7 @@
 """Before and after: every figure of two models on the same items, with intervals and paired tests; what fell."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, NotRequired, TypedDict, TypeVar
+from typing import TYPE_CHECKING, NotRequired, TypedDict, TypeVar, cast
 
 from video_contrast.errors import UsageError, VideoContrastError
 
@@ -59,31 +59,16 @@ def paired_rows(
     `before, after`: figure -> hits, of the same items. `seed`: of the signs that the test draws where it cannot be
     exact.
     """
-    from video_contrast.metrics import holm, paired_difference, share_interval
+    from video_contrast.metrics import holm, interval_keys, paired_difference, share_interval
 
     rows: list[FigureRow] = []
     for name, hits in after.items():
-        first = share_interval(before[name].values, hits.clusters)
-        second = share_interval(hits.values, hits.clusters)
         paired = paired_difference(before[name].values, hits.values, hits.clusters, seed=seed)
-        rows.append(
-            {
-                "config": where,
-                "figure": name,
-                "first": float(first.estimate),
-                "first_low": first.bounds[0],
-                "first_high": first.bounds[1],
-                "second": float(second.estimate),
-                "second_low": second.bounds[0],
-                "second_high": second.bounds[1],
-                "difference": paired["difference"],
-                "low": paired["low"],
-                "high": paired["high"],
-                "p_value": paired["p_value"],
-                "n": paired["n"],
-                "n_clusters": paired["n_clusters"],
-            }
-        )
+        row = {"config": where, "figure": name} | {k: v for k, v in paired.items() if k != "standard_error"}
+        for side, values in (("first", before[name].values), ("second", hits.values)):
+            share = share_interval(values, hits.clusters)
+            row |= {side: float(share.estimate), **interval_keys(side, share)}
+        rows.append(cast(FigureRow, row))
     p_values = {n: p for n, row in enumerate(rows) if (p := row["p_value"]) is not None}
     for n, p in zip(p_values, holm(list(p_values.values())) if p_values else [], strict=True):
         rows[n]["p_holm"] = float(p)

@@ -143,8 +143,3 @@ def rule_kinds(names: str) -> tuple[str, ...]:
 def choice_tables(folder: SetFolder) -> list[tuple[str, str]]:
     """The (config, split) of each multiple-choice table of a set."""
     return [(config, split) for config, split in folder.tables() if folder.layout(config) != "retrieval"]
-
-
-def texts_of(corpus: Mapping[str, Sequence[str]]) -> list[str]:
-    """The captions of all videos."""
-    return [text for captions in corpus.values() for text in captions]

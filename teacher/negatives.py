@@ -7,7 +7,7 @@ so that another teacher needs no new negatives.
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from itertools import zip_longest
+from itertools import chain, zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,7 +24,7 @@ from video_contrast.rows import RetrievalRow
 from video_contrast.seeds import Streams, digest
 from video_contrast.teacher.caption_rows import CaptionNegatives, TaughtCaption
 from video_contrast.teacher.needed_models import content
-from video_contrast.teacher.negative_recipe import READY, NegativeRecipe, choice_tables, texts_of
+from video_contrast.teacher.negative_recipe import READY, NegativeRecipe, choice_tables
 from video_contrast.teacher.similarity import cosines, load_encoder
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def negatives(
     """
     from video_contrast.perturbations.english import PARSER
 
-    settings = recipe.record() | {"set": _digest(rows), "corpus": digest(*texts_of(corpus)).hex()}
+    settings = recipe.record() | {"set": _digest(rows), "corpus": digest(*chain.from_iterable(corpus.values())).hex()}
     settings["model"] = content(recipe.model)
     if recipe.generator not in READY:
         settings["parser of captions"] = PARSER

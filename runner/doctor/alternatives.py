@@ -241,13 +241,11 @@ def lengths(items: ProbedSet) -> Settings:
         videos, texts = items.probe.rows
         norms = np.linalg.norm(np.concatenate([videos, texts]), axis=1) if videos.shape[1] == texts.shape[1] else [0.0]
         if np.ptp(norms) > 0.01 * np.mean(norms):
-            yield "embeddings of one length", _model(_normalised)
+            yield "embeddings of one length", _model(partial(_with, join=_cosines))
 
 
-def _normalised(model: Any) -> Any:
-    changed = copy.copy(model)
-    changed.join = lambda videos, texts: product(unit_rows(videos), unit_rows(texts))
-    return changed
+def _cosines(videos: np.ndarray, texts: np.ndarray) -> np.ndarray:
+    return product(unit_rows(videos), unit_rows(texts))
 
 
 def text_pooling(items: ProbedSet) -> Settings:
@@ -268,11 +266,11 @@ def text_pooling(items: ProbedSet) -> Settings:
         seen.append(_is_token(states, pooled))
         return pooled
 
-    with _pooled_by(tower, watched):
+    with _pooled_by(items, tower, watched):
         model.encode_texts(items.probe.captions[:2])
     if seen and all(seen):
         for name, pool in POOLED.items():
-            yield f"captions by {name}", partial(_pooled_otherwise, tower=tower, pool=pool)
+            yield f"captions by {name}", partial(_pooled_by, tower=tower, pool=pool)
 
 
 Pool = Callable[[Tensor, Tensor, Tensor], Tensor]  # states [B, L, D], what is pooled now [B, D], mask [B, L]
@@ -289,27 +287,20 @@ def _is_token(states: Tensor, pooled: Tensor) -> bool:
 
 
 @contextmanager
-def _pooled_by(tower: TorchModel, pool: Pool) -> Iterator[None]:
+def _pooled_by(items: ProbedSet, tower: TorchModel, pool: Pool) -> Iterator[Probe]:
     def hook(_: TorchModel, inputs: tuple[Any, ...], named: dict[str, Any], output: Any) -> Any:
         states, pooled = getattr(output, "last_hidden_state", None), getattr(output, "pooler_output", None)
-        if states is None or pooled is None:
-            return output
-        mask = named.get("attention_mask")
-        mask = states.new_ones(states.shape[:2]).long() if mask is None else mask
-        output.pooler_output = pool(states, pooled, mask)
+        if states is not None and pooled is not None:
+            mask = named.get("attention_mask")
+            mask = states.new_ones(states.shape[:2]).long() if mask is None else mask
+            output.pooler_output = pool(states, pooled, mask)
         return output
 
     handle = tower.register_forward_hook(hook, with_kwargs=True)
     try:
-        yield
+        yield items.like()
     finally:
         handle.remove()
-
-
-@contextmanager
-def _pooled_otherwise(items: ProbedSet, *, tower: TorchModel, pool: Pool) -> Iterator[Probe]:
-    with _pooled_by(tower, pool):
-        yield items.like()
 
 
 def frames(items: ProbedSet) -> Settings:
@@ -387,13 +378,4 @@ def _attributes(owners: list[Any], **values: object) -> Under:
     return under
 
 
-ALTERNATIVES: tuple[Callable[[ProbedSet], Settings], ...] = (
-    case,
-    templates,
-    prompts,
-    options,
-    text_pooling,
-    lengths,
-    frames,
-    pictures,
-)
+ALTERNATIVES = (case, templates, prompts, options, text_pooling, lengths, frames, pictures)

@@ -8,7 +8,7 @@ processor, loaded anew, gives for the frames as they are and for each of `CHANGE
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import cast
 
 import numpy as np
@@ -31,14 +31,10 @@ ALIKE = 0.99  # a correlation from which on a change explains the pixels
 Frames = Callable[[np.ndarray], np.ndarray]
 
 
-def _crop(share: int) -> Frames:
-    """Cuts one part in `share` off each side."""
-
-    def cut(frames: np.ndarray) -> np.ndarray:
-        rows, columns = (length // share for length in frames.shape[1:3])
-        return frames[:, rows:-rows, columns:-columns]
-
-    return cut
+def _cropped(frames: np.ndarray, share: int) -> np.ndarray:
+    """Without one part in `share` of each side."""
+    rows, columns = (length // share for length in frames.shape[1:3])
+    return frames[:, rows:-rows, columns:-columns]
 
 
 CHANGES: dict[str, Frames] = {
@@ -51,7 +47,7 @@ CHANGES: dict[str, Frames] = {
     "red and blue exchanged": lambda frames: frames[..., ::-1],
     "grey pictures": lambda frames: np.repeat(frames.mean(axis=3, keepdims=True).astype(np.uint8), 3, axis=3),
     "negatives": lambda frames: 255 - frames,
-    **{f"pictures cropped by about 1/{share} at each side": _crop(share) for share in (4, 8, 16)},
+    **{f"pictures cropped by about 1/{share} at each side": partial(_cropped, share=share) for share in (4, 8, 16)},
 }
 
 
