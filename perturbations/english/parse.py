@@ -18,7 +18,7 @@ from video_contrast.perturbations.english.sentence import Sentence, Word
 from video_contrast.untyped import SpacyPipeline
 
 PARSER = "captions-1"  # rises with the parser's weights and with the way words are cut: stores and records name it
-_MODEL = Path(__file__).parent / "model"  # made by benchmarks/caption_parser.py of commit 5507f51e
+_MODEL = Path(__file__).parent / "model"  # made by benchmarks/caption_parser.py
 _BATCH = 256
 _ROUND = 20_000  # captions that are parsed before they are stored
 _PART = 1_000  # captions that a process takes at a time

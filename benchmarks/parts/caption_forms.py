@@ -1,0 +1,223 @@
+"""Trees of captions told anew: where the parse of "a man is slicing an onion" is sure, so are those of "a man slices an
+onion", "man slicing onion", "slice an onion" and "i sliced an onion, then washed the knife"."""
+
+import random
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cache
+
+from nltk.corpus import wordnet
+
+from parts.caption_trees import Tree, inflected, lemma
+
+PRONOUNS = {"VBZ": ("he", "she", "it"), "VBP": ("i", "we", "you", "they"), "VBD": ("i", "we", "he", "she", "they")}
+POSSESSIVES = ("my", "our", "his", "her", "their", "your")
+SHARES = {"captions": 0.3, "steps": 0.13, "examples": 0.2, "rewritten": 0.22, "series": 0.15}
+FORMS = ("VBZ", "VBZ", "VBZ", "VBD", "VBG", "VBG", "VB")
+BETWEEN = {
+    "and": [("and", "CC", "cc")],
+    ",": [(",", ",", "punct")],
+    ", and": [(",", ",", "punct"), ("and", "CC", "cc")],
+    "and then": [("and", "CC", "cc"), ("then", "RB", "advmod")],
+    ", then": [(",", ",", "punct"), ("then", "RB", "advmod")],
+    "while": [("while", "IN", "mark")],
+    "as": [("as", "IN", "mark")],
+}
+
+
+def draw(trees: dict[str, list[Tree]], shares: dict[str, float], rng: random.Random) -> Tree:
+    """Returns a tree of one of the kinds of `shares`, with or without a capital and a full stop, now and then two."""
+    kind = rng.choices(list(shares), list(shares.values()))[0]
+    if kind == "clauses":
+        tree = (with_clause if rng.random() < 0.7 else with_infinitive)(trees["captions"], rng)
+    elif kind in ("rewritten", "series"):
+        tree = told_anew(trees["captions"], kind == "series", rng)
+    else:
+        tree = rng.choice(trees[kind])
+        if kind == "steps" and rng.random() < 0.7:
+            tree = listed(tree, rng.choices(trees["things"], k=rng.choice((1, 2, 3))))
+    tree = dressed(tree, rng.random())
+    return joined(tree, draw(trees, shares, rng), (), "ROOT") if tree.words[-1] == "." and rng.random() < 0.08 else tree
+
+
+def told_anew(captions: Sequence[Tree], series: bool, rng: random.Random) -> Tree:
+    """Returns a caption in another form, in a `series` with one or two more behind it: ", then opens the gate"."""
+
+    def other(form: str, subject: bool, longest: int) -> Tree:
+        tree = None
+        while tree is None or len(tree.words) > longest or tree.root() < 0:
+            tree = rewritten(rng.choice(captions), form, subject, rng)
+        return tree
+
+    form = rng.choice(FORMS)
+    tree = other(form, form != "VB", 40)
+    if form != "VBG":
+        form = next(tag for tag in tree.tags[tree.root() :] if tag[0] == "V")
+    for _ in range(rng.choice((1, 1, 2)) if series else 0):
+        subject = form != "VB" and rng.random() < 0.4
+        way = rng.choice(list(BETWEEN) if subject else [name for name in BETWEEN if name not in ("while", "as")])
+        more = other("VBZ" if subject and form == "VBG" else form, subject, 8)
+        tree = joined(tree, more, BETWEEN[way], "advcl" if way in ("while", "as") else "conj")
+    return tree
+
+
+def dressed(tree: Tree, style: float) -> Tree:
+    """Returns the tree in lower case without full stop (half of all), or with a capital, a full stop or both."""
+    words = list(tree.words)
+    if style > 0.6:
+        words = ["I" if word == "i" else word for word in (words[0][:1].upper() + words[0][1:], *words[1:])]
+    if not 0.5 < style < 0.9 or words[-1] in (".", "!", "?") or tree.root() < 0:
+        return replace(tree, words=words)
+    return Tree([*words, "."], [*tree.tags, "."], [*tree.heads, tree.root()], [*tree.deps, "punct"])
+
+
+@cache
+def vocabulary(kind: str) -> list[str]:
+    """Returns the single words of one part of speech that occur in the texts that WordNet was counted on."""
+    lemmas = {lemma.name() for synset in wordnet.all_synsets(kind) for lemma in synset.lemmas() if lemma.count()}
+    return sorted(word for word in lemmas if word.isalpha() and word.islower() and len(word) > 2)
+
+
+def rewritten(tree: Tree, form: str, subject: bool, rng: random.Random) -> Tree | None:
+    """Returns "a man is slicing an onion" with its verbs in another form, some other words, and without its subject if
+    that is asked for; None if the caption is not of that shape.
+
+    `form`: the tag of the verbs. VBG: "man slicing onion", the noun with its clause.
+    """
+    verb = tree.root()
+    subjects, auxiliaries = tree.children(verb, "nsubj"), tree.children(verb, "aux")
+    if tree.tags[verb] != "VBG" or len(subjects) != 1 or len(auxiliaries) != 1:
+        return None
+    noun, auxiliary = subjects[0], auxiliaries[0]
+    phrase, verbs = tree.subtree(noun), tree.chain(verb)
+    number = {"is": "VBZ", "are": "VBP"}.get(tree.words[auxiliary])
+    if number is None or phrase != set(range(len(phrase))) or auxiliary < noun or tree.tags[noun][0] not in "NP":
+        return None
+    tags, heads, deps, words = list(tree.tags), list(tree.heads), list(tree.deps), list(tree.words)
+    form = number if form == "VBZ" and subject else form
+    for i in verbs:
+        simple = not tree.children(i, "prt", "xcomp", "ccomp", "acomp", "attr", "dative")
+        stem = rng.choice(vocabulary("v")) if simple and rng.random() < 0.5 else lemma(words[i])
+        word = inflected(stem, form) or inflected(lemma(words[i]), form)
+        if word is None:
+            return None
+        words[i], tags[i] = word, form
+    for i, tag in enumerate(tags):
+        simple = deps[i] in ("nsubj", "dobj", "pobj") and not tree.children(i, "prep", "acl", "relcl")
+        if tag in ("NN", "NNS") and simple and rng.random() < 0.3:
+            words[i] = inflected(rng.choice(vocabulary("n")), tag) or words[i]
+    kept = [i for i in range(len(words)) if i != auxiliary and (subject or i not in phrase)]
+    if form == "VBG" and subject:
+        own = any(tree.children(i, "nsubj") for i in tree.children(verb, "conj"))
+        if own or tree.children(noun, "conj") or tags[noun] == "PRP":
+            return None
+        heads[noun], deps[noun], heads[verb], deps[verb] = noun, "ROOT", noun, "acl"
+    elif subject and rng.random() < 0.1:
+        words[noun], tags[noun] = rng.choice(PRONOUNS[form]), "PRP"
+        kept = [i for i in kept if i not in phrase or i == noun]
+    elif subject and rng.random() < 0.15 and tree.children(noun, "det"):
+        i = tree.children(noun, "det")[0]
+        words[i], tags[i], deps[i] = rng.choice(POSSESSIVES), "PRP$", "poss"
+    if rng.random() < (0.5 if form == "VBG" else 0.15):  # the style of headlines
+        kept = [i for i in kept if words[i] not in ("a", "an", "the") or (i > noun and rng.random() < 0.5)]
+    return Tree(words, tags, heads, deps).keep(kept)
+
+
+def phrases(trees: Sequence[Tree]) -> list[Tree]:
+    """Returns the objects of steps that are a noun with what stands before it: "chopped onions"."""
+    before = {"det", "amod", "compound", "nummod"}
+    return [
+        tree.keep(sorted(tree.subtree(i)))
+        for tree in trees
+        for i in tree.children(0, "dobj")
+        if {tree.deps[j] for j in tree.subtree(i)} <= {"dobj", *before}
+        and max(tree.subtree(i)) == i
+        and tree.tags[i][:2] == "NN"
+        and tree.words[min(tree.subtree(i))] != "the"
+    ]
+
+
+def listed(tree: Tree, more: Sequence[Tree]) -> Tree:
+    """Returns "add salt and flour" with more things in the list, as steps name them: without commas."""
+    first = next((i for i in tree.children(0, "dobj") if tree.children(i, "cc") and tree.children(i, "conj")), None)
+    if first is None or tree.tags[tree.children(first, "conj")[0]][0] != "N":
+        return tree
+    at, last = tree.children(first, "cc")[0], first
+    moved = [at, tree.children(first, "conj")[0]]
+    for phrase in more:
+        tree = put_in(tree, at, phrase, last, "conj")
+        last, at = at + phrase.root(), at + len(phrase.words)
+        moved = [place + len(phrase.words) for place in moved]
+    return replace(tree, heads=[last if i in moved else head for i, head in enumerate(tree.heads)])
+
+
+def put_in(tree: Tree, at: int, part: Tree, head: int, dep: str) -> Tree:
+    """Returns a tree with another before the word `at`; its root hangs on the word `head` with the label `dep`."""
+    size, top = len(part.words), part.root()
+
+    def moved(place: int) -> int:
+        return place + size if place >= at else place
+
+    inner = [moved(head) if i == top else place + at for i, place in enumerate(part.heads)]
+    outer = [moved(place) for place in tree.heads]
+    deps = [dep if i == top else label for i, label in enumerate(part.deps)]
+    return Tree(
+        [*tree.words[:at], *part.words, *tree.words[at:]],
+        [*tree.tags[:at], *part.tags, *tree.tags[at:]],
+        [*outer[:at], *inner, *outer[at:]],
+        [*tree.deps[:at], *deps, *tree.deps[at:]],
+    )
+
+
+def with_clause(captions: Sequence[Tree], rng: random.Random) -> Tree:
+    """Returns a caption whose subject has a clause: "a man wearing a hat talks", "a girl who wears a hat smiles"."""
+    while True:
+        tree = rewritten(rng.choice(captions), rng.choice(("VBZ", "VBZ", "VBZ", "VBD")), True, rng)
+        nouns = tree.children(tree.root(), "nsubj") if tree else []
+        if not tree or not nouns or tree.tags[nouns[0]][:2] != "NN" or max(tree.subtree(nouns[0])) != nouns[0]:
+            continue
+        relative = rng.random() < 0.3
+        clause = rewritten(rng.choice(captions), tree.tags[tree.root()] if relative else "VBG", False, rng)
+        if clause is None or len(clause.words) > 6 or clause.root() < 0:
+            continue
+        if relative:
+            pronoun = Tree([rng.choice(("who", "that"))], ["WP"], [0], ["ROOT"])
+            pronoun = replace(pronoun, tags=["WDT"]) if pronoun.words[0] == "that" else pronoun
+            clause = put_in(clause, 0, pronoun, clause.root(), "nsubj")
+        return put_in(tree, nouns[0] + 1, clause, nouns[0], "relcl" if relative else "acl")
+
+
+def with_infinitive(captions: Sequence[Tree], rng: random.Random) -> Tree:
+    """Returns "a man lets her drive a car" for a caption of somebody who is driving a car."""
+    clause = None
+    while clause is None or len(clause.words) > 6 or clause.root() < 0:
+        clause = rewritten(rng.choice(captions), "VB", False, rng)
+    form = rng.choice(("VBZ", "VBZ", "VBD"))
+    verb = inflected(rng.choice(("let", "make", "help", "watch", "see", "hear")), form) or "lets"
+    person = Tree([rng.choice(("her", "her", "him", "them", "me", "us", "you"))], ["PRP"], [0], ["ROOT"])
+    nouns = (rng.choice(("a", "the", "my", "his")), rng.choice(("man", "woman", "teacher", "boy", "girl", "coach")))
+    article = ("PRP$", "poss") if nouns[0] in POSSESSIVES else ("DT", "det")
+    main = Tree([*nouns, verb], [article[0], "NN", form], [1, 2, 2], [article[1], "nsubj", "ROOT"])
+    return put_in(main, 3, put_in(clause, 0, person, clause.root(), "nsubj"), 2, "ccomp")
+
+
+def joined(first: Tree, second: Tree, between: Sequence[tuple[str, str, str]], dep: str) -> Tree:
+    """Returns two trees as one sentence, or side by side if `dep` is "ROOT".
+
+    Args:
+        first, second: the trees; the verb of the second hangs on that of the first with the label `dep`.
+        between: words between them with tag and label; "cc" and "punct" hang on the first verb, others on the second.
+        dep: "conj", "advcl" or "ROOT".
+    """
+    n = len(first.words)
+    shift = n + len(between)
+    tops = [(tree, tree.root()) for tree in (first, second)]
+    verbs = [top if tree.tags[top][0] == "V" else next(iter(tree.children(top, "acl")), top) for tree, top in tops]
+    heads = [verbs[0] if label in ("cc", "punct") else verbs[1] + shift for _, _, label in between]
+    heads = [*first.heads, *heads, *(head + shift for head in second.heads)]
+    deps = [*first.deps, *(label for _, _, label in between), *second.deps]
+    if dep != "ROOT":
+        top = second.root() + shift
+        heads[top], deps[top] = verbs[0], dep
+    words = [*first.words, *(word for word, _, _ in between), *second.words]
+    return Tree(words, [*first.tags, *(tag for _, tag, _ in between), *second.tags], heads, deps)
