@@ -14,7 +14,7 @@ from video_contrast.hub_cards.markdown import render
 from video_contrast.hub_cards.refusing import clips
 from video_contrast.hub_cards.spaces import gradio_version
 from video_contrast.reports.annotate import PageItems
-from video_contrast.reports.annotate.showing import AHEAD, ClipsAhead, shown_folder
+from video_contrast.reports.annotate.showing import make_ready, shown_clip, shown_folder
 from video_contrast.reports.annotate.tasks import Desk, Task
 from video_contrast.reports.annotate.votes import UNCLEAR, PageTask
 from video_contrast.storage import open_set
@@ -44,7 +44,8 @@ def app(desk: Desk, video_root: str | Path, *, title: str = "video-contrast", re
     except ImportError as error:
         raise UsageError("annotation pages need Gradio: pip install 'video-contrast[annotate]'") from error
     judging = desk.votes.task == "judge"
-    clips = ClipsAhead(Path(video_root).resolve())
+    root = Path(video_root).resolve()
+    make_ready(root, desk.rows.values())
 
     # What is called below returns what changes on the page: component -> its new value.
     def show(person: str, said: str = "") -> Changes:
@@ -54,10 +55,9 @@ def app(desk: Desk, video_root: str | Path, *, title: str = "video-contrast", re
         if task is None:
             return hidden(f"**Nothing left for you. Thank you.** {progress}", said)
         try:
-            clip: str | None = str(clips.clip(task.row))
+            clip: str | None = str(shown_clip(root, task.row))
         except VideoContrastError:
             clip = None
-        clips.expect(desk.upcoming(person, AHEAD))
         lost = "" if clip else "The video of this item cannot be shown: choose “not clear”, or tell the organiser."
         back = f"Sent back: {html.escape(task.note)}" if task.note else ""
         return {
@@ -122,7 +122,6 @@ def app(desk: Desk, video_root: str | Path, *, title: str = "video-contrast", re
             for begun in (begin.click, name.submit):
                 begun(lambda: gr.update(open=False), None, rules)
                 begun(start, name, outputs)
-            page.load(lambda: clips.expect(desk.upcoming("", AHEAD)))  # while the rules are read
             send.click(submit, [state, choice, text], outputs)
             text.submit(submit, [state, choice, text], outputs)
         if reviewer is not None:

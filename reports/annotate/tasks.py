@@ -69,24 +69,14 @@ class Desk:
             )
             if back is not None:
                 return self._task(back, annotator, own_votes[back])
-            done = self.votes.done()
             held = next((i for i, c in self._claims.items() if annotator in c and i not in own_votes), None)
             if held is not None:
                 return self._task(held, annotator)
-            open_items = self._open_items(annotator, own_votes, done)
-            if not open_items:
+            item = self._open_item(annotator, own_votes)
+            if item is None:
                 return None
-            item = open_items[0]
             self._claims.setdefault(item, {})[annotator] = time.monotonic()
             return self._task(item, annotator)
-
-    def upcoming(self, annotator: str, count: int) -> list[MultipleChoiceRow]:
-        """The rows that a person will be given after the present one, as things stand: `count` at most."""
-        with self._lock:
-            own_votes = self.votes.of(annotator)
-            open_items = self._open_items(annotator, own_votes, self.votes.done())
-            unclaimed = [item for item in open_items if annotator not in self._claims.get(item, {})]
-            return [self.rows[item] for item in unclaimed[:count]]
 
     def answer(self, annotator: str, item: str, answer: int | str, seconds: float) -> str:
         """Takes an answer; returns what is wrong with it, or "" if it was kept.
@@ -136,25 +126,16 @@ class Desk:
         own = sum(vote.status == "done" for vote in self.votes.of(annotator).values())
         return own, sum(len(votes) for votes in done.values()), self.per_item * len(self.rows)
 
-    def _open_items(
-        self, annotator: str, own_votes: Mapping[str, Vote], done: Mapping[str, Sequence[Vote]]
-    ) -> list[str]:
-        """The items that still need this person's answer: those with the most answers first."""
-        open_items = []
+    def _open_item(self, annotator: str, own_votes: Mapping[str, Vote]) -> str | None:
+        """Of the items that still need this person's answer the one with the most answers."""
+        now, done, open_items = time.monotonic(), self.votes.done(), []
         for place, item in enumerate(self.rows):
-            if item in own_votes:
-                continue
-            answers = len(done.get(item, ())) + len(self._others(item, annotator))
-            if answers < self.per_item:
+            claims = {name: since for name, since in self._claims.pop(item, {}).items() if now - since <= LEASE}
+            self._claims |= {item: claims} if claims else {}
+            answers = len(done.get(item, ())) + len(claims.keys() - {annotator})
+            if item not in own_votes and answers < self.per_item:
                 open_items.append((-answers, place, item))
-        return [item for _, _, item in sorted(open_items)]
-
-    def _others(self, item: str, annotator: str) -> list[str]:
-        now = time.monotonic()
-        claims = self._claims.get(item, {})
-        for name in [name for name, since in claims.items() if now - since > LEASE]:
-            del claims[name]
-        return [name for name in claims if name != annotator]
+        return min(open_items)[2] if open_items else None
 
     def _task(self, item: str, annotator: str, former: Vote | None = None) -> Task:
         row = self.rows[item]
