@@ -10,12 +10,13 @@ the flags of `video-contrast build captions` and the arguments of `video_contras
 folder is not its business: it returns tables.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from video_contrast.errors import UsageError, unknown_name
 from video_contrast.options import bind, with_options
@@ -92,42 +93,41 @@ class Cut(NamedTuple):
     facts: Facts
 
 
-class BlockSource(Protocol):
+class BlockSource(ABC):
     """What is built in blocks (`builders.blocks`); picklable, since each block is built by a process of its own."""
 
-    @property
-    def builder(self) -> str:
-        """Its name."""
+    builder: ClassVar[str]  # its name
+    known: ClassVar[Sequence[str]] = ()  # all configs that it has
+    configs: Sequence[str]  # to build, in order
+    cluster: "ClusterOptions"  # where blocks are built
 
     @property
-    def configs(self) -> Sequence[str]:
-        """To build, in order."""
-
-    @property
-    def optional(self) -> bool:
-        """Whether none was named, so that it is no error if none has items."""
-
-    @property
+    @abstractmethod
     def seed(self) -> int:
         """Of the audit."""
 
     @property
-    def cluster(self) -> "ClusterOptions":
-        """Where blocks are built."""
+    def optional(self) -> bool:
+        """Whether no config was named, so that those without items are left out."""
+        return set(self.configs) == set(self.known)
 
+    @abstractmethod
     def cut(self, folder: str) -> Cut:
         """Cuts the source, and writes what the blocks need below `folder`."""
 
-    def prepare(self, folder: str) -> None:
+    def prepare(self, folder: str) -> None:  # noqa: B027  nothing, where nothing is shared
         """Loads what all blocks need."""
 
     @property
     def words(self) -> "Mapping[str, Kind]":
         """Config -> what is replaced in it, of configs whose contrasts are chosen over the whole set."""
+        return {}
 
     def propose(self, folder: str, number: int) -> "dict[Kind, ProposedContrasts]":
         """What is proposed for a block, of each kind of `words`."""
+        return {}
 
+    @abstractmethod
     def build(self, folder: str, number: int, block: CorpusBlock, chosen: "Mapping[Kind, Chosen]") -> BuiltSet:
         """The tables of a block; a config without items is absent, and named in `facts["left_out"]`.
 
@@ -137,14 +137,8 @@ class BlockSource(Protocol):
             chosen: its contrasts of each kind of `words`.
         """
 
-    def finish(self, folder: str, blocks: int, output: Path) -> None:
-        """Writes what lies beside the tables of a set that is whole.
-
-        Args:
-            folder: as of `cut`.
-            blocks: how many there are.
-            output: the set's folder.
-        """
+    def finish(self, folder: str, blocks: int, output: Path) -> None:  # noqa: B027  nothing, by default
+        """Writes what lies beside the tables of a whole set of so many blocks into its folder, `output`."""
 
 
 @dataclass(frozen=True)

@@ -8,22 +8,22 @@ import shutil
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, ClassVar, cast
 
 from video_contrast.addresses import is_remote, open_binary, write_bytes
 from video_contrast.builders.assembly.kind_contrasts import KindContrasts
 from video_contrast.builders.assembly.sharding import spread
 from video_contrast.builders.assembly.word_contrasts import Chosen, WordEdits
-from video_contrast.builders.registry import BuiltSet, CorpusBlock, Cut
+from video_contrast.builders.registry import BlockSource, BuiltSet, CorpusBlock, Cut
 from video_contrast.builders.sources.caption_table import read_table
 from video_contrast.console import bar, counted
 from video_contrast.errors import VideoContrastError
 from video_contrast.files import atomic_path
 from video_contrast.perturbations.contrast.caption_counts import CaptionCounts, shipped_counts
-from video_contrast.perturbations.contrast.generate import IMPROBABLE, ProposedContrasts, own_counts
+from video_contrast.perturbations.contrast.generate import IMPROBABLE, own_counts
 from video_contrast.perturbations.contrast.proposal import Kind, RejectedEdit
 from video_contrast.perturbations.english.caption_store import parse_cache, user_store
 from video_contrast.rows import RetrievalRow, Row, retrieval_row
@@ -49,17 +49,15 @@ _WORDS = "counts"  # below the work: those of the corpus
 
 
 @dataclass
-class NegativeBlocks:
-    """A `BlockSource`: every caption of a set with its negatives."""
+class NegativeBlocks(BlockSource):
+    """Every caption of a set with its negatives."""
 
     dataset: str  # folder or address of the set
     cluster: GenerateOptions
     recipe: NegativeRecipe
     chat_of: Callable[[str], Chat | None]  # file of answers below the output -> the chat model, where it is one
-    builder: str = BUILDER
+    builder: ClassVar[str] = BUILDER
     configs: Sequence[str] = (CONFIG,)
-    optional: bool = False
-    words: Mapping[str, Kind] = field(default_factory=dict)  # none: captions do not depend on each other
     _sources: list[tuple[WordEdits | KindContrasts, int]] | None = (
         None  # what makes negatives, and how many of a caption
     )
@@ -97,10 +95,6 @@ class NegativeBlocks:
         """Loads parser, lexicon, judge and counts; no model, since those on a GPU do not outlive a fork."""
         if self.recipe.generator == "lexicon":
             self._made([retrieval_row(id="", video_id="", video_path="", captions=["a man sits down"])], folder, 0)
-
-    def propose(self, folder: str, number: int) -> dict[Kind, ProposedContrasts]:
-        """Nothing."""
-        return {}
 
     def build(self, folder: str, number: int, block: CorpusBlock, chosen: Mapping[Kind, Chosen]) -> BuiltSet:
         """The items of a block; what was rejected is kept for `finish`."""

@@ -9,13 +9,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import ceil
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from video_contrast.builders.assembly.captioned_clip import CaptionedClip, retrieval_rows
 from video_contrast.builders.assembly.contrast_plan import existing, select_splits
 from video_contrast.builders.assembly.word_contrasts import Chosen
 from video_contrast.builders.blocks.cluster_options import ClusterOptions
-from video_contrast.builders.registry import BuiltSet, CorpusBlock, Cut, builder
+from video_contrast.builders.registry import BlockSource, BuiltSet, CorpusBlock, Cut, builder
 from video_contrast.builders.robustness.perturbation_options import (
     CITATION,
     CONFIGS,
@@ -25,7 +25,6 @@ from video_contrast.builders.robustness.perturbation_options import (
 from video_contrast.builders.robustness.perturbed_set import perturbed_set
 from video_contrast.builders.sources import msrvtt, youcook2
 from video_contrast.errors import UsageError, unknown_name
-from video_contrast.perturbations.contrast.generate import ProposedContrasts
 from video_contrast.perturbations.contrast.proposal import Kind
 from video_contrast.rows import validate_rows
 from video_contrast.storage.set_folder import SetFolder
@@ -65,7 +64,7 @@ def perturbed(
         if options.files is not None or folder.layout(clean) == "pairs":
             raise UsageError(f"--files, and pairs of clips, go with sets of at most {WHOLE:,} rows, without --executor")
         cluster = replace(cluster, executor=cluster.executor or "local")
-        source = PerturbedBlocks(configs, folder, clean, selected, options, about, cluster)
+        source = PerturbedBlocks(configs, cluster, folder, clean, selected, options, about)
         return BuiltSet("perturbed", {}, blocks=source, video_root=options.video_root)
     tables = {split: folder.rows(clean, split) for split in selected}
     for split, of_split in tables.items():
@@ -89,32 +88,23 @@ def _clean_config(folder: SetFolder, config: str | None) -> str:
 
 
 @dataclass(frozen=True)
-class PerturbedBlocks:
-    """A `BlockSource`: ranges of the rows of one config."""
+class PerturbedBlocks(BlockSource):
+    """Ranges of the rows of one config."""
 
     configs: Sequence[str]
+    cluster: ClusterOptions
     folder: SetFolder
     clean: str  # the config that is perturbed
     splits: Sequence[str]
     options: PerturbationOptions
     facts: Facts
-    cluster: ClusterOptions
-    builder: str = "perturbed"
-
-    @property
-    def optional(self) -> bool:
-        """Whether no config was named."""
-        return set(self.configs) == set(CONFIGS)
+    builder: ClassVar[str] = "perturbed"
+    known: ClassVar[Sequence[str]] = CONFIGS
 
     @property
     def seed(self) -> int:
         """Of every perturbation."""
         return self.options.seed
-
-    @property
-    def words(self) -> Mapping[str, Kind]:
-        """None: nothing is chosen."""
-        return {}
 
     def cut(self, folder: str) -> Cut:
         """Ranges of rows."""
@@ -125,13 +115,6 @@ class PerturbedBlocks:
             blocks += [CorpusBlock(split, number, count) for number in range(count)]
         return Cut(blocks, {})
 
-    def prepare(self, folder: str) -> None:
-        """Nothing is shared."""
-
-    def propose(self, folder: str, number: int) -> dict[Kind, ProposedContrasts]:
-        """Nothing."""
-        return {}
-
     def build(self, folder: str, number: int, block: CorpusBlock, chosen: Mapping[Kind, Chosen]) -> BuiltSet:
         """The tables of a range of rows."""
         first = block.number * ROWS
@@ -139,9 +122,6 @@ class PerturbedBlocks:
         validate_rows(rows, f"{self.folder.path}, config {self.clean}, split {block.split}, from row {first}")
         tables = {block.split: rows}
         return perturbed_set(self.builder, self.configs, tables=tables, options=self.options, facts=self.facts)
-
-    def finish(self, folder: str, blocks: int, output: Path) -> None:
-        """Nothing lies beside the tables."""
 
 
 @builder("msrvtt_p", configs=CONFIGS, requirements=msrvtt.REQUIREMENTS)

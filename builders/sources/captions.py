@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from video_contrast.addresses import open_binary, write_bytes
 from video_contrast.builders.assembly.captioned_clip import CaptionedClip
@@ -11,7 +11,7 @@ from video_contrast.builders.assembly.configs import ContrastPlan, build_configs
 from video_contrast.builders.assembly.contrast_plan import RULE_CONFIGS, GenderAndVerbOptions, contrast_plan, existing
 from video_contrast.builders.assembly.word_contrasts import Chosen, WordContrasts
 from video_contrast.builders.blocks.cluster_options import ClusterOptions
-from video_contrast.builders.registry import BuiltSet, CorpusBlock, Cut, builder
+from video_contrast.builders.registry import BlockSource, BuiltSet, CorpusBlock, Cut, builder
 from video_contrast.builders.sources.caption_table import read_table
 from video_contrast.builders.sources.clip_blocks import cut, read_block
 from video_contrast.builders.sources.clip_rows import TooManyCaptions, read_splits
@@ -50,7 +50,7 @@ def captions(
     cluster: ClusterOptions = ClusterOptions(),  # noqa: B008  frozen
 ) -> BuiltSet:
     """Contrast sets from your own table of videos and captions."""
-    source = _Captions(configs, table, cast, human, contrasts, cluster)
+    source = _Captions(configs, cluster, table, cast, human, contrasts)
     splits: Mapping[str, Sequence[CaptionedClip]] | None = None
     if cluster.executor is None:
         try:
@@ -69,21 +69,17 @@ def captions(
 
 
 @dataclass(frozen=True)
-class _Captions:
+class _Captions(BlockSource):
     """What a table of captions is built with; in blocks where it is large."""
 
     configs: Sequence[str]
+    cluster: ClusterOptions
     table: CaptionTable
     cast: Path | None
     human: Path | None
     contrasts: GenderAndVerbOptions
-    cluster: ClusterOptions
-    builder: str = "captions"
-
-    @property
-    def optional(self) -> bool:
-        """Whether no config was named, so that those without items are left out."""
-        return set(self.configs) == set(CONFIGS)
+    builder: ClassVar[str] = "captions"
+    known: ClassVar[Sequence[str]] = CONFIGS
 
     @property
     def seed(self) -> int:
@@ -156,9 +152,6 @@ class _Captions:
             words.chosen = chosen[kind]
         clips = {block.split: read_block(folder, number)}
         return build_configs(self.builder, self.configs, clips, plan, facts=self.facts(), optional=True)
-
-    def finish(self, folder: str, blocks: int, output: Path) -> None:
-        """Nothing lies beside the tables."""
 
     def _generators(self, plan: ContrastPlan, folder: str) -> dict[Kind, WordContrasts]:
         """What makes verb and object contrasts by a plan, with the counts that `cut` left."""

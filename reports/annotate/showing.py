@@ -7,7 +7,6 @@ background thread makes them ready in the order of the page.
 import threading
 from collections.abc import Iterable
 from contextlib import suppress
-from itertools import chain
 from pathlib import Path
 
 from video_contrast.errors import VideoContrastError
@@ -40,7 +39,7 @@ def shown_clip(root: Path, row: MultipleChoiceRow) -> Path:
     if not clip.segments and row["start"] is None and row["end"] is None and _plays(path):
         return path
     files = ((str(path.resolve()), path.stat().st_size, path.stat().st_mtime_ns) for path in paths)
-    source = (*chain(*files), row["start"], row["end"], *map(repr, clip.segments))
+    source = (*(value for file in files for value in file), row["start"], row["end"], *map(repr, clip.segments))
     key = digest("annotate", *source).hex()[:32]
     target = shown_folder() / f"{key}.mp4"
     if not target.exists():
