@@ -120,7 +120,7 @@ def build_configs(
 def _with_items(built: BuiltSet, configs: Sequence[str]) -> BuiltSet:
     """The set, if one of its configs has items."""
     empty = built.facts.get("left_out", {})
-    if configs and all(config in empty for config in configs):
+    if configs and empty.keys() >= set(configs):
         raise VideoContrastError("\n".join(empty.values()))
     return built
 
@@ -174,11 +174,11 @@ def leave_out(built: BuiltSet, config: str, why: str, *, optional: bool = True) 
 
 
 def _retrieval_config(splits: Mapping[str, Sequence[CaptionedClip]]) -> tuple[Tables, Facts]:
-    sizes = {
-        split: {"items": len(clips), "captions": sum(len(clip.captions) for clip in clips)}
-        for split, clips in splits.items()
-    }
     tables = {split: retrieval_rows(clips) for split, clips in splits.items()}
+    sizes = {
+        split: {"items": len(rows), "captions": sum(len(row["captions"]) for row in rows)}
+        for split, rows in tables.items()
+    }
     return tables, {"negatives": "all other clips of the split", "splits": sizes}
 
 

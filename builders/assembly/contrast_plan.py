@@ -6,12 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, ClassVar
 
-from video_contrast.builders.assembly.clip_contrasts import (
-    Attempt,
-    CaptionChoice,
-    Contrasts,
-    TrainingVideos,
-)
+from video_contrast.builders.assembly.clip_contrasts import Attempt, CaptionChoice, Contrasts, TrainingVideos
 from video_contrast.builders.assembly.configs import ContrastConfig, ContrastPlan
 from video_contrast.builders.assembly.kind_contrasts import KindContrasts
 from video_contrast.builders.assembly.review import read_ticks
@@ -98,7 +93,11 @@ def contrast_plan(
         human: a table of human negatives for verb_human_mc.
         paper: show the paper's item counts (only for the set that the paper used).
     """
-    judges = _judges(options.judge) if options.judge else {}
+    judges: Mapping[Kind, Judge] = {}
+    if options.judge:
+        judges = trained_judges(read_votes(existing(options.judge, "it must hold votes", "--judge")))
+        if not judges:
+            raise UsageError(f"--judge {options.judge}: no row has a vote on a contrast of one verb or one thing")
     verbs, objects = (
         WordContrasts(
             target=target, generator=options.generator, options=options, training=training_videos,
@@ -109,11 +108,7 @@ def contrast_plan(
     published = PAPER if paper else {}
     missing: dict[str, str] = {}
     contrasts = {
-        "gender_mc": ContrastConfig(
-            "gender",
-            lambda: partial(_gender_contrasts, options),
-            paper=published.get("gender_mc"),
-        ),
+        "gender_mc": ContrastConfig("gender", lambda: partial(_gender, options), paper=published.get("gender_mc")),
         "verb_mc": ContrastConfig(verbs.kind, lambda: verbs, verbs.facts, paper=published.get("verb_mc"), hint=HINT),
         "object_mc": ContrastConfig("object", lambda: objects, objects.facts, hint=HINT),
     }
@@ -122,9 +117,7 @@ def contrast_plan(
     if casts is None:
         missing["person_id_mc"] = "give --cast FILE, a table of movie, name and gender"
     else:
-        contrasts["person_id_mc"] = ContrastConfig(
-            "person_id", lambda: partial(_person_id_contrasts, casts(), options.seed)
-        )
+        contrasts["person_id_mc"] = ContrastConfig("person_id", lambda: partial(_person_id, casts(), options.seed))
     if human is None:
         missing["verb_human_mc"] = "give --human FILE, a table of video_id, caption and negative"
     else:
@@ -140,15 +133,7 @@ def contrast_plan(
     )  # fmt: skip
 
 
-def _judges(path: Path) -> Mapping[Kind, Judge]:
-    """The judges that the user's votes train."""
-    judges = trained_judges(read_votes(existing(path, "it must hold votes", "--judge")))
-    if not judges:
-        raise UsageError(f"--judge {path}: no row has a vote on a contrast of one verb or one thing")
-    return judges
-
-
-def _gender_contrasts(options: ContrastSetOptions, attempts: Sequence[Attempt]) -> Contrasts:
+def _gender(options: ContrastSetOptions, attempts: Sequence[Attempt]) -> Contrasts:
     """One contrast a caption with a gendered noun (`perturbations.contrast.gender`)."""
     captions, ids = [a.caption for a in attempts], [a.id for a in attempts]
     extended = getattr(options, "extended", False)
@@ -156,7 +141,7 @@ def _gender_contrasts(options: ContrastSetOptions, attempts: Sequence[Attempt]) 
     return [[edit] if edit else [] for edit in edits], counts
 
 
-def _person_id_contrasts(casts: Mapping[str, Mapping[str, str]], seed: int, attempts: Sequence[Attempt]) -> Contrasts:
+def _person_id(casts: Mapping[str, Mapping[str, str]], seed: int, attempts: Sequence[Attempt]) -> Contrasts:
     """One contrast a caption that names a character with a peer; `casts` is movie -> name -> gender."""
     captions, ids = [a.caption for a in attempts], [a.id for a in attempts]
     casts_of = [casts.get(a.clip.pool, {}) for a in attempts]

@@ -6,12 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from video_contrast.builders.assembly.captioned_clip import CaptionedClip, normal
-from video_contrast.builders.assembly.clip_contrasts import (
-    CANDIDATES,
-    Attempt,
-    CaptionChoice,
-    ClipContrasts,
-)
+from video_contrast.builders.assembly.clip_contrasts import CANDIDATES, Attempt, CaptionChoice, ClipContrasts
 from video_contrast.builders.assembly.sharding import spread
 from video_contrast.perturbations.contrast import Edit
 from video_contrast.perturbations.contrast.kinds.choice import Proposed, choose, proposals
@@ -44,7 +39,8 @@ class KindContrasts:
             caption: as of the function `contrast_clips`.
             num_proc: processes to share the work.
         """
-        base = _base(clips, seed)
+        streams = Streams()
+        base = {clip.id: clip.caption_order(seed, streams)[0] for clip in clips}
         proposed: dict[str, list[Proposed]] = {}
         for part in spread(partial(_propose, self.kind), clips, num_proc=num_proc):
             proposed.update(part)
@@ -53,7 +49,6 @@ class KindContrasts:
         contrasts = ClipContrasts(clips=len(clips))
         for name, option in choose(proposed, seed=self.seed, kind=self.kind).items():
             contrasts.edits[name] = (option.index, [option.contrast.as_edit(GENERATOR)])
-        streams = Streams()
         for name, of_clip in proposed.items():
             drawn = streams.at(self.seed, "kinds-review", self.kind, name).permutation(len(of_clip))
             contrasts.candidates[name] = [(of_clip[n].index, of_clip[n].contrast.as_edit(GENERATOR)) for n in drawn]
@@ -77,11 +72,6 @@ class KindContrasts:
             edits.append([contrast.as_edit(GENERATOR) for contrast in unlike.values()])
         none = sum(not of_caption for of_caption in edits)
         return edits, Counter({"edited": len(edits) - none, "no_contrast_of_the_kind": none})
-
-
-def _base(clips: Sequence[CaptionedClip], seed: int) -> dict[str, int]:
-    streams = Streams()
-    return {clip.id: clip.caption_order(seed, streams)[0] for clip in clips}
 
 
 def _propose(kind: str, clips: Sequence[CaptionedClip]) -> dict[str, list[Proposed]]:

@@ -57,10 +57,7 @@ def read_ticks(path: str | Path, configs: Sequence[str]) -> list[Tick]:
     """
     ticks: list[Tick] = []
     for row in read_table(path):
-        clip, caption, contrast = (
-            row.clip_name(),
-            *(row.text(key, f"a column {key}") for key in ("caption", "contrast")),
-        )
+        clip, (caption, contrast) = row.clip_name(), (row.text(k, f"a column {k}") for k in ("caption", "contrast"))
         config, vote = (" ".join(row.texts(key, "")) if key in row.cells else "" for key in ("config", "vote"))
         tick = Tick(row.place, config, clip, caption, contrast, vote or "yes")
         if tick.config not in ("", *configs):
@@ -134,11 +131,8 @@ def cards(config: str, clips: Sequence[CaptionedClip], contrasts: ClipContrasts)
         candidates = contrasts.candidates.get(clip.id, [])[:SHOWN]
         span = "" if clip.start is None else f"#t={clip.start:g}" + ("" if clip.end is None else f",{clip.end:g}")
         listed = [(index, edit.text, edit.scores.get("probability")) for index, edit in candidates]
-        shown.append(
-            Card(
-                config=config, clip=clip.id, video=clip.video_path + span, captions=[*clip.captions], candidates=listed
-            )
-        )
+        texts, video = [*clip.captions], clip.video_path + span
+        shown.append(Card(config=config, clip=clip.id, video=video, captions=texts, candidates=listed))
     return shown
 
 

@@ -28,11 +28,7 @@ from video_contrast.perturbations.contrast.generate import (
     merged,
     propose,
 )
-from video_contrast.perturbations.contrast.generators import (
-    CaptionGenerator,
-    check_generator_options,
-    make_generator,
-)
+from video_contrast.perturbations.contrast.generators import CaptionGenerator, check_generator_options, make_generator
 from video_contrast.perturbations.contrast.judge import Judge, threshold
 from video_contrast.perturbations.contrast.proposal import GENERATOR, Kind, Proposal, RejectedEdit
 from video_contrast.perturbations.contrast.select import SMALL, variety
@@ -161,11 +157,10 @@ class WordContrasts(WordProposals):
         asked = {"quality": self.options.quality, "least_probability": least}
         self.record = {**proposed.record, **asked, **_facts(list(proposal_of.values()))}
         contrasts = ClipContrasts(clips=len(clips), tried=_of_candidates(proposed.reasons), candidates=self._candidates)
+        streams = Streams()
         for clip in clips:
             if (proposal := proposal_of.get(clip.id)) is not None:
                 contrasts.edits[clip.id] = (proposal.index, [proposal.edit()])
-        streams = Streams()
-        for clip in clips:
             base = clip.caption_order(seed, streams)[0]
             contrasts.base += any(proposal.index == base for proposal in proposed.proposals.get(clip.id, ()))
         self._tell(proposed, len(proposal_of))

@@ -46,7 +46,8 @@ class _Grouping:
     def turn(self, clips: Sequence[SourceClip], name: TurnName) -> None:
         """Uses every clip once, if it can be: joined with the first of some others that suit it."""
         former = {frozenset(clip.id for clip in members) for members, _ in self.groups}
-        free = {clip.id: clip for clip in _shuffled(clips, *name)}
+        ordered = sorted(clips, key=lambda clip: clip.id)
+        free = {ordered[n].id: ordered[n] for n in seeds.stream(*name).permutation(len(ordered)).tolist()}
         if self.kind.same_video and name[-1] == 0:
             for pair in _neighbours(clips):
                 if all(clip.id in free for clip in pair):
@@ -109,11 +110,6 @@ def _neighbours(clips: Sequence[SourceClip]) -> Iterator[tuple[SourceClip, Sourc
     for spans in videos.values():
         spans.sort(key=lambda clip: (clip.start, clip.end))
         yield from ((clip, following) for clip, following in pairwise(spans) if clip.end <= following.start + 1e-3)
-
-
-def _shuffled(clips: Sequence[SourceClip], *name: seeds.Part) -> list[SourceClip]:
-    ordered = sorted(clips, key=lambda clip: clip.id)
-    return [ordered[int(n)] for n in seeds.stream(*name).permutation(len(ordered))]
 
 
 def rows_of(kind: EditKind, groups: GroupsOfClips, *, seed: int) -> list[MultipleChoiceRow]:

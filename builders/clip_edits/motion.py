@@ -10,7 +10,6 @@ from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
 from video_contrast.video import Clip, footage_of
 
@@ -44,7 +43,8 @@ def motion_of(root: Path, clip: Clip) -> Motion:
     size = (max(8, round(pictures.shape[2] * scale)), max(8, round(pictures.shape[1] * scale)))
     small = [cv2.resize(picture, size, interpolation=cv2.INTER_AREA) for picture in pictures]
     grey = [cv2.cvtColor(picture, cv2.COLOR_RGB2GRAY) for picture in small]
-    colours = _colours(np.stack(small))
+    codes = (np.stack(small) // 64).astype(np.int64) @ np.array([16, 4, 1])  # 4 x 4 x 4 colours
+    colours = tuple((np.bincount(codes.ravel(), minlength=64) / codes.size).tolist())
     if len(grey) < 2:
         return Motion(0.0, 0.0, colours)
     start = np.zeros((*grey[0].shape, 2), np.float32)
@@ -61,12 +61,6 @@ def motion_of(root: Path, clip: Clip) -> Motion:
     changed = float(np.abs(levels[-1] - levels[0]).sum() / steps.sum()) if steps.sum() else 0.0
     amount = float(steps.mean())
     return Motion(round(amount, 3), round(min(1.0, max(directed, changed)), 3) if amount >= STILL else 0.0, colours)
-
-
-def _colours(pictures: npt.NDArray[np.uint8]) -> tuple[float, ...]:
-    """Share of the pixels in each of 4 x 4 x 4 colours."""
-    codes = (pictures // 64).astype(np.int64) @ np.array([16, 4, 1])
-    return tuple((np.bincount(codes.ravel(), minlength=64) / codes.size).tolist())
 
 
 def likeness(first: Motion, second: Motion) -> float:

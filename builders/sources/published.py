@@ -16,11 +16,11 @@ from video_contrast.builders.assembly.difference import difference
 from video_contrast.builders.assembly.multiple_choice import contrasts_only_row, kind_of
 from video_contrast.builders.registry import BuiltSet, builder
 from video_contrast.builders.sources.published_fields import (
-    Archive,
     Choice,
     Entry,
     VideoName,
     inside,
+    members_of,
     read_rows,
     release,
 )
@@ -81,7 +81,7 @@ class Items:
     """
 
     seed: int  # of the places of captions
-    archive: Archive | None = None  # the zip of the videos, if there is one
+    archive: Mapping[str, str | None] | None = None  # the zip of the videos, if there is one
     rows: list[Row] = field(default_factory=list)
     counts: Counter[str] = field(default_factory=lambda: Counter({"rows": 0, "built": 0}))
     outside: int = 0  # rows that the release's own rules leave out
@@ -160,17 +160,7 @@ class Items:
             )
 
     def retrieval(self, row: Entry, id: str, video: VideoName, captions: Sequence[str]) -> None:
-        """Adds a clip with its captions.
-
-        Args:
-            row: of the release.
-            id: of the row.
-            video: of the clip.
-            captions: all true of it.
-
-        Raises:
-            VideoContrastError: the id repeats; names the place.
-        """
+        """Adds a clip with its captions, all true of it. Raises VideoContrastError: the id repeats; names the place."""
         self._begin(row.place, id)
         texts = [" ".join(text.split()) for text in captions if text.strip()]
         if not texts:
@@ -206,7 +196,7 @@ class Items:
     def _placed(self, video: VideoName) -> VideoName:
         if self.archive is None:
             return video
-        member = self.archive.member(video.path)
+        member = self.archive.get(video.path) or self.archive.get(video.path.rsplit("/", 1)[-1])
         if member is None:
             self.counts["not_in_zip"] += 1
             return video
@@ -221,7 +211,7 @@ class PublishedSet:
         self.configs = configs  # that are asked for
         self.seed = options.seed
         self.tables: dict[str, dict[str, Items]] = {}  # config -> split -> items
-        self._archive = None if options.videos_zip is None else Archive(options.videos_zip)
+        self._archive = None if options.videos_zip is None else members_of(options.videos_zip)
 
     def rows(self, path: str | Path) -> Iterator[Entry]:
         """Yields the rows of a file of the release (`read_rows`)."""

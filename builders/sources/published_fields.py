@@ -26,22 +26,18 @@ class VideoName(VideoSpan):
         return self.source or self.video_id
 
 
-class Archive:
-    """The members of a zip of videos. Raises VideoContrastError: as `open_zip`."""
+def members_of(path: Path) -> dict[str, str | None]:
+    """The members of a zip of videos by each end of their paths; None for what several end in.
 
-    def __init__(self, path: Path) -> None:
-        with open_zip(path) as archive:
-            self.members = [name for name in archive.namelist() if not name.endswith("/")]
-        self._by_end: dict[str, str | None] = {}
-        for name in self.members:
-            parts = name.split("/")
-            for n in range(len(parts)):
-                end = "/".join(parts[n:])
-                self._by_end[end] = None if end in self._by_end else name
-
-    def member(self, path: str) -> str | None:
-        """The one member that is called so, or whose path ends so; the file's name alone will do."""
-        return self._by_end.get(path) or self._by_end.get(path.rsplit("/", 1)[-1])
+    Raises VideoContrastError: as `open_zip`.
+    """
+    by_end: dict[str, str | None] = {}
+    with open_zip(path) as archive:
+        names = [name for name in archive.namelist() if not name.endswith("/")]
+    for name, parts in ((name, name.split("/")) for name in names):
+        for end in ("/".join(parts[n:]) for n in range(len(parts))):
+            by_end[end] = None if end in by_end else name
+    return by_end
 
 
 def file_name(path: str) -> str:

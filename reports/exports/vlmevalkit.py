@@ -5,8 +5,6 @@ is one, and runs VLMEvalKit's own `run.py` with it. It names a video by its path
 shows whole files: other videos, and spans, are written as mp4 files.
 """
 
-import csv
-import io
 from pathlib import Path
 
 from video_contrast.files import write_text
@@ -65,12 +63,10 @@ def _line(number: int, row: MultipleChoiceRow, video: str) -> Line:
 
 
 def _tsv(lines: list[Line]) -> str:
+    import pandas as pd
+
     # Items may differ in their number of candidates: the header has the letters of the longest.
     letters = sorted({key for line in lines for key in line if len(key) == 1})
-    sink = io.StringIO()
-    writer = csv.DictWriter(
-        sink, [*_FIRST, *letters, "answer", "kinds"], delimiter="\t", lineterminator="\n", restval=""
-    )
-    writer.writeheader()
-    writer.writerows({name: no_formula(cell) for name, cell in line.items()} for line in lines)
-    return sink.getvalue()
+    cells = [{name: no_formula(cell) for name, cell in line.items()} for line in lines]
+    table = pd.DataFrame(cells, columns=[*_FIRST, *letters, "answer", "kinds"])
+    return str(table.to_csv(sep="\t", index=False, lineterminator="\n"))

@@ -3,8 +3,7 @@
 evidence.py   what is known of each side, read from a run, a log or a certificate
 aligned.py    what both sides have in common, and the tolerances
 inputs.py     the stages set, frames, pixels, prompt
-outcomes.py   the stages model, scores, reading, joining, figure
-stages.py     all of them in order, and what follows from what
+stages.py     the stages model, scores, reading, joining, figure; all of them in order, and what follows from what
 comparison.py all of it together, as the screen, JSON and the page show it
 shares.py     which share of the difference each stage explains, by exchanging stages
 """

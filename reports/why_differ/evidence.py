@@ -113,16 +113,12 @@ def _aligned(a: Side, b: Side) -> tuple[Side, Side]:
 
 def _keyed(side: Side, run: Side) -> Side:
     """A side with raw scores and no key, with the key of a run."""
-    items = {
-        name: replace(item, label=label, hit=first_chance(item.scores, label))
-        for name, item in side.items.items()
-        if item.label is None and item.scores and (label := _label(run, name)) is not None
-    }
+    items = {}
+    for name, item in side.items.items():
+        label = run.items[name].label if name in run.items else None
+        if item.label is None and item.scores and label is not None:
+            items[name] = replace(item, label=label, hit=first_chance(item.scores, label))
     return replace(side, items=items, numbers=_mean(items)) if items else side
-
-
-def _label(run: Side, name: str) -> int | None:
-    return run.items[name].label if name in run.items else None
 
 
 def _mean(items: Mapping[str, ItemEvidence]) -> Numbers:
@@ -171,14 +167,10 @@ def certificate_side(certificate: Mapping[str, Json], name: str) -> Side:
             model=certificate["model"],
             versions=certificate["versions"],
             sampling=certificate["sampling"],
-            traces=_by_name(certificate["traces"]),
+            traces={(trace["clip"], trace["caption"]): trace for trace in certificate["traces"]},
         )
     except (KeyError, TypeError) as error:
         raise VideoContrastError(f"{name} is no whole certificate: it lacks {error}") from error
-
-
-def _by_name(traces: Json) -> dict[tuple[str, str], Json]:
-    return {(trace["clip"], trace["caption"]): trace for trace in traces}
 
 
 def _of_log(log: ForeignLog) -> Side:
@@ -234,7 +226,7 @@ def _of_run(run: RunFolder, config: str) -> Side:
         fingerprint=record["set"]["fingerprints"].get(config, ""),
         missing=run.missing,
         items=items,
-        traces=_by_name(evidence.get("traces", [])),
+        traces={(trace["clip"], trace["caption"]): trace for trace in evidence.get("traces", [])},
         numbers=run.metrics["configs"][config]["conditions"][condition],
         matrix=matrix,
     )
@@ -242,8 +234,5 @@ def _of_run(run: RunFolder, config: str) -> Side:
 
 def _digests(entry: Mapping[str, Json]) -> dict[str, Json]:
     """The arguments of `ItemEvidence` that `evidence.json` has of an item."""
-    return {
-        "texts": tuple(entry.get("texts", ())),
-        "tokens": tuple(entry.get("tokens", ())),
-        "frames": entry.get("frames", ""),
-    }
+    texts, tokens = (tuple(entry.get(name, ())) for name in ("texts", "tokens"))
+    return {"texts": texts, "tokens": tokens, "frames": entry.get("frames", "")}
