@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from video_contrast.errors import UsageError, unknown_name
+from video_contrast.files import read_json
 from video_contrast.options import bind, with_options
 from video_contrast.rows import Row
 from video_contrast.storage.set_draft import FileWriter
@@ -197,6 +198,12 @@ def builder(
         return with_options(function)
 
     return register
+
+
+def about(name: str) -> Facts:
+    """What the card of a builder's set says of its source: title, summary, licence, citations (`about.json`)."""
+    facts: Facts = read_json(Path(__file__).with_name("about.json"))[name]
+    return facts
 
 
 def all_builders() -> dict[str, Builder]:

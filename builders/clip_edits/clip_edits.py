@@ -18,7 +18,7 @@ from video_contrast.builders.assembly.sharding import spread
 from video_contrast.builders.clip_edits.edits import EDITS
 from video_contrast.builders.clip_edits.grouping import groups_of, rows_of
 from video_contrast.builders.clip_edits.material import ClipEditOptions, SourceClip
-from video_contrast.builders.registry import BuiltSet, builder
+from video_contrast.builders.registry import BuiltSet, about, builder
 from video_contrast.builders.sources.clip_rows import read_splits
 from video_contrast.builders.sources.clip_table import CaptionTable
 from video_contrast.errors import UsageError, VideoContrastError
@@ -118,15 +118,9 @@ def _materials(
         raise VideoContrastError(f"{table}: no caption has a word")
     if not materials:
         raise VideoContrastError(f"no video could be read below --video-root {root}; the first: {failed[0]}")
-    facts: Facts = {
-        "pretty_name": "Edited clips",
-        "summary": "Groups of edited clips: each caption is true of one clip of its group and false of the others, by "
-        "what was done to the video. Clips are stored as recipes and carried out when they are decoded; parts of "
-        "different sizes are scaled into the smallest, on black.",
-        "counts": {"unreadable_clips": len(failed), "sizes_of_picture": len(sizes), **counts},
-        "configs": {},
-    }
-    return materials, facts | ({"warnings": [f"left out: {why}" for why in failed[:_NAMED]]} if failed else {})
+    counted = {"unreadable_clips": len(failed), "sizes_of_picture": len(sizes), **counts}
+    warnings = {"warnings": [f"left out: {why}" for why in failed[:_NAMED]]} if failed else {}
+    return materials, about("clip_edits") | {"counts": counted, "configs": {}} | warnings
 
 
 def _read(root: Path, seed: int, clips: Sequence[CaptionedClip]) -> list[tuple[SourceClip, bool] | str]:

@@ -13,10 +13,6 @@ from video_contrast.perturbations.video import VideoCondition
 TEXTS = tuple(names())
 TEXTS_WITHOUT_BIAS = tuple(names(bias=False))
 CONFIGS = ("clean", *TEXTS, "visual", "pairs")
-CITATION = (
-    "Schiappa, Vyas, Palangi, Rawat, Vineet: Robustness Analysis of Video-Language Models Against Visual and Language "
-    "Perturbations. NeurIPS 2022 Datasets and Benchmarks."
-)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -15,13 +15,8 @@ from video_contrast.builders.assembly.captioned_clip import CaptionedClip, retri
 from video_contrast.builders.assembly.contrast_plan import existing, select_splits
 from video_contrast.builders.assembly.word_contrasts import Chosen
 from video_contrast.builders.blocks.cluster_options import ClusterOptions
-from video_contrast.builders.registry import BlockSource, BuiltSet, CorpusBlock, Cut, builder
-from video_contrast.builders.robustness.perturbation_options import (
-    CITATION,
-    CONFIGS,
-    TEXTS_WITHOUT_BIAS,
-    PerturbationOptions,
-)
+from video_contrast.builders.registry import BlockSource, BuiltSet, CorpusBlock, Cut, about, builder
+from video_contrast.builders.robustness.perturbation_options import CONFIGS, TEXTS_WITHOUT_BIAS, PerturbationOptions
 from video_contrast.builders.robustness.perturbed_set import perturbed_set
 from video_contrast.builders.sources import msrvtt, youcook2
 from video_contrast.errors import UsageError, unknown_name
@@ -52,11 +47,11 @@ def perturbed(
     known = folder.splits(clean)
     selected = select_splits(splits or ",".join(known), dict.fromkeys(known))
     facts = folder.record.get("facts", {})
-    about: Facts = {
+    of_set: Facts = {
         "summary": f"The config {clean} of {facts.get('pretty_name') or dataset.name}, perturbed.",
         "sources": [f"{dataset.name}, config {clean}"],
         **{key: facts[key] for key in ("licence", "licence_id") if key in facts},
-        "citations": [*facts.get("citations", []), CITATION],
+        "citations": [*facts.get("citations", []), *about("perturbed")["citations"]],
     }
     options = replace(options, video_root=options.video_root or folder.video_root)
     rows = sum(folder.record["configs"][clean]["splits"][split]["num_examples"] for split in selected)
@@ -64,12 +59,12 @@ def perturbed(
         if options.files is not None or folder.layout(clean) == "pairs":
             raise UsageError(f"--files, and pairs of clips, go with sets of at most {WHOLE:,} rows, without --executor")
         cluster = replace(cluster, executor=cluster.executor or "local")
-        source = PerturbedBlocks(configs, cluster, folder, clean, selected, options, about)
+        source = PerturbedBlocks(configs, cluster, folder, clean, selected, options, of_set)
         return BuiltSet("perturbed", {}, blocks=source, video_root=options.video_root)
     tables = {split: folder.rows(clean, split) for split in selected}
     for split, of_split in tables.items():
         validate_rows(of_split, f"{dataset}, config {clean}, split {split}")
-    return perturbed_set("perturbed", configs, tables=tables, options=options, facts=about)
+    return perturbed_set("perturbed", configs, tables=tables, options=options, facts=of_set)
 
 
 def _clean_config(folder: SetFolder, config: str | None) -> str:
@@ -140,13 +135,7 @@ def msrvtt_p(
     annotations = msrvtt.MsrVttFolder(folder, video_pattern)
     clips = annotations.splits()
     selected = select_splits(splits or ("test_1k_a" if "test_1k_a" in clips else "test"), clips)
-    facts = {
-        "pretty_name": "MSRVTT-P",
-        "summary": "MSRVTT-P: MSR-VTT's captions and clips under the perturbations of the robustness paper.",
-        "sources": annotations.files,
-        "licence": msrvtt.LICENCE,
-        "citations": [msrvtt.CITATION, CITATION],
-    }
+    facts = about("msrvtt_p") | {"sources": annotations.files}
     tables = {name: retrieval_rows(clips[name]) for name in selected}
     return perturbed_set("msrvtt_p", configs, tables=tables, options=options, facts=facts)
 
@@ -170,13 +159,7 @@ def youcook2_p(
     """YouCook2-P: YouCook2 under 31 text perturbations, 90 visual conditions and 48 pairs."""
     folder = existing(folder, "it must hold YouCook2's annotations", "--folder")
     clips, sources = youcook2.read(folder, video_pattern)
-    facts = {
-        "pretty_name": "YouCook2-P",
-        "summary": "YouCook2-P: YouCook2's segments under the perturbations of the robustness paper.",
-        "sources": sources,
-        "licence": youcook2.LICENCE,
-        "citations": [youcook2.CITATION, CITATION],
-    }
+    facts = about("youcook2_p") | {"sources": sources}
     tables = {name: retrieval_rows(_one_caption_each(clips[name])) for name in select_splits(splits, clips)}
     return perturbed_set("youcook2_p", configs, tables=tables, options=options, facts=facts, bias=False)
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Annotated
 
-from video_contrast.builders.registry import BuiltSet, builder
+from video_contrast.builders.registry import BuiltSet, about, builder
 from video_contrast.builders.shapes.items import (
     antonym_items,
     contrast_items,
@@ -20,7 +20,6 @@ from video_contrast.builders.shapes.world import TRANSITIVE, VERSION
 from video_contrast.errors import UsageError
 from video_contrast.options import as_record
 from video_contrast.rows import Row
-from video_contrast.storage.set_records import Facts
 
 NEGATIVES = {
     "retrieval": "the captions of the other clips; none is true of a clip but its own",
@@ -65,7 +64,8 @@ def shapes(
     """Short clips of shapes and people in motion, made on the spot, with captions whose truth is known."""
     count = max(2 * options.gallery, 2 * options.items + 80)
     pool = [*islice(test_clips(seed), count)]
-    built = BuiltSet("shapes", {}, _facts(seed, options))
+    built = BuiltSet("shapes", {}, about("shapes") | {"seed": seed, "options": as_record(options), "configs": {}})
+    built.facts |= {"version": VERSION, "transitive_actions": list(TRANSITIVE)}
     used: dict[str, SceneClip] = {}
     for config in configs:
         splits, counts = _config(config, pool, seed, options)
@@ -96,21 +96,3 @@ def _config(
         splits["test"] = [*islice(contrast_items(config, seed, counts), options.items)]
     counts["built"] = len(splits["test"])
     return splits, counts
-
-
-def _facts(seed: int, options: ShapesOptions) -> Facts:
-    return {
-        "pretty_name": "Shapes world",
-        "summary": "Short clips of shapes and people in motion, drawn by a program, with captions whose truth follows "
-        "from the scene. Every candidate of every item was checked: true ones are true, contrasts are false.",
-        "sources": ["made by video-contrast; no outside data"],
-        "licence": "Apache-2.0",
-        "licence_id": "apache-2.0",
-        "citations": [],
-        "seed": seed,
-        "options": as_record(options),
-        "version": VERSION,
-        "held_out": "no scene of test or validation occurs in train, nor its mirror image, nor either played backwards",
-        "transitive_actions": list(TRANSITIVE),
-        "configs": {},
-    }

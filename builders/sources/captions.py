@@ -11,7 +11,7 @@ from video_contrast.builders.assembly.configs import ContrastPlan, build_configs
 from video_contrast.builders.assembly.contrast_plan import RULE_CONFIGS, GenderAndVerbOptions, contrast_plan, existing
 from video_contrast.builders.assembly.word_contrasts import Chosen, WordContrasts
 from video_contrast.builders.blocks.cluster_options import ClusterOptions
-from video_contrast.builders.registry import BlockSource, BuiltSet, CorpusBlock, Cut, builder
+from video_contrast.builders.registry import BlockSource, BuiltSet, CorpusBlock, Cut, about, builder
 from video_contrast.builders.sources.caption_table import read_table
 from video_contrast.builders.sources.clip_blocks import cut, read_block
 from video_contrast.builders.sources.clip_rows import TooManyCaptions, read_splits
@@ -89,8 +89,7 @@ class _Captions(BlockSource):
     def facts(self) -> Facts:
         """What the card says of the set, without counts."""
         return {
-            "pretty_name": "Contrast sets of given captions",
-            "summary": "Contrast sets made from a table of captions.",
+            **about("captions"),
             "sources": [self.table.source_name()],
             "options": self.contrasts.record(),
             **self.table.card_facts(),

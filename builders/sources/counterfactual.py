@@ -15,10 +15,9 @@ from video_contrast.builders.assembly.configs import Tables, add_config, random_
 from video_contrast.builders.assembly.contrast_plan import ContrastSetOptions, select_splits
 from video_contrast.builders.assembly.multiple_choice import contrasts_only_row, random_items
 from video_contrast.builders.assembly.word_contrasts import WordEdits
-from video_contrast.builders.registry import BuiltSet, builder
+from video_contrast.builders.registry import BuiltSet, about, builder
 from video_contrast.builders.sources.clip_rows import read_splits
 from video_contrast.builders.sources.clip_table import DEFAULT, CaptionTable, training_videos
-from video_contrast.builders.sources.feint6k import CITATION
 from video_contrast.builders.sources.msrvtt import MsrVttFolder
 from video_contrast.errors import UsageError
 from video_contrast.perturbations.english.caption_store import parse_cache
@@ -58,10 +57,8 @@ def counterfactual(
         raise UsageError(f"--negatives must be at least 1, not {negatives}")
     splits = table.read()
     facts: Facts = {
-        "pretty_name": "Counterfactual retrieval",
-        "summary": "Retrieval from counterfactually augmented data: same objects, another action.",
+        **about("counterfactual"),
         "sources": [Path(table.captions).name],
-        "citations": [CITATION],
         "options": contrasts.record() | {"negatives": negatives},
         "seed": contrasts.seed,
         "configs": {},

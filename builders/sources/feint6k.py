@@ -16,7 +16,7 @@ from video_contrast.builders.assembly.configs import Tables, add_config, leave_o
 from video_contrast.builders.assembly.contrast_plan import existing
 from video_contrast.builders.assembly.difference import difference
 from video_contrast.builders.assembly.multiple_choice import contrasts_only_row, random_items, random_row
-from video_contrast.builders.registry import BuiltSet, builder
+from video_contrast.builders.registry import BuiltSet, about, builder
 from video_contrast.builders.sources.caption_table import read_table
 from video_contrast.console import counted, note
 from video_contrast.errors import VideoContrastError
@@ -30,10 +30,6 @@ SOURCES = ("msrvtt", "vatex")
 CLIPS = 6243
 AT_LEAST = {"msrvtt": CLIPS - 6000, "vatex": CLIPS - 2990}
 RELEASE = f"the release has {CLIPS:,} clips in both files together"
-CITATION = (
-    "Ma, Li, Jiang, Meshry, Liu, Wang, Häne, Yuille: Rethinking Video-Text Understanding: Retrieval from "
-    "Counterfactually Augmented Data. ECCV 2024."
-)
 CONFIGS = tuple(f"{task}_{source}" for source in SOURCES for task in ("rcad", "random6", "retrieval"))
 
 
@@ -55,16 +51,7 @@ def feint6k(
     seed: Annotated[int, "seed of positions and of the random captions"] = 0,
 ) -> BuiltSet:
     """Feint6K: the true caption among five with another action; random captions as the control."""
-    facts: Facts = {
-        "pretty_name": "Feint6K",
-        "summary": "Retrieval from counterfactually augmented data: same objects, another action.",
-        "sources": [],
-        "licence": "Feint6K is CC BY-NC 4.0.",
-        "licence_id": "cc-by-nc-4.0",
-        "citations": [CITATION],
-        "seed": seed,
-        "configs": {},
-    }
+    facts = about("feint6k") | {"sources": [], "seed": seed, "configs": {}}
     built = BuiltSet("feint6k", {}, facts)
     optional = set(configs) == set(CONFIGS)
     read: dict[str, int] = {}  # source -> clips of its file

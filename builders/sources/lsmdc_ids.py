@@ -14,13 +14,12 @@ from typing import Annotated
 from video_contrast.builders.assembly.captioned_clip import CaptionedClip
 from video_contrast.builders.assembly.configs import add_config, build_configs
 from video_contrast.builders.assembly.contrast_plan import ContrastSetOptions, contrast_plan, existing, select_splits
-from video_contrast.builders.registry import BuiltSet, builder
+from video_contrast.builders.registry import BuiltSet, about, builder
 from video_contrast.builders.sources.caption_table import utf8_text
 from video_contrast.builders.sources.captions import read_casts
 from video_contrast.builders.sources.released import is_released, released_config
 from video_contrast.errors import VideoContrastError
 from video_contrast.seeds import digest
-from video_contrast.storage.set_records import Facts
 
 CONFIGS = ("retrieval", "random_mc", "person_id_mc", "verb_mc", "verb_human_mc")
 SPLITS = ("train", "validation", "test")
@@ -51,15 +50,8 @@ def lsmdc_ids(
         casts=None if cast is None else (lambda: read_casts(cast)),
         human=None if released else human,
     )
-    facts: Facts = {
-        "pretty_name": "LSMDC contrast sets",
-        "summary": "Contrast sets on LSMDC's descriptions with character names. Holds ids and captions, no videos.",
-        "sources": [captions.name],
-        "licence": "LSMDC's descriptions are licensed; do not publish a set that holds them.",
-        "options": contrasts.record(),
-        "counts": {name: len(part) for name, part in parts.items()},
-        "split": "80/10/10 within movies, so test characters are seen in training",
-    }
+    counts = {name: len(part) for name, part in parts.items()}
+    facts = about("lsmdc_ids") | {"sources": [captions.name], "options": contrasts.record(), "counts": counts}
     built = build_configs(
         "lsmdc_ids",
         [config for config in configs if not (released and config == "verb_human_mc")],

@@ -14,7 +14,7 @@ from video_contrast.builders.assembly.contrast_plan import (
     existing,
     select_splits,
 )
-from video_contrast.builders.registry import BuiltSet, builder
+from video_contrast.builders.registry import BuiltSet, about, builder
 from video_contrast.builders.sources.caption_table import read_table
 from video_contrast.builders.sources.released import is_released, released_config
 from video_contrast.errors import UsageError, VideoContrastError
@@ -31,13 +31,6 @@ LISTS = {
 }
 CONTRAST_SPLITS = ("validation", "test", "test_1k_a")
 _YOUTUBE = re.compile(r"(?:[?&]v=|youtu\.be/)([\w-]{6,})")
-
-LICENCE = "MSR-VTT's captions are for research use."
-CITATION = "Xu, Mei, Yao, Rui: MSR-VTT: A Large Video Description Dataset for Bridging Video and Language. CVPR 2016."
-PAPER = (
-    "Park, Shen, Farhadi, Darrell, Choi, Rohrbach: Exposing the Limits of Video-Text Models through Contrast Sets. "
-    "NAACL 2022."
-)
 REQUIREMENTS = "the folder of MSR-VTT's annotations (test_videodatainfo.json ...)"
 
 
@@ -59,15 +52,7 @@ def msrvtt(
     selected = present if splits is None else select_splits(splits, clips)
     released = _released_files(configs, source.folder, human)
     plan = contrast_plan(contrasts, human=None if "verb_human_mc" in released else human, paper=True)
-    facts = {
-        "pretty_name": "MSR-VTT contrast sets",
-        "summary": "Contrast sets on MSR-VTT's captions. Holds ids and captions, no videos.",
-        "sources": source.files,
-        "licence": LICENCE,
-        "citations": [CITATION, PAPER],
-        "options": contrasts.record(),
-        "warnings": leaks(clips),
-    }
+    facts = about("msrvtt") | {"sources": source.files, "options": contrasts.record(), "warnings": leaks(clips)}
     # The items of the 1k-A split are items of the test split: the same candidates, so the two can be compared.
     built_from = {split: clips[split] for split in selected if split != "test_1k_a"}
     if "test_1k_a" in selected:

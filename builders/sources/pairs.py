@@ -9,7 +9,7 @@ from video_contrast.builders.assembly.configs import add_config
 from video_contrast.builders.assembly.difference import difference
 from video_contrast.builders.assembly.may_be_true import COUNT, judged, warn
 from video_contrast.builders.assembly.multiple_choice import KIND, contrasts_only_row, kind_of
-from video_contrast.builders.registry import BuiltSet, builder
+from video_contrast.builders.registry import BuiltSet, about, builder
 from video_contrast.builders.sources.caption_table import TableRow
 from video_contrast.builders.sources.clip_table import Span, VideoTable, check_split
 from video_contrast.errors import VideoContrastError
@@ -43,8 +43,7 @@ def pairs(
     rows, counts = _read_pairs(table, true=true, false=false, kind=kind, seed=seed)
     warn(CONFIG, sum(of_split[COUNT] for of_split in counts.values()), sum(map(len, rows.values())))
     facts: Facts = {
-        "pretty_name": "Pairs of captions",
-        "summary": "A true and a false caption of each clip, from a table of pairs.",
+        **about("pairs"),
         "sources": [table.source_name()],
         "options": {"true": true, "false": false, "kind": kind},
         "counts": {

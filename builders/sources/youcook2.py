@@ -13,19 +13,16 @@ from video_contrast.builders.assembly.contrast_plan import (
     existing,
     select_splits,
 )
-from video_contrast.builders.registry import BuiltSet, builder
+from video_contrast.builders.registry import BuiltSet, about, builder
 from video_contrast.builders.sources.caption_table import read_table, seconds
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import Json, read_json
-from video_contrast.storage.set_records import Facts
 
 CONFIGS = ("retrieval", "random_mc", "verb_mc", "object_mc", *RULE_CONFIGS, "contrast_mc")
 ANNOTATIONS = "youcookii_annotations_trainval.json"
 VALIDATION = "validation_youcook.csv"
 CAPTIONING = {"train": "captioning_train.json", "validation": "captioning_val.json"}
 SUBSETS = {"training": "train", "validation": "validation", "testing": "test"}
-LICENCE = "YouCook2's annotations are for research use."
-CITATION = "Zhou, Xu, Corso: Towards Automatic Learning of Procedures from Web Instructional Videos. AAAI 2018."
 
 
 @builder(
@@ -44,17 +41,10 @@ def youcook2(
     clips, sources = read(folder, video_pattern)
     selected = select_splits(splits, clips)
     plan = contrast_plan(contrasts)
-    facts: Facts = {
-        "pretty_name": "YouCook2 contrast sets",
-        "summary": "Contrast sets on YouCook2's segments. Holds ids and captions, no videos.",
-        "sources": sources,
-        "licence": LICENCE,
-        "citations": [CITATION],
-        "options": contrasts.record(),
-        "counts": {
-            split: {"clips": len(rows), "videos": len({clip.cluster for clip in rows})} for split, rows in clips.items()
-        },
+    counts = {
+        split: {"clips": len(rows), "videos": len({clip.cluster for clip in rows})} for split, rows in clips.items()
     }
+    facts = about("youcook2") | {"sources": sources, "options": contrasts.record(), "counts": counts}
     return build_configs(
         "youcook2",
         configs,
