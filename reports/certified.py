@@ -5,8 +5,6 @@ without the model is: the clips' frames and times, the captions, and whether the
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 
@@ -25,25 +23,12 @@ from video_contrast.storage.certificates import certificates_in, is_of
 MOST_FRAMES = 768  # of a clip that are decoded at the word of a certificate
 
 
-@dataclass(frozen=True)
-class Certified:
-    """A certificate of a run's model."""
-
-    path: Path
-    certificate: Json
-
-    @property
-    def words(self) -> str:
-        """For the row of the model."""
-        model = self.certificate["model"]
-        return f"certified: revision {model['revision'][:12]}, {model['dtype']}"
-
-
-def certified(run: ConfigRun) -> Certified | None:
-    """The first certificate of a run's model; None where none is known."""
-    folders = (run.path, run.path.parent / "certificates", CERTIFICATES)
-    known = (Certified(*pair) for pair in certificates_in(*folders) if is_of(pair[1], run.record))
-    return next((own for own in known if not _other_weights(own.certificate, run)), None)
+def certified(run: ConfigRun) -> str:
+    """What the row of a model says of the first certificate that it has; "" where none is known."""
+    known = certificates_in(run.path, run.path.parent / "certificates", CERTIFICATES)
+    own = (certificate for _, certificate in known if is_of(certificate, run.record))
+    model = next((one["model"] for one in own if not _other_weights(one, run)), None)
+    return f"certified: revision {model['revision'][:12]}, {model['dtype']}" if model else ""
 
 
 def contradicted(run: ConfigRun) -> Iterator[str]:

@@ -5,10 +5,12 @@ so the worst failures of all runs get them, each clip once, and they shrink unti
 """
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from itertools import islice
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import chain, islice, zip_longest
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 import numpy.typing as npt
@@ -18,35 +20,23 @@ from video_contrast.errors import VideoContrastError
 from video_contrast.files import Json
 from video_contrast.reports.runs import ConfigRun, SetKey
 from video_contrast.reports.strips import Pictures, StripSize, clip_frames, data_uri, strip_jpeg
-from video_contrast.rows import EditRecord, Row
+from video_contrast.rows import Row
 from video_contrast.video import Clip
 
 LIMIT = 14_500_000  # bytes of a single file that strips are fitted to, so that the whole stays under 15 MB
 SIZES = (StripSize(96, 78), StripSize(80, 70), StripSize(64, 62), StripSize(48, 55))
 _RIVALS = 4  # wrong captions that a retrieval item shows
 
+Item = dict[str, Json]  # a row of a set; of retrieval one that was put together of a run's best captions
 Entry = tuple[ConfigRun, SetKey, list[list[float] | None]]  # a run, the items it is shown with, and its scores of them
 
 
-@dataclass(frozen=True)
-class ShownItem:
-    """What the page shows of one item under one run's set."""
-
-    row: Row
-    candidates: list[str]
-    label: int
-    kinds: list[str]
-    edits: Sequence[EditRecord | None]
-    partners: list["ShownItem"] = field(default_factory=list, compare=False, repr=False)  # the others of its group
-
-    @property
-    def strip(self) -> str:
-        """Names the clip: items of one clip share their strip."""
-        row = self.row
-        if row.get("segments"):  # an edited clip has a name of its own
-            return row["video_id"]
-        cut = "" if row["start"] is None and row["end"] is None else f"#{row['start']}-{row['end']}"
-        return f"{row['video_path']}{cut}"
+def strip_of(item: Item) -> str:
+    """Names the clip of an item: items of one clip share their strip."""
+    if item.get("segments"):  # an edited clip has a name of its own
+        return str(item["video_id"])
+    cut = "" if item["start"] is None and item["end"] is None else f"#{item['start']}-{item['end']}"
+    return f"{item['video_path']}{cut}"
 
 
 # What the page's script reads; short keys, since a page holds thousands of items.
@@ -74,13 +64,13 @@ def gallery_data(
         folder: where to write strips as files, named relative to its parent; None embeds them in the page.
         used: bytes of the rest of the page.
     """
-    sets: dict[SetKey, list[ShownItem]] = {}
+    sets: dict[SetKey, list[Item]] = {}
     entries: list[Entry] = []
     for run in runs:
         if run.layout != "retrieval":
-            items = sets.setdefault(run.key, _choice_items(run.set_rows.values()))
+            items = sets.setdefault(run.key, [dict(row) for row in run.set_rows.values() if "captions" not in row])
             scored = run.choices.get(run.main, {})
-            lines = [scored.get(item.row["id"]) for item in items]
+            lines = [scored.get(item["id"]) for item in items]
             entries.append((run, run.key, [_rounded(line["scores"]) if line else None for line in lines]))
         elif run.has_matrix(run.main):
             # A retrieval item's rivals are the run's own, so each such run has a list of items of its own.
@@ -93,9 +83,13 @@ def gallery_data(
     titles = {key: run.key.name for run, key, _ in entries}
     names = {dataset: str(number) for number, dataset in enumerate(roots)}
     order = {key: number for number, key in enumerate(sets)}
+    groups = _grouped(sets)
     gallery: GalleryData = {
         "sets": [
-            {"name": titles[key], "items": [_compact(item, f"{names[key.dataset]}|{item.strip}") for item in items]}
+            {
+                "name": titles[key],
+                "items": [_compact(item, groups[key, _group(item)], names[key.dataset]) for item in items],
+            }
             for key, items in sets.items()
         ],
         "runs": [
@@ -106,10 +100,9 @@ def gallery_data(
         "missing": {},
     }
     room = LIMIT - used - len(json.dumps(gallery, ensure_ascii=False, separators=(",", ":")).encode())
-    # A failure is shown beside the other clips of its group.
-    worst = [(key, member) for key, item in _worst(entries, sets, max_failures) for member in (item, *item.partners)]
-    failures = list({(key.dataset, item.strip): (key, item) for key, item in worst}.values())
-    strips, missing = _strips(failures, roots, progress=progress, folder=folder, room=room)
+    strips, missing = _strips(
+        _worst(entries, sets, groups, max_failures), roots, progress=progress, folder=folder, room=room
+    )
     gallery["strips"] = {f"{names[dataset]}|{name}": uri for (dataset, name), uri in strips.items()}
     gallery["missing"] = {f"{names[dataset]}|{name}": reason for (dataset, name), reason in missing.items()}
     return gallery
@@ -124,28 +117,11 @@ def margin(scores: Sequence[float], label: int) -> float:
     return max(score for position, score in enumerate(scores) if position != label) - scores[label]
 
 
-def _choice_items(rows: Iterable[Row]) -> list[ShownItem]:
-    """The rows as items; those of a group know each other."""
-    items = [
-        ShownItem(row, row["candidates"], row["label"], kinds=row["kinds"], edits=row["edits"])
-        for row in rows
-        if "captions" not in row
-    ]
-    groups: dict[str, list[ShownItem]] = {}
-    for item in items:
-        if "group" in item.row:
-            groups.setdefault(item.row["group"], []).append(item)
-    for members in groups.values():
-        for item in members:
-            item.partners.extend(other for other in members if other is not item)
-    return items
-
-
-def _retrieval_items(run: ConfigRun) -> tuple[list[ShownItem], list[list[float] | None]]:
+def _retrieval_items(run: ConfigRun) -> tuple[list[Item], list[list[float] | None]]:
     """One item a clip: its best caption against the captions of other clips that the model puts highest."""
     matrix = run.matrix(run.main)
     caption_to_video = np.asarray(matrix.relevant)
-    items: list[ShownItem] = []
+    items: list[Item] = []
     scores: list[list[float] | None] = []
     for number, name in enumerate(matrix.rows):
         own = np.flatnonzero(caption_to_video == number)
@@ -161,35 +137,41 @@ def _retrieval_items(run: ConfigRun) -> tuple[list[ShownItem], list[list[float] 
         if not len(own) or not rivals:
             continue
         picked = [int(own[own_values.argmax()]), *(column for column, _ in rivals)]
-        kinds = ["true", *["other clip"] * len(rivals)]
-        texts = [run.captions[column] for column in picked]
-        items.append(ShownItem(run.set_rows[name], texts, 0, kinds=kinds, edits=[None] * len(picked)))
+        texts, kinds = [run.captions[column] for column in picked], ["true", *["other clip"] * len(rivals)]
+        items.append(
+            {**run.set_rows[name], "candidates": texts, "label": 0, "kinds": kinds, "edits": [None] * len(picked)}
+        )
         scores.append(_rounded([float(own_values.max()), *(value for _, value in rivals)]))
     return items, scores
 
 
-def _worst(entries: Sequence[Entry], sets: dict[SetKey, list[ShownItem]], limit: int) -> list[tuple[SetKey, ShownItem]]:
-    """The worst failures, taken from the runs in turn so that no run is without pictures; each clip once."""
+def _worst(
+    entries: Sequence[Entry],
+    sets: Mapping[SetKey, list[Item]],
+    groups: Mapping[tuple[SetKey, str], list[Item]],
+    limit: int,
+) -> list[tuple[SetKey, Item]]:
+    """The worst failures, taken from the runs in turn so that no run is without pictures; each clip once.
+
+    A failure is shown beside the other clips of its group.
+    """
     queues = []
     for _, key, scores in entries:
         items = sets[key]
-        margins = [(margin(s, items[n].label), n) for n, s in enumerate(scores) if s]
+        margins = [(margin(s, items[n]["label"]), n) for n, s in enumerate(scores) if s]
         worst = sorted((pair for pair in margins if pair[0] >= 0), key=lambda pair: (-pair[0], pair[1]))
         queues.append([(key, items[n]) for _, n in worst])
-    failures: list[tuple[SetKey, ShownItem]] = []
-    seen: set[tuple[str, str]] = set()
-    for turn in range(max(map(len, queues), default=0)):
-        for queue in queues:
-            if turn < len(queue) and len(failures) < limit:
-                key, item = queue[turn]
-                if (key.dataset, item.strip) not in seen:
-                    seen.add((key.dataset, item.strip))
-                    failures.append(queue[turn])
-    return failures
+    failures: dict[tuple[str, str], tuple[SetKey, Item]] = {}
+    for key, item in filter(None, chain.from_iterable(zip_longest(*queues))):
+        failures.setdefault((key.dataset, strip_of(item)), (key, item))
+    shown: dict[tuple[str, str], tuple[SetKey, Item]] = {}
+    for key, item in islice(failures.values(), limit):
+        shown |= {(key.dataset, strip_of(own)): (key, own) for own in (item, *groups[key, _group(item)])}
+    return list(shown.values())
 
 
 def _strips(
-    failures: Sequence[tuple[SetKey, ShownItem]],
+    failures: Sequence[tuple[SetKey, Item]],
     roots: dict[str, Path | None],
     *,
     progress: bool,
@@ -201,12 +183,12 @@ def _strips(
     missing: dict[tuple[str, str], str] = {}
     for key, item in bar(failures, desc="frame strips", unit="clip", disable=not progress):
         root = roots[key.dataset]
-        place = (key.dataset, item.strip)
+        place = (key.dataset, strip_of(item))
         if root is None:
             missing[place] = "The run does not say where its videos are; give --video-root."
             continue
         try:
-            frames[place] = clip_frames(root, Clip.of(item.row))
+            frames[place] = clip_frames(root, Clip.of(cast(Row, item)))
         except VideoContrastError as error:
             missing[place] = f"No frames: {error}".replace(f"{root}/", "")
 
@@ -229,16 +211,27 @@ def _strips(
     return named, missing
 
 
-def _compact(item: ShownItem, strip: str) -> dict[str, Json]:
-    row = item.row
+def _group(item: Item) -> str:
+    return str(item.get("group", item["id"]))
+
+
+def _grouped(sets: Mapping[SetKey, Sequence[Item]]) -> dict[tuple[SetKey, str], list[Item]]:
+    """The items of each group of clips."""
+    groups: dict[tuple[SetKey, str], list[Item]] = defaultdict(list)
+    for key, item in ((key, item) for key, items in sets.items() for item in items):
+        groups[key, _group(item)].append(item)
+    return groups
+
+
+def _compact(row: Item, group: Sequence[Item], place: str) -> dict[str, Json]:
     small: dict[str, Json] = {
-        "i": row["id"], "v": row["video_id"], "c": item.candidates, "l": item.label, "k": item.kinds, "s": strip,
+        "i": row["id"], "v": row["video_id"], "c": row["candidates"], "l": row["label"], "k": row["kinds"],
+        "s": f"{place}|{strip_of(row)}",
     }  # fmt: skip
-    if any(item.edits):
-        small["e"] = [(e["start"], e["end"], e["old"]) if e else None for e in item.edits]
-    if item.partners:  # strips are named PLACE|STRIP, and a group lies in one place
-        place = strip.partition("|")[0]
-        small["p"] = [(f"{place}|{other.strip}", other.row["video_id"], other.label) for other in item.partners]
+    if any(row["edits"]):
+        small["e"] = [(e["start"], e["end"], e["old"]) if e else None for e in row["edits"]]
+    if partners := [other for other in group if other is not row]:  # a group lies in one place
+        small["p"] = [(f"{place}|{strip_of(other)}", other["video_id"], other["label"]) for other in partners]
     if question := row.get("question"):
         small["q"] = str(question)
     if truth := json.loads(row["meta"] or "{}").get("truth"):
@@ -264,6 +257,6 @@ def _rounded(scores: Sequence[float] | npt.NDArray[np.float64] | None) -> list[f
     return [float(f"{value:.6g}") for value in scores]
 
 
-def _share(items: Sequence[ShownItem], scores: Sequence[list[float] | None]) -> str:
-    wrong = [margin(own, item.label) >= 0 for own, item in zip(scores, items, strict=True) if own]
+def _share(items: Sequence[Item], scores: Sequence[list[float] | None]) -> str:
+    wrong = [margin(own, item["label"]) >= 0 for own, item in zip(scores, items, strict=True) if own]
     return f"{sum(wrong)} of {len(wrong)} wrong"

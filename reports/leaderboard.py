@@ -269,7 +269,7 @@ def _overview(
     link_of = {run.model: links[run.path] for run in reversed(runs)}
     models = list(dict.fromkeys([*next(iter(board.values())), *link_of]))
     baselines = {run.model for run in runs if run.is_baseline}
-    notes = {run.model: certificate.words for run in runs if (certificate := certified(run))}
+    notes = {run.model: words for run in runs if (words := certified(run))}
     rows = [
         [Cell(model, tone="quiet" if model in baselines else "", link=link_of[model], note=notes.get(model, ""))]
         + [

@@ -64,7 +64,7 @@ def judged(rows: Iterable[MultipleChoiceRow], votes: Mapping[str, Sequence[Vote]
 
 def valid_items(rows: Iterable[MultipleChoiceRow], votes: Mapping[str, Sequence[Vote]]) -> list[MultipleChoiceRow]:
     """The judged rows whose majority chose the true caption: the part of a set that people vouch for."""
-    from video_contrast.metrics.majority import majority_vote
+    from video_contrast.metrics import majority_vote
 
     shown = _answered(rows, votes)
     majority = majority_vote([[vote.answer for vote in votes[str(row["id"])]] for row in shown])["majority"]
