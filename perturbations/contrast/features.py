@@ -129,6 +129,7 @@ def verb_caption_features(
     if swap is not None:
         frame = _swap_frame(choice, swap)
         features["swap before tails"] = float(bool(slot.tails) and not swap.preposition)
+        features["exchange beside other verbs"] = float(len(reading.verbs) > 1 and swap.exchanged)
         features["swap of a light verb"] = float(slot.rejection_reason is not None)
         features[f"swap {frame}{' in a step' if slot.order else ''}"] = 1.0
     return features
@@ -138,7 +139,7 @@ def goes_back(choice: VerbChoice) -> bool:
     """Whether a thing is taken from where the caption has it or puts it, or is put where the caption takes it from."""
     if choice.tail is None or choice.swap is None:
         return False
-    old, new = choice.tail.preposition, choice.swap.preposition
+    old, new = choice.tail.phrase, choice.swap.preposition
     return (old in _INTO and new in _OUT and choice.verb in TAKES) or (
         old in _OUT and new in _INTO and choice.verb in PUTS
     )
@@ -162,6 +163,8 @@ def _written(swap: Swap | None) -> dict[str, float]:
     return {
         "written swap": 1.0,
         "swap of this unit": float(not swap.carried),
+        "exchange": float(swap.exchanged),
+        "exchange with the noun": float(swap.exchanged and swap.match == "noun"),
         "swap with the noun": float(swap.match == "noun"),
     }
 

@@ -31,8 +31,8 @@ from video_contrast.perturbations.english.forms import inflect, lemma, verb_tags
 from video_contrast.perturbations.english.lexicon import words_of
 from video_contrast.seeds import Streams
 
-KEPT = 24  # proposals a verb that are judged
-_WRITTEN = 18  # of which are written swaps
+KEPT = 34  # proposals a verb that are judged
+_WRITTEN = 26  # of which are written swaps
 _READ = 40  # other units a verb that are looked at
 _LEAST = 5  # videos that a unit of the counts needs, if the lexicon does not have it
 # Prepositions behind which anything may have been done.
@@ -159,9 +159,15 @@ def _swaps(slot: VerbSlot, reading: CaptionReading, evidence: Evidence) -> Itera
     nouns = frozenset(sentence.noun_key(place) for place in joined) - {"", slot.noun}
     for tail in slot.tails if slot.frame == "t" else ():
         if slot.place < tail.place and sentence.words[tail.place].head in (slot.place, slot.noun_place):
-            for choice in evidence.kept(_swaps_of_two_places, slot.key, tail.preposition, nouns):
+            for choice in evidence.kept(_swaps_of_two_places, slot.key, tail.phrase, nouns):
                 yield choice._replace(tail=tail)
             break
+    if slot.frame == "i" and slot.tails:  # behind an adverb: "walks slowly through the park"
+        tail = slot.tails[0]
+        key = slot.key._replace(unit=f"{slot.unit} {tail.preposition}", frame="p", noun=tail.noun)
+        for choice in evidence.kept(_swaps_of_one_place, key, frozenset()):
+            if choice.swap.exchanged and choice.keeps:
+                yield choice._replace(keeps="")
     if slot.rejection_reason is None:
         yield from evidence.kept(_swaps_of_one_place, slot.key, nouns)
     else:
@@ -371,6 +377,10 @@ def _goes_before(tail: Tail, slot: VerbSlot, choice: VerbChoice, evidence: Evide
     written = choice.swap is not None
     if tail.preposition == "about":
         return choice.verb in _TELLS
+    if choice.swap is not None and choice.swap.exchanged and choice.frame != "i":
+        return tail.preposition in choice.swap.behind or (
+            tail.preposition in _ANYWHERE and _names_a_place(tail.noun, evidence)
+        )
     if slot.order and written and choice.frame != "i":
         return False
     if tail.preposition in _ANYWHERE:
@@ -384,6 +394,12 @@ def _in_a_step(choice: VerbChoice, evidence: Evidence) -> bool:
     if choice.swap is None:
         return choice.frame != "p"
     return choice.frame != "i" or any("cook" in action.scenes for action in evidence.lexicon.actions(choice.unit))
+
+
+def _names_a_place(noun: str, evidence: Evidence) -> bool:
+    """Whether a noun says where something is done, whatever it is."""
+    places = evidence.lexicon.places
+    return noun in places or noun.rpartition(" ")[2] in places
 
 
 def _of_kitchen(noun: str, evidence: Evidence) -> bool:
@@ -407,9 +423,9 @@ def add_verb(
     if slot.frame == "o":
         unit = f"{unit} {slot.noun}".strip()
     if choice.tail is not None and choice.swap is not None:
-        end = reading.sentence.words[choice.tail.place].end
+        end = reading.sentence.words[choice.tail.place + choice.tail.phrase.count(" ")].end
         between = reading.caption[slot.end : reading.sentence.words[choice.tail.place].start]
-        unit, other = f"{unit} _ {choice.tail.preposition}", f"{other} _ {choice.swap.preposition}"
+        unit, other = f"{unit} _ {choice.tail.phrase}", f"{other} _ {choice.swap.preposition}"
         new = f"{new}{between}{choice.swap.preposition}"
     antonym = "reason opposites" in features
     return proposed.add(index, slot.start, end, unit, new, other, features=features, antonym=antonym)

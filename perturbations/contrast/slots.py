@@ -50,11 +50,12 @@ class ThingKey(NamedTuple):
 
 
 class Tail(NamedTuple):
-    """A preposition that hangs on a verb or its object: its word, key of its noun ("": none), and its place."""
+    """A preposition that hangs on a verb or its object."""
 
-    preposition: str
-    noun: str
-    place: int
+    preposition: str  # its first word: "out"
+    noun: str  # key of its noun; "" without one
+    place: int  # of that word
+    phrase: str  # all its words: "out of"
 
 
 @dataclass(frozen=True)
@@ -219,10 +220,16 @@ def _prepositional_object(sentence: Sentence, place: int, last: int) -> int | No
 def _tails(sentence: Sentence, holder: int, last: int) -> list[Tail]:
     """What hangs on a word behind `last`."""
     return [
-        Tail(sentence.words[at].text, sentence.noun_key(noun) if noun is not None else "", at)
-        for at, noun in sentence.prepositions(holder)
-        if at > last and sentence.words[at].text != "of"
+        _tail(sentence, at) for at, _ in sentence.prepositions(holder) if at > last and sentence.words[at].text != "of"
     ]
+
+
+def _tail(sentence: Sentence, at: int) -> Tail:
+    words, beside = sentence.words, at + 1
+    is_pair = beside < len(words) and words[beside].text == "of" and words[beside].head == at
+    noun = sentence.child(beside if is_pair else at, "pobj")
+    phrase = f"{words[at].text} of" if is_pair else words[at].text
+    return Tail(words[at].text, sentence.noun_key(noun) if noun is not None else "", at, phrase)
 
 
 def _object_key(sentence: Sentence, place: int | None) -> str:
@@ -288,7 +295,8 @@ def _clause_rejection(sentence: Sentence, place: int, last: int) -> str | None:
     words, word = sentence.words, sentence.words[place]
     following = words[last + 1] if last + 1 < len(words) else None
     particle = sentence.particle(place)
-    if particle is not None and particle != place + 1:
+    with_what = [n for n, _ in sentence.prepositions(place) if words[n].text == "with"]  # "with headphones on"
+    if particle is not None and particle != place + 1 and not any(place < n < particle for n in with_what):
         return "particle apart from its verb"
     if last == place and following is not None and (following.dep == "prt" or following.text in ("and", "or")):
         joined = sentence.children_with(place, "conj")

@@ -201,6 +201,39 @@ def test_swaps_are_distinct_units_for_a_frame() -> None:
         assert frame in ("i", "p", "o") or not any("!" in text for text in listed), unit
 
 
+EXCHANGES = ("frame", "subject", "objects", "behind", "actions")
+
+
+def test_exchanges_are_of_distinct_actions_of_known_classes() -> None:
+    classes = {name for row in rows(LEXICON / "classes.tsv", "class", "parent", "description") for name in row[:2]}
+    nouns = {row[0] for row in things()} | {"groceries", "leave"}  # as the parser gives them
+    doers = classes | {"thing"}
+    table = rows(LEXICON / "exchanges.tsv", *EXCHANGES)
+    assert len({tuple(row) for row in table}) == len(table)
+    for frame, subject, objects, behind, actions in table:
+        parts = [part.split(", ") for part in actions.split("; ")]
+        units = [unit for part in parts for unit in part]
+        assert frame in ("i", "t") and set(subject.split(",")) <= doers, subject
+        assert set(objects.split(",")) <= classes | nouns | {"*", "-"} and (objects != "-" or frame == "i"), objects
+        assert behind.split(",") == sorted(behind.split(",")), behind
+        assert len(parts) >= 2 and len(set(units)) == len(units), actions
+        assert [unit for unit in units if not UNIT.fullmatch(unit)] == []
+
+
+def test_of_an_exchange_either_action_may_replace_the_other_before_what_follows() -> None:
+    lexicon = load_lexicon()
+
+    def exchanged(unit: str, frame: str, subject: str, noun: str) -> dict[str, frozenset[str]]:
+        return {swap.unit: swap.behind for swap in lexicon.swaps(unit, frame, subject, noun) if swap.exchanged}
+
+    assert "across" in exchanged("push", "t", "boy", "toy truck")["pull"]
+    assert "across" in exchanged("pull", "t", "boy", "toy truck")["push"]
+    assert "drag" not in exchanged("pull", "t", "boy", "toy truck")  # of one part
+    assert "crawl" in exchanged("walk along", "p", "man", "river")
+    assert "fly" in exchanged("walk", "i", "pigeon", "") and "fly" not in exchanged("walk", "i", "man", "")
+    assert "fold" in exchanged("wave", "t", "hand", "flag")  # hands are of people
+
+
 def test_swaps_of_a_noun_come_before_those_of_its_class_and_near_units_share_theirs() -> None:
     lexicon = load_lexicon()
     guitar, drum = (lexicon.swaps("play", "t", "person", noun) for noun in ("guitar", "drum"))

@@ -98,7 +98,7 @@ class Lexicon:
         for unit, actions in self._actions.items():
             for action in actions:
                 self._group_units.setdefault((action.group, action.frame), []).append(unit)
-        self._swaps = SwapTable(_rows("swaps.tsv"), self._actions)
+        self._swaps = SwapTable(_rows("swaps.tsv"), _rows("exchanges.tsv"), self._actions)
         self.attributes = {
             word: Attribute(word, dimension, group, _names(opposites), _names(classes))
             for word, dimension, group, opposites, classes in _rows("attributes.tsv")
@@ -167,23 +167,25 @@ class Lexicon:
         names = frozenset({noun, head} if same or not things else {noun}) - {""}
         categories = {thing.category for thing in things or self.things(head)} | ({noun} & self._parents.keys())
         classes = frozenset(name for category in categories for name in (category, *self.parents(category)))
-        doer = self._doer(subject)
-        match, swaps = self._swaps.find(unit, frame, doer, names, classes)
+        doers = self._doers(subject)
+        swaps = self._swaps.find(unit, frame, doers, names, classes)
         if swaps:
-            return tuple(swap._replace(match=match) for swap in swaps)
+            return tuple(swaps)
         groups = {action.group for action in self.actions(unit) if action.frame == frame}
         for other in sorted({other for group in groups for other in self._group_units.get((group, frame), ())}):
-            match, swaps = self._swaps.find(other, frame, doer, names, classes)
+            swaps = self._swaps.find(other, frame, doers, names, classes)
             if swaps:
-                return tuple(swap._replace(match=match, carried=True) for swap in swaps if not swap.keeps)
+                return tuple(swap._replace(carried=True) for swap in swaps if not swap.keeps)
         return ()
 
-    def _doer(self, subject: str) -> str:
-        """ "person", "animal" or "thing"; what the lexicon does not know is taken for a person."""
-        categories = {thing.category for thing in self.things(subject) or self.things(subject.rpartition(" ")[2])}
-        if not categories or subject == "person" or any(self.is_a(category, "people") for category in categories):
-            return "person"
-        return "animal" if any(self.is_a(category, "animal") for category in categories) else "thing"
+    def _doers(self, subject: str) -> tuple[str, ...]:
+        """The classes of a doer; the last is "person", "animal" or "thing". What is unknown is taken for a person."""
+        things = self.things(subject) or self.things(subject.rpartition(" ")[2])
+        categories = tuple(dict.fromkeys(thing.category for thing in things))
+        people = any(self.is_a(category, name) for category in categories for name in ("people", "body"))
+        if not categories or subject == "person" or people:
+            return ("person",)
+        return (*categories, "animal" if any(self.is_a(category, "animal") for category in categories) else "thing")
 
     def is_a(self, category: str, parent: str) -> bool:
         """Whether a class is another one, or lies below it ("vegetable" below "food")."""

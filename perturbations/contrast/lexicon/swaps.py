@@ -1,11 +1,13 @@
-"""Written swaps: what else the same doer could do with the same thing, surely not at the same time (`swaps.tsv`)."""
+"""Written swaps: what else the same doer could do with the same thing, surely not at the same time (`swaps.tsv`), and
+sets of actions that replace each other (`exchanges.tsv`)."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal, NamedTuple
 
 Match = Literal["noun", "class", "any"]
 _MATCHES: tuple[Match, ...] = ("noun", "class", "any")
+_NONE = frozenset("-")
 
 
 class Swap(NamedTuple):
@@ -17,35 +19,88 @@ class Swap(NamedTuple):
     keeps: bool = False  # whether the caption's preposition and what stands behind it stay
     match: Match = "any"  # what of the object the row names: the noun, its class, or anything
     carried: bool = False  # whether the row is of another unit, near to the one that is replaced
+    exchanged: bool = False  # whether either of the two may replace the other
+    behind: frozenset[str] = frozenset()  # of an exchange: prepositions before which both may stand
+
+
+Rows = Mapping[tuple[str, str, str], list[tuple[frozenset[str], tuple[Swap, ...]]]]  # by unit, frame and subject
 
 
 class SwapTable:
-    """The rows of `swaps.tsv`: units, frame, subject, objects, replacements."""
+    """The rows of `swaps.tsv`: units, frame, subject, objects, replacements; and of `exchanges.tsv`: frame, subject,
+    objects, prepositions behind, actions."""
 
-    def __init__(self, rows: Iterable[Sequence[str]], units: Iterable[str]) -> None:
+    def __init__(self, rows: Iterable[Sequence[str]], exchanges: Iterable[Sequence[str]], units: Iterable[str]) -> None:
         known = frozenset(units)
-        self._rows: dict[tuple[str, str, str], list[tuple[frozenset[str], tuple[Swap, ...]]]] = defaultdict(list)
+        self._rows: Rows = defaultdict(list)
+        self._exchanges: Rows = defaultdict(list)
         for units, frame, subject, objects, replacements in rows:
             listed = tuple(_swap(text, known) for text in replacements.split(", "))
             for unit in units.split("|"):
                 self._rows[unit, frame, subject].append((frozenset(objects.split(",")), listed))
+        for frame, subjects, objects, behind, actions in exchanges:
+            prepositions = frozenset(behind.split(",")) - _NONE
+            parts = [part.split(", ") for part in actions.split("; ")]
+            for part in parts:
+                others = [unit for other in parts if other is not part for unit in other]
+                for subject in subjects.split(","):
+                    self._exchange(part, frame, subject, frozenset(objects.split(",")), prepositions, others)
+
+    def _exchange(
+        self,
+        part: Sequence[str],
+        frame: str,
+        subject: str,
+        objects: frozenset[str],
+        behind: frozenset[str],
+        others: Sequence[str],
+    ) -> None:
+        alone = tuple(Swap(unit, exchanged=True, behind=behind) for unit in others)
+        staying = tuple(swap._replace(keeps=True) for swap in alone)
+        for unit in part:
+            if frame == "t" or objects & {"*", "-"}:
+                self._exchanges[unit, frame, subject].append((objects, alone))
+            if frame == "t" and " " in unit:
+                self._exchanges[unit, "p", subject].append((objects, alone))
+            for preposition in behind if frame == "i" else ():
+                self._exchanges[f"{unit} {preposition}", "p", subject].append((objects, staying))
 
     def find(
-        self, unit: str, frame: str, subject: str, nouns: frozenset[str], classes: frozenset[str]
-    ) -> tuple[Match, list[Swap]]:
-        """The swaps of the rows that name the object most closely, and how closely.
+        self, unit: str, frame: str, doers: Sequence[str], nouns: frozenset[str], classes: frozenset[str]
+    ) -> list[Swap]:
+        """The exchanges of the rows that name the object or its class, else of any object; then the swaps of the rows
+        that name it most closely.
 
         Args:
             unit: as it stands in the caption; of frame "t+p" with its preposition: "pour _ into".
-            subject: "person", "animal" or "thing".
+            doers: classes of who does it, narrow ones first; the last is "person", "animal" or "thing".
             nouns, classes: names of the object, and its classes with those above them; both empty without one.
         """
-        rows = self._rows.get((unit, frame, subject), [])
-        for match, names in zip(_MATCHES, (nouns, classes, frozenset("*-")), strict=True):
-            swaps = [swap for objects, listed in rows if objects & names for swap in listed]
-            if swaps:
-                return match, swaps
-        return "any", []
+        exchanged: dict[str, Swap] = {}
+        for doer in doers:
+            of_noun, of_class, of_any = _matching(self._exchanges, unit, frame, doer, nouns, classes)
+            exchanged = {swap.unit: swap for swap in reversed([*of_noun, *of_class] or of_any)}
+            if exchanged:
+                break
+        written = next(filter(None, _matching(self._rows, unit, frame, doers[-1], nouns, classes)), [])
+        return [
+            *reversed(exchanged.values()),
+            *(swap for swap in written if swap.preposition or swap.unit not in exchanged),
+        ]
+
+
+def _matching(
+    rows: Rows, unit: str, frame: str, doer: str, nouns: frozenset[str], classes: frozenset[str]
+) -> list[list[Swap]]:
+    """The swaps of the rows that name the object, those that name its class, and those of any object."""
+    listed, matching = rows.get((unit, frame, doer), []), []
+    for match, names in zip(_MATCHES, (nouns, classes, frozenset("*-")), strict=True):
+        found: dict[Swap, frozenset[str]] = {}
+        for swap in (swap for objects, swaps in listed if objects & names for swap in swaps):
+            bare = swap._replace(match=match, behind=frozenset())
+            found[bare] = found.get(bare, frozenset()) | swap.behind
+        matching.append([swap._replace(behind=behind) for swap, behind in found.items()])
+    return matching
 
 
 def _swap(text: str, known: frozenset[str]) -> Swap:
