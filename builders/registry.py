@@ -130,13 +130,7 @@ class BlockSource(ABC):
 
     @abstractmethod
     def build(self, folder: str, number: int, block: CorpusBlock, chosen: "Mapping[Kind, Chosen]") -> BuiltSet:
-        """The tables of a block; a config without items is absent, and named in `facts["left_out"]`.
-
-        Args:
-            folder: as of `cut`.
-            number, block: which.
-            chosen: its contrasts of each kind of `words`.
-        """
+        """The tables of a block; a config without items is absent, and named in `facts["left_out"]`."""
 
     def finish(self, folder: str, blocks: int, output: Path) -> None:  # noqa: B027  nothing, by default
         """Writes what lies beside the tables of a whole set of so many blocks into its folder, `output`."""
@@ -155,8 +149,7 @@ class Builder:
     def select(self, configs: Sequence[str] | None) -> list[str]:
         """Returns the configs asked for, each once, in the builder's order; all of them where none is named.
 
-        Raises:
-            UsageError: the builder has no such config.
+        Raises UsageError: the builder has no such config.
         """
         for config in configs or ():
             if config not in self.configs:
@@ -169,9 +162,8 @@ class Builder:
     def run(self, configs: Sequence[str] | None, options: Mapping[str, object]) -> BuiltSet:
         """Builds configs (all where none is named) with options by name.
 
-        Raises:
-            UsageError: no such config or option, or an option is missing.
-            VideoContrastError: the input is broken; the message names file and row.
+        Raises UsageError: no such config or option, or one is missing; VideoContrastError: the input is broken; the
+        message names file and row.
         """
         arguments = {"configs": self.select(configs), **options}
         return self.function(**bind(self.function, arguments, f"build {self.name}"))

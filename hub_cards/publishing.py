@@ -64,14 +64,9 @@ def plan_set(
 ) -> Push:
     """What a push of a built set would send, checked.
 
-    Raises UsageError: no such folder, not a built set, or no licence is known; VideoContrastError: something in it must
-    not be published (see `refusals`), or a clip is missing.
-
-    Args:
-        folder: a folder that `video-contrast build` wrote.
-        with_videos: the clips of its rows too.
-        video_root: where the clips lie; where the set says by default.
-        licence: of the set, where its card has none: the Hub's name of one, or words.
+    `with_videos`: the clips of its rows too, which lie where the set says by default. `licence`: of a set whose card
+    has none: the Hub's name of one, or words. Raises UsageError: no such folder, not a built set, or no licence is
+    known; VideoContrastError: something in it must not be published (see `refusals`), or a clip is missing.
     """
     built = SetFolder.open(folder)
     root = built.path
@@ -108,15 +103,10 @@ def push_set(
     revision: str | None = None,
     step: Step | None = None,
 ) -> str:
-    """Publishes a planned set as a data set repository, and returns its address.
+    """Publishes a planned set as a data set repository (NAME or USER/NAME), and returns its address.
 
-    Raises VideoContrastError: no permission, no network, or the upload broke; the message says what to do.
-
-    Args:
-        push: from `plan_set`.
-        repo: NAME or USER/NAME.
-        private: make a new repository private; an existing one stays as it is.
-        revision: a branch, made if there is none; `main` by default.
+    `private`: only a new repository is made so. `revision`: a branch, made if there is none. Raises VideoContrastError:
+    no permission, no network, or the upload broke; the message says what to do.
     """
     with tempfile.TemporaryDirectory() as temporary:
         return upload(
@@ -170,11 +160,7 @@ def upload(
 ) -> str:
     """Creates the repository if needed and commits the files, stage after stage; returns its address.
 
-    Args:
-        stages: lists of (path in the repository, file); a later stage is committed after the former.
-        repo: NAME or USER/NAME.
-        revision: a branch, made if there is none.
-        **create: further arguments of `HfApi.create_repo` (`space_sdk`).
+    `stages`: lists of (path in the repository, file). `create`: arguments of `HfApi.create_repo` (`space_sdk`).
     """
     from huggingface_hub import CommitOperationAdd
 
@@ -300,13 +286,7 @@ def pushed_card(card: str, *, licence: str | None, videos: bool) -> str:
 
 
 def pushed_croissant(text: str, *, licence: str | None, tables: Mapping[str, Path]) -> str:
-    """The Croissant description of a set as it is pushed.
-
-    Args:
-        text: JSON, as it lies on the disk.
-        licence: written where the card has none.
-        tables: path in the repository -> the file that is pushed.
-    """
+    """The Croissant description of a set as it is pushed: of these files, by their paths in the repository."""
     described = json.loads(text)
     if licence:
         described["license"] = licence

@@ -164,13 +164,10 @@ def push_results(
 ) -> str:
     """Sends a run's `.eval_results` file to a model's repository; returns the address of the pull request or commit.
 
-    Raises UsageError: `dataset` is not a name on the Hub, or a trial run; TooManyMissing: more clips are missing than
-    `max_missing` allows; VideoContrastError: nothing to report, no permission, no network.
-
-    Args:
-        dataset: the set on the Hub; results of a set that nobody can load are of no use to others.
-        pull_request: open a pull request instead of writing to the main branch.
-        max_missing: the share of the run's clips that may be missing; the notes of the results say how many are.
+    `dataset`: the set on the Hub; results of a set that nobody can load are of no use to others. `max_missing`: the
+    share of the run's clips that may be missing; the notes of the results say how many are. Raises UsageError:
+    `dataset` is not a name on the Hub, or a trial run; TooManyMissing: more clips are missing than `max_missing`
+    allows; VideoContrastError: nothing to report, no permission, no network.
     """
     if not re.fullmatch(r"[\w.-]+/[\w.-]+", dataset):
         raise UsageError(f"--dataset must be USER/NAME on the Hub, not {dataset!r}: push the set first")

@@ -80,11 +80,8 @@ def compare_runs(
     UsageError: a config that is not in both; VideoContrastError: not a finished run, runs of different sets, or no item
     in common.
 
-    Args:
-        first, second: directories of finished runs of one set.
-        configs: which; all that both have where None.
-        points: the difference for the power, in percentage points; the one that was seen where None.
-        seed: of the signs that the test draws where it cannot be exact.
+    `configs`: all that both have where None. `points`: the difference for the power, in percentage points; the one that
+    was seen where None. `seed`: of the signs that the test draws where it cannot be exact.
     """
     runs = RunFolder.open(first), RunFolder.open(second)
     marks = [run.record["set"]["fingerprints"] for run in runs]
@@ -250,13 +247,7 @@ def ranks_among(matrix: SimilarityMatrix, rows: Sequence[str]) -> tuple[BothWays
 def paired_row(
     test: PairedTest, figure: str, hits: Sequence[np.ndarray], clusters: Values, *, left_out: int
 ) -> Comparison:
-    """The row of a figure of both models.
-
-    Args:
-        hits: of the first and of the second model on the same items.
-        clusters: source video of each item; None where each is one of its own.
-        left_out: items that one of them alone has.
-    """
+    """The row of a figure from the hits of both models on the same items, and the source videos of these, if known."""
     from video_contrast.metrics import paired_difference
     from video_contrast.metrics.power import pilot_power
     from video_contrast.metrics.ranks import exact_mean

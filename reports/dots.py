@@ -25,13 +25,7 @@ class DotLine:
 def dot_plot(
     lines: Sequence[DotLine], runs: Sequence[ConfigRun], *, name: str, caption: str, heading: str, what: str
 ) -> Plot:
-    """The plot, and a narrow one for phones.
-
-    Args:
-        runs: whose models are drawn, each in its own colour and shape.
-        heading: of the lines' names in the plot's table.
-        what: is measured, for the label of the axis.
-    """
+    """The plot, and a narrow one for phones: of `what` is measured, a line under the `heading` of the plot's table."""
     wide = _drawn(lines, runs, 10.8, name, (caption, heading, what))
     return replace(wide, narrow=_drawn(lines, runs, 4.1, f"{name}-narrow", (caption, heading, what)).svg)
 

@@ -119,11 +119,8 @@ def finish(
 ) -> Plot:
     """The drawn canvas as a figure of the page. Call it inside of `drawing`.
 
-    Args:
-        name: stem of its files, unique in a report.
-        numbers: what it shows, as rows of a CSV file, the heading first.
-        wide: whether it takes the whole width of the page.
-        small: whether it takes a third of it.
+    `name`: the stem of its files. `numbers`: what it shows, as rows of a CSV file, the heading first. It is half as
+    wide as the page, or as wide, or a third of that (`small`).
     """
     svg = _inline(_svg(canvas).decode("utf-8"), name, caption)
     return Plot(name, caption, svg=svg, png=lambda: _png(canvas), csv=to_csv(numbers), wide=wide, small=small)

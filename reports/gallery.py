@@ -59,10 +59,8 @@ def gallery_data(
 ) -> GalleryData | None:
     """The JSON-able data of the gallery, or None where no run has items.
 
-    Args:
-        max_failures: how many items get a frame strip; the others are compact rows.
-        folder: where to write strips as files, named relative to its parent; None embeds them in the page.
-        used: bytes of the rest of the page.
+    As many as `max_failures` get a frame strip: a file in `folder`, named relative to its parent, or embedded in the
+    page, of whose bytes so many are `used`.
     """
     sets: dict[SetKey, list[Item]] = {}
     entries: list[Entry] = []

@@ -70,15 +70,10 @@ def leaderboard(
 ) -> Path:  # fmt: skip
     """Writes the site: `index.html`, `leaderboard.json`, and a README.md that makes it a static Space.
 
-    Returns the page. Raises UsageError: no runs, none with a clean condition, `link` is no web address, or `output` has
-    a README.md of another kind; VideoContrastError: a run cannot be read.
-
-    Args:
-        runs: folders of runs, or folders that hold some.
-        output: the folder of the site. Runs below it are linked.
-        link: web address in front of the paths of runs (relative to the first folder given), instead.
-        dataset: where the set lies, if it was moved.
-        checked: whether `check_runs` has passed, which the page says.
+    Returns the page, which says whether `check_runs` has passed. Runs below its folder are linked; with `link`, a web
+    address, their paths relative to the first folder given stand behind that. `dataset`: where the set lies, if it was
+    moved. Raises UsageError: no runs, none with a clean condition, `link` is no web address, or `output` has a
+    README.md of another kind; VideoContrastError: a run cannot be read.
     """
     import jinja2
 

@@ -81,13 +81,9 @@ def judges(rows: Sequence[MultipleChoiceRow], votes: Iterable[tuple[str, Mapping
 def rare_ids(rows: Sequence[MultipleChoiceRow], hits: Mapping[str, float], training: Iterable[str]) -> Figures:
     """Table 4: accuracy where the original id is rarer in the training captions than the one that replaced it.
 
-    Returns as of `metrics.rarity_gap`, with intervals over clusters. Raises UsageError: no row with a contrast was
-    scored.
-
-    Args:
-        rows: of a set whose contrasts replace one name (or word) by another.
-        hits: item id -> 1 right, 0 wrong (`read_hits`).
-        training: captions in which the names are counted, as whole words.
+    Returns as of `metrics.rarity_gap`, with intervals over clusters, of a set whose contrasts replace one name (or
+    word) by another; names are counted in the `training` captions, as whole words. Raises UsageError: no row with a
+    contrast was scored.
     """
     pairs = scored_contrasts(rows, hits)
     edits = [edit for row, n in pairs if (edit := row["edits"][n])]  # every contrast has one
@@ -194,11 +190,8 @@ def proximity(
         encoders: name -> encoder of sentences; the paper takes Sentence-BERT and CLIP's text encoder.
         share: size of the two subsets.
 
-    Returns:
-        `overall`, `n`, and under each encoder's name what `metrics.proximity` gives.
-
-    Raises:
-        UsageError: no row with a contrast was scored.
+    Returns `overall`, `n`, and under each encoder's name what `metrics.proximity` gives. Raises UsageError: no row with
+    a contrast was scored.
     """
     pairs = scored_contrasts(rows, hits)
     right = [hits[row["id"]] for row, _ in pairs]

@@ -52,15 +52,10 @@ def write_repair(
 ) -> dict[str, XrayRecord]:
     """Repairs a set and writes all of it; returns the X-rays before and after.
 
+    `source`: what `open_sources` read with these columns. Readers see a `sample` of the old distractors, and as many
+    new ones; without `votes`, files of these readers, the card says "not read". Other arguments are those of `repair`.
     Raises UsageError: pairs, too few items, or no `Errata` where votes are given; VideoContrastError: the file with the
     errata applied reads otherwise than the repaired rows.
-
-    Args:
-        source: what `open_sources` read.
-        columns: as the source was read with.
-        kinds, quality, generator, seed: as of `repair`.
-        sample: old, and new, distractors that readers see; fewer where fewer were replaced.
-        votes: files of readers of that page; without any the card says "not read".
     """
     repairs = {
         split: repair(rows, kinds=kinds, quality=quality, generator=generator, seed=seed)

@@ -195,12 +195,8 @@ def load_runs(
 ) -> list[ConfigRun]:
     """Every run below the given paths: a run directory itself, or a folder that holds some at any depth.
 
-    Raises UsageError: a path holds no run; VideoContrastError: a run cannot be read.
-
-    Args:
-        paths: run directories or folders of them.
-        video_root: overrides where the runs say that the clips lie.
-        dataset: overrides where the runs say that the set lies.
+    `video_root` and `dataset` override where the runs say that clips and set lie. Raises UsageError: a path holds no
+    run; VideoContrastError: a run cannot be read.
     """
     runs: list[ConfigRun] = []
     seen: set[Path] = set()

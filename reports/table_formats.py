@@ -14,12 +14,7 @@ _LATEX = str.maketrans({
 
 
 def markdown(lines: Sequence[TableLine], models: Sequence[str], title: str = "") -> str:
-    r"""A table of markdown; what is best is bold.
-
-    Args:
-        lines: of `terminal.lines_of`.
-        models: names of the columns.
-        title: of the first column.
+    r"""A table of markdown of the lines of `terminal.lines_of`; what is best is bold.
 
     >>> print(markdown([TableLine("verb_mc", 0.5, ["0.81 *", "0.60"])], ["a|b", "c"]))
     | | chance | a\|b | c |
@@ -35,11 +30,6 @@ def markdown(lines: Sequence[TableLine], models: Sequence[str], title: str = "")
 
 def latex(lines: Sequence[TableLine], models: Sequence[str], title: str = "") -> str:
     r"""A `tabular` of LaTeX with the rules of the package booktabs; what is best is bold.
-
-    Args:
-        lines: of `terminal.lines_of`.
-        models: names of the columns.
-        title: of the first column.
 
     >>> print(latex([TableLine("verb_mc", 0.5, ["0.81 *", "0.60"])], ["a", "b"]))
     \begin{tabular}{lrrr}

@@ -82,13 +82,11 @@ def contrast_kind(figures: Sequence[RunFigure]) -> str:
 def lines_of(
     runs: Mapping[str, Mapping[str, ConfigMetrics]], best: Mapping[Place, str] | None = None, *, detailed: bool = False
 ) -> list[TableLine]:
-    """The lines for runs' metrics: every config and condition that any of them has.
+    """The lines for the metrics of models: every config and condition that any of them has.
 
-    Args:
-        runs: model -> metrics["configs"].
-        best: of `best_models`; those cells end in `BEST`.
-        detailed: add the accuracy against each of several kinds of contrast and the mean gammas, and show three digits;
-            of more than `MANY` conditions the gammas by category stand for the perturbed ones.
+    Cells of `best` (of `best_models`) end in `BEST`. `detailed`: add the accuracy against each of several kinds of
+    contrast and the mean gammas, and show three digits; of more than `MANY` conditions the gammas by category stand for
+    the perturbed ones.
     """
     digits = 3 if detailed else 2
     rows: dict[str, dict[Place, RunFigure]] = {}

@@ -45,15 +45,10 @@ def open_sources(
 ) -> list[XraySource]:
     """Reads what is to be X-rayed; a folder or a data set gives one source a config.
 
-    Raises UsageError: nothing of that name, no such config, or a run of ours; VideoContrastError: a table cannot be
-    read; names file and row.
-
-    Args:
-        what: a folder, a file, or an id of the Hub.
-        split: of a data set of the Hub, the only one to load; of others all are read.
-        against: what the true candidate is told from: the contrasts (kinds that a set names; where it names none the
-            nearest candidate, if one stands out), all others, or the nearest.
-        strict: refuse a table with a row that is no item.
+    `split`: of a data set of the Hub, the only one to load; of others all are read. `against`: what the true candidate
+    is told from: the contrasts (kinds that a set names; where it names none the nearest candidate, if one stands out),
+    all others, or the nearest. `strict`: refuse a table with a row that is no item. Raises UsageError: nothing of that
+    name, no such config, or a run of ours; VideoContrastError: a table cannot be read; names file and row.
     """
     path = Path(what).expanduser()
     if path.is_dir():

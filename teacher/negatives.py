@@ -222,7 +222,7 @@ def attempts_of(rows: Sequence[RetrievalRow]) -> "list[Attempt]":
         )
         for row in rows
     ]
-    return [Attempt(clip, number, 0) for clip in clips for number in range(len(clip.captions))]
+    return [Attempt(clip, number) for clip in clips for number in range(len(clip.captions))]
 
 
 def edits_of(

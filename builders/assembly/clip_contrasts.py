@@ -23,11 +23,10 @@ TrainingVideos = Callable[[], Mapping[str, Sequence[str]]]  # video -> its capti
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """One caption of one clip that a generator is asked to contrast. `rank` is its place in the seeded order."""
+    """One caption of one clip that a generator is asked to contrast."""
 
     clip: CaptionedClip
     index: int
-    rank: int
 
     @property
     def caption(self) -> str:
@@ -98,17 +97,11 @@ def contrast_clips(
     per_caption: int = 1,
     num_proc: int = 1,
 ) -> ClipContrasts:
-    """Makes contrasts for as many of the clips as possible.
+    """Makes contrasts for as many of the clips as possible, by a generator that is picklable if `num_proc` is above 1.
 
-    Returns the contrasts by clip id, with counts.
-
-    Args:
-        generator: proposes contrasts for captions; picklable if `num_proc` is above 1.
-        seed: decides the order of a clip's captions.
-        caption: "eligible" takes the first caption, in seeded order, on which the contrast can be built; "base" tries
-            the first one only (the caption of random_mc).
-        per_caption: how many different contrasts a caption must give.
-        num_proc: processes to share the work; models on a GPU are run by this one, since CUDA does not outlive a fork.
+    With `caption` "eligible" a clip's first caption, in seeded order, on which the contrast can be built is taken;
+    "base" tries the first one only (the caption of random_mc). A caption must give `per_caption` different contrasts.
+    Models on a GPU are run by this process, since CUDA does not outlive a fork.
     """
     num_proc = 1 if getattr(generator, "on_gpu", False) else num_proc
     contrasts = ClipContrasts(clips=len(clips))
@@ -133,7 +126,7 @@ def _rounds(
     open_clips = list(clips)
     base = rank = 0
     while open_clips:
-        attempts = [Attempt(clip, orders[clip.id][rank], rank) for clip in open_clips]
+        attempts = [Attempt(clip, orders[clip.id][rank]) for clip in open_clips]
         edits, reasons = generator(attempts)
         tried.update(reasons)
         for attempt, proposals in zip(attempts, edits, strict=True):

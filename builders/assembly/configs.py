@@ -75,17 +75,11 @@ def build_configs(
 ) -> BuiltSet:
     """Builds the configs `retrieval`, `random_mc` and those of the plan.
 
-    Returns the set's tables with their facts. Raises UsageError: a config lacks what it needs; VideoContrastError: a
-    tick is of no caption of the clips; NotEnglish: the captions are of another language (not where `optional`);
-    VideoContrastError: no item of any config could be built; the message gives the counts by reason.
-
-    Args:
-        configs: which to build, in order; others than these are the builder's own business.
-        splits: split -> clips.
-        facts: what the builder says of its source; `seed` and `configs` are added.
-        retrieval_splits: splits of the retrieval config, where they differ.
-        optional: whether the user named no configs. A config of which no item can be built is left out, with the reason
-            in `facts["left_out"]`; that none of the named ones has an item is an error.
+    Returns the set's tables with the `facts` of its source; other configs are the builder's own business. `optional`:
+    the user named none, so that one without an item is left out, with the reason in `facts["left_out"]`. Raises
+    UsageError: a config lacks what it needs; VideoContrastError: a tick is of no caption of the clips; NotEnglish: the
+    captions are of another language (not where `optional`); VideoContrastError: no named config has an item; the
+    message gives the counts by reason.
     """
     built = BuiltSet(name, {}, {**facts, "seed": plan.seed, "configs": {}})
     named = [config for config in configs if config in plan.contrasts]
@@ -133,14 +127,10 @@ def _hint(plan: ContrastPlan, config: str, items: Mapping[str, Sequence[RandomIt
 def add_config(
     built: BuiltSet, config: str, tables: Tables, facts: Facts, *, optional: bool = False, hint: str = ""
 ) -> None:
-    """Adds a config with its facts; splits without an item are named in the facts.
+    """Adds a config with its facts, which name splits without an item.
 
-    Raises VideoContrastError: no split has an item, and the config is not optional.
-
-    Args:
-        tables: split -> rows.
-        optional: leave the config out if no split has an item.
-        hint: what to do then, a sentence.
+    Where no split has one, the config is left out if it is `optional`. Raises VideoContrastError: it is not; the
+    message ends in the `hint`, a sentence.
     """
     full = {split: list(rows) for split, rows in tables.items() if rows}
     empty = sorted(set(tables) - set(full))
@@ -164,8 +154,7 @@ def add_config(
 def leave_out(built: BuiltSet, config: str, why: str, *, optional: bool = True) -> None:
     """Records that a config was left out of a build of everything, and says so.
 
-    `why`: what is missing, and how to get it. `optional`: False where the user named the config. Raises UsageError: the
-    config is not optional, since the user named it.
+    `why`: what is missing, and how to get it. Raises UsageError: the config is not optional, since the user named it.
     """
     if not optional:
         raise UsageError(f"{built.name} {config}: {why}")

@@ -85,13 +85,9 @@ def contrast_plan(
 ) -> ContrastPlan:
     """Returns the plan of a builder with the usual options.
 
-    Raises UsageError: options of generators that do not fit, or no such table.
-
-    Args:
-        training_videos: returns captions of training videos by video, which are added to the counts.
-        casts: returns movie -> name -> gender; None where the set has no characters.
-        human: a table of human negatives for verb_human_mc.
-        paper: show the paper's item counts (only for the set that the paper used).
+    The captions of training videos are added to the counts; `human` is a table of negatives for verb_human_mc; `paper`:
+    show the paper's item counts (only for the set that it used). Raises UsageError: options of generators that do not
+    fit, or no such table.
     """
     judges: Mapping[Kind, Judge] = {}
     if options.judge:

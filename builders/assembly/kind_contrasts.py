@@ -32,13 +32,7 @@ class KindContrasts:
     def contrast_clips(
         self, clips: Sequence[CaptionedClip], *, seed: int = 0, caption: CaptionChoice = "eligible", num_proc: int = 1
     ) -> ClipContrasts:
-        """Makes one contrast for as many of the clips as can be evened.
-
-        Args:
-            seed: decides the order of a clip's captions.
-            caption: as of the function `contrast_clips`.
-            num_proc: processes to share the work.
-        """
+        """Makes one contrast for as many of the clips as can be evened; arguments as of the function."""
         streams = Streams()
         base = {clip.id: clip.caption_order(seed, streams)[0] for clip in clips}
         proposed: dict[str, list[Proposed]] = {}

@@ -92,12 +92,9 @@ def random_row(item: RandomItem) -> MultipleChoiceRow:
 
 
 def contrast_row(item: RandomItem, true: str, contrasts: Sequence[Edit], kind: str) -> MultipleChoiceRow:
-    """Returns the row in which contrasts to the caption `true` stand in the place of random captions.
+    """Returns the row in which contrasts to `true`, a caption of the clip, stand in the place of random captions.
 
-    Args:
-        true: the caption that the contrasts were made from (the base caption, or another of the clip).
-        contrasts: one (the paper), or several for a set with several hard negatives.
-        kind: of the contrasts, one of `rows.KINDS`.
+    There is one contrast in the paper, and several in a set with several hard negatives.
     """
     negatives = list(item.distractors)
     edits: dict[int, Edit] = {}

@@ -62,12 +62,8 @@ def spread(
 ) -> list[Result]:
     """`function` of every chunk of `items`, in order; under `torchrun` every rank gets all results.
 
-    Raises UsageError: num_proc is below 1.
-
-    Args:
-        function: takes a chunk (a list) and must be picklable where several processes are used.
-        items: cut into chunks of `chunk`.
-        num_proc: processes that this process (each rank) starts.
+    It must be picklable where several processes are used; `num_proc` are started by each rank. Raises UsageError:
+    num_proc is below 1.
     """
     if num_proc < 1:
         raise UsageError(f"num_proc must be at least 1, not {num_proc}")

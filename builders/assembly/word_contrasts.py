@@ -143,14 +143,9 @@ class WordContrasts(WordProposals):
     ) -> ClipContrasts:
         """Makes one contrast for as many of the clips as possible.
 
-        Returns the contrasts by clip id, with counts by reason.
-
-        Args:
-            seed: decides the base caption of each clip, and the choice among proposals.
-            caption: "eligible": any caption may be contrasted, the choice over the whole set decides which (a model is
-                asked about one caption after the other, until one has a contrast); "base": only the first one in seeded
-                order.
-            num_proc: processes that share the work; models on a GPU are run by this one.
+        With `caption` "eligible" any caption may be contrasted, and the choice over the whole set decides which (a
+        model is asked about one caption after the other, until one has a contrast); with "base" only the first one in
+        seeded order. Models on a GPU are run by this process.
         """
         proposed, proposal_of = self.chosen or self._choose(clips, seed, caption, num_proc)
         least = threshold(self.options.quality)
@@ -200,7 +195,7 @@ class WordContrasts(WordProposals):
         waiting = list(clips)
         while waiting:
             rank = len(rounds)
-            attempts = [Attempt(clip, orders[clip.id][rank], rank) for clip in waiting]
+            attempts = [Attempt(clip, orders[clip.id][rank]) for clip in waiting]
             proposed = self.propose([ClipCaptions(a.clip.id, [a.caption], a.siblings) for a in attempts])
             for name, of_clip in proposed.proposals.items():
                 proposed.proposals[name] = [replace(proposal, index=orders[name][rank]) for proposal in of_clip]

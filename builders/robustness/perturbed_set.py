@@ -96,15 +96,10 @@ def perturbed_set(
 ) -> BuiltSet:
     """Builds the perturbed configs of a clean retrieval or multiple-choice table.
 
-    Returns the tables, and the facts of their card. Raises UsageError: an option is wrong, or a text perturbation lacks
-    what it needs; the message says how to get it; VideoContrastError: no video could be read where files are asked for.
-
-    Args:
-        configs: which of `CONFIGS`. Where all are asked for, text perturbations whose checkpoint or data is not there
-            are left out and named; asked for by name they are an error. From `pairs` they are always left out.
-        tables: split -> clean rows.
-        facts: what the builder says of its source.
-        bias: with the gender perturbations (35 texts, 66 pairs), or without (31, 48).
+    Where all configs are asked for, text perturbations whose checkpoint or data is not there are left out and named;
+    asked for by name they are an error. From `pairs` they are always left out. `bias`: with the gender perturbations
+    (35 texts, 66 pairs), or without (31, 48). Raises UsageError: an option is wrong, or a text perturbation lacks what
+    it needs; the message says how to get it; VideoContrastError: no video could be read where files are asked for.
     """
     texts = TEXTS if bias else TEXTS_WITHOUT_BIAS
     all_configs = set(configs) >= {*texts, "clean", "visual", "pairs"}

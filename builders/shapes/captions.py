@@ -87,10 +87,7 @@ def noun_phrase(figure: Figure, names: bool = False) -> str:
 
 
 def read(caption: str) -> Claim:
-    """What a caption claims.
-
-    Raises:
-        ValueError: the caption is not in the language of the shapes world.
+    """What a caption claims. Raises ValueError: it is not in the language of the shapes world.
 
     >>> read("Adam shoves a box")
     Claim(subject=Figure(kind='man', colour='red'), action='pushes', other=Figure(kind='box', colour=None), \

@@ -100,12 +100,9 @@ def unambiguous(pool: Sequence[SceneClip], counts: Counter[str]) -> Iterator[Sce
 def antonym_items(
     pool: Sequence[SceneClip], seed: int, items: int, counts: Counter[str], *, config: str = "antonym_mc"
 ) -> ClipRows:
-    """Each clip and its reversal with the same two candidates; the actions take turns.
+    """Each clip and its reversal with the same two candidates, a group in `reversal_pairs`; the actions take turns.
 
-    Args:
-        items: how many at most; an even number is made.
-        counts: raised by the clips whose action has no antonym.
-        config: `antonym_mc`, or `reversal_pairs`, where clip and reversal are a group.
+    An even number of items is made, as many as `items` at most; `counts` are raised by clips without an antonym.
     """
     by_action = {action: [clip for clip in pool if clip.scene.action == action] for action in REVERSE}
     counts["action has no antonym"] += len(pool) - sum(map(len, by_action.values()))

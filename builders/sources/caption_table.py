@@ -72,18 +72,15 @@ def read_table(
 ) -> Iterator[TableRow]:
     """Yields the rows of a table in the order of the file.
 
+    `source`: a file with a suffix of `table_file.SUFFIXES` (in .tsv quotation marks are text, as in the released
+    contrast sets), its address (`s3://...`), a pattern of several (`captions-*.parquet`), or the name of a data set of
+    the Hub (`owner/name`, or `owner/name:config`), of which `split` is read (`test` by default), if `streamed` as it
+    comes and not as a whole first. `encoding`, `delimiter`: as of `read_table_file`.
+
     Raises UsageError: neither a file nor the name of a data set; a suffix that is not known; VideoContrastError: the
     file is not UTF-8, a column is named twice, a quotation mark is never closed, a row has another number of fields
     than the header, or a line is not JSON; the message names the line. Of several files all are read, and the message
     names each that cannot be.
-
-    Args:
-        source: a file with a suffix of `table_file.SUFFIXES` (in .tsv quotation marks are text, as in the released
-            contrast sets), its address (`s3://...`), a pattern of several (`captions-*.parquet`), or the name of a data
-            set of the Hub (`owner/name`, or `owner/name:config`), which `datasets.load_dataset` loads.
-        split: the split of a Hub data set; `test` if not given.
-        encoding, delimiter: of a file, as of `read_table_file`.
-        streamed: read a data set of the Hub as it comes, not as a whole first.
     """
     path = Path(source)
     files = _files(source)
@@ -133,11 +130,7 @@ def utf8_text(path: Path) -> str:
 
 
 def seconds(value: Json, name: str, place: str) -> float | None:
-    """A time in seconds from a cell; empty means none.
-
-    `name`: of the column, for the message. `place`: of the row, for the message. Raises VideoContrastError: not a
-    number.
-    """
+    """A time in seconds from a cell; empty means none. Raises VideoContrastError: no number; names row and column."""
     if value is None or (isinstance(value, str) and not value.strip()):
         return None
     try:

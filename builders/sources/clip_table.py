@@ -97,13 +97,7 @@ class VideoTable:
         return Span(path, start, end, name, guessed=path != named and not lies_there(path, self.video_root))
 
     def say(self, rows: Mapping[str, int], first: TableRow | None, guessed: int) -> None:
-        """Says what was taken for what.
-
-        Args:
-            rows: split -> how many.
-            first: row of the table; None where it has none.
-            guessed: how many videos are named without an ending, and do not lie under the video root.
-        """
+        """Says what was taken for what; `guessed` videos have no ending and do not lie under the video root."""
         column = None if first is None else self._split_column(first)
         if column is not None:
             sizes = ", ".join(f"{name} {count:,}" for name, count in rows.items())

@@ -191,13 +191,9 @@ class Entry:
     ) -> VideoName:
         """Returns where the video lies: the pattern with the given values, or else the row's fields, in braces.
 
-        Raises UsageError: the pattern cannot be read; VideoContrastError: the row lacks a field that the pattern names,
-        or the path would leave the video root; names the place.
-
-        Args:
-            pattern: of the path below the video root.
-            start, end: seconds, or None.
-            cluster: the source video; the path by default.
+        `cluster`: the source video; the path by default. Raises UsageError: the pattern cannot be read;
+        VideoContrastError: the row lacks a field that the pattern names, or the path would leave the video root; names
+        the place.
         """
         known = {**self.fields, **values}
         try:

@@ -27,13 +27,9 @@ def released_config(
     """Returns a released set as our table, candidates, places, labels and order as they are, and what its card says.
 
     The file is `clip<TAB>ending0..ending4<TAB>label`, header, no quoting, UTF-8. The contrast among the candidates is
-    the one nearest to the true caption; the release does not mark it. Raises UsageError: no such file;
-    VideoContrastError: another header, a label out of range, an empty or repeated candidate; names the line.
-
-    Args:
-        kind: of its contrasts, one of `rows.KINDS`.
-        video_path: clip -> path of its video under the video root.
-        cluster: clip -> source video; by default each clip is one of its own.
+    the one nearest to the true caption; the release does not mark it. `video_path` and `cluster` say of a clip the path
+    of its video and the source video, by default the clip itself. Raises UsageError: no such file; VideoContrastError:
+    another header, a label out of range, an empty or repeated candidate; names the line.
     """
     rows = []
     for row in read_table(path):

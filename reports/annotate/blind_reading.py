@@ -83,12 +83,9 @@ def write_reading(
     """Draws pairs of the sources, shuffles them, and writes the page and the key.
 
     Returns how many pairs there are, and how many of them each source has. Raises UsageError: two sources of one name,
-    a source without a pair, or another reading in the folder.
-
-    Args:
-        output: the folder; a key that is there already is kept if it would be the same, else refused.
-        seed: of the samples and of the order.
-        again: how many of the first pairs are shown once more at the end, to measure each reader against themselves.
+    a source without a pair, or another reading in the folder: a key that is there already must be the same. `seed`: of
+    the samples and of the order. `again`: how many of the first pairs are shown once more at the end, to measure each
+    reader against themselves.
     """
     if len({source.name for source in sources}) < len(sources):
         raise UsageError("two sources have the same name: give each its own (NAME=FOLDER/CONFIG)")
@@ -100,12 +97,7 @@ def write_pairs(
 ) -> tuple[int, Counter[str]]:
     """Shuffles pairs, and writes the page and the key.
 
-    Returns as `write_reading`. Raises UsageError: another reading is in the folder.
-
-    Args:
-        pairs: in an order that says nothing of their sources.
-        output: as for `write_reading`.
-        again: as for `write_reading`.
+    `pairs`: in an order that says nothing of their sources. The rest is as of `write_reading`.
     """
     order = stream("sibling-pairs", seed).permutation(len(pairs))
     pairs = [pairs[n] for n in order]

@@ -153,10 +153,8 @@ def compare_logs(
     are None where the log names no video, or one an item. Raises UsageError: no such task in both, or logs without
     samples; VideoContrastError: logs that disagree about the source videos, or have no item in common.
 
-    Args:
-        tasks: which; all that both have where None. Two single logs are compared whatever their tasks are called.
-        points: the difference for the power, in percentage points; the one that was seen where None.
-        seed: of the tests that draw signs.
+    `tasks`: all that both have where None; two single logs are compared whatever their tasks are called. `points`,
+    `seed`: as of `compare_runs`.
     """
     by_task = {log.task: log for log in first}, {log.task: log for log in second}
     shared = [task for task in by_task[0] if task in by_task[1]]

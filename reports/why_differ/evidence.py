@@ -70,16 +70,14 @@ class Side:
 def pairs_of(
     first: str | Path, second: str | Path, config: str | None = None, metric: str | None = None
 ) -> list[tuple[Side, Side]]:
-    """The two sides, config by config.
+    """The two sides, config by config: of folders of runs, logs of other harnesses, or certificates.
 
     Args:
-        first, second: folders of runs, logs of other harnesses, or certificates.
+        first, second: their paths.
         config: one that both have; all where None.
         metric: which figure, where a log has several.
 
-    Raises:
-        UsageError: no run, log or certificate; or no config in common.
-        VideoContrastError: a file is damaged.
+    Raises UsageError: no run, log or certificate; or no config in common; VideoContrastError: a file is damaged.
     """
     pairs = [_aligned(a, b) for a, b in _pairs(first, second, config, metric)]
     # Of the configs of a run, a log is of those with whose items it has some in common.
@@ -155,11 +153,7 @@ def _sides(path: Path, metric: str | None) -> dict[str, Side]:
 
 
 def certificate_side(certificate: Mapping[str, Json], name: str) -> Side:
-    """The evidence that a certificate holds.
-
-    Raises:
-        VideoContrastError: it lacks a part.
-    """
+    """The evidence that a certificate holds. Raises VideoContrastError: it lacks a part."""
     try:
         return Side(
             name=name,
