@@ -20,9 +20,7 @@ _LOCK = threading.Lock()  # decoding threads count, too
 class RunCounts:
     """What this run did."""
 
-    decode: DecodeCounter = field(
-        default_factory=DecodeCounter
-    )  # frames decoded, converted, and the least that would have done
+    decode: DecodeCounter = field(default_factory=DecodeCounter)  # frames decoded, converted, and the least needed
     visual_encodings: int = 0  # views that went through the model
     frame_encodings: int = 0  # frames that went through the model by themselves, for all edited clips that show them
     text_encodings: int = 0  # texts that went through the model
@@ -37,16 +35,11 @@ class RunCounts:
     def add(self, other: RunCounts) -> None:
         """Adds what another process did."""
         self.decode.add(other.decode)
-        self.visual_encodings += other.visual_encodings
-        self.frame_encodings += other.frame_encodings
-        self.text_encodings += other.text_encodings
-        self.batches += other.batches
+        for name in ("visual_encodings", "frame_encodings", "text_encodings", "batches"):
+            setattr(self, name, getattr(self, name) + getattr(other, name))
         self.notes += [note for note in other.notes if note not in self.notes]
-        self.broken.update(other.broken)
-        self.unseen |= other.unseen
-        self.frames_seen.update(other.frames_seen)
-        self.videos.update(other.videos)
-        self.planned.update(other.planned)
+        for name in ("broken", "unseen", "frames_seen", "videos", "planned"):
+            getattr(self, name).update(getattr(other, name))
 
     def read(self, clip: Clip, decode: DecodeCounter, planned: int, digest: str) -> None:
         """Counts what reading a clip took; called in decoding threads.

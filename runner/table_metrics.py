@@ -91,11 +91,7 @@ def _choice(scored: TableScores, seed: int) -> Numbers:
             ragged=True,
         )
     )
-    numbers |= _displaced(scored)
-    numbers |= _rotations(scored)
-    numbers |= _clips(scored)
-    numbers |= _over_verbs(scored)
-    return numbers
+    return numbers | _displaced(scored) | _rotations(scored) | _clips(scored) | _over_verbs(scored)
 
 
 def _pairs(scored: TableScores) -> Numbers:
@@ -107,9 +103,9 @@ def _pairs(scored: TableScores) -> Numbers:
     from video_contrast.metrics.group_score import SCORES
 
     members: dict[str, list[int]] = {}
-    for at, item in enumerate(scored.items):
-        members.setdefault(item.group, []).append(at)
     items = scored.items
+    for at, item in enumerate(items):
+        members.setdefault(item.group, []).append(at)
     whole = [places for places in members.values() if len(places) == len(items[places[0]].texts)]
     if not whole:
         return {}
@@ -240,11 +236,8 @@ def with_proficiency(hits: Mapping[tuple[str, str], Mapping[str, tuple[float, st
         both = [(main[name][0] * test[name][0], main[name][1]) for name in main if name in test]
         if both:
             values, clusters = np.array([value for value, _ in both]), [cluster for _, cluster in both]
-            name = "accuracy_with_proficiency"
-            shares[config, condition] = {
-                name: exact_mean(values),
-                **interval_keys(name, share_interval(values, clusters)),
-            }
+            name, interval = "accuracy_with_proficiency", share_interval(values, clusters)
+            shares[config, condition] = {name: exact_mean(values), **interval_keys(name, interval)}
     return shares
 
 
@@ -263,10 +256,8 @@ def _displaced(scored: TableScores) -> Numbers:
         labels.append(item.label)
     if not rows:
         return {}
-    return {
-        "random_option_accuracy": multiple_choice(rows, labels, ragged=True)["accuracy"],
-        "random_option_n": len(rows),
-    }
+    accuracy = multiple_choice(rows, labels, ragged=True)["accuracy"]
+    return {"random_option_accuracy": accuracy, "random_option_n": len(rows)}
 
 
 def _retrieval(scored: TableScores, seed: int) -> Numbers:
@@ -359,14 +350,8 @@ class _Best:
 
     def matches(self, own: np.ndarray, ranks: BothWays) -> BestMatches:
         """What a run keeps, with the similarities of the true captions and the counts of their ranks."""
-        captions, clips = ranks.text_to_video, ranks.video_to_text
-        return BestMatches(
-            self.columns,
-            self.values,
-            own,
-            np.stack([captions.greater, captions.equal]),
-            np.stack([clips.greater, clips.equal, clips.same]),
-        )
+        of_captions = np.stack(ranks.text_to_video[:2])  # greater, equal
+        return BestMatches(self.columns, self.values, own, of_captions, np.stack(ranks.video_to_text))
 
 
 def ranks_of(matrix: SimilarityMatrix) -> BothWays:

@@ -37,10 +37,8 @@ class TableScorer:
 def encoder_tables(encoding: Encoding) -> TableScorer:
     """Scores joined from the store's rows."""
     model, plan, keys, store = encoding.model, encoding.plan, encoding.keys, encoding.store
-    missing = frozenset(
-        clip for clip, visuals in plan.views.items() if any(keys.video(clip, visual) not in store for visual in visuals)
-    )
-    missing = _with_groups(plan, missing)
+    absent = (c for c, visuals in plan.views.items() if any(keys.video(c, visual) not in store for visual in visuals))
+    missing = _with_groups(plan, frozenset(absent))
 
     def scores(table: PlannedTable) -> TableScores:
         places = _scored_places(table, missing)
@@ -136,10 +134,8 @@ def _joined_blocks(
 
 def pair_tables(pairing: Pairing, results: PairResults) -> TableScorer:
     """Scores read from the results of a pair scorer."""
-    missing = frozenset(
-        clip for clip in pairing.plan.views if any(request.key not in results for request in pairing.of_clip(clip))
-    )
-    missing = _with_groups(pairing.plan, missing)
+    absent = (c for c in pairing.plan.views if any(request.key not in results for request in pairing.of_clip(c)))
+    missing = _with_groups(pairing.plan, frozenset(absent))
 
     def scores(table: PlannedTable) -> TableScores:
         places = _scored_places(table, missing)
@@ -210,14 +206,11 @@ def text_tables(model: TextScorer, plan: Plan, absent: frozenset[Clip]) -> Table
             blocks = tuple(SimilarityBlock(rows, np.arange(len(columns)), partial(values, rows)) for rows in parts)
             return TableScores(table, places, blocks=blocks, columns=columns)
         config, condition = table.name
-        model.begin_items(
-            [
-                LabelledItem(item.id, item.cluster, own, label=item.label, kinds=item.kinds)
-                for item, own in zip(items, shown, strict=True)
-            ],
-            config=config,
-            condition=condition,
-        )
+        labelled = [
+            LabelledItem(item.id, item.cluster, own, label=item.label, kinds=item.kinds)
+            for item, own in zip(items, shown, strict=True)
+        ]
+        model.begin_items(labelled, config=config, condition=condition)
         rows = packed(
             _checked(np.asarray(model.score_item(item.id, item.clip.video_id, own), np.float64), table)
             for item, own in zip(items, shown, strict=True)

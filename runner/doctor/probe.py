@@ -87,21 +87,17 @@ class Probe:
         """Rows of clips, of an encoder."""
         assert isinstance(self.model, Encoder)
         prepared = [self.model.prepare(clip) for clip in clips]
-        return self._clip_batches(self.model.encode_prepared, prepared)
+        return self._batchers[0](self.model.encode_prepared, prepared)
 
     def texts(self, captions: Sequence[str]) -> np.ndarray:
         """Rows of captions, of an encoder."""
         assert isinstance(self.model, Encoder)
-        return self._text_batches(self.model.encode_texts, list(captions))
+        return self._batchers[1](self.model.encode_texts, list(captions))
 
     @cached_property
-    def _clip_batches(self) -> Batcher:
-        """One for all clips: what memory did not suffice for once is not tried again."""
-        return Batcher(self.batch_size, self.counts)
-
-    @cached_property
-    def _text_batches(self) -> Batcher:
-        return Batcher(4 * self.batch_size, self.counts)
+    def _batchers(self) -> tuple[Batcher, Batcher]:
+        """Of all clips and all texts: what memory did not suffice for once is not tried again."""
+        return Batcher(self.batch_size, self.counts), Batcher(4 * self.batch_size, self.counts)
 
     def _pair_scores(self, model: PairScorer, clip: ClipFrames, captions: Sequence[str], position: int) -> np.ndarray:
         def call() -> np.ndarray:
