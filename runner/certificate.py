@@ -4,8 +4,6 @@ A certificate holds traces (`runner.evidence`): digests and some values of frame
 or scores, with revision, weights, dtype, device and library versions.
 """
 
-from __future__ import annotations
-
 from dataclasses import asdict, replace
 from pathlib import Path
 

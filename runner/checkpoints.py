@@ -1,7 +1,5 @@
 """Checkpoints of a training run, as transformers names them: `checkpoint-N`, and whether one is saved whole."""
 
-from __future__ import annotations
-
 import json
 import re
 import time

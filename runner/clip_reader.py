@@ -1,7 +1,5 @@
 """Clips decoded ahead in threads, their views handed over in order; a clip that breaks is recorded, not raised."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain

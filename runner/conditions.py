@@ -12,8 +12,6 @@ Several are separated by commas. What a wildcard names but cannot run (a checkpo
 recorded; what is asked for by name must run.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, cast
@@ -39,7 +37,7 @@ class Visual:
 
     @classmethod
     @classmethod
-    def from_record(cls, record: Mapping[str, Json]) -> Visual:
+    def from_record(cls, record: Mapping[str, Json]) -> "Visual":
         """The treatment that `dataclasses.asdict` wrote into a record."""
         return cls(**record)
 

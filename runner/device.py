@@ -1,7 +1,5 @@
 """The device and dtype of a run's model, how exactly it computes there, and loading it."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -7,8 +7,6 @@ time, and another run or another set that asks for the same thing finds it. A sh
 named and set aside, and its rows are made anew. Many small shards are merged into large ones at the end of a run.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import threading

@@ -1,7 +1,5 @@
 """Encoding: the missing views and texts of a plan, chunk by chunk, into the store."""
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Carrying out a job: the processes share the encoding, the first one joins, measures and writes."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -4,8 +4,6 @@ Memory holds one clip a decoding thread, as without it; the disk holds the frame
 models has seen them. Where the disk is short of room, further clips are decoded again for every model.
 """
 
-from __future__ import annotations
-
 import hashlib
 import shutil
 from collections.abc import Sequence
@@ -36,7 +34,7 @@ class FrameStore:
     videos: dict[str, VideoFile] = field(default_factory=dict)  # of the files that were read, for all runs
 
     @classmethod
-    def on(cls, folder: Path, root: Path) -> FrameStore:
+    def on(cls, folder: Path, root: Path) -> "FrameStore":
         """A store of the videos under `root` in a folder, which is made; it takes half of the room on its disk."""
         folder.mkdir(parents=True, exist_ok=True)
         return cls(folder, root, int(shutil.disk_usage(folder).free * KEPT_FREE))

@@ -1,7 +1,5 @@
 """Keys of stored rows and results: digests of everything that a number depends on besides the model."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass

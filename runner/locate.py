@@ -4,8 +4,6 @@ Nothing heavy is imported. A local path is looked at before the Hub is; the Hub 
 cannot be reached its cache is read.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re

@@ -1,7 +1,5 @@
 """What the first process writes: scores and matrices, the metrics, and the record of what made them."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict

@@ -1,7 +1,5 @@
 """Batches that are halved where the memory of a device does not suffice, and what is said where that is not enough."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TypeVar

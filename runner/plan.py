@@ -4,8 +4,6 @@ A table is one group of rows under one condition; it gets one table of scores. C
 pairs need no view and no text that the visual and the text conditions do not already have.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import islice

@@ -1,7 +1,5 @@
 """One process's share of a run: what it encodes or scores, and what it counts."""
 
-from __future__ import annotations
-
 import os
 import time
 from collections import Counter

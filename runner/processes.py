@@ -4,8 +4,6 @@ They meet within minutes or not at all. Afterwards one may wait long for the oth
 alone). Every process has a pulse in the store; one whose pulse has stopped, by the clock of whoever looks, has ended.
 """
 
-from __future__ import annotations
-
 import datetime
 import os
 import pickle

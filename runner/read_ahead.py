@@ -5,8 +5,6 @@ are begun in order, so the earliest unfinished one always has a worker, and noth
 is bounded by `ahead` jobs and `depth` results a job, whatever a job's length.
 """
 
-from __future__ import annotations
-
 import queue
 import threading
 from collections import deque

@@ -1,7 +1,5 @@
 """A stored run checked against itself and its set: every figure is computed again from the stored scores."""
 
-from __future__ import annotations
-
 import json
 import math
 import re

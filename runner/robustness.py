@@ -5,8 +5,6 @@ machine, synthetic). Pairs: over the pairs. Always with the standard deviation o
 The score is accuracy for multiple choice and R@1 and R@5 (the paper's) each way for retrieval.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 

@@ -1,7 +1,5 @@
 """What a run did: counters that every process keeps and that are added up when the processes meet."""
 
-from __future__ import annotations
-
 import threading
 from collections import Counter
 from collections.abc import Callable
@@ -32,7 +30,7 @@ class RunCounts:
     videos: dict[str, VideoFile] = field(default_factory=dict)  # as in `videos.json`, of files that were looked at
     planned: Counter[str] = field(default_factory=Counter)  # how many views and texts were found missing
 
-    def add(self, other: RunCounts) -> None:
+    def add(self, other: "RunCounts") -> None:
         """Adds what another process did."""
         self.decode.add(other.decode)
         for name in ("visual_encodings", "frame_encodings", "text_encodings", "batches"):
@@ -57,7 +55,7 @@ class RunCounts:
         with _LOCK:
             self.videos[path] = entry
 
-    def taken(self) -> RunCounts:
+    def taken(self) -> "RunCounts":
         """What was counted since the last call."""
         with _LOCK:
             counted = RunCounts(**vars(self))

@@ -3,8 +3,6 @@
 Nothing here imports torch, so that a finished run is recognised at once.
 """
 
-from __future__ import annotations
-
 import errno
 import platform
 from collections.abc import Iterator, Mapping

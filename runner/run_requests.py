@@ -1,7 +1,5 @@
 """Several runs asked for in one call: a list of mappings, from Python, from `--model A --model B` or a YAML file."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """`score`: from a model and a set to a directory of scores, over one or many processes."""
 
-from __future__ import annotations
-
 import math
 import os
 import tempfile

@@ -4,8 +4,6 @@ Results are appended to a file of this process and this attempt, one line a requ
 was killed goes on with what all files of the directory hold; a torn last line is left out.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import os

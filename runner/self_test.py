@@ -1,7 +1,5 @@
 """A model looked at: before a run, once a folder and model, or without scoring a set (`doctor`, `--show-input`)."""
 
-from __future__ import annotations
-
 from dataclasses import asdict, replace
 from pathlib import Path
 

@@ -4,8 +4,6 @@ A perturbed set holds rows under several recipes (`text_perturbation`, `video_pe
 condition of its own, so a config's rows are split into groups, and every group is scored as one set.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import nullcontext

@@ -1,7 +1,5 @@
 """Several runs in one call: each clip is decoded once for all models of one sampling, and none takes others down."""
 
-from __future__ import annotations
-
 import logging
 import os
 from collections.abc import Callable, Iterator, Sequence

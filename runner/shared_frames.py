@@ -6,8 +6,6 @@ plays its parts in another order is made of the very same rows. Each frame is sh
 its source clip, whatever it is joined with: only where a model is given one array must the parts of a clip be scaled.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby

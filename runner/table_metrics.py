@@ -1,7 +1,5 @@
 """From scores to files: the tables, the matrices, and the metrics that are computed from them."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence

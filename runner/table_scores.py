@@ -1,7 +1,5 @@
 """Bringing rows, results or lookups together into the scores of a table."""
 
-from __future__ import annotations
-
 import math
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence

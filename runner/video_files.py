@@ -1,7 +1,5 @@
 """The video files of a plan: where they are, and what they hold."""
 
-from __future__ import annotations
-
 import os
 import re
 import threading

@@ -1,7 +1,5 @@
 """Scoring the checkpoints of a training run as they come: each once, whole ones only, by their steps."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace

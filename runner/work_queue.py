@@ -5,8 +5,6 @@ plan alone, so every row comes out the same to the last bit whoever computes it,
 out (one was believed to have ended) is the same twice.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """What a training knows of a caption: its negatives, and how alike the teacher finds them."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NotRequired, TypedDict, cast

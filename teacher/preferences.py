@@ -5,8 +5,6 @@ TRL reads the folder with `load_dataset`: conversational prompt, chosen and reje
 `solution` (its GRPOTrainer with `answer_reward`); `images` holds the sampled frames, `videos` the clips' paths.
 """
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Iterator, Sequence

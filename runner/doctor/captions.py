@@ -1,7 +1,5 @@
 """Captions reach the model whole: their ends show or are counted as cut; upper case and other scripts are said."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 import numpy as np

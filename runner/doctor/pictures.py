@@ -5,8 +5,6 @@ is shown as a frame, so that the frames differ clearly, and the input of the fir
 processor, loaded anew, gives for the frames as they are and for each of `CHANGES`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from functools import lru_cache, partial
 from typing import cast

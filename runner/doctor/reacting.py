@@ -1,7 +1,5 @@
 """Scores react to what is shown and said: to clip, grey frames, inside, order, times, caption, and every frame."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """What a check says, the result of a whole self-test, and which failures stop a run."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -54,7 +52,7 @@ class SelfTest:
         return [verdict for verdict in self.verdicts if verdict.state == state]
 
     @classmethod
-    def from_dict(cls, stored: Mapping[str, Json]) -> SelfTest:
+    def from_dict(cls, stored: Mapping[str, Json]) -> "SelfTest":
         """A self-test from what `dataclasses.asdict` made of it."""
         return cls(**{**stored, "verdicts": tuple(Outcome(**verdict) for verdict in stored["verdicts"])})
 

@@ -1,7 +1,5 @@
 """Scores depend on a clip and its candidates alone: not on company, order, position, repetition or process."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 import numpy as np

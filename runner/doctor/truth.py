@@ -1,7 +1,5 @@
 """True captions beat those of other clips more often than chance: what a wrong prompt or a turned sign breaks first."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

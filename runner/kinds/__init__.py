@@ -1,7 +1,5 @@
 """The model kinds: their registry, and which of them takes a given model."""
 
-from __future__ import annotations
-
 import math
 from importlib import import_module
 

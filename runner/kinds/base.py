@@ -17,8 +17,6 @@ sampled, and never samples itself. It imports torch and transformers inside its 
 costs nothing.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -7,8 +7,6 @@ same video. Of too few items, the number of words decides, as in their audit. `-
 of transformers instead: what reads better is taken for true.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np
@@ -49,7 +47,7 @@ class Constant(TextScorer):
 class Blind(TextScorer):
     """Scores captions by the texts of the set alone."""
 
-    def __init__(self, language_model: CausalLM | None = None) -> None:
+    def __init__(self, language_model: "CausalLM | None" = None) -> None:
         self.language_model = language_model
         self.models: dict[str, str] = {}  # config and condition -> the blind model that was the stronger one
         self.texts: list[str] = []

@@ -4,8 +4,6 @@ Templates that let a model think are told not to, by their own switch; a prompt 
 block all the same has the block closed, so that the next token belongs to the answer. With `--thinking` they think.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypedDict

@@ -8,8 +8,6 @@
                   `--query-temperature`), as the CLIP-Hitchhiker's guide does
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -7,8 +7,6 @@ The log-probabilities of an answer are those with which the model's output layer
 where no output layer is found, its words alone are read.
 """
 
-from __future__ import annotations
-
 import inspect
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -9,8 +9,6 @@ Three ways to score a caption, all from one forward pass over the video (`Prefix
             `latin` asks once, with rotations balanced over the items
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace

@@ -7,8 +7,6 @@ Rows hold several vectors of one length, one after the other, and end in vectors
 are no vectors, and never match.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import cached_property
 

@@ -5,8 +5,6 @@ maximum) over frames of the probability of a match. Where the vision tower stand
 goes through it once, whatever the number of captions.
 """
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Sequence
 from typing import Literal

@@ -1,7 +1,5 @@
 """Code of repositories that was written for transformers 4: what it leaves out is made up for while it is loaded."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 

@@ -15,8 +15,6 @@
   (`"visual:jumble@3": {"similarity": "jumble3.npy"}`); what an entry does not name is taken from the clean one.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Mapping, Sequence
 from difflib import get_close_matches

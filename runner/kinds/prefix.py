@@ -9,8 +9,6 @@ Layers with a recurrent state (linear attention, Mamba, short convolutions) upda
 from a copy of the state after the prompt; the copies that padding spoils are thrown away with their batch.
 """
 
-from __future__ import annotations
-
 import copy
 import inspect
 from collections.abc import Callable, Sequence

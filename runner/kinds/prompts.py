@@ -1,7 +1,5 @@
 """What a generative model is asked, and the surface forms under which its answer counts."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

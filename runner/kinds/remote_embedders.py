@@ -8,8 +8,6 @@
 | `get_image_features` of a clip | LanguageBind video | float[B, 3, T, 224, 224] | 77 tokens |
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any

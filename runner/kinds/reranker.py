@@ -1,7 +1,5 @@
 """Rerankers of sentence-transformers that read a video: a cross-encoder scores (caption, clip) pairs."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -5,8 +5,6 @@ averaged. Always arrays: a path string given to a text-and-image model would be 
 Captions are queries and clips are documents, each under the prompt that the checkpoint saved for it.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

@@ -5,8 +5,6 @@ they are the score; where it does not, the answer's words are (`served_reading`)
 `loglik` asks for the log-probabilities of the captions themselves (`served_likelihood`), after a test of the server.
 """
 
-from __future__ import annotations
-
 import math
 import re
 import threading

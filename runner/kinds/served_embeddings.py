@@ -4,8 +4,6 @@ Before anything is encoded the same texts are asked for twice, one by one and al
 must come back as the same vectors.
 """
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor

@@ -10,8 +10,6 @@ one after the other and then all at once in the reverse order, and what the mode
 a caption: its tokens must have the log-probabilities with which they were generated.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -43,7 +41,7 @@ class Likelihood:
     writer: ChatModel  # the same endpoint, which answers and returns those of its answer
 
     @classmethod
-    def of(cls, chat: ChatModel, by: LogprobsBy) -> Likelihood:
+    def of(cls, chat: ChatModel, by: LogprobsBy) -> "Likelihood":
         """Two clients of one endpoint, which share its store, its pace and its cost."""
         body = dict(chat.parameters.get("extra_body", {}))
         base = {"temperature": 0.0}

@@ -1,7 +1,5 @@
 """What a served model is sent (frames as images or as one video of JPEG pictures, with a text), and what it costs."""
 
-from __future__ import annotations
-
 import base64
 import io
 import os
@@ -60,7 +58,7 @@ class SentClip:
     body: Mapping[str, object] = field(default_factory=dict)  # what stands in the request beside the messages
 
     @classmethod
-    def of(cls, clip: ClipFrames | None, frames_as: FramesAs = "images") -> SentClip:
+    def of(cls, clip: ClipFrames | None, frames_as: FramesAs = "images") -> "SentClip":
         """A clip, or nothing: a PNG a frame, or one video, for servers that know vLLM's format."""
         if clip is None:
             return cls()

@@ -5,8 +5,6 @@ log-probabilities are those of the token that carries it. All answers about the 
 way: by log-probabilities where every answer that can be read has them, by the words alone otherwise.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Sequence

@@ -4,8 +4,6 @@ Each class is asked in the way that gives its embeddings: VideoPrism's logits ar
 PE-Video's `get_*_features` are out of reach in transformers 5, so neither is used.
 """
 
-from __future__ import annotations
-
 import inspect
 import string
 from collections.abc import Mapping, Sequence

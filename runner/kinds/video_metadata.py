@@ -1,7 +1,5 @@
 """What video processors are told of sampled frames."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from typing import TypedDict

@@ -4,8 +4,6 @@ The text tower runs once a caption and the vision tower once a clip; `join` runs
 `prompt_alpha` is 0 the prompt adds nothing and the similarity is the plain product.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import numpy as np

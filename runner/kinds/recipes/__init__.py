@@ -9,8 +9,6 @@ Types that nobody has classified are an error of the test that walks the library
 bring classes that go unnoticed.
 """
 
-from __future__ import annotations
-
 import csv
 from collections.abc import Mapping
 from dataclasses import dataclass
