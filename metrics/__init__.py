@@ -1,19 +1,17 @@
 """Metrics of contrast sets, retrieval and robustness: pure numpy functions, arrays in, named numbers out.
 
-One function a file, named after it (accuracy, R@K and ranks stand in `recall_and_rank`, annotators in `votes`).
-Decisions have one place each: bad input (`checks`), ties (`ranks`), what is reported of ranks (`rank_figures`),
-intervals of shares and differences (`interval`; `bootstrap` for all other statistics), tests (`sign_flip`, `mcnemar`,
-`holm`). Retrieval counts without sorting (`retrieval_counts`), exactly from embeddings too (`embedding_ranks`). The
-`evaluate` modules are in `evaluate_modules`, which finds and installs them; its `bundle` writes their Spaces.
+One function or family a file. Decisions have one place each: bad input (`checks`), ties (`ranks`), what is reported of
+ranks (`rank_figures`), intervals of shares and differences (`interval`; `bootstrap` for all other statistics), tests
+(`significance`). Retrieval counts without sorting (`retrieval_counts`), exactly from embeddings too
+(`embedding_ranks`). The `evaluate` modules are in `evaluate_modules`, which finds and installs them; its `bundle`
+writes their Spaces.
 """
 
 from video_contrast.metrics.bootstrap import OfMeans, bootstrap_weights, cluster_bootstrap
-from video_contrast.metrics.compare import compare_choices
 from video_contrast.metrics.consistency import consistency
 from video_contrast.metrics.embedding_ranks import embedding_ranks
 from video_contrast.metrics.gamma import gamma_absolute, gamma_corrected, gamma_interval, gamma_relative
 from video_contrast.metrics.group_score import group_score
-from video_contrast.metrics.holm import holm
 from video_contrast.metrics.interval import (
     Interval,
     difference_interval,
@@ -21,10 +19,9 @@ from video_contrast.metrics.interval import (
     median_interval,
     share_interval,
 )
-from video_contrast.metrics.mcnemar import mcnemar
 from video_contrast.metrics.multiple_choice import multiple_choice
 from video_contrast.metrics.ndcg import ndcg
-from video_contrast.metrics.paired import cluster_standard_error, pair_by_id, paired_difference
+from video_contrast.metrics.paired import cluster_standard_error, compare_choices, pair_by_id, paired_difference
 from video_contrast.metrics.perplexity import perplexity
 from video_contrast.metrics.position_bias import position_bias
 from video_contrast.metrics.proximity import proximity
@@ -38,7 +35,7 @@ from video_contrast.metrics.right_in_all_rotations import right_in_all_rotations
 from video_contrast.metrics.robustness import robustness
 from video_contrast.metrics.sensitivity import sensitivity
 from video_contrast.metrics.shift import caption_shift
-from video_contrast.metrics.sign_flip import sign_flip
+from video_contrast.metrics.significance import holm, mcnemar, sign_flip
 from video_contrast.metrics.votes import agreement, majority_vote
 
 __all__ = [

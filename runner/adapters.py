@@ -4,18 +4,13 @@
 under the same name is noticed.
 """
 
-from __future__ import annotations
-
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import read_json, write_json
+from video_contrast.runner.kinds.base import ModelSource
 from video_contrast.untyped import TorchModel
-
-if TYPE_CHECKING:
-    from video_contrast.runner.kinds.base import ModelSource
 
 CONFIG, BASE = "adapter_config.json", "base.json"
 OLDEST_PEFT = (0, 14)  # the first that leaves layers out by name (`exclude_modules`)

@@ -4,12 +4,10 @@
 (read by a hook on its first layers, so that it is the same for every kind), the prompt, and embeddings or scores.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import chain, groupby
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -18,11 +16,9 @@ from video_contrast.runner.doctor.probe import Probe
 from video_contrast.runner.keys import digest
 from video_contrast.runner.kinds.base import Encoder, Model, PairScorer
 from video_contrast.runner.plan import Plan, PlannedTable
+from video_contrast.runner.process_share import Run
 from video_contrast.runner.run_counts import RunCounts
 from video_contrast.untyped import TorchModel
-
-if TYPE_CHECKING:
-    from video_contrast.runner.process_share import Run
 
 VERSION = 1
 SAMPLED = 16  # values of an array that a summary holds
@@ -54,7 +50,7 @@ class FirstInputs:
         self.ids: dict[int, tuple[int, list[np.ndarray]]] = {}  # id of an embedding -> its size and its inputs
 
     @contextmanager
-    def watched(self) -> Iterator[FirstInputs]:
+    def watched(self) -> Iterator["FirstInputs"]:
         """Inside, the forward passes of all networks are read."""
         from torch.nn.modules.module import register_module_forward_pre_hook
 

@@ -1,7 +1,5 @@
 """A job: everything that a run was asked for, and what it returns."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -33,7 +31,7 @@ class RunResult:
     # as in `run.json`; of a dry run, the plan.
     record: RunRecord  # of a dry run: what `describe` returns, cast
     output: Path | None = None  # the run's directory; None where none was given
-    table: pa.Table | None = None  # the content of `scores.parquet`; None of a dry run
+    table: "pa.Table | None" = None  # the content of `scores.parquet`; None of a dry run
 
     @cached_property
     def scores(self) -> list[ScoreRow]:

@@ -5,8 +5,6 @@ touches pixels is computed. A temporal perturbation is an index map, so it costs
 per-frame one acts on the sampled frames only; a codec on the groups of pictures that hold them.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
@@ -152,7 +150,7 @@ def _seconds(footage: AnyFootage) -> float:
     return shown * (stop - first) / (stop - first - 1) if stop - first > 1 else 0.0
 
 
-def _condition(visual: Visual, footage: AnyFootage) -> tuple[VideoCondition, int, int]:
+def _condition(visual: Visual, footage: AnyFootage) -> "tuple[VideoCondition, int, int]":
     """The condition, the frame of the file that its numbers begin at, and how many there are."""
     from video_contrast.perturbations.video import VideoCondition
 

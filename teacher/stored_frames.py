@@ -144,27 +144,21 @@ def _clips(
     rows: Sequence[RetrievalRow], root: Path, images: Processor, frames: int, *, accept_damaged: bool
 ) -> Iterator[np.ndarray | VideoContrastError]:
     """The rows' clips in their order, decoded by several threads, of which none runs far ahead."""
+    plain = {name: False for name in ("do_rescale", "do_normalize", "include_top") if hasattr(images, name)}
 
     def clip(row: RetrievalRow) -> np.ndarray | VideoContrastError:
         try:
-            return _clip(row, root, images, frames, accept_damaged=accept_damaged)
+            video = resolve_under(root, row["video_path"])
+            index = index_of(video)
+            numbers = index.sample(index.span(row["start"], row["end"]), frames).tolist()
+            pictures = decode(video, numbers, accept_damaged=accept_damaged)
         except VideoContrastError as error:
             return error
+        pixels = np.asarray(images(images=list(pictures), return_tensors="np", **plain)["pixel_values"])
+        pixels = pixels[0] if pixels.ndim == 5 else pixels
+        return np.asarray(np.clip(np.rint(pixels), 0, 255).astype(np.uint8))
 
     workers = min(8, os.cpu_count() or 1)
     with ThreadPoolExecutor(workers) as pool:
         for begin in range(0, len(rows), 16 * workers):
             yield from pool.map(clip, rows[begin : begin + 16 * workers])
-
-
-def _clip(row: RetrievalRow, root: Path, images: Processor, frames: int, *, accept_damaged: bool) -> np.ndarray:
-    video = resolve_under(root, row["video_path"])
-    index = index_of(video)
-    numbers = index.sample(index.span(row["start"], row["end"]), frames).tolist()
-    pictures = decode(video, numbers, accept_damaged=accept_damaged)
-    plain = {name: False for name in ("do_rescale", "do_normalize", "include_top") if hasattr(images, name)}
-    values = images(images=list(pictures), return_tensors="np", **plain)
-    pixels = np.asarray(values["pixel_values"])
-    pixels = pixels[0] if pixels.ndim == 5 else pixels
-    clipped: np.ndarray = np.clip(np.rint(pixels), 0, 255).astype(np.uint8)
-    return clipped

@@ -66,11 +66,9 @@ def train(
         rates=options.rates(lora=any("lora_" in name for name, _ in model.named_parameters())),
         epoch=saving.step_of(saved) * options.epochs // total if saved else 0,
     )
-    trainer.add_callback(_LastStep())
+    trainer.add_callback(_Steps(stop_after))
     if options.patience:
         trainer.add_callback(EarlyStoppingCallback(options.patience))
-    if stop_after is not None:
-        trainer.add_callback(_StopAfter(stop_after))
     if not progress:
         trainer.remove_callback(PrinterCallback)
     before = trainer.measure()
@@ -95,8 +93,11 @@ def train(
     return result, before, trainer.measure_best()
 
 
-class _LastStep(TrainerCallback):
-    """The last step is validated and saved, and a learned logit scale stays in its bounds."""
+class _Steps(TrainerCallback):
+    """The last step is validated and saved, a learned logit scale stays in its bounds; it ends after `most` steps."""
+
+    def __init__(self, most: int | None) -> None:
+        self.most = most
 
     def on_optimizer_step(
         self, args: TrainingArguments, state: TrainerState, control: TrainerControl, *, model: Pairs, **others: object
@@ -111,17 +112,7 @@ class _LastStep(TrainerCallback):
     ) -> TrainerControl:
         if state.global_step >= state.max_steps:
             control.should_log = control.should_evaluate = control.should_save = True
-        return control
-
-
-class _StopAfter(TrainerCallback):
-    def __init__(self, steps: int) -> None:
-        self.steps = steps
-
-    def on_step_end(
-        self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **others: object
-    ) -> TrainerControl:
-        control.should_training_stop |= state.global_step >= self.steps
+        control.should_training_stop |= self.most is not None and state.global_step >= self.most
         return control
 
 

@@ -9,15 +9,13 @@ least `CLEARLY` to the margin, the paired test over clips says so after Holm's c
 (p < `LEVEL`), and true captions beat more than half of the false ones under it (p < `WINS`).
 """
 
-from __future__ import annotations
-
 import copy
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -32,14 +30,12 @@ from video_contrast.runner.evidence import network_of
 from video_contrast.runner.kinds.base import Encoder, product, unit_rows
 from video_contrast.runner.kinds.recipes import recipe_of
 from video_contrast.runner.plan import make_plan
+from video_contrast.runner.process_share import Run
 from video_contrast.runner.sets import load_set
 from video_contrast.runner.video_files import root_of
 from video_contrast.runner.views import Sampling, views_of
 from video_contrast.untyped import Processor, Tensor, TorchModel
 from video_contrast.video import Policy
-
-if TYPE_CHECKING:
-    from video_contrast.runner.process_share import Run
 
 ITEMS = 24  # of the set
 LEVEL, WINS = 0.05, 0.01
@@ -117,7 +113,7 @@ class Separation:
     wins: np.ndarray  # the share of false captions that it beats
 
     @classmethod
-    def of(cls, scores: np.ndarray) -> Separation:
+    def of(cls, scores: np.ndarray) -> "Separation":
         """Of scores float64[n, k] with the true caption first."""
         centred = scores - scores.mean(axis=1, keepdims=True)
         lead = scores[:, 0] - scores[:, 1:].mean(axis=1)

@@ -1,11 +1,8 @@
 """All checks of a model, in order; those of what its family's recipe says holds, and of what a run costs."""
 
-from __future__ import annotations
-
 import sys
 import time
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -21,9 +18,7 @@ from video_contrast.runner.evidence import traces
 from video_contrast.runner.kinds.base import Encoder, ModelSource, TextScorer, product
 from video_contrast.runner.kinds.recipes import recipe_of
 from video_contrast.runner.plan import Plan
-
-if TYPE_CHECKING:
-    from video_contrast.runner.process_share import Run
+from video_contrast.runner.process_share import Run
 
 ONE_LENGTH = 0.01  # by how much lengths may differ: rounding in half precision
 NEVER_SEES = "never sees a video"

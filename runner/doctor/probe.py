@@ -1,11 +1,9 @@
 """A few items of a set, decoded once, and the scores of any model for them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -16,12 +14,10 @@ from video_contrast.runner.doctor.result import State
 from video_contrast.runner.kinds.base import ClipFrames, Encoder, PairScorer
 from video_contrast.runner.memory import Batcher, halved, unless_out_of_memory
 from video_contrast.runner.plan import Plan, PlannedTable
+from video_contrast.runner.process_share import Run
 from video_contrast.runner.run_counts import RunCounts
 from video_contrast.runner.views import views_of
 from video_contrast.video import Clip
-
-if TYPE_CHECKING:
-    from video_contrast.runner.process_share import Run
 
 ITEMS = 8
 CAPTIONS_A_CLIP = 3  # of a pair scorer: the true one and those of the next clips

@@ -1,7 +1,5 @@
 """What all transformers kinds share: loading a model and its processor, pixels, tokens, and the v5 return types."""
 
-from __future__ import annotations
-
 import pickle
 import re
 import warnings
@@ -176,7 +174,7 @@ def unit(rows: Tensor) -> Tensor:
     return rows / rows.norm(dim=-1, keepdim=True).clamp(min=1e-12)
 
 
-def to_numpy(rows: torch.Tensor) -> np.ndarray:
+def to_numpy(rows: "torch.Tensor") -> np.ndarray:
     """A tensor of any device as an array."""
     return np.asarray(rows.cpu())
 
@@ -210,7 +208,7 @@ def _fits(image_processor: Processor, shape: tuple[int, int]) -> bool:
     return shape == (height, width) and (not crop or shape == (crop["height"], crop["width"]))
 
 
-def on_device(arrays: Mapping[str, np.ndarray | torch.Tensor], model: TorchModel) -> Tensors:
+def on_device(arrays: "Mapping[str, np.ndarray | torch.Tensor]", model: TorchModel) -> Tensors:
     """Arrays as tensors on the model's device, floats in its dtype; pinned on their way to a GPU, so none waits."""
     import torch
 

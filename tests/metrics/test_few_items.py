@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from video_contrast import metrics
-from video_contrast.metrics.sign_flip import sign_flip
+from video_contrast.metrics.significance import sign_flip
 
 
 def _hits(rng: np.random.Generator, n_clusters: int, items: int, p: float, correlation: float) -> np.ndarray:

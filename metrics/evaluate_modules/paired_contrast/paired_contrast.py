@@ -5,8 +5,8 @@ from typing import ClassVar
 import evaluate
 
 from video_contrast.metrics.checks import Argument, Figures, Values
-from video_contrast.metrics.compare import compare_choices
 from video_contrast.metrics.evaluate_modules.optional_columns import Column, OptionalColumns
+from video_contrast.metrics.paired import compare_choices
 
 _CITATION = """
 @article{mcnemar1947note,

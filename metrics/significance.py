@@ -1,9 +1,9 @@
-"""Sign-flip permutation test: could a mean of paired differences be chance?"""
+"""Tests of paired differences (sign flips by clusters, McNemar's), and Holm's correction of a family of p-values."""
 
 import numpy as np
 from numpy.typing import NDArray
 
-from video_contrast.metrics.checks import Values, cluster_codes, vector
+from video_contrast.metrics.checks import Values, cluster_codes, shares, vector
 from video_contrast.seeds import stream
 
 _ENUMERATED = 15  # so many clusters have 32,768 sets of signs
@@ -70,3 +70,63 @@ def _whole(sums: NDArray[np.int64], observed: float) -> float:
         chances = 0.5 * (np.append(chances, np.zeros(size)) + np.append(np.zeros(size), chances))
     reach = int(sums.sum())
     return min(1.0, float(chances[np.abs(np.arange(-reach, reach + 1, 2)) >= observed].sum()))
+
+
+def mcnemar(first: Values, second: Values) -> dict[str, float | int]:
+    """Exact two-sided test of paired right and wrong answers.
+
+    Args:
+        first, second: `[n]`, 1 where the model is right, 0 where it is wrong, on the same items.
+
+    Returns:
+        `p_value`, `only_first` and `only_second` (items that one model alone gets right). With no such item the
+        p-value is 1. Items are taken as independent: for several items a video use `paired_difference`.
+
+    Raises:
+        ValueError: unequal lengths, values other than 0 and 1; the message names the item.
+
+    Source: McNemar (1947), exact binomial form.
+
+    >>> mcnemar([1, 1, 1, 1, 1, 1, 0], [0, 0, 0, 0, 0, 1, 0])
+    {'p_value': 0.0625, 'only_first': 5, 'only_second': 0}
+    """
+    a, b = vector(first, "first"), vector(second, "second")
+    if len(a) != len(b):
+        raise ValueError(f"{len(a)} and {len(b)} answers: McNemar's test compares the same items")
+    for name, values in (("first", a), ("second", b)):
+        bad = np.flatnonzero((values != 0) & (values != 1))
+        if len(bad):
+            raise ValueError(f"{name}: item {bad[0]} is {values[bad[0]]}, neither right (1) nor wrong (0)")
+    only_first, only_second = int((a > b).sum()), int((b > a).sum())
+    n, fewer = only_first + only_second, min(only_first, only_second)
+    term, tail = 1, 1  # binomial coefficients as whole numbers: exact for any n
+    for i in range(fewer):
+        term = term * (n - i) // (i + 1)
+        tail += term
+    p_value = min(1.0, 2 * tail / 2**n) if n else 1.0
+    return {"p_value": p_value, "only_first": only_first, "only_second": only_second}
+
+
+def holm(p_values: Values) -> NDArray[np.float64]:
+    """P-values adjusted so that the chance of any false positive in the family stays below the level.
+
+    Args:
+        p_values: `[m]`, each from 0 to 1.
+
+    Returns:
+        `float64[m]`, adjusted, in the order given; at most 1.
+
+    Raises:
+        ValueError: empty, or a value outside 0..1; the message names it.
+
+    Source: Holm (1979).
+
+    >>> holm([0.01, 0.04, 0.03]).round(3).tolist()
+    [0.03, 0.06, 0.06]
+    """
+    values = shares(p_values, "p_values")
+    order = np.argsort(values, kind="stable")
+    scaled = values[order] * np.arange(len(values), 0, -1)
+    adjusted = np.empty_like(values)
+    adjusted[order] = np.minimum(np.maximum.accumulate(scaled), 1.0)
+    return adjusted
