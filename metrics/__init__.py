@@ -8,7 +8,7 @@ writes their Spaces.
 """
 
 from video_contrast.metrics.bootstrap import OfMeans, bootstrap_weights, cluster_bootstrap
-from video_contrast.metrics.consistency import consistency
+from video_contrast.metrics.consistency import consistency, right_in_all_rotations
 from video_contrast.metrics.embedding_ranks import embedding_ranks
 from video_contrast.metrics.gamma import gamma_absolute, gamma_corrected, gamma_interval, gamma_relative
 from video_contrast.metrics.group_score import group_score
@@ -31,7 +31,6 @@ from video_contrast.metrics.rcad import rcad
 from video_contrast.metrics.recall_and_rank import accuracy, mean_rank, median_rank, recall_at_k
 from video_contrast.metrics.retrieval import retrieval, retrieval_from_embeddings
 from video_contrast.metrics.retrieval_counts import matrix_ranks
-from video_contrast.metrics.right_in_all_rotations import right_in_all_rotations
 from video_contrast.metrics.robustness import robustness
 from video_contrast.metrics.sensitivity import sensitivity
 from video_contrast.metrics.shift import caption_shift

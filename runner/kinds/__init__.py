@@ -31,7 +31,7 @@ __all__ = [
 # Files of this folder. Importing them imports neither torch nor transformers.
 MODULES = (
     "dual_encoder", "xclip", "video_dual", "sentence", "precomputed", "baselines", "matching", "generative", "served",
-    "served_embeddings", "reranker", "generated", "late_interaction",
+    "served_embeddings", "generated", "late_interaction",
 )  # fmt: skip
 # Classes of sentence-transformers whose kind is another than that of embedders.
 SAVED_AS = {"CrossEncoder": "reranker", "MultiVectorEncoder": "late_interaction"}

@@ -14,8 +14,7 @@ import video_contrast
 from video_contrast.errors import VideoContrastError
 from video_contrast.runner.kinds import chat_prompts
 from video_contrast.runner.kinds.base import ClipFrames
-from video_contrast.runner.kinds.reranker import RerankerScorer
-from video_contrast.runner.kinds.sentence import SentenceEncoder
+from video_contrast.runner.kinds.sentence import RerankerScorer, SentenceEncoder
 
 TIMED = ["qwen2_5_vl", "qwen3_vl", "smolvlm", "gemma4", "glm46v", "molmo2"]
 ALSO_TIMED = ["qwen3_5", "qwen2_5_omni", "glm4v"]  # through code that the others share
