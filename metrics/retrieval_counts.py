@@ -38,54 +38,6 @@ class SimilarityBlock(NamedTuple):
     values: Callable[[], Array]
 
 
-class Tally:
-    """Similarities of the true answers, and counts of all answers that are above them or equal to them."""
-
-    def __init__(self, own: Array, caption_to_video: NDArray[np.int64], n_videos: int) -> None:
-        """`own[captions]`: the similarity of each caption with its video, which is row `caption_to_video[captions]`."""
-        self.own = own
-        self.videos, starts, per_video = np.unique(np.sort(caption_to_video), return_index=True, return_counts=True)
-        by_video = own[np.argsort(caption_to_video, kind="stable")]
-        best = np.maximum.reduceat(by_video, starts)
-        self.same = np.add.reduceat((by_video == np.repeat(best, per_video)).astype(np.int64), starts)
-        # A video without captions asks nothing; it is above no threshold and costs nothing.
-        self.best = np.full(n_videos, np.inf, own.dtype)
-        self.best[self.videos] = best
-        self.rows = np.zeros((2, n_videos), np.int64)  # greater, at least
-        self.columns = np.zeros((2, len(own)), np.int64)
-
-    def add(self, block: Array, videos: NDArray[np.int64], captions: NDArray[np.int64]) -> None:
-        """Counts finite similarities `[videos, captions]` of the videos and captions of these numbers.
-
-        Raises ValueError: one is NaN or infinite; the message names the video and the caption.
-        """
-        width = block.shape[1]
-        own = self.own[captions]
-        height = min(255, max(1, _CACHE // (width * block.itemsize)))  # 255: columns are added up in one byte
-        buffer = np.empty((2, height, width), np.bool_)
-        above = np.zeros((2, width), np.int64)
-        for start in range(0, len(block), height):
-            part = block[start : start + height]
-            rows = slice(start, start + len(part))
-            _refuse(part, videos[rows], captions)
-            flags = buffer[:, : len(part)]
-            _compare(part, self.best[videos[rows], None], flags)
-            for which in (0, 1):
-                # Row by row: with an axis count_nonzero is fifteen times slower.
-                self.rows[which, videos[rows]] += [np.count_nonzero(row) for row in flags[which]]
-            _compare(part, own, flags)
-            for which in (0, 1):
-                above[which] += np.add.reduce(flags[which].view(np.uint8), axis=0, dtype=np.uint8)
-        self.columns[:, captions] += above
-
-    def ranks(self) -> BothWays:
-        """Where the true answers stand, once all blocks are counted."""
-        greater, at_least = self.columns
-        captions = Ranks(greater, at_least - greater - 1, np.ones(len(greater), np.int64))
-        greater, at_least = self.rows[:, self.videos]
-        return BothWays(captions, Ranks(greater, at_least - greater - self.same, self.same), self.videos)
-
-
 def matrix_ranks(similarity: Array, caption_to_video: NDArray[np.int64]) -> BothWays:
     """Ranks from a matrix of similarities, in memory or memory-mapped, read once from top to bottom.
 
@@ -137,13 +89,48 @@ def block_ranks(
     bad = np.flatnonzero(~np.isfinite(own))
     if len(bad):
         raise ValueError(_not_finite(int(caption_to_video[bad[0]]), int(bad[0]), own[bad[0]]))
-    tally = Tally(own, caption_to_video, n_videos)
+    videos, starts, per_video = np.unique(np.sort(caption_to_video), return_index=True, return_counts=True)
+    by_video = own[np.argsort(caption_to_video, kind="stable")]
+    # A video without captions asks nothing; it is above no threshold and costs nothing.
+    best = np.full(n_videos, np.inf, own.dtype)
+    best[videos] = np.maximum.reduceat(by_video, starts)
+    same = np.add.reduceat((by_video == np.repeat(best[videos], per_video)).astype(np.int64), starts)
+    of_videos, of_captions = np.zeros((2, n_videos), np.int64), np.zeros((2, len(own)), np.int64)  # greater, at least
     for block in blocks:
         values = block.values()
-        tally.add(values, block.videos, block.captions)
+        of_captions[:, block.captions] += _counted(values, block, best, own[block.captions], of_videos)
         if keep is not None:
             keep(block, values)
-    return tally.ranks()
+    greater, at_least = of_captions
+    captions = Ranks(greater, at_least - greater - 1, np.ones(len(greater), np.int64))
+    greater, at_least = of_videos[:, videos]
+    return BothWays(captions, Ranks(greater, at_least - greater - same, same), videos)
+
+
+def _counted(
+    values: Array, block: SimilarityBlock, best: Array, own: Array, of_videos: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Counts, of each caption and (into `of_videos`) of each video, what is above a true answer, and what at least so.
+
+    Raises ValueError: a similarity is NaN or infinite; the message names the video and the caption.
+    """
+    width = values.shape[1]
+    height = min(255, max(1, _CACHE // (width * values.itemsize)))  # 255: columns are added up in one byte
+    buffer = np.empty((2, height, width), np.bool_)
+    above = np.zeros((2, width), np.int64)
+    for start in range(0, len(values), height):
+        part = values[start : start + height]
+        videos = block.videos[start : start + height]
+        _refuse(part, videos, block.captions)
+        flags = buffer[:, : len(part)]
+        _compare(part, best[videos, None], flags)
+        for which in (0, 1):
+            # Row by row: with an axis count_nonzero is fifteen times slower.
+            of_videos[which, videos] += [np.count_nonzero(row) for row in flags[which]]
+        _compare(part, own, flags)
+        for which in (0, 1):
+            above[which] += np.add.reduce(flags[which].view(np.uint8), axis=0, dtype=np.uint8)
+    return above
 
 
 def _compare(part: Array, true: Array, flags: NDArray[np.bool_]) -> None:

@@ -58,9 +58,7 @@ class NegativeBlocks(BlockSource):
     chat_of: Callable[[str], Chat | None]  # file of answers below the output -> the chat model, where it is one
     builder: ClassVar[str] = BUILDER
     configs: Sequence[str] = (CONFIG,)
-    _sources: list[tuple[WordEdits | KindContrasts, int]] | None = (
-        None  # what makes negatives, and how many of a caption
-    )
+    _sources: list[tuple[WordEdits | KindContrasts, int]] | None = None  # what makes negatives, how many of a caption
 
     @property
     def seed(self) -> int:

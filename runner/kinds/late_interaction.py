@@ -82,6 +82,10 @@ class ColEncoder(LateJoinEncoder):
             rows.update(zip(members, encoded, strict=True))
         return stacked([rows[n][None] for n in range(len(texts))])
 
+    def join(self, videos: np.ndarray, texts: np.ndarray) -> np.ndarray:
+        """float32[N, M]: MaxSim."""
+        return maxsim(videos, texts, self.vector_length, device=str(self.model.device))
+
     def rendered_input(self, clip: ClipFrames, captions: Sequence[str]) -> JsonObject:
         """The first caption and a frame as their tokens read, how many they are, and the shapes of the pixels."""
         query = self.processor.process_queries(text=[captions[0]])["input_ids"][0]
@@ -130,6 +134,10 @@ class MultiVectorSentence(SentenceModel, LateJoinEncoder):
         if self.model.similarity_fn_name == "meanmaxsim":
             rows = [row / np.float32(row.shape[1] // self.vector_length) for row in rows]
         return stacked(rows)
+
+    def join(self, videos: np.ndarray, texts: np.ndarray) -> np.ndarray:
+        """float32[N, M]: MaxSim."""
+        return maxsim(videos, texts, self.vector_length, device=str(self.model.device))
 
 
 @kind(
