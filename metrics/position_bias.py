@@ -55,15 +55,13 @@ def position_bias(
         return result
 
     groups, _ = cluster_codes(clusters, len(array))
-    by_position_ends = [
-        interval_keys("x", share_interval(hits[truth == p], groups[truth == p]))
-        if n
-        else {"x_low": None, "x_high": None}
+    of_positions = [
+        share_interval(hits[truth == p], groups[truth == p]).bounds if n else (None, None)
         for p, n in enumerate(n_by_position)
     ]
-    picked_ends = [interval_keys("x", share_interval(column, groups)) for column in picked.T]
-    for name, ends in (("accuracy_by_position", by_position_ends), ("picked", picked_ends)):
-        result |= {f"{name}_{side}": [keys[f"x_{side}"] for keys in ends] for side in ("low", "high")}
+    of_picks = [share_interval(column, groups).bounds for column in picked.T]
+    for name, bounds in (("accuracy_by_position", of_positions), ("picked", of_picks)):
+        result[f"{name}_low"], result[f"{name}_high"] = ([ends[side] for ends in bounds] for side in (0, 1))
     for name, columns, statistic in (
         ("accuracy_std", np.concatenate([here, here * hits[:, None]], axis=1), OfMeans(_std_of_ratios)),
         ("picked_std", picked, OfMeans(lambda means: means.std(axis=1))),

@@ -62,14 +62,18 @@ class SharedFrames:
         Frames of one file that are decoded in one go stay together.
         """
         ordered = sorted(self.places, key=lambda key: (self.places[key].source.sort_key, self.places[key].number, key))
-        shards: list[list[str]] = [[]]
-        for _, of_file in groupby(ordered, lambda key: self.places[key].source):
-            keys = list(of_file)
-            for first in range(0, len(keys), FRAMES_AT_ONCE):
-                if len(shards[-1]) >= FRAMES_A_SHARD:
-                    shards.append([])
-                shards[-1] += keys[first : first + FRAMES_AT_ONCE]
-        return [tuple(keys) for keys in shards if keys]
+        shards: list[list[str]] = []
+        for _, keys in self.decoded_together(ordered):
+            if not shards or len(shards[-1]) >= FRAMES_A_SHARD:
+                shards.append([])
+            shards[-1] += keys
+        return [tuple(keys) for keys in shards]
+
+    def decoded_together(self, keys: Sequence[str]) -> Iterator[tuple[Clip, list[str]]]:
+        """Keys by what they are decoded from, in parts that fit into memory."""
+        for source, of_source in groupby(keys, lambda key: self.places[key].source):
+            own = list(of_source)
+            yield from ((source, own[first : first + FRAMES_AT_ONCE]) for first in range(0, len(own), FRAMES_AT_ONCE))
 
 
 def frames_by_themselves(model: Encoder) -> bool:
@@ -145,7 +149,7 @@ def encode_frames(
 
     def work(shard: tuple[int, Sequence[str]]) -> Iterator[tuple[str, Prepared]]:
         missing = [key for key in shard[1] if key not in encoding.store]
-        for source, keys in _decoded_together(shared, missing):
+        for source, keys in shared.decoded_together(missing):
             frames = [shared.places[key] for key in keys]
             try:
                 footage = footage_of(reader.root, source)
@@ -168,14 +172,6 @@ def encode_frames(
             encoding.counts.frame_encodings += len(pairs)
             encoding.store.put([key for key, _ in pairs], rows, np.zeros((len(pairs), 1), np.int64))
         done(number)
-
-
-def _decoded_together(shared: SharedFrames, shard: Sequence[str]) -> Iterator[tuple[Clip, list[str]]]:
-    """The keys of a shard by what they are decoded from, in parts that fit into memory."""
-    for source, of_source in groupby(shard, lambda key: shared.places[key].source):
-        keys = list(of_source)
-        for first in range(0, len(keys), FRAMES_AT_ONCE):
-            yield source, keys[first : first + FRAMES_AT_ONCE]
 
 
 def pool_views(views: Sequence[SharedView], encoding: Encoding) -> None:

@@ -197,7 +197,10 @@ def check_tracker(name: str) -> None:
         return
     if importlib.util.find_spec(name) is None:
         raise UsageError(f"--report-to {name}: the package {name} is not installed; `pip install {name}`")
-    if name == "wandb" and os.environ.get("WANDB_MODE") not in ("offline", "disabled") and not _wandb_key():
+    from requests.utils import get_netrc_auth
+
+    key = os.environ.get("WANDB_API_KEY") or get_netrc_auth("https://api.wandb.ai")
+    if name == "wandb" and os.environ.get("WANDB_MODE") not in ("offline", "disabled") and not key:
         raise UsageError(
             "--report-to wandb: no credentials; run `wandb login`, set WANDB_API_KEY, or WANDB_MODE=offline to keep "
             "the logs here"
@@ -210,15 +213,3 @@ def check_tracker(name: str) -> None:
                 "--report-to trackio: TRACKIO_SPACE_ID names a Space, and there are no credentials; run `hf auth "
                 "login`, or unset it to keep the logs here"
             )
-
-
-def _wandb_key() -> bool:
-    import netrc
-
-    if os.environ.get("WANDB_API_KEY"):
-        return True
-    path = Path(os.environ.get("NETRC") or Path.home() / ".netrc")
-    try:
-        return netrc.netrc(str(path)).authenticators("api.wandb.ai") is not None
-    except (OSError, netrc.NetrcParseError):
-        return False

@@ -8,14 +8,7 @@ import numpy as np
 
 from video_contrast.metrics.checks import Argument, Values, listed, refuse_large_integers
 
-ROBUSTNESS_PAPER = """
-@inproceedings{schiappa2022robustness,
-    title={Robustness Analysis of Video-Language Models Against Visual and Language Perturbations},
-    author={Schiappa, Madeline C. and Vyas, Shruti and Palangi, Hamid and Rawat, Yogesh S. and Vineet, Vibhav},
-    booktitle={NeurIPS Datasets and Benchmarks},
-    year={2022}
-}
-"""
+ROBUSTNESS_PAPER = "Schiappa et al. (2022): Robustness Analysis of Video-Language Models. NeurIPS."
 
 Column = str | Sequence["Column"]  # "float64"; ["float64"]: a list of them
 
@@ -36,7 +29,7 @@ class OptionalColumns:
 
     columns: ClassVar[dict[str, Column]]  # name -> type of an item
     optional: ClassVar[tuple[str, ...]] = ()
-    citation: ClassVar[str]
+    citation: ClassVar[str]  # one line; the card has its BibTeX
     _present: tuple[str, ...] | None = None
 
     def _info(self) -> Any:  # of `evaluate`, whose classes have no types

@@ -59,10 +59,8 @@ def _must(probe: Probe, check: str, changed: ClipFrames, what: str) -> Outcome:
 
 def _reversal(probe: Probe, moving: Sequence[int]) -> Outcome:
     """A fact, of clips that are another backwards: a bag of frames is order-blind, and right to be."""
-    change = max(
-        probe.reaction(replace(clip, frames=clip.frames[::-1].copy()), n)
-        for n, clip in ((n, probe.clips[n]) for n in moving)
-    )
+    turned = {n: replace(probe.clips[n], frames=probe.clips[n].frames[::-1].copy()) for n in moving}
+    change = max(probe.reaction(clip, n) for n, clip in turned.items())
     says = f"sees order: reversed clips differ by {probe.in_units(change):.2g} sd"
     if probe.is_steady(change):
         says = "order-blind: reversed clips have the same scores"

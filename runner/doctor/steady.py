@@ -43,12 +43,9 @@ def check_finite(probe: Probe) -> Outcome:
     if not missing:
         return Outcome("finite", "pass", "all scores are finite numbers")
     answers = "" if isinstance(probe.model, Encoder) else "answers that are no candidate, "
-    return Outcome(
-        "finite",
-        "doubt" if answers and missing < probe.clean.size else "fail",
-        f"{missing} of {probe.clean.size} scores are no numbers ({answers}NaN or infinite)",
-        {"missing": missing},
-    )
+    says = f"{missing} of {probe.clean.size} scores are no numbers ({answers}NaN or infinite)"
+    doubt = bool(answers) and missing < probe.clean.size
+    return Outcome("finite", "doubt" if doubt else "fail", says, {"missing": missing})
 
 
 def _batch(probe: Probe) -> Outcome:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping
-from typing import TypedDict
+from typing import Any
 
 import numpy as np
 
@@ -51,19 +51,8 @@ def told_times(prompt: str, inputs: Mapping[str, Tensor]) -> list[float]:
     return []
 
 
-class VideoMetadata(TypedDict):
-    """What processors of transformers take by this name; seconds and pixels."""
-
-    total_num_frames: int
-    fps: float
-    frames_indices: list[float]
-    height: int
-    width: int
-    duration: float
-
-
-def metadata_of(clip: ClipFrames) -> VideoMetadata:
-    """A video of `len(frames)` frames, each at its own time.
+def metadata_of(clip: ClipFrames) -> dict[str, Any]:  # of several types
+    """What processors of transformers take as `VideoMetadata`: a video of `len(frames)` frames, each at its own time.
 
     fps is the rate at which the clip was sampled: frames by the length of the clip, as in qwen-vl-utils; by their mean
     spacing where the length is not known. A frame's number is its time in units of 1 / fps, so number / fps is the time

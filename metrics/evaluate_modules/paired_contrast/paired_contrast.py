@@ -8,17 +8,6 @@ from video_contrast.metrics.checks import Argument, Figures, Values
 from video_contrast.metrics.evaluate_modules.optional_columns import Column, OptionalColumns
 from video_contrast.metrics.paired import compare_choices
 
-_CITATION = """
-@article{mcnemar1947note,
-    title={Note on the sampling error of the difference between correlated proportions or percentages},
-    author={McNemar, Quinn},
-    journal={Psychometrika},
-    volume={12},
-    pages={153--157},
-    year={1947}
-}
-"""
-
 
 class PairedContrast(OptionalColumns, evaluate.Comparison):
     """Is one model more accurate than another on the same multiple-choice items, or could that be chance? The
@@ -45,7 +34,7 @@ class PairedContrast(OptionalColumns, evaluate.Comparison):
         "clusters": "string",
     }
     optional = ("clusters",)
-    citation = _CITATION
+    citation = "McNemar (1947): Note on the sampling error of the difference between proportions. Psychometrika."
     example: ClassVar[dict[str, object]] = {
         "predictions1": [[0.3, 0.4], [0.6, 0.2], [0.1, 0.2], [0.5, 0.4]],
         "predictions2": [[0.5, 0.4], [0.6, 0.1], [0.3, 0.2], [0.5, 0.3]],

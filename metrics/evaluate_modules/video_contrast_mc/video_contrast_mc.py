@@ -8,15 +8,6 @@ from video_contrast.metrics.checks import Figures, Values
 from video_contrast.metrics.evaluate_modules.optional_columns import Column, OptionalColumns, where_clusters
 from video_contrast.metrics.multiple_choice import multiple_choice
 
-_CITATION = """
-@inproceedings{park2022exposing,
-    title={Exposing the Limits of Video-Text Models through Contrast Sets},
-    author={Park, Jae Sung and Shen, Sheng and Farhadi, Ali and Darrell, Trevor and Choi, Yejin and Rohrbach, Anna},
-    booktitle={NAACL},
-    year={2022}
-}
-"""
-
 
 class VideoContrastMC(OptionalColumns, evaluate.Metric):
     """Accuracy, ranks and R@K of the true caption among its contrasts. Ties count as their expected value, so a scorer
@@ -48,7 +39,7 @@ class VideoContrastMC(OptionalColumns, evaluate.Metric):
         "clusters": "string",
     }
     optional = ("kinds", "grades", "clusters")
-    citation = _CITATION
+    citation = "Park et al. (2022): Exposing the Limits of Video-Text Models through Contrast Sets. NAACL."
     example: ClassVar[dict[str, object]] = {
         "predictions": [[0.31, 0.28, 0.05], [0.22, 0.27, 0.11], [0.3, 0.3, 0.02]],
         "references": [0, 0, 0],

@@ -8,16 +8,6 @@ from video_contrast.metrics.checks import Figures, Values
 from video_contrast.metrics.evaluate_modules.optional_columns import Column, OptionalColumns, where_clusters
 from video_contrast.metrics.group_score import group_score
 
-_CITATION = """
-@inproceedings{thrush2022winoground,
-    title={Winoground: Probing Vision and Language Models for Visio-Linguistic Compositionality},
-    author={Thrush, Tristan and Jiang, Ryan and Bartolo, Max and Singh, Amanpreet and Williams, Adina and Kiela, Douwe
-        and Ross, Candace},
-    booktitle={CVPR},
-    year={2022}
-}
-"""
-
 
 class VideoContrastPairs(OptionalColumns, evaluate.Metric):
     """Pairs of videos and captions, each caption true for one video (or n of each): does each video prefer its
@@ -39,7 +29,7 @@ class VideoContrastPairs(OptionalColumns, evaluate.Metric):
 
     columns: ClassVar[dict[str, Column]] = {"predictions": [["float64"]], "clusters": "string"}
     optional = ("clusters",)
-    citation = _CITATION
+    citation = "Thrush et al. (2022): Winoground: Probing Vision and Language Models for Compositionality. CVPR."
     example: ClassVar[dict[str, object]] = {
         "predictions": [[[0.9, 0.2], [0.1, 0.8]], [[0.9, 0.95], [0.1, 0.97]], [[0.5, 0.5], [0.5, 0.5]]],
         "clusters": ["video1", "video2", "video3"],

@@ -8,16 +8,6 @@ from video_contrast.metrics.checks import Figures, Values
 from video_contrast.metrics.evaluate_modules.optional_columns import Column, OptionalColumns, where_clusters
 from video_contrast.metrics.rcad import rcad
 
-_CITATION = """
-@inproceedings{ma2024rethinking,
-    title={Rethinking Video-Text Understanding: Retrieval from Counterfactually Augmented Data},
-    author={Ma, Wufei and Li, Kai and Jiang, Zhongshi and Meshry, Moustafa and Liu, Qihao and Wang, Huiyu and
-        H{\\"a}ne, Christian and Yuille, Alan},
-    booktitle={ECCV},
-    year={2024}
-}
-"""
-
 
 class VideoRCAD(OptionalColumns, evaluate.Metric):
     """Rank of a video's true caption among its own counterfactual ones (six in Feint6K): R@1, R@2, R@3, mean and median
@@ -51,7 +41,7 @@ class VideoRCAD(OptionalColumns, evaluate.Metric):
         "clusters": "string",
     }
     optional = ("columns", "clusters")
-    citation = _CITATION
+    citation = "Ma et al. (2024): Rethinking Video-Text Understanding: Retrieval from Counterfactual Data. ECCV."
     example: ClassVar[dict[str, object]] = {
         "predictions": [[0.5, 0.5, 0.1, 0.0, 0.2, 0.3], [0.9, 0.8, 0.7, 0.6, 0.5, 0.4]],
         "references": [0, 0],
