@@ -60,7 +60,7 @@ def published_builder(
             if known.inside:
                 given["folder"] = inside(given["folder"], known.inside)
             read(published, **given)
-            if files and not published.tables:
+            if files and not published.read:
                 raise UsageError(f"{name}: give {' or '.join(files)}; fetch them: {fetch}")
             return published.built()
 
@@ -207,10 +207,10 @@ class PublishedSet:
     """A published set while its release is read; a config without items is left out, and said so."""
 
     def __init__(self, name: str, configs: Sequence[str], options: PublishedOptions) -> None:
-        self.release = release(name)
+        self.release, self.tables = release(name), release(name).tables
         self.configs = configs  # that are asked for
         self.seed = options.seed
-        self.tables: dict[str, dict[str, Items]] = {}  # config -> split -> items
+        self.read: dict[str, dict[str, Items]] = {}  # config -> split -> items
         self._archive = None if options.videos_zip is None else members_of(options.videos_zip)
 
     def rows(self, path: str | Path) -> Iterator[Entry]:
@@ -235,7 +235,7 @@ class PublishedSet:
 
     def items(self, config: str, split: str = "test") -> Items:
         """The items of a split, which are none at first."""
-        splits = self.tables.setdefault(config, {})
+        splits = self.read.setdefault(config, {})
         return splits.setdefault(split, Items(self.seed, self._archive))
 
     def built(self) -> BuiltSet:
@@ -256,7 +256,7 @@ class PublishedSet:
             "configs": {},
         }
         built = BuiltSet(release.builder, {}, facts)
-        for config, splits in self.tables.items():
+        for config, splits in self.read.items():
             for items in splits.values():
                 items.drop_broken_groups()
             counts = {split: dict(sorted(items.counts.items())) for split, items in splits.items()}

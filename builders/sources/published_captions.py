@@ -1,19 +1,18 @@
 """Builders of published sets of true captions against false ones, one function a set."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from video_contrast.builders.sources.published import Items, PublishedSet, published_builder
-from video_contrast.builders.sources.published_fields import Choice, Entry, VideoName, file_name
+from video_contrast.builders.sources.published_fields import Choice, Entry, VideoName, file_name, release
 from video_contrast.files import Json
-
-VITATECS_ASPECTS = ("Compositionality", "Direction", "Intensity", "Localization", "Sequence", "Type")
 
 
 @published_builder("vitatecs", configs=("vitatecs_mc",))
 def vitatecs(published: PublishedSet, *, folder: Path) -> None:
     """VITATECS: a caption against one with another temporal concept, by aspect."""
     items = published.items("vitatecs_mc")
-    for aspect in VITATECS_ASPECTS:
+    for aspect in published.tables["aspects"]:
         for row in published.rows(folder / f"{aspect}.jsonl"):
             id, video = f"{aspect.lower()}-{row.key}", row.video("{src_dataset}/{video_name}")
             true, false = row.text("caption"), row.text("counterfactual")
@@ -30,22 +29,10 @@ def velociti(published: PublishedSet, *, table: str, video_pattern: str = "veloc
         items.captions(row, id, video, true=true, negatives=[false], kind=test, meta={"event": row.get("event")})
 
 
-# config -> the files of the release, in which the paper counts its items
-VILMA_TASKS = {
-    "change_of_state": (
-        "change-state-action", "change-state-inverse", "change-state-prestate", "change-state-poststate",
-    ),
-    "action_counting": ("counting-easy-spelled-sec", "counting-hard-spelled-sec"),
-    "rare_actions": ("rare-actions-verb-foils", "rare-actions-noun-foils"),
-    "spatial_relations": ("relations",),
-    "situation_awareness": ("SRL_Action_Replacement_Top_1000", "SRL_Actor_Swapping"),
-}  # fmt: skip
-VILMA_CONFIGS = tuple(f"{task}{end}" for task in VILMA_TASKS for end in ("", "_proficiency"))
-# Where videos lie below the video root; those of the other sources as {dataset}/{youtube_id}.mp4, as its loader has it.
-VILMA_FOLDERS = {
-    "QUVA": "QUVA/{video_file}", "something-something-v2": "something-something-v2/{video_file}.webm",
-    "star": "star/{video_file}.mp4",
-}  # fmt: skip
+VILMA_FILES = release("vilma").tables[
+    "files"
+]  # config -> the files of the release, in which the paper counts its items
+VILMA_CONFIGS = tuple(f"{task}{end}" for task in VILMA_FILES for end in ("", "_proficiency"))
 VILMA_YOUTUBE_ID = 11  # characters; VidSitu's ids have a number of the release behind them
 
 
@@ -53,7 +40,7 @@ VILMA_YOUTUBE_ID = 11  # characters; VidSitu's ids have a number of the release 
 def vilma(published: PublishedSet, *, folder: Path, all_items: bool = False, pts_rate: float = 30.0) -> None:
     """ViLMA: the main tests and their proficiency tests, which a run counts together (P+T) where both are scored."""
     tables = {config: published.items(config) for config in published.configs}
-    for task, files in VILMA_TASKS.items():
+    for task, files in VILMA_FILES.items():
         for file in files if {task, f"{task}_proficiency"} & set(published.configs) else ():
             for row in published.rows(folder / f"{file}.json"):
                 if not isinstance(row.get("proficiency"), dict):
@@ -61,7 +48,7 @@ def vilma(published: PublishedSet, *, folder: Path, all_items: bool = False, pts
                 test = Entry(row.place, row.key, row.fields["proficiency"])
                 # as the authors' evaluation script filters
                 valid = _vilma_votes(row.get("mturk")) >= 2 and _vilma_votes(test.get("human")) >= 1
-                video = _vilma_video(row, pts_rate)
+                video = _vilma_video(row, pts_rate, published.tables["folders"])
                 for config, entry in ((task, row), (f"{task}_proficiency", test)):
                     if config in tables and not (valid or all_items):
                         tables[config].leave_out("not_valid")
@@ -75,7 +62,8 @@ def _vilma_votes(votes: Json) -> int:
     return int(votes.get("caption", 0)) if isinstance(votes, dict) else 0
 
 
-def _vilma_video(row: Entry, rate: float) -> VideoName:
+def _vilma_video(row: Entry, rate: float, folders: Mapping[str, str]) -> VideoName:
+    """Videos of the sources that are not named lie in {dataset}/{youtube_id}.mp4, as the authors' loader has it."""
     unit = row.get("time_unit") or "sec"
     if unit not in ("sec", "pts"):
         raise row.error(f"the time unit {unit!r} is neither sec nor pts")
@@ -85,11 +73,8 @@ def _vilma_video(row: Entry, rate: float) -> VideoName:
     dataset = row.text("dataset")
     if dataset == "something-something-v2":  # its files are the clips
         start = end = None
-    cluster = f"{dataset}/{row.text('youtube_id')[:VILMA_YOUTUBE_ID]}" if dataset not in VILMA_FOLDERS else ""
-    return row.video(VILMA_FOLDERS.get(dataset, "{dataset}/{youtube_id}.mp4"), start=start, end=end, cluster=cluster)
-
-
-VIDEOCON_SPLITS = {"train": "train", "val": "validation", "test": "test"}
+    cluster = f"{dataset}/{row.text('youtube_id')[:VILMA_YOUTUBE_ID]}" if dataset not in folders else ""
+    return row.video(folders.get(dataset, "{dataset}/{youtube_id}.mp4"), start=start, end=end, cluster=cluster)
 
 
 @published_builder("videocon", configs=("llm_mc", "human_mc"))
@@ -101,15 +86,16 @@ def videocon(
     video_pattern: str = "{source}/{path}",
 ) -> None:
     """VideoCon: a caption against its contrast caption, by misalignment; splits as released."""
+    splits = published.tables["splits"]
     for row in published.rows_of("llm_mc", llm):
         split, path = row.text("split"), row.text("videopath").lstrip("/")
-        if split not in VIDEOCON_SPLITS:
-            raise row.error(f"the split {split!r} is none of {', '.join(VIDEOCON_SPLITS)}")
+        if split not in splits:
+            raise row.error(f"the split {split!r} is none of {', '.join(splits)}")
         cluster = str(row.get("youtube_key") or "")
         video = row.video(video_pattern, file=file_name(path), path=path, cluster=cluster)
         true, false, kind = (row.text(name) for name in ("caption", "neg_caption", "misalignment"))
         meta = {name: row.get(name) for name in ("source", "youtube_key")}
-        items = published.items("llm_mc", VIDEOCON_SPLITS[split])
+        items = published.items("llm_mc", splits[split])
         items.captions(row, row.key, video, true=true, negatives=[false], kind=kind, meta=meta)
     for row in published.rows_of("human_mc", human):
         hard, address, true, false = (row.text(name) for name in ("hard", "video_url", "caption", "neg_caption"))
@@ -160,25 +146,19 @@ def _videocomp_question(items: Items, row: Entry, video: VideoName) -> None:
     items.answers(row, row.text("key"), video, choice, kind=row.text("type"))
 
 
-ACTIONBENCH_CONFIGS = {"antonym_mc": "label_action_antonym_clip_text", "object_mc": "label_object_shuffled_clip_text"}
-
-
-@published_builder("actionbench", configs=tuple(ACTIONBENCH_CONFIGS))
+@published_builder("actionbench", configs=("antonym_mc", "object_mc"))
 def actionbench(published: PublishedSet, *, annotations: Path, video_pattern: str = "{id}.webm") -> None:
     """ActionBench: the label against the antonym of its action, and against other objects as the control."""
     for row in published.rows(annotations):
         id, video, true = row.text("id"), row.video(video_pattern), row.text("label")
         meta = {name: row.get(name) for name in ("template", "placeholders")}
         for config in published.configs:
-            negatives, kind = [str(row.get(ACTIONBENCH_CONFIGS[config]) or "")], config.removesuffix("_mc")
+            negatives, kind = [str(row.get(published.tables["columns"][config]) or "")], config.removesuffix("_mc")
             items = published.items(config, "validation")
             items.captions(row, id, video, true=true, negatives=negatives, kind=kind, meta=meta)
 
 
-CIA_VIDEOS = {"ssv2_mc": "{id}.webm", "epic_mc": "{id}.MP4", "charades_mc": "{id}.mp4"}
-
-
-@published_builder("chirality_in_action", configs=tuple(CIA_VIDEOS))
+@published_builder("chirality_in_action", configs=("ssv2_mc", "epic_mc", "charades_mc"))
 def chirality_in_action(
     published: PublishedSet, *, folder: Path, split: str = "validation", text_column: str = "template"
 ) -> None:
@@ -199,7 +179,7 @@ def chirality_in_action(
                 if not others:
                     items.leave_out("no_opposite")
                     continue
-                video = row.video(CIA_VIDEOS[config])
+                video = row.video(published.tables["videos"][config])
                 items.captions(row, f"{group}-{id}", video, true=true, negatives=others, kind="chiral")
 
 

@@ -68,6 +68,7 @@ class Release:
     inside: str = ""  # the folder of the release, below `--folder` or it, in which the files lie
     splits: Mapping[str, str] = field(default_factory=dict)  # split -> what the release calls it
     paper_by_split: Mapping[str, int] = field(default_factory=dict)  # as `paper`, where a set has one config
+    tables: Mapping[str, Json] = field(default_factory=dict)  # names of its files, tasks and prompts, for its reader
     licence_id: str | None = None  # the licence as the Hub calls it, if it knows it
     paper: Mapping[str, int] = field(default_factory=dict)  # config -> items of the paper; where none is known, absent
     prompt: str | None = None  # with which the authors ask, word for word

@@ -2,7 +2,7 @@
 
 import ast
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -110,9 +110,6 @@ def _with_candidates(row: Entry) -> Entry:
         raise row.error(f"'candidates' is no list: {row.get('candidates')!r}") from error
 
 
-# TimeBlind's prompts, as its authors' scripts ask.
-TIMEBLIND_YES_OR_NO = "{question} Please output Yes or No."
-TIMEBLIND_A_OR_B = "{question} {options} Please output A or B."
 _TIMEBLIND_OPTIONS = re.compile(r"(.+?)\s*Option A: (.+?)\s*Option B: (.+)", re.S)
 
 
@@ -126,11 +123,15 @@ def timeblind(published: PublishedSet, *, table: Path) -> None:
         # As the authors' scorer: rows 4n to 4n+3 are both clips under the first question, then under the second.
         instance, (asked, clip) = int(index) // 4, divmod(int(index) % 4, 2)
         video = row.video("videos/{file}", file=file_name(row.text("video_path")), cluster=str(instance))
-        choice, kind, group = _timeblind_choice(row, int(asked != clip)), row.text("type"), f"{instance}-{asked}"
+        choice, kind, group = (
+            _timeblind_choice(row, int(asked != clip), published.tables),
+            row.text("type"),
+            f"{instance}-{asked}",
+        )
         published.items("pairs").answers(row, str(int(index)), video, choice, kind=kind, group=group)
 
 
-def _timeblind_choice(row: Entry, label: int) -> Choice:
+def _timeblind_choice(row: Entry, label: int, prompts: Mapping[str, str]) -> Choice:
     """The question with yes and no, or with the two options that it ends with.
 
     Raises VideoContrastError: neither form, or an answer other than the one of the row's place in its instance.
@@ -138,10 +139,10 @@ def _timeblind_choice(row: Entry, label: int) -> Choice:
     text, form, answer = row.text("question"), row.text("type"), row.text("answer").strip()
     options = _TIMEBLIND_OPTIONS.fullmatch(text)
     if form == "yes_no":
-        choice, answers = Choice(text, YES_NO, label, TIMEBLIND_YES_OR_NO), YES_NO
+        choice, answers = Choice(text, YES_NO, label, prompts["yes or no"]), YES_NO
     elif form == "multiple_choice" and options:
         texts, answers = [options[2], options[3]], ("a", "b")
-        choice = Choice(options[1], texts, label, TIMEBLIND_A_OR_B, option="Option {letter}: {text}")
+        choice = Choice(options[1], texts, label, prompts["a or b"], option="Option {letter}: {text}")
     else:
         raise row.error(f"of type {form!r}; must be yes_no, or multiple_choice with options A and B: {text!r}")
     if answer.lower() != answers[label]:
@@ -185,14 +186,6 @@ def intphys2(published: PublishedSet, *, folder: Path) -> None:
         published.items("pairs").answers(row, row.text("name"), video, choice, kind=kind, group=group, meta=meta)
 
 
-# As the authors' scripts ask.
-VIDHALLUC_YES_OR_NO = "{question} Only answer with a single word 'Yes' or 'No'."
-VIDHALLUC_CHOICES = (
-    "{question} Please select the correct answer (one or more options), only return your answer(s). (e.g., ABCD)"
-    "\nChoices:\n{options}\n"
-)
-
-
 @published_builder("vidhalluc", configs=("binary", "multiple_choice"))
 def vidhalluc(
     published: PublishedSet,
@@ -206,13 +199,14 @@ def vidhalluc(
         content = read_json(present(binary, published.release))
         row = Entry(binary.name, "", content if isinstance(content, dict) else {})
         for key in row.fields:
-            _vidhalluc_questions(published.items("binary"), key, row.entries(key), video_pattern)
+            _vidhalluc_questions(key, row.entries(key), published, video_pattern)
     for row in published.rows_of("multiple_choice", choices):
-        _vidhalluc_choices(published.items("multiple_choice"), row, video_pattern)
+        _vidhalluc_choices(row, published, video_pattern)
 
 
-def _vidhalluc_questions(items: Items, key: str, questions: Iterable[Entry], video_pattern: str) -> None:
+def _vidhalluc_questions(key: str, questions: Iterable[Entry], published: PublishedSet, video_pattern: str) -> None:
     """Groups of one question and the two clips that it is asked of, one to be answered by yes and one by no."""
+    items, prompt = published.items("binary"), published.tables["yes or no"]
     for number, entry in enumerate(questions):
         answers = entry.entry("a")
         labels = [answers.yes_or_no(clip) for clip in answers.fields]
@@ -222,11 +216,12 @@ def _vidhalluc_questions(items: Items, key: str, questions: Iterable[Entry], vid
         for clip, label in zip(answers.fields, labels, strict=True):
             group = f"{key}-{number}"
             video = entry.video(video_pattern, clip=clip, cluster=key)
-            choice = Choice(entry.text("q"), YES_NO, label, VIDHALLUC_YES_OR_NO)
+            choice = Choice(entry.text("q"), YES_NO, label, prompt)
             items.answers(entry, f"{group}-{clip}", video, choice, kind="action", group=group)
 
 
-def _vidhalluc_choices(items: Items, row: Entry, video_pattern: str) -> None:
+def _vidhalluc_choices(row: Entry, published: PublishedSet, video_pattern: str) -> None:
+    items, prompt = published.items("multiple_choice"), published.tables["choices"]
     for clip in row.fields:
         entry = row.entry(clip)
         texts, right = entry.entry("Choices"), re.findall("[A-Z]", str(entry.get("Correct Answer")))
@@ -237,6 +232,6 @@ def _vidhalluc_choices(items: Items, row: Entry, video_pattern: str) -> None:
         if right[0] not in letters:
             raise entry.error(f"the answer {right[0]!r} is none of the choices {', '.join(letters)}")
         options = [texts.text(letter) for letter in letters]
-        choice = Choice(entry.text("Question"), options, letters.index(right[0]), VIDHALLUC_CHOICES)
+        choice = Choice(entry.text("Question"), options, letters.index(right[0]), prompt)
         video = entry.video(video_pattern, clip=clip, cluster=row.key)
         items.answers(entry, f"{row.key}-{clip}", video, choice, kind="action")

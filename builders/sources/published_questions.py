@@ -1,41 +1,45 @@
 """Builders of published sets of questions with options, or of a choice among texts of one clip."""
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
 
 from video_contrast.builders.sources.published import PublishedSet, published_builder
-from video_contrast.builders.sources.published_fields import YES_NO, Choice, Entry, file_name, lettered, present
+from video_contrast.builders.sources.published_fields import (
+    YES_NO,
+    Choice,
+    Entry,
+    file_name,
+    lettered,
+    present,
+    release,
+)
 from video_contrast.files import read_json
 
-TEMPCOMPASS_CONFIGS = ("multi_choice", "yes_no", "caption_matching")
-TEMPCOMPASS_FILES = {"multi_choice": "multi-choice", "yes_no": "yes_no", "caption_matching": "caption_matching"}
-# Word for word as the authors' scripts ask.
-TEMPCOMPASS_YES_OR_NO = "{question}\nPlease answer yes or no:"
-TEMPCOMPASS_BEST_OPTION = "{question}\n{options}\nPlease directly give the best option:"
 # Three questions have an option without the blank behind its letter, or with one before it.
 _TEMPCOMPASS_OPTION = re.compile(
     r"^ ?(?:([A-Z])\. ?|((?:Option|Sentence|Caption|Description)s?) ([A-Z0-9]+): )(.*)$", re.M
 )
 
 
-@published_builder("tempcompass", configs=TEMPCOMPASS_CONFIGS)
+@published_builder("tempcompass", configs=("multi_choice", "yes_no", "caption_matching"))
 def tempcompass(published: PublishedSet, *, folder: Path) -> None:
     """TempCompass: multiple choice, yes or no, and caption matching, with the authors' prompts."""
     for config in published.configs:
         items = published.items(config)
-        for row in published.rows(folder / f"{TEMPCOMPASS_FILES[config]}.json"):
+        for row in published.rows(folder / f"{published.tables['files'][config]}.json"):
             video = row.video("videos/{id}.mp4", id=row.key, cluster=row.key.partition("_")[0])
             for dimension in row.fields:
                 for entry in row.entries(dimension):
-                    choice = _tempcompass_choice(config, entry)
+                    choice = _tempcompass_choice(config, entry, published.tables)
                     items.answers(entry, f"{row.key}-{dimension}-{entry.key}", video, choice, kind=dimension)
 
 
-def _tempcompass_choice(config: str, entry: Entry) -> Choice:
-    """The question, its options, and how the authors ask it."""
+def _tempcompass_choice(config: str, entry: Entry, prompts: Mapping[str, str]) -> Choice:
+    """The question, its options, and how the authors ask it, word for word."""
     text = entry.text("question")
     if config == "yes_no":
-        return Choice(text, YES_NO, entry.yes_or_no(), TEMPCOMPASS_YES_OR_NO)
+        return Choice(text, YES_NO, entry.yes_or_no(), prompts["yes or no"])
     answer, options = entry.text("answer").strip(), list(_TEMPCOMPASS_OPTION.finditer(text))
     lines = [match[0].strip() for match in options]
     if len(lines) != len([line for line in text.split("\n") if line.strip()]) - 1:
@@ -46,7 +50,7 @@ def _tempcompass_choice(config: str, entry: Entry) -> Choice:
     place = "number" if first and first.isdigit() else "letter"
     written = "{letter}. {text}" if label is None else f"{label} {{{place}}}: {{text}}"
     question, texts = text[: options[0].start()].rstrip("\n"), [match[4] for match in options]
-    return Choice(question, texts, lines.index(answer), TEMPCOMPASS_BEST_OPTION, option=written)
+    return Choice(question, texts, lines.index(answer), prompts["best option"], option=written)
 
 
 @published_builder("ssv2", configs=("label", "template_mc"))
@@ -66,37 +70,28 @@ def ssv2(published: PublishedSet, *, label: Path | None = None, template: Path |
                 items.answers(row, video.video_id, video, choice, kind="template")
 
 
-TVBENCH_TASKS = (
-    "action_antonym", "action_count", "action_localization", "action_sequence", "egocentric_sequence",
-    "moving_direction", "object_count", "object_shuffle", "scene_transition", "unexpected_action",
-)  # fmt: skip
-TVBENCH_CUT = ("action_localization", "action_sequence")  # their start and end count, as in the authors' loader
-
-
 @published_builder("tvbench", configs=("tvbench_mc",))
 def tvbench(published: PublishedSet, *, folder: Path, video_pattern: str = "video/{task}/{video}") -> None:
     """TVBench: ten tasks, as kinds of one config."""
-    items, prompt = published.items("tvbench_mc"), published.release.prompt
-    files = [task for task in TVBENCH_TASKS if (folder / f"{task}.json").exists()]
-    for task in files or TVBENCH_TASKS[:1]:
+    items, prompt, tasks = published.items("tvbench_mc"), published.release.prompt, published.tables["tasks"]
+    files = [task for task in tasks if (folder / f"{task}.json").exists()]
+    for task in files or tasks[:1]:
         for row in published.rows(folder / f"{task}.json"):
             choices = row.texts("candidates")
             key = row.place_among("answer", choices)
-            start, end = (row.number(name) if task in TVBENCH_CUT else None for name in ("start", "end"))
+            cut = task in published.tables["cut"]  # their start and end count, as in the authors' loader
+            start, end = (row.number(name) if cut else None for name in ("start", "end"))
             video = row.video(video_pattern, start=start, end=end, task=task)
             choice = Choice(row.text("question"), choices, key, prompt, option="({letter}) {text}")
             items.answers(row, f"{task}-{row.key}", video, choice, kind=task)
-    items.counts["tasks_missing"] = len(TVBENCH_TASKS) - len(files)
-
-
-TOMATO_TASKS = ("count", "direction", "rotation", "shape&trend", "velocity&frequency", "visual_cues")
+    items.counts["tasks_missing"] = len(tasks) - len(files)
 
 
 @published_builder("tomato", configs=("tomato_mc",))
 def tomato(published: PublishedSet, *, folder: Path) -> None:
     """TOMATO: six tasks, as kinds of one config, with the authors' prompt."""
     prompt = published.release.prompt
-    for task in TOMATO_TASKS:
+    for task in published.tables["tasks"]:
         for row in published.rows(folder / f"{task}.json"):
             video = row.video("videos/{demonstration_type}/{key}.mp4")
             choice = Choice(row.text("question"), row.texts("options"), row.place_of("answer"), prompt)
@@ -121,12 +116,7 @@ def nextqa(
             published.items("nextqa_mc", split).answers(row, id, file_of, choice, kind=row.text("type"))
 
 
-VIDEOHALLUCER_SUBSETS = (
-    "object_relation", "temporal", "semantic_detail", "external_factual", "external_nonfactual", "interaction",
-)  # fmt: skip
-
-
-@published_builder("videohallucer", configs=VIDEOHALLUCER_SUBSETS)
+@published_builder("videohallucer", configs=tuple(release("videohallucer").tables["subsets"]))
 def videohallucer(published: PublishedSet, *, folder: Path) -> None:
     """VideoHallucer: a config a subset, groups of a basic and a hallucinated question; the text score asks for both."""
     for subset in published.configs:
@@ -146,21 +136,15 @@ def videohallucer(published: PublishedSet, *, folder: Path) -> None:
                 items.answers(side, f"{group}-{name}", video, choice, kind=kind, group=group)
 
 
-TEMPORALBENCH_FILES = {"short_mc": "temporalbench_short_qa.json", "long_mc": "temporalbench_long_qa.json"}
-# As the authors' scorer calls the numbers of the short set; the long set has none.
-TEMPORALBENCH_CATEGORIES = {
-    "1": "action order", "2": "action frequency", "3": "action type", "4": "motion magnitude",
-    "5": "motion direction", "6": "action effector", "7": "others", "8": "event order",
-}  # fmt: skip
-
-
-@published_builder("temporalbench", configs=tuple(TEMPORALBENCH_FILES))
+@published_builder("temporalbench", configs=("short_mc", "long_mc"))
 def temporalbench(published: PublishedSet, *, folder: Path) -> None:
     """TemporalBench: binary questions on short and on long clips, with the released prompt."""
     for config in published.configs:
         items = published.items(config)
-        for row in published.rows(folder / TEMPORALBENCH_FILES[config]):
-            kind = TEMPORALBENCH_CATEGORIES.get(str(row.get("category") or ""), str(row.get("dataset") or "detail"))
+        for row in published.rows(folder / published.tables["files"][config]):
+            # as the authors' scorer calls the numbers of the short set; the long set has none
+            category = published.tables["categories"].get(str(row.get("category") or ""))
+            kind = category or str(row.get("dataset") or "detail")
             items.answers(row, row.text("idx"), row.video("{video_name}"), lettered(row), kind=kind)
 
 
