@@ -5,6 +5,7 @@ so the worst failures of all runs get them, each clip once, and they shrink unti
 """
 
 import json
+from base64 import b64encode
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -19,12 +20,12 @@ from video_contrast.console import bar
 from video_contrast.errors import VideoContrastError
 from video_contrast.files import Json
 from video_contrast.reports.runs import ConfigRun, SetKey
-from video_contrast.reports.strips import Pictures, StripSize, clip_frames, data_uri, strip_jpeg
+from video_contrast.reports.strips import Pictures, clip_frames, strip_jpeg
 from video_contrast.rows import Row
 from video_contrast.video import Clip
 
 LIMIT = 14_500_000  # bytes of a single file that strips are fitted to, so that the whole stays under 15 MB
-SIZES = (StripSize(96, 78), StripSize(80, 70), StripSize(64, 62), StripSize(48, 55))
+SIZES = ((96, 78), (80, 70), (64, 62), (48, 55))  # of strips: height in pixels, and JPEG quality
 _RIVALS = 4  # wrong captions that a retrieval item shows
 
 Item = dict[str, Json]  # a row of a set; of retrieval one that was put together of a run's best captions
@@ -194,13 +195,13 @@ def _strips(
         return sum(len(jpeg) * 4 // 3 + 150 for jpeg in jpegs.values())
 
     for size in SIZES:
-        jpegs = {place: strip_jpeg(pictures, size) for place, pictures in frames.items()}
+        jpegs = {place: strip_jpeg(pictures, *size) for place, pictures in frames.items()}
         if folder is not None or embedded() <= room:
             break
     if folder is None:
         while jpegs and embedded() > room:
             jpegs.popitem()  # even small ones do not fit: the least bad failures do without
-        return {place: data_uri(jpeg) for place, jpeg in jpegs.items()}, missing
+        return {place: f"data:image/jpeg;base64,{b64encode(jpeg).decode()}" for place, jpeg in jpegs.items()}, missing
     folder.mkdir(parents=True, exist_ok=True)
     named: dict[tuple[str, str], str] = {}
     for number, (place, jpeg) in enumerate(jpegs.items()):

@@ -1,9 +1,7 @@
 """Frame strips: a few frames of a clip side by side as one small JPEG, for pages that open from disk."""
 
-import base64
 import io
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,14 +20,6 @@ FRAMES = 6  # enough to see a direction of movement
 MOST_FRAMES = 12  # of an edited clip
 _GAP = 3  # pixels between frames
 _WIDEST = 2.0  # a frame's width over its height; wider pictures are cut at the sides
-
-
-@dataclass(frozen=True)
-class StripSize:
-    """Height in pixels and JPEG quality."""
-
-    height: int
-    quality: int
 
 
 def clip_frames(root: Path, clip: "Clip") -> Pictures:
@@ -63,25 +53,20 @@ def clip_files(root: Path, clip: "Clip") -> list[Path]:
     return paths
 
 
-def strip_jpeg(pictures: Sequence["Image.Image"], size: StripSize) -> bytes:
+def strip_jpeg(pictures: Sequence["Image.Image"], height: int, quality: int) -> bytes:
     """The pictures side by side as one JPEG of the given height."""
     from PIL import Image
 
-    small = [_scaled(picture, size.height) for picture in pictures]
+    small = [_scaled(picture, height) for picture in pictures]
     width = sum(picture.width for picture in small) + _GAP * (len(small) - 1)
-    strip = Image.new("RGB", (width, size.height), (128, 128, 128))
+    strip = Image.new("RGB", (width, height), (128, 128, 128))
     left = 0
     for picture in small:
         strip.paste(picture, (left, 0))
         left += picture.width + _GAP
     sink = io.BytesIO()
-    strip.save(sink, "JPEG", quality=size.quality, optimize=True)
+    strip.save(sink, "JPEG", quality=quality, optimize=True)
     return sink.getvalue()
-
-
-def data_uri(jpeg: bytes) -> str:
-    """A JPEG as a `data:` address, which a page shows without any other file."""
-    return f"data:image/jpeg;base64,{base64.b64encode(jpeg).decode('ascii')}"
 
 
 def _scaled(picture: "Image.Image", height: int) -> "Image.Image":

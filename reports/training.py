@@ -8,22 +8,15 @@ from pathlib import Path
 from video_contrast.reports.figures import MUTED, colour, drawing, finish, legend, shape, tidy
 from video_contrast.reports.layout import Plot, Section
 from video_contrast.reports.runs import ConfigRun, by_set
-from video_contrast.storage import RunFolder
 from video_contrast.storage.run_figures import RunFigure
 
 
 def training(runs: Sequence[ConfigRun]) -> Section:
     """A curve a set: its score against the step, a line a training run; empty without two checkpoints of one."""
     section = Section("training", "Over training")
-    figures = map(curve, by_set(run for run in runs if step(run.folder) is not None))
+    figures = map(curve, by_set(run for run in runs if run.record["model"].get("step") is not None))
     section.parts += [figure for figure in figures if figure is not None]
     return section
-
-
-def step(folder: RunFolder) -> int | None:
-    """The step of the checkpoint that was scored; None where the model is no checkpoint of a training run."""
-    value = folder.record["model"].get("step")
-    return None if value is None else int(value)
 
 
 def curve(runs: Sequence[ConfigRun]) -> Plot | None:
@@ -31,9 +24,9 @@ def curve(runs: Sequence[ConfigRun]) -> Plot | None:
     key, score = runs[0].key, ("R@1", "t2v") if runs[0].layout == "retrieval" else ("accuracy", "")
     points: dict[str, list[tuple[int, RunFigure]]] = {}  # folder of a training run -> its checkpoints
     for run in runs:
-        number, figure = step(run.folder), run.figure(*score)
-        if number is not None and figure is not None:
-            points.setdefault(str(Path(run.folder.model).parent), []).append((number, figure))
+        if figure := run.figure(*score):
+            name = str(Path(run.folder.model).parent)
+            points.setdefault(name, []).append((int(run.record["model"]["step"]), figure))
     points = {name: sorted(of, key=lambda point: point[0]) for name, of in points.items() if len(of) > 1}
     if not points:
         return None

@@ -1,6 +1,7 @@
 """The X-rays of sets in words: one screen, or a table of several sets side by side."""
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Literal, cast
 
 from video_contrast.audit.records import (
@@ -24,18 +25,7 @@ from video_contrast.rows import MultipleChoiceRow
 
 Records = Mapping[str, XrayRecord]  # name of a set -> its X-ray
 # Findings of an X-ray: part, key, and what is counted.
-FINDINGS = (
-    ("copies", "copies", "items that stand twice (same clip, question and candidates)"),
-    ("copies", "key_differs", "of them, another candidate is the true one"),
-    ("copies", "true_elsewhere", "negatives that are a true caption of their clip in another item"),
-    ("copies", "shared_captions", "true captions that also belong to another video"),
-    ("copies", "near_captions", "pairs of true captions of different videos that share nearly all words"),
-    ("texts", "equal_candidates", "candidates equal up to case and punctuation"),
-    ("texts", "near_candidates", "candidates of an item that share nearly all words"),
-    ("texts", "long_candidates", "candidates longer than models read"),
-    ("leaks", "videos", "source videos in several splits"),
-    ("leaks", "captions", "true captions in several splits"),
-)
+FINDINGS = [line.split("\t") for line in Path(__file__).with_name("findings.tsv").read_text("utf-8").splitlines()]
 OVER = "95 % intervals over source videos"
 SKEWED = 0.01  # p-value of the places of the key, below which a step is proposed
 

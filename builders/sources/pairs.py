@@ -105,7 +105,9 @@ def _read_pairs(
             else:
                 built_texts.add(pair_texts)
                 edit = difference(truths[0], negative, "table")
-                pairs.append(_Pair(_clip(span, of_clip[span.id]), truths[0], edit, name))
+                id = f"{span.id}#{of_clip[span.id]}"  # each pair of a clip has one of its own
+                clip = CaptionedClip(id=id, captions=(), cluster=span.video_id, **span.columns())
+                pairs.append(_Pair(clip, truths[0], edit, name))
                 of_clip[span.id] += 1
     parts = table.built_splits(by_split) if by_split else {}
     paths = {pair.clip.video_path for pairs, _ in parts.values() for pair in pairs}
@@ -125,8 +127,3 @@ def _rows(pairs: Sequence[_Pair], counts: Counter[str], seed: int) -> list[Multi
         contrasts_only_row(pair.clip, pair.truth, [edit], pair.kind, seed=seed)
         for pair, edit in zip(pairs, edits, strict=True)
     ]
-
-
-def _clip(span: Span, number: int) -> CaptionedClip:
-    """The clip of a pair; each pair of a clip has an id of its own."""
-    return CaptionedClip(id=f"{span.id}#{number}", captions=(), cluster=span.video_id, **span.columns())

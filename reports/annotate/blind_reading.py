@@ -13,25 +13,14 @@ from importlib.resources import files
 from pathlib import Path
 
 from video_contrast.errors import UsageError, VideoContrastError
-from video_contrast.files import write_text
+from video_contrast.files import read_json, write_text
 from video_contrast.rows import MultipleChoiceRow, contrast_places
 from video_contrast.seeds import digest, stream
 from video_contrast.storage import open_set
 
 PAGE, KEY = "page.html", "pairs.jsonl"
 # What a reader votes: question -> key, name, explanation (the standard by which the shipped votes were made).
-QUESTIONS: dict[str, tuple[tuple[str, str, str], ...]] = {
-    "wording": (
-        ("g", "natural", "a person could plausibly write it; faults of the original are forgiven"),
-        ("o", "odd", "grammatical and picturable, but a person would hardly write it"),
-        ("b", "broken", "syntax, agreement or word class is wrong, or it cannot be pictured"),
-    ),
-    "truth": (
-        ("f", "surely false", "a viewer would call it wrong of the clip if the original is true"),
-        ("m", "maybe true", "could well hold at the same time: goes together, follows, another detail"),
-        ("t", "same", "says practically the same"),
-    ),
-}
+QUESTIONS: dict[str, list[tuple[str, str, str]]] = read_json(Path(__file__).with_name("questions.json"))
 
 
 @dataclass(frozen=True)
@@ -125,7 +114,7 @@ def page(pairs: Sequence[Pair], *, again: int = 0) -> str:
         "reading": name,
         "pairs": [[pair.id, pair.original, pair.edited] for pair in pairs],
         "again": again,
-        "questions": {question: [list(answer) for answer in answers] for question, answers in QUESTIONS.items()},
+        "questions": QUESTIONS,
     }
     template = files("video_contrast.reports.annotate").joinpath("blind_reading.html.jinja").read_text(encoding="utf-8")
     environment = jinja2.Environment(autoescape=True)

@@ -62,12 +62,10 @@ def _changed_items(pairs: list[tuple[str, ItemEvidence, ItemEvidence]]) -> dict[
     return {
         "other captions": [name for name, x, y in with_texts if sorted(x.texts) != sorted(y.texts)],
         "another key": [name for name, x, y in pairs if _other_key(x, y)],
-        "another order of candidates": [name for name, x, y in with_texts if _turned(x, y)],
+        "another order of candidates": [
+            name for name, x, y in with_texts if x.texts != y.texts and sorted(x.texts) == sorted(y.texts)
+        ],
     }
-
-
-def _turned(x: ItemEvidence, y: ItemEvidence) -> bool:
-    return x.texts != y.texts and sorted(x.texts) == sorted(y.texts)
 
 
 def _other_key(x: ItemEvidence, y: ItemEvidence) -> bool:
@@ -208,19 +206,17 @@ def _tokens(a: Side, b: Side, same_texts: bool) -> StageResult:
     changed = [(x, y) for x, y in ids if x["hash"] != y["hash"]]
     numbers = {"items_with_other_tokens": items, "traces": len(ids), "traces_with_other_tokens": len(changed)}
     if items or changed:
-        example = f", as {_id_difference(*changed[0])}" if changed else ""
+        example = ""
+        if changed:  # the ids of both sides from the first that differs
+            (x, u), (y, v) = ((side, side["ids"]) for side in changed[0])
+            at = next((n for n, pair in enumerate(zip(u, v, strict=False)) if pair[0] != pair[1]), min(len(u), len(v)))
+            where = f"from token {at} ({x['n']} and {y['n']} tokens)"
+            example = f", as {u[at : at + SHOWN]} and {v[at : at + SHOWN]} {where}"
         says = f"other token ids of the same texts in {counted(max(items, len(changed)), 'item')}{example}"
         return StageResult("prompt", "differs", says, numbers, measured=True)
     if not ids and not pairs:
         return StageResult("prompt", "unknown", "no item whose tokens both sides record", numbers)
     return StageResult("prompt", "equal", f"the same prompts and token ids ({len(ids)} items traced)", numbers)
-
-
-def _id_difference(x: Json, y: Json) -> str:
-    """Token ids of both sides from the first that differs."""
-    pairs = zip(x["ids"], y["ids"], strict=False)
-    at = next((n for n, (u, v) in enumerate(pairs) if u != v), min(len(x["ids"]), len(y["ids"])))
-    return f"{x['ids'][at : at + SHOWN]} and {y['ids'][at : at + SHOWN]} from token {at} ({x['n']} and {y['n']} tokens)"
 
 
 def _text_difference(x: str, y: str) -> str:
