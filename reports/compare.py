@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, NotRequired, TypedDict
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from video_contrast.console import aligned, counted
 from video_contrast.errors import VideoContrastError, unknown_name
+from video_contrast.files import Json
 from video_contrast.metrics.checks import Values
-from video_contrast.metrics.power import ALPHA, PairedPower
+from video_contrast.metrics.power import ALPHA
 from video_contrast.metrics.ranks import Ranks
 from video_contrast.metrics.retrieval_counts import BothWays, matrix_ranks
 from video_contrast.runner.table_metrics import ranks_of
@@ -26,32 +27,17 @@ if TYPE_CHECKING:
 _ALIKE = 1e-9  # a difference that a sample without any variance shows
 
 
-class Comparison(TypedDict):
-    """One figure of two runs or logs on the items that both scored."""
-
-    config: str
-    condition: str
-    first_model: str
-    second_model: str
-    figure: str
-    first: float
-    second: float
-    difference: float  # second less first
-    low: float | None  # 95 %; None below five videos
-    high: float | None
-    p_value: float | None  # sign flips of videos
-    p_holm: NotRequired[float]  # over all rows that have a p-value
-    n: int
-    n_clusters: int  # videos
-    n_left_out: int  # items that one run alone has
-    power: PairedPower | None
-    mcnemar_p: NotRequired[float]  # multiple choice; items as independent
-    only_first: NotRequired[int]
-    only_second: NotRequired[int]
-    n_ties: NotRequired[int]  # items that a model ties for the first place: wrong for McNemar's test, a share elsewhere
-    independent_low: NotRequired[float | None]  # of logs: as if items of one video were independent
-    independent_high: NotRequired[float | None]
-    independent_p_value: NotRequired[float | None]
+# One figure of two runs or logs on the items that both scored:
+#   config, condition, figure, first_model, second_model
+#   first, second, difference     of the figure; second less first
+#   low, high                     of the difference, 95 %; None below five videos
+#   p_value, p_holm               sign flips of videos; p_holm over all rows that have a p-value
+#   n, n_clusters, n_left_out     items of both, their videos, and items that one run alone has
+#   power                         as `metrics.power.PairedPower`, or None
+#   mcnemar_p, only_first, only_second, n_ties    of multiple choice, items as independent; items in which a model ties
+#                                 for the first place are wrong for McNemar's test, and a share elsewhere
+#   independent_low, independent_high, independent_p_value    of logs: as if items of one video were independent
+Comparison = Json  # an object with these keys
 
 
 @dataclass(frozen=True)
@@ -261,12 +247,7 @@ def paired_row(
         "figure": figure,
         "first": exact_mean(hits[0]),
         "second": exact_mean(hits[1]),
-        "difference": paired["difference"],
-        "low": paired["low"],
-        "high": paired["high"],
-        "p_value": paired["p_value"],
-        "n": paired["n"],
-        "n_clusters": paired["n_clusters"],
+        **{name: paired[name] for name in ("difference", "low", "high", "p_value", "n", "n_clusters")},
         "n_left_out": left_out,
         "power": pilot_power(hits[1] - hits[0], clusters, points=test.points),
     }

@@ -37,7 +37,6 @@ def kinds(runs: Sequence[ConfigRun]) -> Section:
 def _columns(
     runs: Sequence[ConfigRun], names: Sequence[str], over_verbs: Sequence[RunFigure | None], *, replaced: bool
 ) -> tuple[list[Column], list[list[Cell]]]:
-    """The heads and the rows of the table of one set."""
     heads = columns("model", *(in_words("accuracy", name) for name in names))
     rows = [[model_cell(run)] for run in runs]
     for name in names:

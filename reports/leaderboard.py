@@ -284,7 +284,6 @@ def _overview(
 
 
 def _by_kind(board: Board, runs: Sequence[ConfigRun]) -> Section:
-    """A table a column: ranks and groups."""
     section = Section("ranks", "Ranks", "Models of one group cannot all be told apart; those of different groups can.")
     heads = columns("rank", "group", "model", "accuracy, %", "items", words=3)
     baselines = {run.model for run in runs if run.is_baseline}

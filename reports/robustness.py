@@ -232,7 +232,6 @@ def _scores(run: ConfigRun) -> list[Score]:
 
 
 def _gammas(run: ConfigRun, score: Score) -> list[Gamma]:
-    """The gammas of groups of perturbations."""
     return [gamma for gamma in run.gammas if gamma.group and (gamma.name, gamma.kind) == score]
 
 

@@ -10,14 +10,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from importlib.resources import files
 from pathlib import Path
-from typing import TypedDict
 
 from video_contrast.builders.assembly.captioned_clip import CaptionedClip, normal
 from video_contrast.builders.assembly.clip_contrasts import ClipContrasts
 from video_contrast.builders.assembly.difference import difference
 from video_contrast.builders.sources.caption_table import read_table
 from video_contrast.errors import UsageError, VideoContrastError
-from video_contrast.files import is_safe_relative
+from video_contrast.files import Json, is_safe_relative
 from video_contrast.seeds import Streams, digest
 
 PAGE, TICKS = "review.html", "review.tsv"
@@ -38,14 +37,10 @@ class Tick:
     vote: str
 
 
-class Card(TypedDict):
-    """What the page shows of a clip, for one config."""
-
-    config: str  # names of both
-    clip: str
-    video: str  # the file, relative to the page; with "#t=start,end" where the clip is a span of it
-    captions: list[str]  # all of the clip
-    candidates: list[tuple[int, str, float | None]]  # (index of the caption, contrast, probability or None), best first
+# What the page shows of a clip, for one config: names of both (`config`, `clip`), the `video` file, relative to the
+# page, with "#t=start,end" where the clip is a span of it, all `captions` of the clip, and `candidates`, best first: of
+# each the index of its caption, the contrast, its probability or None.
+Card = dict[str, Json]
 
 
 def read_ticks(path: str | Path, configs: Sequence[str]) -> list[Tick]:

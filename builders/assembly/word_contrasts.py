@@ -186,7 +186,6 @@ class WordContrasts(WordProposals):
         return {"pipeline": dict(self.record)}
 
     def _of_clips(self, seed: int, caption: CaptionChoice, clips: Sequence[CaptionedClip]) -> ProposedContrasts:
-        """The proposals of a chunk of clips."""
         if self.model is None and caption == "eligible":
             return self.propose([ClipCaptions(clip.id, clip.captions, clip.siblings) for clip in clips])
         streams = Streams()

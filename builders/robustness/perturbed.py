@@ -16,8 +16,12 @@ from video_contrast.builders.assembly.contrast_plan import existing, select_spli
 from video_contrast.builders.assembly.word_contrasts import Chosen
 from video_contrast.builders.blocks.cluster_options import ClusterOptions
 from video_contrast.builders.registry import BlockSource, BuiltSet, CorpusBlock, Cut, about, builder
-from video_contrast.builders.robustness.perturbation_options import CONFIGS, TEXTS_WITHOUT_BIAS, PerturbationOptions
-from video_contrast.builders.robustness.perturbed_set import perturbed_set
+from video_contrast.builders.robustness.perturbed_set import (
+    CONFIGS,
+    TEXTS_WITHOUT_BIAS,
+    PerturbationOptions,
+    perturbed_set,
+)
 from video_contrast.builders.sources import msrvtt, youcook2
 from video_contrast.errors import UsageError, unknown_name
 from video_contrast.perturbations.contrast.proposal import Kind

@@ -15,20 +15,20 @@ from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import Any, cast
+from typing import Annotated, Any, Literal, cast
 
 import numpy as np
 
 from video_contrast.builders.assembly.configs import Tables, leave_out
 from video_contrast.builders.assembly.sharding import is_writer, spread
 from video_contrast.builders.registry import BuiltSet
-from video_contrast.builders.robustness.perturbation_options import TEXTS, TEXTS_WITHOUT_BIAS, PerturbationOptions
 from video_contrast.console import note
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import remove_abandoned, resolve_under
+from video_contrast.options import as_record
 from video_contrast.perturbations.english import PARSER
 from video_contrast.perturbations.registry import TEXT, VIDEO
-from video_contrast.perturbations.text import how_to_get, perturb_captions, shift
+from video_contrast.perturbations.text import how_to_get, names, perturb_captions, shift
 from video_contrast.perturbations.text.checkpoints import produced_by
 from video_contrast.perturbations.video import NAMES, PAIR_SEVERITY, PAIRS, SEVERITIES, VideoCondition
 from video_contrast.perturbations.video.files import write_perturbed
@@ -36,6 +36,72 @@ from video_contrast.perturbations.video.validity import Reference
 from video_contrast.rows import Row
 from video_contrast.storage.set_records import Facts
 from video_contrast.video import Clip, read_video
+
+TEXTS = tuple(names())
+TEXTS_WITHOUT_BIAS = tuple(names(bias=False))
+CONFIGS = ("clean", *TEXTS, "visual", "pairs")
+
+
+@dataclass(frozen=True, kw_only=True)
+class PerturbationOptions:
+    """How a set is perturbed."""
+
+    seed: Annotated[int, "seed of every perturbation"] = 0
+    profile: Annotated[
+        Literal["paper", "released", "monotone"],
+        "released is the authors' code where it differs; with monotone visual damage rises with severity",
+    ] = "paper"
+    scope: Annotated[
+        Literal["clip", "video"],
+        "what temporal perturbations and codecs act on: clip (between start and end) or video (then cut)",
+    ] = "clip"
+    order: Annotated[
+        Literal["perturb_then_sample", "sample_then_perturb"],
+        "whether all frames are perturbed, or only the sampled ones",
+    ] = "perturb_then_sample"
+    models: Annotated[
+        str | None, "checkpoints for text perturbations: name=FOLDER_OR_HUB_ID,... (a+b where one needs two)"
+    ] = None
+    video_root: Annotated[
+        Path | None, "folder of the videos: needed to write files, else used to measure the damage of each severity"
+    ] = None
+    files: Annotated[
+        Path | None, "also write the perturbed clips as files below this folder, which becomes the video root"
+    ] = None
+    quality: Annotated[Literal["high", "lossless"], "quality of the files"] = "high"
+    num_proc: Annotated[int, "processes that write files"] = 1
+    meteor: Annotated[bool, "measure METEOR of the perturbed captions for the card (needs NLTK's WordNet data)"] = False
+    language_model: Annotated[
+        str | None, "measure perplexities for the card under this causal language model (the paper's: gpt2)"
+    ] = None
+
+    @property
+    def text_profile(self) -> str:
+        """The profile of the captions: severities are a matter of pictures only."""
+        return "paper" if self.profile == "monotone" else self.profile
+
+    def text_models(self) -> dict[str, tuple[str, ...]] | None:
+        """Perturbation -> checkpoints; None where no models are given."""
+        if not self.models:
+            return None
+        checkpoints = {}
+        for part in self.models.split(","):
+            name, equals, where = part.strip().partition("=")
+            if not equals or name not in TEXT:
+                raise UsageError(f"--models {part!r}: write a text perturbation's name = a folder or Hub id")
+            checkpoints[name] = tuple(where.split("+"))
+        return checkpoints
+
+    def condition(self, name: str, severity: int) -> VideoCondition:
+        """The visual condition under these options."""
+        return VideoCondition(name, severity, self.profile, self.seed, scope=self.scope, order=self.order)
+
+    def record(self) -> dict[str, object]:
+        """The options that a set's record shows."""
+        values = as_record(self)
+        shown = {name: values[name] for name in ("profile", "scope", "order", "models")}
+        return shown | ({"files": self.quality} if self.files is not None else {})
+
 
 Perturbed = tuple[list[Row], Facts]  # rows with perturbed texts, and the checks that a card shows
 Paths = dict[Clip, dict[VideoCondition | None, str]]

@@ -118,7 +118,6 @@ def _read_pairs(
 
 
 def _rows(pairs: Sequence[_Pair], counts: Counter[str], seed: int) -> list[MultipleChoiceRow]:
-    """The rows of the pairs of a split, which are counted."""
     edits, doubtful = judged([pair.truth for pair in pairs], [pair.edit for pair in pairs])
     counts["built"] = len(pairs)
     if any(doubtful):

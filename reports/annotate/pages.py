@@ -6,7 +6,7 @@ import time
 from importlib.resources import files
 from pathlib import Path
 from types import ModuleType
-from typing import Any, TypedDict
+from typing import Any
 
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import copy_file, resolve_under, write_json, write_text
@@ -25,12 +25,9 @@ Component = Any  # of gradio, which is imported only where a page is served
 Changes = dict[Component, Any]
 
 
-class ShownTask(TypedDict):
-    """What the page keeps between two clicks."""
-
-    name: str  # of the person
-    item: str
-    since: float  # when it was shown, seconds of a monotonic clock
+# What the page keeps between two clicks: `name` of the person, `item`, and `since` when it was shown, in seconds of a
+# monotonic clock.
+ShownTask = dict[str, Any]
 
 
 def app(desk: Desk, video_root: str | Path, *, title: str = "video-contrast", reviewer: str | None = "") -> Component:

@@ -48,7 +48,6 @@ def inspect_ai(export: Export) -> list[Path]:
 
 
 def _line(row: MultipleChoiceRow, video: str) -> dict[str, object]:
-    """A sample."""
     question, candidates = question_of(row) or WHICH_SENTENCE, row["candidates"]
     yes_no = question.is_yes_no(candidates)
     return {

@@ -45,7 +45,6 @@ def vlmevalkit(export: Export) -> list[Path]:
 
 
 def _line(number: int, row: MultipleChoiceRow, video: str) -> Line:
-    """The cells of a row."""
     question, candidates = question_of(row) or WHICH_SENTENCE, row["candidates"]
     texts = [" ".join(text.split()) for text in candidates]
     return {

@@ -191,9 +191,7 @@ def _compared(a: ForeignLog, b: ForeignLog, points: float | None, seed: int) -> 
     row = paired_row(test, figure, values, clusters, left_out=len(a.hits) + len(b.hits) - 2 * len(ids))
     several = clusters is not None and len(set(clusters)) < len(ids)
     alone = paired_difference(values[0], values[1], seed=seed) if several else None
-    row["independent_low"] = None if alone is None else alone["low"]
-    row["independent_high"] = None if alone is None else alone["high"]
-    row["independent_p_value"] = None if alone is None else alone["p_value"]
+    row |= {f"independent_{name}": alone and alone[name] for name in ("low", "high", "p_value")}
     if all(set(np.unique(part)) <= {0.0, 1.0} for part in values):
         add_mcnemar(row, values[0], values[1])
     return row

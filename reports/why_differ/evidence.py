@@ -135,7 +135,6 @@ def _like(side: Side, run: Side) -> Side:
 
 
 def _sides(path: Path, metric: str | None) -> dict[str, Side]:
-    """Config -> evidence."""
     if path.is_file() and path.suffix == ".json":
         value = read_json(path)
         if isinstance(value, Mapping) and CERTIFICATE in value:

@@ -199,7 +199,6 @@ def _lines_apart(a: Side, x: str, b: Side, y: str) -> list[list[str]]:
 
 
 def _tokens(a: Side, b: Side, same_texts: bool) -> StageResult:
-    """Token ids of the same prompts."""
     pairs = [(x, y) for _, x, y in item_pairs(a, b) if same_texts and x.tokens and y.tokens]
     items = sum(x.tokens != y.tokens for x, y in pairs)
     ids = both_traces(a, b, "tokens")
@@ -220,6 +219,5 @@ def _tokens(a: Side, b: Side, same_texts: bool) -> StageResult:
 
 
 def _text_difference(x: str, y: str) -> str:
-    """The parts of two texts that differ."""
     changes = difflib.SequenceMatcher(None, x, y, autojunk=False).get_opcodes()
     return ", ".join(f"{x[i:j][:60]!r} and {y[k:m][:60]!r}" for tag, i, j, k, m in changes if tag != "equal")[:300]

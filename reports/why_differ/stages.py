@@ -169,7 +169,6 @@ def compare_figure(a: Side, b: Side) -> StageResult:
 
 
 def _main(names: list[str]) -> list[str]:
-    """The figures that are named on the screen."""
     first = [n for n in names if n.endswith("accuracy") or n in ("t2v_R@1", "v2t_R@1", "t2v_R@5", "v2t_R@5")]
     return (first or names)[:SHOWN]
 

@@ -12,9 +12,13 @@ from robustness_sets import CAPTIONS, clean, rows_of, videos  # noqa: F401  fixt
 
 import video_contrast
 from video_contrast.builders import build
-from video_contrast.builders.robustness.perturbation_options import TEXTS, TEXTS_WITHOUT_BIAS, PerturbationOptions
 from video_contrast.builders.robustness.perturbed import youcook2_p
-from video_contrast.builders.robustness.perturbed_set import perturbed_set
+from video_contrast.builders.robustness.perturbed_set import (
+    TEXTS,
+    TEXTS_WITHOUT_BIAS,
+    PerturbationOptions,
+    perturbed_set,
+)
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import read_json
 from video_contrast.perturbations.text import perturb_captions
@@ -151,8 +155,7 @@ def test_the_card_holds_the_papers_shift_measures_where_they_are_asked_for(tmp_p
 
 
 def test_checks_say_what_made_the_texts_and_warn_where_most_stayed() -> None:
-    from video_contrast.builders.robustness.perturbation_options import PerturbationOptions
-    from video_contrast.builders.robustness.perturbed_set import mostly_unchanged, perturbed_rows
+    from video_contrast.builders.robustness.perturbed_set import PerturbationOptions, mostly_unchanged, perturbed_rows
 
     rows = [{"id": "a", "captions": ["a red car", "a blue house"]}]
     _, checks = perturbed_rows(rows, "tense", PerturbationOptions())
