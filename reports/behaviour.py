@@ -20,12 +20,7 @@ def behaviour(runs: Sequence[ConfigRun]) -> Section:
     """Plots from the scores of the multiple-choice runs, set by set."""
     from video_contrast.reports.verbs import verb_distributions
 
-    section = Section(
-        "behaviour",
-        "Behaviour",
-        "Sensitivity is the score of the true caption minus that of its contrast: below zero the model prefers the "
-        "false one.",
-    )
+    section = Section.of("behaviour")
     for of_set in by_set(run for run in runs if run.layout != "retrieval"):
         of_set = [run for run in of_set if not run.is_baseline] or of_set
         figures = sensitivity_figures(of_set) + position_figures(of_set) + verb_figures(of_set)
@@ -164,12 +159,7 @@ _SHUFFLED = "control:shuffled"
 
 def controls(runs: Sequence[ConfigRun]) -> Section:
     """Score without the video, with one frame, with shuffled and reversed frames, and what time is worth."""
-    section = Section(
-        "controls",
-        "Controls",
-        "What is left without the video, or without the order of its frames. Only a model that scores lower on "
-        "shuffled frames uses time: the last column is full minus shuffled, with its paired 95 % interval.",
-    )
+    section = Section.of("controls")
     for of_set in by_set(run for run in runs if any(name.startswith("control:") for name in run.metrics)):
         section.add([_control_table(of_set)], of_set[0].key.short)
     return section

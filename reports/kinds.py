@@ -15,11 +15,7 @@ LEAST = 3  # kinds that make a profile
 
 def kinds(runs: Sequence[ConfigRun]) -> Section:
     """One table a config that has several kinds."""
-    section = Section(
-        "kinds",
-        "By kind of negative",
-        "The true caption against the candidates of one kind alone. With one contrast per item, chance is 50 %.",
-    )
+    section = Section.of("kinds")
     choice = [run for run in runs if run.layout != "retrieval"]
     section.parts += profiles(choice)
     for of_set in by_set(choice):

@@ -6,6 +6,7 @@ import itertools
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Literal
 
 LONGEST_NAME = 120  # characters of a file's name, without its ending
@@ -107,6 +108,13 @@ class Section:
     lead: str = ""
     parts: list[Table | Plot] = field(default_factory=list)
     leads: bool = False  # its wide plots stand before its tables
+
+    @classmethod
+    def of(cls, anchor: str, *parts: Table | Plot) -> "Section":
+        """A section with the title and the lead that `sections.tsv` has for its anchor."""
+        lines = Path(__file__).with_name("sections.tsv").read_text(encoding="utf-8").splitlines()
+        title, lead = next(rest for own, *rest in (line.split("\t") for line in lines) if own == anchor)
+        return cls(anchor, title, lead, list(parts))
 
     @property
     def tables(self) -> list[Table]:

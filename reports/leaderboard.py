@@ -284,7 +284,7 @@ def _overview(
 
 
 def _by_kind(board: Board, runs: Sequence[ConfigRun]) -> Section:
-    section = Section("ranks", "Ranks", "Models of one group cannot all be told apart; those of different groups can.")
+    section = Section.of("ranks")
     heads = columns("rank", "group", "model", "accuracy, %", "items", words=3)
     baselines = {run.model for run in runs if run.is_baseline}
     for name, column in board.items():

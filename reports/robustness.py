@@ -28,12 +28,7 @@ Score = tuple[str, str]  # name, kind
 
 def robustness(runs: Sequence[ConfigRun]) -> Section:
     """Everything about perturbed conditions, set by set; empty where there are none."""
-    section = Section(
-        "robustness",
-        "Robustness",
-        "Gamma is the share of the clean score that is left under a perturbation: 1 is robust. Visual: the mean over "
-        "severities, then over perturbations; the spread is the standard deviation over perturbations.",
-    )
+    section = Section.of("robustness")
     for of_set in by_set(run for run in runs if _scores(run)):
         key = of_set[0].key
         score = _scores(of_set[0])[0]

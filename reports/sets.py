@@ -11,18 +11,13 @@ from video_contrast.reports.reference import config_facts
 from video_contrast.reports.runs import ConfigRun
 from video_contrast.storage.set_records import BLIND_NAMES
 
-_SHOWN = 60  # clips of a similarity matrix, at most
+_SHOWN = 60  # clips of a similarity matrix, at most: sections.tsv says so
 _POINTS = 400  # of the map of embeddings
 
 
 def audits(runs: Sequence[ConfigRun]) -> Section:
     """How far text alone goes on each multiple-choice config; a set without audit says so."""
-    section = Section(
-        "audit",
-        "Blind audit",
-        "Scorers that never see a video, cross-validated over videos. They should be near chance: what they win, "
-        "a model can win without looking.",
-    )
+    section = Section.of("audit")
     rows = []
     for key in dict.fromkeys(run.key for run in runs if run.layout != "retrieval"):
         audit = config_facts(key).get("audit")
@@ -43,12 +38,7 @@ def similarities(runs: Sequence[ConfigRun]) -> Section:
     """Similarity matrices of retrieval runs, clean and perturbed, and a map of their embeddings."""
     from video_contrast.reports.embeddings import embedding_map
 
-    section = Section(
-        "similarity",
-        "Similarities",
-        f"Clips against captions, the first {_SHOWN} of each, scaled a row from its lowest to its highest. A model "
-        "that matches each clip to its own caption shows a diagonal.",
-    )
+    section = Section.of("similarity")
     for run in runs:
         if run.layout != "retrieval" or run.is_baseline or not run.has_matrix(run.main):
             continue

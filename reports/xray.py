@@ -63,9 +63,8 @@ def _blind_section(records: Records) -> Section:
     known = "; ".join(f"{model['name']}: {model['scorer']}" for model in models.values())
     note = f"{OVER}. Models that learn are cross-validated, grouped by source video. {known}."
     heads = columns("set", "items", "chance", *(model["name"] for model in models.values()))
-    lead = "Models that never see a video. What they win, a model can win without looking."
     table = Table("blind", "Accuracy without the video, %", heads, rows, note=note)
-    section = Section("blind", "Without the video", lead, [table, _beside_others(records)])
+    section = Section.of("blind", table, _beside_others(records))
     for name, record in records.items():
         if record["tasks"]:
             rows = [row(t["task"], f"{t['items']:,}", _share(t, t["chance"])) for t in record["tasks"]]
@@ -96,8 +95,7 @@ def reference_sets() -> list[dict[str, Json]]:
 
 
 def _tells_section(records: Records) -> Section:
-    lead = "What tells the true candidate without the video, and items that are won that way."
-    section = Section("tells", "What gives the answers away", lead)
+    section = Section.of("tells")
     for name, record in records.items():
         stem = file_name(name)
         if record["tells"]:
@@ -117,7 +115,7 @@ def _tells_section(records: Records) -> Section:
 
 
 def _read_section(records: Records) -> Section:
-    section = Section("read", "As it was read", "The first item of each set, and what to do next.")
+    section = Section.of("read")
     rows = [
         row("" if at else name, Cell(line.strip(), tone="good" if line.endswith(" (key)") else ""))
         for name, record in records.items()
@@ -140,7 +138,7 @@ def _models_section(records: Records) -> Section:
         for name, record in records.items()
         for facts in record["explained"] or ()
     ]  # fmt: skip
-    section = Section("models", "Models", "How much of a model's lead over chance the best blind model has too.")
+    section = Section.of("models")
     if rows:
         heads = columns("model", "accuracy", "explained", "where no blind model wins", "items there")
         section.parts.append(Table("models", "Accuracy of models, %", heads, rows))
@@ -170,7 +168,7 @@ def _items_section(records: Records) -> Section:
         for example in finding["examples"]
     ]
     p_value = Column("p", hint="if all places held as many keys")
-    section = Section("items", "Items", "Copies, leaks and texts. A finding is a place to look at, not yet an error.")
+    section = Section.of("items")
     note = f"None: {'; '.join(none)}. {counters(records)}"
     section.parts += [
         Table("findings", "Findings", columns("finding", *records), rows, note=note),
@@ -183,7 +181,7 @@ def _items_section(records: Records) -> Section:
 
 
 def _labels_section(records: Records) -> Section:
-    section = Section("labels", "Suspected labels", "Items where several models agree against the key.")
+    section = Section.of("labels")
     for name, record in records.items():
         facts = record["suspects"]
         if facts and facts["items"]:
@@ -204,7 +202,7 @@ def _power_section(records: Records) -> Section:
     note = " ".join(dict.fromkeys(f"Variance from {record['power']['from']}." for record in records.values()))
     heads = columns("set", "source videos", "source videos needed", "shows, points")
     table = Table("power", f"Two models {points:g} points apart, 80 % power", heads, rows, note=note)
-    section = Section("power", "What it can show", "How many source videos it takes to tell two models apart.", [table])
+    section = Section.of("power", table)
     known = [(name, record["order"]) for name, record in records.items() if record["order"]]
     if known:
         rows = [row(name, order_line(order, "items"), order_line(order, "candidates")) for name, order in known]
