@@ -1,8 +1,9 @@
 """One text for each place of a distractor, so that over the whole set the texts do not tell which candidate is true.
 
-Every run of one to three words, and of three letters, shall be put in about as often as the true candidates have it.
-A set that is even to the last item tells, too (what a model saw in false candidates it then knows to be in the true
-ones of the rest), so that each place draws by itself, with probabilities that are even together.
+Every run of one to three words, and of three letters, shall be put in about as often as the true candidates have it,
+and so shall pairs of words that no other true candidate has. A set that is even to the last item tells, too (what a
+model saw in false candidates it then knows to be in the true ones of the rest), so that each place draws by itself,
+with probabilities that are even together.
 
 `won_blind` says which items are to be changed: naive Bayes over the same runs. Neither is a model of the audit, whose
 figures thus come from models that chose nothing.
@@ -10,8 +11,9 @@ figures thus come from models that chose nothing.
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain, pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +29,7 @@ _NONE = 1e-10  # weight of leaving an item out, against that of its texts
 _SLACK = 1.2  # unevenness that stays, in standard deviations of a set whose candidates are alike
 _LEAST = 4  # changes of a run before it is evened: rarer ones teach nothing
 _WORD = re.compile(r"[\w']+")
-_FORM = ("words", "characters", "question")  # evened without slack: each item has them
+_FORM = ("words", "characters", "question", "new pairs")  # evened without slack: each item has them
 Changes = dict[str, int]  # run -> how much oftener it stands in the distractor than in the true candidate
 
 
@@ -136,7 +138,11 @@ def _cells(
     places: Sequence[DistractorPlace],
 ) -> tuple[list[str], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
     """The runs that are evened; of each change of one by an option: number of the option, of the run, and how often."""
-    of_options = [changes(place.true, option.text, place.question) for place in places for option in place.options]
+    of_options = [
+        changes(place.true, option.text, place.question) | new_pairs
+        for place, of_place in zip(places, _new_pairs(places), strict=True)
+        for option, new_pairs in zip(place.options, of_place, strict=True)
+    ]
     frequency = Counter(name for change in of_options for name in change)
     names = sorted(name for name, n in frequency.items() if n >= _LEAST)
     number = {name: at for at, name in enumerate(names)}
@@ -145,6 +151,23 @@ def _cells(
     ]
     rows, columns, signs = np.array(cells, np.int64).reshape(-1, 3).T
     return names, rows, columns, signs
+
+
+def _new_pairs(places: Sequence[DistractorPlace]) -> Iterator[list[Changes]]:
+    """How many more pairs of words than the true candidate each option has that stand in no other true candidate."""
+    true = {place.item: _pairs(place.true) for place in places}
+    uses = Counter(chain.from_iterable(map(set, true.values())))
+    for place in places:
+        own = set(true[place.item])
+        new = [
+            sum(uses[pair] == (pair in own) for pair in pairs)
+            for pairs in (true[place.item], *(_pairs(option.text) for option in place.options))
+        ]
+        yield [{"new pairs": n - new[0]} if n != new[0] else {} for n in new[1:]]
+
+
+def _pairs(text: str) -> list[tuple[str, str]]:
+    return [*pairwise(["<", *text.lower().split(), ">"])]
 
 
 def _runs(text: str) -> Counter[str]:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from own_captions import CAPTIONS
 
+from video_contrast.audit.even_choice import DistractorPlace, NewDistractor, choose
 from video_contrast.audit.repair import repair
 from video_contrast.audit.xray import xray
 from video_contrast.cli import main
@@ -106,6 +107,21 @@ def test_a_set_that_is_not_won_blind_stays_as_it_is():
         row["label"], row["kinds"] = label, ["true" if n == label else "distractor" for n in range(3)]
     result = repair(rows)
     assert result.rows == rows and not result.changes
+
+
+def test_pairs_of_words_that_no_true_candidate_has_tell_and_are_not_put_in_oftener():
+    def text(*numbers):
+        return " ".join(f"w{n % 100}" for n in numbers)
+
+    places = [  # each true candidate stands twice
+        DistractorPlace(n, f"i{n}", text(n, n + 1, n + 2), "", 2, tuple(
+            NewDistractor(text(*(n + step for step in steps)), 1.0, kind)
+            for kind, steps in (("known", (5, 6, 7)), ("new", (9, 4, 7)))
+        ))
+        for n in range(200)
+    ]  # fmt: skip
+    drawn = [option.kind for option in choose(places) if option]
+    assert len(drawn) > 190 and drawn.count("new") < 20
 
 
 def test_the_same_rows_give_the_same_repair_and_another_seed_another_one():

@@ -49,12 +49,19 @@ def test_columns_are_guessed_and_the_guess_is_said(tmp_path, name):
     assert table.guesses or name == "text of the answer"
 
 
-@pytest.mark.parametrize("name", ["a.mp4", "a.wmv", "a.flv", "a.mpg", "a.ogv", "a.m2ts", "a.3GP", "a"])
+@pytest.mark.parametrize("name", ["a.mp4", "a.wmv", "a.flv", "a.mpg", "a.ogv", "a.m2ts", "a.3GP", "a.jpg", "a"])
 def test_names_of_video_files_keep_their_ending(tmp_path, name):
     path = tmp_path / "t.json"
     path.write_text(json.dumps([{"video": name, "candidates": ["x", "y"], "label": 0}]))
     row = read(path).rows[0]
     assert row["video_path"] == (name if "." in name else "a.mp4") and row["video_id"] == "a"
+
+
+def test_the_clip_of_a_gif_is_no_number_of_the_question(tmp_path):
+    path = tmp_path / "t.csv"  # the columns of TGIF-QA, whose vid_id counts the questions
+    columns = "gif_name\tquestion\ta1\ta2\tanswer\tvid_id\tkey\n"
+    path.write_text(f"{columns}tumblr_a\twhat?\tx\ty\t1\tACTION4\t26\ntumblr_a\twhich?\tx\tz\t0\tACTION5\t26\n")
+    assert {(row["video_path"], row["cluster"]) for row in read(path).rows} == {("tumblr_a.mp4", "tumblr_a")}
 
 
 def test_labels_that_count_from_one_are_seen(tmp_path):

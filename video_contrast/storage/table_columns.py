@@ -32,8 +32,8 @@ _LABEL = (
     "answer_text", "answer_key", "answerkey", "ans", "target", "key", "truth",
 )  # fmt: skip
 _ID = ("id", "question_id", "item_id", "qid", "q_uid", "uid", "index", "data_id", "sample_id", "question_idx", "uuid")
-_VIDEO = ("video_path", "video", "video_file", "videopath", "video_filename", "video_name", "vid_name", "file",
-          "filename", "file_name", "image_file", "videoid", "video_id", "video_uid", "clip", "clip_id", "vid",
+_VIDEO = ("video_path", "video", "video_file", "videopath", "video_filename", "video_name", "vid_name", "gif_name",
+          "file", "filename", "file_name", "image_file", "videoid", "video_id", "video_uid", "clip", "clip_id", "vid",
           "vid_id", "clip_uid", "youtube_id", "q_uid", "data_id", "key")  # fmt: skip
 _CLUSTER = ("cluster", "source_video", "youtube_id", "youtube_key", "ytid", "videoid", "video_uid", "video_id", "video")
 _QUESTION = ("question", "query", "prompt", "q")

@@ -9,7 +9,7 @@ ENDINGS = (
     "mp4", "m4v", "mov", "3gp", "3g2", "mkv", "webm", "avi", "wmv", "asf", "flv", "f4v", "mpg", "mpeg", "vob", "ts",
     "mts", "m2ts", "ogv", "ogg", "gif", "mxf", "rm", "rmvb", "dv",
 )  # fmt: skip
-ENDING = re.compile(rf"\.({'|'.join(ENDINGS)})$", re.I)
+ENDING = re.compile(rf"\.({'|'.join(ENDINGS)}|jpe?g|png|webp)$", re.I)  # of files: sets of images are read, too
 
 
 def with_ending(video: str, root: Path | None = None) -> str:
