@@ -62,11 +62,8 @@ def lsmdc_ids(
         optional=set(configs) == set(CONFIGS),
     )
     if released and "verb_human_mc" in configs:
-
-        def video_path(clip: str) -> str:
-            return video_pattern.format(movie=movie_of(clip), clip=clip)
-
-        add_config(built, "verb_human_mc", *released_config(released, "verb_human", video_path=video_path))
+        tables, own = released_config(released, "verb_human", lambda c: video_pattern.format(movie=movie_of(c), clip=c))
+        add_config(built, "verb_human_mc", tables, own)
     return built
 
 

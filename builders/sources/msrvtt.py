@@ -62,8 +62,17 @@ def msrvtt(
     for config in built.tables:
         if config != "retrieval" and "test_1k_a" in selected:
             _add_one_k_a(built, config, clips["test_1k_a"], keep_test="test" in selected)
+    clusters = {clip.id: clip.cluster for of_split in clips.values() for clip in of_split}
     for config, path in released.items():
-        _add_released(built, config, path, source, clips, optional=optional)
+        if not path.is_file():
+            why = f"no {RELEASED[config]} in {source.folder}; put the released file there"
+            leave_out(built, config, why, optional=optional)
+            continue
+        kind = config.removesuffix("_mc")
+        tables, facts = released_config(path, kind, source.path, cluster=lambda name: clusters.get(name, name))
+        add_config(built, config, tables, facts)
+        if "test_1k_a" in clips:
+            _add_one_k_a(built, config, clips["test_1k_a"], keep_test=True)
     return built
 
 
@@ -75,29 +84,6 @@ def _released_files(configs: Sequence[str], folder: Path, human: Path | None) ->
         if not is_released(human):
             del files["verb_human_mc"]
     return files
-
-
-def _add_released(
-    built: BuiltSet,
-    config: str,
-    path: Path,
-    source: "MsrVttFolder",
-    clips: Mapping[str, Sequence[CaptionedClip]],
-    *,
-    optional: bool,
-) -> None:
-    """Adds a config from its released file; says what is missing where there is none."""
-    if not path.is_file():
-        why = f"no {RELEASED[config]} in {source.folder}; put the released file there"
-        leave_out(built, config, why, optional=optional)
-        return
-    clusters = {clip.id: clip.cluster for of_split in clips.values() for clip in of_split}
-    tables, facts = released_config(
-        path, config.removesuffix("_mc"), video_path=source.path, cluster=lambda name: clusters.get(name, name)
-    )
-    add_config(built, config, tables, facts)
-    if "test_1k_a" in clips:
-        _add_one_k_a(built, config, clips["test_1k_a"], keep_test=True)
 
 
 class MsrVttFolder:

@@ -22,7 +22,7 @@ def is_released(path: str | Path) -> bool:
 
 
 def released_config(
-    path: Path, kind: str, *, video_path: Callable[[str], str], cluster: Callable[[str], str] = str
+    path: Path, kind: str, video_path: Callable[[str], str], *, cluster: Callable[[str], str] = str
 ) -> tuple[dict[str, list[MultipleChoiceRow]], Facts]:
     """Returns a released set as our table, candidates, places, labels and order as they are, and what its card says.
 
