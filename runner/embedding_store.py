@@ -44,6 +44,7 @@ class Store:
         self._where: dict[str, tuple[str, int]] = {}
         self._tensors: dict[str, dict[str, Tensor]] = {}  # of the shards whose header was read
         self._checked: set[str] = set()  # shards whose digest was found right
+        self._maps: dict[tuple[str, str], np.ndarray] = {}  # tensors of shards that were read last
         self.refresh()
 
     def refresh(self) -> None:
@@ -95,7 +96,7 @@ class Store:
 
     def _forget(self, name: str) -> None:
         """Reads all headers again, since a shard is gone: its rows were merged with others, or are there no more."""
-        self._where, self._tensors = {}, {}
+        self._where, self._tensors, self._maps = {}, {}, {}
         self._checked.discard(name)
         self.refresh()
 
@@ -168,6 +169,14 @@ class Store:
                 (self.folder / name).unlink(missing_ok=True)
                 self._tensors.pop(name, None)
 
+    def _map(self, name: str, tensor: str) -> np.ndarray:
+        """A tensor of a shard; to open one takes ten times as long as to read some rows of it."""
+        if (name, tensor) not in self._maps:
+            if len(self._maps) == 2 * FEW:  # each holds a file open
+                self._maps = {}
+            self._maps[name, tensor] = self._tensors[name][tensor].read(self.folder / name)
+        return self._maps[name, tensor]
+
     def _gather(self, keys: Sequence[str], tensor: str, fill: int | None) -> np.ndarray:
         """Rows of shards; shorter ones end in `fill`, and are refused where it is None."""
         while True:
@@ -178,9 +187,7 @@ class Store:
                 name, row = self._where[key]
                 by_file.setdefault(name, []).append((position, row))
             try:
-                shards = [
-                    (self._tensors[name][tensor].read(self.folder / name), of_file) for name, of_file in by_file.items()
-                ]
+                shards = [(self._map(name, tensor), of_file) for name, of_file in by_file.items()]
                 break
             except FileNotFoundError as error:
                 self._forget(Path(error.filename).name)

@@ -22,7 +22,7 @@ _ROWS = """CREATE TABLE rows (
 _SIZES = """SELECT count(*), count(DISTINCT id), count(DISTINCT CASE WHEN captions != '[]' THEN id END),
     ifnull(sum(json_array_length(captions)), 0), ifnull(sum(captions = '[]'), 0) FROM rows WHERE split IS ?"""
 _GUESSED = "SELECT count(DISTINCT path) FROM rows WHERE guessed AND split IS ?"
-_SORTED = "SELECT * FROM rows WHERE split IS ? ORDER BY ordered, id, rowid"
+_SORTED = "SELECT * FROM rows WHERE split IS ? AND captions != '[]' ORDER BY ordered, id, rowid"
 _OF_TWO = """SELECT a.place, a.id, a.{0}, b.{0}, b.place FROM rows a
     JOIN (SELECT id, {0}, place, min(rowid) FROM rows GROUP BY id HAVING count(DISTINCT ifnull({0}, '')) > 1) b
     ON a.id = b.id AND a.{0} IS NOT b.{0} ORDER BY a.rowid LIMIT 1"""
@@ -56,12 +56,11 @@ class CaptionRows:
         """
         rows = self.rows.execute(_SORTED, (self.splits[split],))
         for _, group in groupby(rows, key=lambda row: row[2]):
-            first, pool = None, ""
+            first: Span | None = None
             captions: list[str] = []
             for _, _, _, place, path, start, end, name, guessed, movie, texts in group:
                 span = Span(path, start, end, name, guessed=bool(guessed))
-                if first is None:
-                    first, pool = span, movie
+                first = first or span
                 if name is not None:
                     first.check_same(span, place)
                 elif span != first:
@@ -70,11 +69,11 @@ class CaptionRows:
                         "give each clip an id of its own with --id-column"
                     )
                 captions += json.loads(texts)
-            if first is not None and captions:
-                meta = {"movie": pool} if pool else {}
-                yield CaptionedClip(
-                    first.id, captions=tuple(captions), cluster=first.video_id, pool=pool, meta=meta, **first.columns()
-                )
+            assert first is not None  # a group has a row
+            meta = {"movie": movie} if movie else {}
+            yield CaptionedClip(
+                first.id, captions=tuple(captions), cluster=first.video_id, pool=movie, meta=meta, **first.columns()
+            )
 
 
 @contextmanager

@@ -109,6 +109,14 @@ def test_blocks_hold_the_clips_that_are_read_whole(table, tmp_path):
     assert ids[0] == ids[1]
 
 
+def test_a_video_without_a_caption_takes_no_id(tmp_path):
+    table = CaptionTable(captions=str(write_csv(tmp_path / "t.csv", [("a.mkv", ""), ("a.mp4", "a man"), ("a.mkv", " ")])))
+    splits, _ = read_splits(table)
+    assert [(clip.id, clip.video_path) for clip in splits["test"]] == [("a", "a.mp4")]
+    cut(table, tmp_path / "w")
+    assert read_block(tmp_path / "w", 0) == splits["test"]
+
+
 def test_movies_stay_together_and_splits_apart(tmp_path):
     rows = [(f"{n}.mp4", f"a man sits {n}", f"m{n % 3}", "train" if n % 3 else "test") for n in range(60)]
     table = CaptionTable(

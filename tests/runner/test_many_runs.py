@@ -1,5 +1,6 @@
 """Several runs in one call: clips are decoded once, one failure loses nothing else, and wrong lists are refused."""
 
+import gc
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,6 +14,7 @@ import tiny_models
 import video_contrast
 from video_contrast.cli import main
 from video_contrast.errors import UsageError
+from video_contrast.runner.device import LOADED
 from video_contrast.runner.kinds.base import KINDS, ClipFrames, PairScorer, ScoreResult, kind
 
 
@@ -70,6 +72,16 @@ def test_clips_are_decoded_once_for_all_models_of_one_sampling(place: Path, tmp_
     assert [outcome.result.metrics for outcome in again if outcome.result] == [
         outcome.result.metrics for outcome in outcomes if outcome.result
     ]
+
+
+def test_a_model_is_gone_with_its_run(place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    gc.disable()  # what refers to itself stays
+    monkeypatch.setattr(gc, "collect", lambda: pytest.fail("a search of all objects"))
+    try:
+        outcomes = video_contrast.score_many([entry(place, "clip0")], output=tmp_path, progress=False)
+        assert outcomes[0].result is not None and not LOADED
+    finally:
+        gc.enable()
 
 
 def test_a_run_that_fails_does_not_lose_the_others(
