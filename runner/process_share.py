@@ -31,6 +31,8 @@ from video_contrast.runner.video_files import NOT_FOUND, VideoFiles, absent
 from video_contrast.runner.work_queue import WorkQueue
 from video_contrast.storage import RunFolder
 
+CHUNKS = 10_000  # of clips for a pair scorer, at most: each is told to all processes
+
 
 @dataclass
 class Run:
@@ -149,17 +151,23 @@ class Run:
         scored = PairResults(RunFolder(self.job.output).answers(self.space), self.processes.rank)
 
         clips = list(self.plan.views)
-        with self._dealt("videos", len(clips), len(clips), "clip") as (shares, done):
-            for numbers in shares:
-                chunks = ((number, clips[number]) for number in numbers)
-                score_pairs(model, chunks, pairing, scored, reader, done=done)
+        step = len(clips) // CHUNKS + 1
+        chunks = [clips[begin : begin + step] for begin in range(0, len(clips), step)]
+        with self._dealt("videos", len(chunks), len(clips), "clip") as (shares, done):
+            for share, numbers in enumerate(shares):
+                if share:  # of a process that ended: what it was answered is not asked again
+                    scored.refresh()
+                dealt = ((number, chunks[number]) for number in numbers)
+                score_pairs(model, dealt, pairing, scored, reader, done=done)
         scored.close()
         if not self.processes.first:
             return None
         scored.refresh()
+        requests = (request for clip in clips for request in pairing.of_clip(clip) if request.key in scored)
+        counted = {request.key: counts for request in requests if (counts := scored.get(request.key).counts)}
         total: Counter[str] = Counter()
-        for key in {request.key for clip in clips for request in pairing.of_clip(clip) if request.key in scored}:
-            total.update(scored.get(key).counts)
+        for counts in counted.values():
+            total.update(counts)
         self.model_counts = dict(total)
         return pair_tables(pairing, scored)
 

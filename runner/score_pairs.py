@@ -183,7 +183,7 @@ class Prefilter:
 
 def score_pairs(
     model: PairScorer,
-    chunks: Iterable[tuple[int, Clip]],
+    chunks: Iterable[tuple[int, Sequence[Clip]]],
     pairing: Pairing,
     results: PairResults,
     reader: ClipReader,
@@ -199,13 +199,17 @@ def score_pairs(
         reader: reads the clips; its counts say what was done.
         done: told of each number, once the results are kept.
     """
-    begun: deque[tuple[int, Clip]] = deque()
+    begun: deque[tuple[Clip, int | None]] = deque()  # with the number of its chunk, the last one of each
     requests_of = lru_cache(maxsize=64)(pairing.of_clip)  # asked for several times while a clip is read and scored
 
     def clips() -> Iterator[Clip]:
-        for chunk in chunks:
-            begun.append(chunk)
-            yield chunk[1]
+        for number, chunk in chunks:
+            for clip in chunk:
+                begun.append((clip, number if clip is chunk[-1] else None))
+                yield clip
+
+    def is_over(clip: Clip) -> bool:
+        return clip in counts.broken or all(request.key in results for request in requests_of(clip))
 
     def visuals_of(clip: Clip) -> tuple[Visual, ...]:
         return tuple(dict.fromkeys(request.visual for request in requests_of(clip) if request.key not in results))
@@ -232,10 +236,12 @@ def score_pairs(
                     if request.visual == view.visual and request.key not in results:
                         seen = None if view.visual.name == "blind" else frames
                         submit(request, view.numbers, partial(_score, model, prefilter, seen, request, counts=counts))
-            while begun and all(request.key in results for request in requests_of(begun[0][1])):
-                done(begun.popleft()[0])
-    for number, _ in begun:
-        done(number)
+            while begun and is_over(begun[0][0]):
+                if (number := begun.popleft()[1]) is not None:
+                    done(number)
+    for _, left in begun:
+        if left is not None:
+            done(left)
 
 
 Submit = Callable[[ScoreRequest, np.ndarray, Callable[[], ScoreResult]], None]

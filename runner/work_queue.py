@@ -27,7 +27,7 @@ class WorkQueue:
     processes: Processes
     name: str
     size: int
-    _counts: list[RunCounts] = field(default_factory=list)  # of a process alone
+    _counts: RunCounts = field(default_factory=RunCounts)  # of a process alone, added up
     _done: set[int] = field(default_factory=set)  # chunks of which is known that they are done
     _waiting_since: float = 0.0  # when all chunks had been dealt
 
@@ -49,7 +49,8 @@ class WorkQueue:
     def done(self, number: int, counts: RunCounts) -> None:
         """Says that a chunk is done, and what was counted meanwhile."""
         if self.processes.count == 1:
-            self._counts.append(counts)
+            self._counts.add(counts)
+            self._done.add(number)
             return
         self.processes.put(f"{self.name}/counts{number}", counts)
         self.processes.add(f"{self.name}/done", 1)
@@ -58,13 +59,13 @@ class WorkQueue:
     def n_done(self) -> int:
         """How many chunks are done, for a progress bar."""
         if self.processes.count == 1:
-            return len(self._counts)
+            return len(self._done)
         return min(self.size, self.processes.add(f"{self.name}/done", 0))
 
     def counts(self) -> Iterator[RunCounts]:
         """What was counted in all chunks, which must be done."""
         if self.processes.count == 1:
-            return iter(self._counts)
+            return iter([self._counts])
         return (self.processes.get(f"{self.name}/counts{number}") for number in range(self.size))
 
     def _dealt(self) -> Iterator[int]:

@@ -56,11 +56,12 @@ class CaptionRows:
         """
         rows = self.rows.execute(_SORTED, (self.splits[split],))
         for _, group in groupby(rows, key=lambda row: row[2]):
-            first: Span | None = None
+            first, pool = None, ""
             captions: list[str] = []
             for _, _, _, place, path, start, end, name, guessed, movie, texts in group:
                 span = Span(path, start, end, name, guessed=bool(guessed))
-                first = first or span
+                if first is None:
+                    first, pool = span, movie
                 if name is not None:
                     first.check_same(span, place)
                 elif span != first:
@@ -70,9 +71,9 @@ class CaptionRows:
                     )
                 captions += json.loads(texts)
             assert first is not None  # a group has a row
-            meta = {"movie": movie} if movie else {}
+            meta = {"movie": pool} if pool else {}
             yield CaptionedClip(
-                first.id, captions=tuple(captions), cluster=first.video_id, pool=movie, meta=meta, **first.columns()
+                first.id, captions=tuple(captions), cluster=first.video_id, pool=pool, meta=meta, **first.columns()
             )
 
 

@@ -110,7 +110,8 @@ def test_blocks_hold_the_clips_that_are_read_whole(table, tmp_path):
 
 
 def test_a_video_without_a_caption_takes_no_id(tmp_path):
-    table = CaptionTable(captions=str(write_csv(tmp_path / "t.csv", [("a.mkv", ""), ("a.mp4", "a man"), ("a.mkv", " ")])))
+    rows = [("a.mkv", ""), ("a.mp4", "a man"), ("a.mkv", " ")]
+    table = CaptionTable(captions=str(write_csv(tmp_path / "t.csv", rows)))
     splits, _ = read_splits(table)
     assert [(clip.id, clip.video_path) for clip in splits["test"]] == [("a", "a.mp4")]
     cut(table, tmp_path / "w")

@@ -6,15 +6,17 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+import numpy as np
 import pytest
 import runner_set
 import tiny_models
 from processes import launch, left_alone
 
 from video_contrast.errors import VideoContrastError
+from video_contrast.runner.kinds.base import ClipFrames
 
 pytestmark = [pytest.mark.processes, pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")]
 
@@ -27,7 +29,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place
 
 
-def one_is_killed(place: Path, rank: str, name: str) -> None:
+def one_is_killed(place: Path, rank: str, name: str, model: str = "", config: str | None = None) -> None:
     from accelerate import PartialState
 
     from video_contrast.runner import processes, score, work_queue
@@ -45,10 +47,24 @@ def one_is_killed(place: Path, rank: str, name: str) -> None:
         # with a chunk that is dealt to it and not done
         work_queue.WorkQueue.done = lambda self, *rest: os.kill(os.getpid(), signal.SIGKILL)  # type: ignore[method-assign,assignment]
     try:
-        score(str(place / "model"), place / "set", output=place / name, store=place / f"store-{name}",
+        score(model or str(place / "model"), place / "set", config, output=place / name, store=place / f"store-{name}",
               batch_size=2, accept="all", progress=False)  # fmt: skip
     except VideoContrastError as error:
         (place / f"said-{name}").write_text(str(error))
+
+
+def a_scorer_is_killed(place: Path, rank: str, name: str) -> None:
+    """Notes each call; the process of a rank dies with answers whose chunk is not done."""
+    from video_contrast.runner.kinds.base import PairScorer, ScoreResult, kind
+
+    class Noting(PairScorer):
+        def score(self, clip: ClipFrames | None, captions: Sequence[str], *, position: int = 0) -> ScoreResult:
+            with open(place / f"calls-{name}", "a") as calls:
+                calls.write(f"{position}\n")
+            return ScoreResult(np.arange(len(captions), dtype=float))
+
+    kind("noting", family="pair", summary="for this test", names=("noting",))(lambda source, settings: Noting())
+    one_is_killed(place, rank, name, model="noting", config="verb_mc")
 
 
 def one_never_comes(place: Path) -> None:
@@ -73,6 +89,15 @@ def test_the_chunks_of_a_killed_process_are_taken_by_the_others(place: Path) -> 
     assert codes == [0, -signal.SIGKILL]
     for file in ("metrics.json", "scores.parquet", "retrieval/retrieval/clean.npy"):
         assert (place / "killed" / file).read_bytes() == (place / "alone" / file).read_bytes()
+
+
+def test_what_a_killed_process_was_answered_is_not_asked_again(place: Path) -> None:
+    launch(1, a_scorer_is_killed, place, "", "answers")
+    assert left_alone(2, a_scorer_is_killed, place, "1", "killed-answers") == [0, -signal.SIGKILL]
+    alone, both = ((place / f"calls-{name}").read_text().split() for name in ("answers", "killed-answers"))
+    assert sorted(alone) == sorted(both)
+    for file in ("metrics.json", "scores.parquet"):
+        assert (place / "killed-answers" / file).read_bytes() == (place / "answers" / file).read_bytes()
 
 
 def test_without_the_first_process_the_others_end_with_one_sentence_and_the_command_goes_on(place: Path) -> None:
