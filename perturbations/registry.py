@@ -113,13 +113,7 @@ def video_perturbation(
 
     def register(function: Rule) -> Rule:
         VIDEO[name] = VideoSpec(
-            name,
-            category,
-            acts,
-            function,
-            version=version,
-            summary=_first_line(function),
-            profiles=profiles or {},
+            name, category, acts, function, version=version, summary=_first_line(function), profiles=profiles or {}
         )
         return function
 

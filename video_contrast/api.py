@@ -58,11 +58,7 @@ def load_dataset(name: str, config: str | None = None, split: str | None = None,
 
 @with_options
 def score(
-    model: str | Path,
-    dataset: str | Path,
-    config: str | Sequence[str] | None = None,
-    *,
-    request: ScoreOptions,
+    model: str | Path, dataset: str | Path, config: str | Sequence[str] | None = None, *, request: ScoreOptions
 ) -> RunResult:
     """Scores a model on configs of a set under conditions.
 
@@ -88,10 +84,7 @@ def score(
 
 @with_options
 def score_many(
-    runs: Sequence[GivenOptions],
-    *,
-    done: Callable[[RunOutcome], None] | None = None,
-    request: ScoreOptions,
+    runs: Sequence[GivenOptions], *, done: Callable[[RunOutcome], None] | None = None, request: ScoreOptions
 ) -> list[RunOutcome]:
     """Scores several models, or one in several ways; each clip is decoded once for all models of one sampling.
 

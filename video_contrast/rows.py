@@ -245,13 +245,7 @@ def retrieval_row(
 
 
 def edit_record(
-    old: str,
-    new: str,
-    start: int,
-    *,
-    generator: str,
-    antonym: bool = False,
-    scores: Mapping[str, float] | None = None,
+    old: str, new: str, start: int, *, generator: str, antonym: bool = False, scores: Mapping[str, float] | None = None
 ) -> EditRecord:
     """Returns the record of one edit.
 

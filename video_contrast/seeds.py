@@ -48,10 +48,7 @@ class Streams:
         key = digest(*parts)
         self._bits.state = {
             "bit_generator": "PCG64",
-            "state": {
-                "state": int.from_bytes(key[:16], "little"),
-                "inc": int.from_bytes(key[16:], "little") | 1,
-            },
+            "state": {"state": int.from_bytes(key[:16], "little"), "inc": int.from_bytes(key[16:], "little") | 1},
             "has_uint32": 0,
             "uinteger": 0,
         }

@@ -66,10 +66,7 @@ _WORN: dict[Gender, re.Pattern[str]] = {
         re.IGNORECASE,
     ),
 }
-_PRAISED: dict[Gender, frozenset[str]] = {
-    "female": words_of("praises_women"),
-    "male": words_of("praises_men"),
-}
+_PRAISED: dict[Gender, frozenset[str]] = {"female": words_of("praises_women"), "male": words_of("praises_men")}
 # Words that say the gender of a person once more, and roles of one gender.
 _SEX: dict[Gender, re.Pattern[str]] = {
     "female": re.compile(r"\b(?:females?|feminine)\b", re.IGNORECASE),

@@ -12,20 +12,6 @@ from video_contrast.perturbations.registry import text_perturbation
 from video_contrast.perturbations.text import tables
 from video_contrast.perturbations.text.words import rewritten
 
-# `paper` departs from the list where its swap is no English person word or not the commonest counterpart.
-_CORRECT = {"girl": "boy", "boy": "girl", "guy": "lady", "lady": "guy", "dude": "chick", "chick": "dude"}
-_CORRECT |= {"lord": "lady", "gentleman": "lady", "uncle": "aunt", "aunt": "uncle", "auntie": "uncle"}
-_CORRECT |= {"waiter": "waitress", "actor": "actress", "host": "hostess", "hero": "heroine", "god": "goddess"}
-_CORRECT |= {"salesman": "saleswoman", "saleswoman": "salesman", "cameraman": "camerawoman", "camerawoman": "cameraman"}
-_CORRECT |= {"waitress": "waiter", "actress": "actor", "hostess": "host", "heroine": "hero", "goddess": "god"}
-_CORRECT |= {"emasculate": "", "manned": "", "manhole": "", "manhandle": "", "womanned": "", "womanhole": ""}
-_CORRECT |= {"priest": "priestess", "chairman": "chairwoman", "chairwoman": "chairman", "policeman": "policewoman"}
-_CORRECT |= {"policewoman": "policeman", "landlord": "landlady", "landlady": "landlord", "maid": "", "seaman": ""}
-_CORRECT |= {"infantryman": "infantrywoman", "lumberjack": "", "letterman": "", "freshman": "", "manmade": ""}
-_CORRECT |= {"snowman": "snowwoman", "brunet": "brunette", "brunette": "brunet", "star": "", "starlet": ""}
-_CORRECT |= {"masculine": "feminine", "feminine": "masculine", "effeminate": ""}
-
-
 _TOKEN = re.compile(r"\S+")
 _PRONOUNS = ("he", "she", "his", "her", "hers", "him", "himself", "herself")
 
@@ -63,7 +49,8 @@ def counterparts(profile: str) -> dict[str, str]:
         for old, new in pairs:
             table.setdefault(old, new)
     if profile != "released":
-        table = {old: new for old, new in (table | _CORRECT).items() if new}
+        corrections = dict(line.split("=") for line in tables.lines("gender_corrections.txt"))
+        table = {old: new for old, new in (table | corrections).items() if new}
     singular = _PRONOUNS if profile == "released" else (*_PRONOUNS, *TITLES)
     plurals = {inflect(old, "NNS"): inflect(new, "NNS") for old, new in table.items() if old not in singular}
     return plurals | table

@@ -10,15 +10,8 @@ Importing this package fills the registry (`video_contrast.perturbations.registr
 
 from importlib import import_module
 
-# One file a line. The order is that of the registry, so this comes before the imports below, which load some of them.
-MODULES = (
-    "noise",
-    "blur",
-    "digital",
-    "codecs",
-    "temporal",
-    "camera",
-)
+# The order is that of the registry, so this comes before the imports below, which load some of them.
+MODULES = ("noise", "blur", "digital", "codecs", "temporal", "camera")
 for _module in MODULES:
     import_module(f"{__name__}.{_module}")
 

@@ -32,13 +32,7 @@ class ClipKey(TypedDict):
 
 
 def perturb_clip(
-    frames: Frames,
-    name: str,
-    severity: int,
-    *,
-    seed: int = 0,
-    profile: str = "paper",
-    **key: Unpack[ClipKey],
+    frames: Frames, name: str, severity: int, *, seed: int = 0, profile: str = "paper", **key: Unpack[ClipKey]
 ) -> Frames:
     """A perturbed clip.
 
@@ -139,13 +133,7 @@ def is_exact_on_device(name: str) -> bool:
 
 
 def index_map(
-    name: str,
-    length: int,
-    severity: int,
-    *,
-    seed: int = 0,
-    profile: str = "paper",
-    **key: Unpack[ClipKey],
+    name: str, length: int, severity: int, *, seed: int = 0, profile: str = "paper", **key: Unpack[ClipKey]
 ) -> npt.NDArray[np.int64]:
     """Which clean frame a temporal perturbation shows at each place of a clip of `length` frames.
 

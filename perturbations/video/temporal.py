@@ -61,10 +61,7 @@ def box_jumble(
 
 
 @video_perturbation(
-    "freeze",
-    category="Temporal",
-    acts="temporal",
-    profiles={"released": {"shares": (0.4, 0.2, 0.1, 0.05, 0.1)}},
+    "freeze", category="Temporal", acts="temporal", profiles={"released": {"shares": (0.4, 0.2, 0.1, 0.05, 0.1)}}
 )
 def freeze(
     length: int, severity: int, rng: np.random.Generator, shares: Sequence[float] = (0.4, 0.2, 0.1, 0.05, 0.025)

@@ -197,11 +197,7 @@ def _turning_map(height: int, width: int, degrees: float) -> npt.NDArray[np.int3
 
 
 def _resampled(
-    planes: Tensor,
-    down: tuple[float, float],
-    across: tuple[float, float],
-    *,
-    sizes: tuple[int, int] | None = None,
+    planes: Tensor, down: tuple[float, float], across: tuple[float, float], *, sizes: tuple[int, int] | None = None
 ) -> Tensor:
     """Rows and columns at `step * i + offset` of float[T, 3, H, W], bilinear, the edge repeated."""
     tall, wide = sizes or (planes.shape[2], planes.shape[3])

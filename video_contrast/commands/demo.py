@@ -30,10 +30,7 @@ SEVERITY = 3
 
 
 @command("demo", "video-contrast demo --output demo")
-def demo(
-    *,
-    output: Annotated[Path, "folder for the set, the runs, the table and the report"] = Path("demo"),
-) -> None:
+def demo(*, output: Annotated[Path, "folder for the set, the runs, the table and the report"] = Path("demo")) -> None:
     """Score three packaged models and two baselines on the shapes world, offline; print one table."""
     # Set before torch is imported: several threads in one tiny model cost more than they save.
     os.environ.setdefault("OMP_NUM_THREADS", "1")

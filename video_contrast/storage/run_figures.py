@@ -33,10 +33,7 @@ _COUNTS = {
     **dict.fromkeys(PAIR_SCORES, "groups"),
     "right_in_all_of_clip": "clips",
     "right_in_all_of_source": "sources",
-} | {
-    "random_option_accuracy": "random_option_n",
-    "accuracy_over_verbs": "verbs",
-}
+} | {"random_option_accuracy": "random_option_n", "accuracy_over_verbs": "verbs"}
 
 
 @dataclass(frozen=True)

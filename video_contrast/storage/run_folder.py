@@ -78,8 +78,7 @@ class RunFolder:
     def open(cls, path: str | Path) -> RunFolder:
         """Opens a finished run.
 
-        Raises:
-            UsageError: the folder holds none.
+        Raises UsageError: the folder holds none.
         """
         run = cls(Path(path).expanduser())
         absent = [name for name in FINISHED if not (run.path / name).is_file()]
@@ -130,8 +129,7 @@ class RunFolder:
     def evidence(self) -> Json:
         """The content of `evidence.json`; {} where there is none.
 
-        Raises:
-            VideoContrastError: it is damaged.
+        Raises VideoContrastError: it is damaged.
         """
         target = self.path / EVIDENCE
         content = read_json(target) if target.exists() else {}
@@ -147,8 +145,7 @@ class RunFolder:
     def conditions(self, config: str) -> list[str]:
         """The conditions under which a config was scored.
 
-        Raises:
-            UsageError: the run has no such config.
+        Raises UsageError: the run has no such config.
         """
         if config not in self.metrics["configs"]:
             raise unknown_name(f"config of {self.path}:", config, self.configs)
@@ -227,9 +224,7 @@ class RunFolder:
     def matrix(self, config: str, condition: str = CLEAN) -> SimilarityMatrix:
         """The similarities of a retrieval config under a condition, memory-mapped; of large ones the best alone.
 
-        Raises:
-            UsageError: there are none.
-            VideoContrastError: the file is damaged.
+        Raises UsageError: there are none; VideoContrastError: the file is damaged.
         """
         path = self._matrix_path(config, condition)
         if not self.has_matrix(config, condition):

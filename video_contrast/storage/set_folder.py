@@ -61,8 +61,7 @@ class SetFolder:
     def open(cls, path: str | Path, columns: TableColumns | None = None) -> SetFolder:
         """Opens the folder of a set; `columns` says what is what in tables made elsewhere, where the user does.
 
-        Raises:
-            UsageError: no such folder.
+        Raises UsageError: no such folder.
         """
         root = Path(path).expanduser()
         if root.is_file():
@@ -78,8 +77,7 @@ class SetFolder:
     def built(cls, path: str | Path) -> SetFolder:
         """Opens a set that has a record.
 
-        Raises:
-            UsageError: no such folder, or one without `set.json`.
+        Raises UsageError: no such folder, or one without `set.json`.
         """
         folder = cls.open(path)
         if not folder.is_built:
@@ -125,8 +123,7 @@ class SetFolder:
     def record(self) -> SetRecord:
         """The content of `set.json`.
 
-        Raises:
-            VideoContrastError: there is none, or it is damaged.
+        Raises VideoContrastError: there is none, or it is damaged.
         """
         return cast(SetRecord, read_json(self.path / RECORD))
 
@@ -146,8 +143,7 @@ class SetFolder:
     def configs(self) -> list[str]:
         """The configs by name, sorted (of a folder without record: as its card has them).
 
-        Raises:
-            VideoContrastError: a folder without record that the datasets library cannot read.
+        Raises VideoContrastError: a folder without record that the datasets library cannot read.
         """
         if self.is_built:
             return list(self.record["configs"])
@@ -161,8 +157,7 @@ class SetFolder:
     def splits(self, config: str) -> list[str]:
         """The splits of a config.
 
-        Raises:
-            UsageError: no such config.
+        Raises UsageError: no such config.
         """
         if self.is_built:
             configs = self.record["configs"]
@@ -201,9 +196,7 @@ class SetFolder:
     def rows(self, config: str, split: str) -> list[Row]:
         """The rows of a split, as they are on disk now.
 
-        Raises:
-            UsageError: the set has no such table.
-            VideoContrastError: a file is damaged.
+        Raises UsageError: the set has no such table; VideoContrastError: a file is damaged.
         """
         return list(self.streamed_rows(config, split))
 
@@ -243,8 +236,7 @@ class SetFolder:
     def choice_rows(self, config: str, split: str) -> list[MultipleChoiceRow]:
         """The rows of a multiple-choice config, or of pairs.
 
-        Raises:
-            UsageError: it is a retrieval config, or there is no such table.
+        Raises UsageError: it is a retrieval config, or there is no such table.
         """
         rows = self.rows(config, split)
         if rows and layout_of(rows[0]) == "retrieval":
@@ -254,8 +246,7 @@ class SetFolder:
     def retrieval_rows(self, config: str, split: str) -> list[RetrievalRow]:
         """The rows of a retrieval config.
 
-        Raises:
-            UsageError: it is a multiple-choice config, or there is no such table.
+        Raises UsageError: it is a multiple-choice config, or there is no such table.
         """
         rows = self.rows(config, split)
         if rows and layout_of(rows[0]) != "retrieval":
@@ -298,8 +289,7 @@ class SetFolder:
     def validate(self) -> dict[str, dict[str, int]]:
         """Checks every row of every table, and returns config -> split -> number of rows.
 
-        Raises:
-            VideoContrastError: names the config, the split, the row and the column that is wrong.
+        Raises VideoContrastError: names the config, the split, the row and the column that is wrong.
         """
         counts: dict[str, dict[str, int]] = {}
         for config, split in self.tables():

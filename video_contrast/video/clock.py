@@ -63,8 +63,7 @@ class VideoIndex:
     def span(self, start: float | None = None, end: float | None = None) -> tuple[int, int]:
         """First and one past the last frame shown at start <= time < end; see `sampling.span_frames`.
 
-        Raises:
-            BrokenVideo: `start` is past the end of the file, or `end` is not after it.
+        Raises BrokenVideo: `start` is past the end of the file, or `end` is not after it.
         """
         try:
             return span_frames(self.times, self.end, start, end)
@@ -112,8 +111,7 @@ class VideoIndex:
 def index_of(path: str | os.PathLike[str]) -> VideoIndex:
     """Returns the index of a file (cached by path, size and times of change).
 
-    Raises:
-        BrokenVideo: no such file, no video stream, not a video, or no frame in it.
+    Raises BrokenVideo: no such file, no video stream, not a video, or no frame in it.
     """
     known = state(regular(path))
     return (_index_of_small if known[0] <= _SMALL else _index_of_large)(os.fspath(path), known)

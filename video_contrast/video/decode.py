@@ -153,8 +153,7 @@ def read_video(
 def verify(path: str | os.PathLike[str]) -> VideoIndex:
     """Decodes every frame of a file without keeping any, and returns the file's index.
 
-    Raises:
-        DamagedVideo, BrokenVideo: as `decode` of all frames.
+    Raises DamagedVideo, BrokenVideo: as `decode` of all frames.
     """
     index, size = index_of(path), None
     if index.damage:

@@ -194,8 +194,7 @@ class EditedFootage:
 def footage_of(root: Path, clip: Clip) -> Footage | EditedFootage:
     """The footage of a clip.
 
-    Raises:
-        BrokenVideo: a file is missing or broken, or a span begins after its end.
+    Raises BrokenVideo: a file is missing or broken, or a span begins after its end.
     """
     if not clip.segments:
         index = index_of(resolve_under(root, clip.video_path))
@@ -237,8 +236,7 @@ def _mixture(picture: Picture, frames: dict[SourceFrame, npt.NDArray[np.uint8]])
 def upright_size(file: str) -> tuple[int, int]:
     """Returns the height and width of a file's pictures as they are shown: phones store them turned.
 
-    Raises:
-        BrokenVideo: the file cannot be read.
+    Raises BrokenVideo: the file cannot be read.
     """
     return _upright_size_of(file, state(regular(file)))
 

@@ -55,11 +55,7 @@ def span_frames(
 
 
 def sampled_frames(
-    times: npt.NDArray[np.float64],
-    end_of_last: float,
-    count: int,
-    policy: Policy = "uniform",
-    fps: float | None = None,
+    times: npt.NDArray[np.float64], end_of_last: float, count: int, policy: Policy = "uniform", fps: float | None = None
 ) -> npt.NDArray[np.int64]:
     """Which `count` frames of a clip are sampled, by the times at which they are shown.
 

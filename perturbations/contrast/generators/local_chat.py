@@ -34,12 +34,7 @@ class LocalChat:
     """
 
     def __init__(
-        self,
-        model: str,
-        *,
-        store: AnswerStore | None = None,
-        max_new_tokens: int = 200,
-        device: str = "auto",
+        self, model: str, *, store: AnswerStore | None = None, max_new_tokens: int = 200, device: str = "auto"
     ) -> None:
         from transformers import AutoModelForCausalLM, AutoTokenizer
 

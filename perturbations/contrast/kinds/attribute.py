@@ -5,62 +5,14 @@ from video_contrast.perturbations.contrast.kinds.contrast import is_amount, livi
 from video_contrast.perturbations.contrast.lexicon import Attribute, Lexicon
 from video_contrast.perturbations.english import Sentence
 from video_contrast.perturbations.english.forms import inflect
-
-# Adjectives of which only one can be true of a thing, and that a viewer tells apart; near synonyms share a group of the
-# lexicon. Of two sets, the first that holds an adjective and suits its noun counts.
 from video_contrast.perturbations.english.lexicon import words_of
+from video_contrast.perturbations.english.tables import lines
 
-_SETS = tuple(
-    frozenset(line.split())
-    for line in """\
-black blue brown gray green orange pink purple red white yellow
-blonde dark-haired red-haired gray-haired bald
-young old
-small big
-small large
-short long
-short tall
-fat skinny
-wooden metal plastic glass
-chopped grated mashed whole
-sliced grated mashed whole
-raw fried boiled grilled
-raw cooked
-open closed
-empty full
-empty crowded
-wet dry
-clean dirty
-new old
-modern old
-round square
-long-sleeved short-sleeved
-happy sad
-bright dark
-curly straight
-male female
-indoor outdoor
-older younger
-thin thick
-hot cold
-boiling cold
-smiling crying
-bearded clean-shaven
-striped plain
-tight loose
-deep shallow
-peeled unpeeled
-frozen boiling""".splitlines()
-)
+_PACKAGE = "video_contrast.perturbations.contrast.kinds"
+# Near synonyms share a group of the lexicon. Of two sets, the first that holds an adjective and suits its noun counts.
+_SETS = tuple(frozenset(line.split()) for line in lines(_PACKAGE, "attribute_sets.tsv"))
 _COLOURS = _SETS[0]
-# What one viewer calls this and another that.
-_NEAR = frozenset(
-    frozenset(pair.split())
-    for pair in (  # noqa: SIM905
-        "orange red,orange yellow,brown orange,pink purple,pink red,blue purple,gray white,black gray,brown red,"
-        "blue gray,brown gray,blue green,black blue,black brown,gray green,white yellow"
-    ).split(",")
-)
+_NEAR = frozenset(frozenset(line.split()) for line in lines(_PACKAGE, "attributes_alike.tsv"))
 _ANIMALS = frozenset(("black", "brown", "gray", "white"))
 _HAIR = frozenset(("black", "blonde", "brown", "gray", "red"))
 # Nouns that form one name with a colour: "white house", "green onion".

@@ -6,28 +6,15 @@ from video_contrast.perturbations.contrast.edit import Contrast
 from video_contrast.perturbations.contrast.kinds.contrast import replace_words, thing
 from video_contrast.perturbations.contrast.lexicon import Lexicon
 from video_contrast.perturbations.english import Sentence
-
-# (preposition, places): of each set only one is where something happens; "/" joins names that viewers mix up. The first
-# name stands in contrasts.
 from video_contrast.perturbations.english.lexicon import words_of
+from video_contrast.perturbations.english.tables import lines
 
 _SETS = tuple(
-    (preposition, tuple(tuple(names.strip().split("/")) for names in line.split(",")))
-    for preposition, line in (
-        ("in", "kitchen/restaurant, bedroom, bathroom, living room, classroom, office, gym, garage, church, hospital, "
-               "library, store/shop/supermarket, park/garden/yard/backyard, forest/wood/woods/jungle, field/meadow, "
-               "desert, street, parking lot, studio, car/van/truck/vehicle"),
-        ("in", "room, park/garden/yard, forest/wood/woods/jungle, field/meadow, desert, street, parking lot"),
-        ("in", "rain, snow, sunshine"),
-        ("in", "pool/swimming pool, ocean/sea, river/lake/stream"),
-        ("in", "oven, fridge/refrigerator/freezer, microwave"),
-        ("on", "stage, beach, street/road"),
-        ("on", "boat, beach, roof/rooftop"),
-        ("on", "couch/sofa, bed, bench, chair/stool, floor"),
-        ("at", "beach, park, zoo, playground, airport, school, restaurant, market"),
-        ("at", "wedding, concert, press conference, party"),
+    (preposition, tuple(tuple(names.split("/")) for names in places.split(", ")))
+    for preposition, places in (
+        line.split("\t") for line in lines("video_contrast.perturbations.contrast.kinds", "place_sets.tsv")
     )
-)  # fmt: skip
+)
 _FREE = ("rain", "pool", "oven")  # members of the sets that do not depend on what is done
 _IN_CAR = words_of("done_in_a_car")
 _COOL = frozenset("put place keep leave set store refrigerate let".split())  # also done with a fridge  # noqa: SIM905
