@@ -24,39 +24,20 @@ if TYPE_CHECKING:
     from video_contrast.perturbations import TextPerturbation, VideoPerturbation
     from video_contrast.storage import open_run, open_set
 
-# public name -> the module that holds it, imported at first use
-_LAZY = {
-    "build": "video_contrast.api",
-    "load_dataset": "video_contrast.api",
-    "checkpoint_path": "video_contrast.checkpoints",
-    "metric_path": "video_contrast.metrics.evaluate_modules",
-    "register": "video_contrast.metrics.evaluate_modules",
-    "TextPerturbation": "video_contrast.perturbations",
-    "VideoPerturbation": "video_contrast.perturbations",
-    "doctor": "video_contrast.api",
-    "score": "video_contrast.api",
-    "score_many": "video_contrast.api",
-    "open_run": "video_contrast.storage",
-    "open_set": "video_contrast.storage",
+# Modules, each imported at first use, with the public names that they hold.
+_MODULES = {
+    "video_contrast.api": ("build", "doctor", "load_dataset", "score", "score_many"),
+    "video_contrast.checkpoints": ("checkpoint_path",),
+    "video_contrast.metrics.evaluate_modules": ("metric_path", "register"),
+    "video_contrast.perturbations": ("TextPerturbation", "VideoPerturbation"),
+    "video_contrast.storage": ("open_run", "open_set"),
 }
-
+_LAZY = {name: module for module, names in _MODULES.items() for name in names}
 __all__ = [
-    "TextPerturbation",
-    "UsageError",
-    "VideoContrastError",
-    "VideoPerturbation",
-    "__version__",
-    "build",
-    "checkpoint_path",
-    "doctor",
-    "load_dataset",
-    "metric_path",
-    "open_run",
-    "open_set",
-    "register",
-    "score",
+    "TextPerturbation", "UsageError", "VideoContrastError", "VideoPerturbation", "__version__", "build",
+    "checkpoint_path", "doctor", "load_dataset", "metric_path", "open_run", "open_set", "register", "score",
     "score_many",
-]
+]  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:  # the types are those of the imports above

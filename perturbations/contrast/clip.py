@@ -12,17 +12,10 @@ from video_contrast.perturbations.english import Sentence
 from video_contrast.perturbations.english.tables import lines
 
 # Reasons that hold of most candidates everywhere: any other one tells more.
-_DULL = frozenset(
-    {
-        "same verb",
-        "says little",
-        "unit not known",
-        "of another kind",
-        "form not known",
-        "rare",
-        "another form or part of speech",
-    }
-)
+_DULL = frozenset((
+    "same verb", "says little", "unit not known", "of another kind", "form not known", "rare",
+    "another form or part of speech",
+))  # fmt: skip
 _WELL_KNOWN = 20  # videos that name a noun
 
 

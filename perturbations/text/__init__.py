@@ -13,22 +13,11 @@ from video_contrast.perturbations.registry import TEXT, text_spec
 from video_contrast.perturbations.text.apply import PROFILES, perturb_captions, shift
 from video_contrast.perturbations.text.checkpoints import how_to_get
 
-# One file a line. The order is that of the registry: the categories of the paper.
+# The order is that of the registry: the categories of the paper.
 MODULES = (
-    "added",
-    "bias",
-    "gender_swap",
-    "characters",
-    "prefix",
-    "negation",
-    "style",
-    "tense",
-    "embedding",
-    "masked",
-    "synonyms",
-    "translation",
-    "dropped",
-)
+    "added", "bias", "gender_swap", "characters", "prefix", "negation", "style", "tense", "embedding", "masked",
+    "synonyms", "translation", "dropped",
+)  # fmt: skip
 for _module in MODULES:
     import_module(f"{__name__}.{_module}")
 

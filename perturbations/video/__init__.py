@@ -17,22 +17,11 @@ for _module in MODULES:
 
 from video_contrast.perturbations.registry import VIDEO, video_spec  # noqa: E402
 from video_contrast.perturbations.video.clip import SEVERITIES, index_map, perturb_clip, perturb_frames  # noqa: E402
-from video_contrast.perturbations.video.condition import (  # noqa: E402
-    PAIR_SEVERITY,
-    PAIRS,
-    VideoCondition,
-)
+from video_contrast.perturbations.video.condition import PAIR_SEVERITY, PAIRS, VideoCondition  # noqa: E402
 
 NAMES = tuple(VIDEO)
 
 __all__ = [
-    "NAMES",
-    "PAIRS",
-    "PAIR_SEVERITY",
-    "SEVERITIES",
-    "VideoCondition",
-    "index_map",
-    "perturb_clip",
-    "perturb_frames",
+    "NAMES", "PAIRS", "PAIR_SEVERITY", "SEVERITIES", "VideoCondition", "index_map", "perturb_clip", "perturb_frames",
     "video_spec",
-]
+]  # fmt: skip

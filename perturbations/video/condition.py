@@ -5,8 +5,8 @@ that hold them. The result is what perturbing the whole clip and then sampling i
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Literal, Unpack
+from dataclasses import asdict, dataclass
+from typing import Literal, Unpack, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -55,10 +55,7 @@ class VideoCondition:
 
     def recipe(self) -> VideoRecipe:
         """Returns what a row's `video_perturbation` holds."""
-        return {
-            "name": self.name, "severity": self.severity, "profile": self.profile, "seed": self.seed,
-            "scope": self.scope, "order": self.order,
-        }  # fmt: skip
+        return cast(VideoRecipe, asdict(self))
 
     def sources(self, indices: npt.ArrayLike, length: int, **key: Unpack[ClipKey]) -> Indices:
         """The clean frames that must be decoded to show the frames `indices`, ascending and each once, int64[M].

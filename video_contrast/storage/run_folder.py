@@ -323,13 +323,7 @@ class RunFolder:
         if matrix.best is not None:
             with atomic_path(path.with_suffix(BEST)) as temporary, open(temporary, "wb") as handle:
                 np.savez(handle, **vars(matrix.best))
-        ids = {
-            "rows": list(matrix.rows),
-            "videos": list(matrix.videos),
-            "columns": list(matrix.columns),
-            "relevant": list(matrix.relevant),
-            "frames": [list(numbers) for numbers in matrix.frames],
-        }
+        ids = {name: list(getattr(matrix, name)) for name in ("rows", "videos", "columns", "relevant", "frames")}
         write_json(path.with_suffix(".json"), ids)
 
     def write_metrics(self, metrics: RunMetrics) -> None:

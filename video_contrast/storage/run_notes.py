@@ -84,16 +84,8 @@ _POLICIES = {
 }
 # Of a model's facts, those on which its figures depend most, as they are called in the record.
 _FACTS = (
-    "pooling",
-    "itm_aggregate",
-    "scoring",
-    "readout",
-    "norm",
-    "rotations",
-    "prompt_text",
-    "prompt_video",
-    "prompt",
-)
+    "pooling", "itm_aggregate", "scoring", "readout", "norm", "rotations", "prompt_text", "prompt_video", "prompt",
+)  # fmt: skip
 _LONGEST = 160  # characters of a prompt
 _UNSAID = {"rounding": "down"}  # of records that were written without it
 
