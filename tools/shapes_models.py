@@ -64,12 +64,9 @@ def xclip(words: Tokenizer, seed: int) -> TorchModel:
     from transformers import XCLIPConfig, XCLIPModel
 
     vision = _vision() | {
-        "num_frames": FRAMES,
-        "mit_hidden_size": PROJECTED,
-        "mit_intermediate_size": 384,
-        "mit_num_attention_heads": 4,
+        "num_frames": FRAMES, "mit_hidden_size": PROJECTED, "mit_intermediate_size": 384, "mit_num_attention_heads": 4,
         "mit_num_hidden_layers": 1,
-    }
+    }  # fmt: skip
     torch.manual_seed(seed)
     config = XCLIPConfig(
         text_config=_text(words),
@@ -126,28 +123,17 @@ def save(model: TorchModel, words: Tokenizer, folder: Path) -> None:
 
 def _text(words: Tokenizer) -> dict[str, int]:
     return {
-        "vocab_size": len(words),
-        "hidden_size": HIDDEN,
-        "intermediate_size": MLP,
-        "num_hidden_layers": 2,
-        "num_attention_heads": 4,
-        "max_position_embeddings": TEXT_LENGTH,
-        "bos_token_id": words.bos_token_id,
-        "eos_token_id": words.eos_token_id,
-        "pad_token_id": words.pad_token_id,
-    }
+        "vocab_size": len(words), "hidden_size": HIDDEN, "intermediate_size": MLP, "num_hidden_layers": 2,
+        "num_attention_heads": 4, "max_position_embeddings": TEXT_LENGTH, "bos_token_id": words.bos_token_id,
+        "eos_token_id": words.eos_token_id, "pad_token_id": words.pad_token_id,
+    }  # fmt: skip
 
 
 def _vision() -> dict[str, float]:
     return {
-        "hidden_size": HIDDEN,
-        "intermediate_size": MLP,
-        "num_hidden_layers": 2,
-        "num_attention_heads": 4,
-        "image_size": IMAGE,
-        "patch_size": PATCH,
-        "attention_dropout": 0.0,
-    }
+        "hidden_size": HIDDEN, "intermediate_size": MLP, "num_hidden_layers": 2, "num_attention_heads": 4,
+        "image_size": IMAGE, "patch_size": PATCH, "attention_dropout": 0.0,
+    }  # fmt: skip
 
 
 def embed_clips(model: TorchModel, clips: np.ndarray, *, unit: bool = True) -> torch.Tensor:

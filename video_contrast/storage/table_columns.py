@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from importlib.resources import files
 from typing import Annotated, Any, ClassVar, Literal
 
 from video_contrast.errors import UsageError, VideoContrastError
@@ -13,40 +14,20 @@ from video_contrast.errors import UsageError, VideoContrastError
 TableRow = dict[str, Any]  # of a table of any format: column -> value as the format has it (text, number, list, None)
 LabelIs = Literal["text", "letter", "place0", "place1"]
 
-# Names are compared in lower case, with blanks and hyphens as "_".
-_CANDIDATES = ("candidates", "options", "choices", "answers", "endings", "option", "answer_choices", "mc_options")
+# Role of a column -> the names that data sets give it, the likeliest first (`plain_name`).
+_ROLES = {
+    role: tuple(names.split())
+    for line in files(__package__).joinpath("column_names.tsv").read_text(encoding="utf-8").splitlines()
+    for role, _, names in [line.partition("\t")]
+    if not line.startswith("#")
+}
+_CANDIDATES, _LABEL = _ROLES.pop("candidates"), _ROLES.pop("label")
+_PAIRS = tuple(pair.split("/") for pair in _ROLES.pop("pairs"))  # columns of a true caption, and of its negatives
 _NUMBERED = (
     r"(?:ending|option|choice|candidate|answer|answer_choice|ans)_?(\d+)", r"a(\d+)",
     r"(?:option|choice|candidate|answer|answer_choice|opt)_?([a-z])", r"([a-z])",
 )  # fmt: skip
-# A true caption and its negatives in columns of their own.
-_PAIRS = (
-    ("caption", "counterfactual"), ("pos_cap", "neg_cap"), ("positive_text", "negative_text"), ("pos", "neg"),
-    ("caption", "neg_caption"), ("caption", "foils"), ("caption", "foil"), ("caption", "negative"),
-    ("positive", "negative"), ("label_caption", "negative_caption"), ("caption", "negative_caption"), ("true", "false"),
-)  # fmt: skip
-_LABEL = (
-    "label", "answer", "correct_choice", "correct_answer", "correct", "answer_idx", "answer_id",
-    "answer_index", "answer_label", "correct_option", "right_answer", "correct_idx", "correct_index",
-    "correct_answer_label", "ground_truth", "gt", "gt_answer", "gt_option", "answer_number", "answer_letter",
-    "answer_text", "answer_key", "answerkey", "ans", "target", "key", "truth",
-)  # fmt: skip
-_ID = ("id", "question_id", "item_id", "qid", "q_uid", "uid", "index", "data_id", "sample_id", "question_idx", "uuid")
-_VIDEO = ("video_path", "video", "video_file", "videopath", "video_filename", "video_name", "vid_name", "gif_name",
-          "file", "filename", "file_name", "image_file", "videoid", "video_id", "video_uid", "clip", "clip_id", "vid",
-          "vid_id", "clip_uid", "youtube_id", "q_uid", "data_id", "key")  # fmt: skip
-_CLUSTER = ("cluster", "source_video", "youtube_id", "youtube_key", "ytid", "videoid", "video_uid", "video_id", "video")
-_QUESTION = ("question", "query", "prompt", "q")
-_TASK = ("task", "task_type", "category", "question_type", "question_category", "task_name", "qtype", "type", "ability",
-         "dimension", "dim", "aspect", "area", "reasoning",
-         "subset", "domain")  # fmt: skip
 _TASKS = 100  # values of a column of tasks, at most
-_ROLES = {
-    "id": _ID, "video": _VIDEO, "cluster": _CLUSTER, "question": _QUESTION, "task": _TASK,
-    "start": ("start", "start_time", "start_sec", "clip_start", "begin"),
-    "end": ("end", "end_time", "end_sec", "clip_end"),
-    "span": ("ts", "span", "time_span"),
-}  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
