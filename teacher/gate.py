@@ -1,7 +1,7 @@
 """Before and after: every figure of two models on the same items, with intervals and paired tests; what fell."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, NotRequired, TypedDict, TypeVar, cast
+from typing import TYPE_CHECKING, Any
 
 from video_contrast.errors import UsageError, VideoContrastError
 
@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from video_contrast.teacher.evaluation import Hits
 
 ROUNDING = 1e-9  # of a difference of two shares
+FigureRow = dict[str, Any]  # of `paired_rows`; those of `reports.compare` lack the intervals of each model alone
 
 
 class FallenFigures(VideoContrastError):
@@ -17,58 +18,26 @@ class FallenFigures(VideoContrastError):
     exit_code = 3
 
 
-class ComparedFigure(TypedDict):
-    """What the gate reads of a row, here and of `reports.compare`."""
-
-    config: str
-    figure: str
-    difference: float  # after less before
-
-
-Row = TypeVar("Row", bound=ComparedFigure)
-
-
-class FigureRow(TypedDict):
-    """One figure of two models, with 95 % intervals; None below five videos.
-
-    The rows of `reports.compare` have these columns too, but for the intervals of each model alone.
-    """
-
-    config: str  # what it was measured on
-    figure: str
-    first: float  # before
-    first_low: NotRequired[float | None]
-    first_high: NotRequired[float | None]
-    second: float  # after
-    second_low: NotRequired[float | None]
-    second_high: NotRequired[float | None]
-    difference: float
-    low: float | None
-    high: float | None
-    p_value: float | None  # sign flips of videos
-    p_holm: NotRequired[float]  # over the rows that have a p-value
-    n: int
-    n_clusters: int  # videos
-
-
 def paired_rows(
     before: "Mapping[str, Hits]", after: "Mapping[str, Hits]", where: str, *, seed: int = 0
 ) -> list[FigureRow]:
-    """Returns one row a figure.
+    """Returns one row a figure; its intervals are of 95 %, and None below five videos.
 
-    `before, after`: figure -> hits, of the same items. `seed`: of the signs that the test draws where it cannot be
-    exact.
+    Keys: `config` (what it was measured on), `figure`, `first` and `second` (before and after) with `_low` and `_high`;
+    `difference` (after less before) with `low`, `high` and `p_value` (sign flips of videos; `p_holm` over the rows that
+    have one); `n`, `n_clusters` (videos). `before, after`: figure -> hits, of the same items. `seed`: of the signs that
+    the test draws where it cannot be exact.
     """
     from video_contrast.metrics import holm, interval_keys, paired_difference, share_interval
 
     rows: list[FigureRow] = []
     for name, hits in after.items():
         paired = paired_difference(before[name].values, hits.values, hits.clusters, seed=seed)
-        row = {"config": where, "figure": name} | {k: v for k, v in paired.items() if k != "standard_error"}
+        row: FigureRow = {"config": where, "figure": name} | {k: v for k, v in paired.items() if k != "standard_error"}
         for side, values in (("first", before[name].values), ("second", hits.values)):
             share = share_interval(values, hits.clusters)
             row |= {side: float(share.estimate), **interval_keys(side, share)}
-        rows.append(cast(FigureRow, row))
+        rows.append(row)
     p_values = {n: p for n, row in enumerate(rows) if (p := row["p_value"]) is not None}
     for n, p in zip(p_values, holm(list(p_values.values())) if p_values else [], strict=True):
         rows[n]["p_holm"] = float(p)
@@ -81,12 +50,12 @@ def check_tolerance(tolerance: float | None) -> None:
         raise UsageError(f"--tolerance must be a share from 0 to 1, not {tolerance}")
 
 
-def fallen(rows: Sequence[Row], tolerance: float) -> list[Row]:
+def fallen(rows: Sequence[Mapping[str, Any]], tolerance: float) -> list[Mapping[str, Any]]:
     """The figures that fell by more than the tolerance: an estimate, whatever its test says."""
     return [row for row in rows if row["difference"] < -tolerance - ROUNDING]
 
 
-def check_fallen(rows: Sequence[Row], tolerance: float) -> None:
+def check_fallen(rows: Sequence[Mapping[str, Any]], tolerance: float) -> None:
     """Ends a command with exit code 3 where figures fell.
 
     Raises FallenFigures: some fell by more than the tolerance; each is named.
@@ -96,7 +65,7 @@ def check_fallen(rows: Sequence[Row], tolerance: float) -> None:
         raise FallenFigures(f"{len(lost)} of {len(rows)} figures fell by more than {tolerance:g}: {named}")
 
 
-def _name(row: ComparedFigure) -> str:
+def _name(row: Mapping[str, Any]) -> str:
     condition = row.get("condition")
     return f"{row['config']} {row['figure']}" + ("" if condition in (None, "clean") else f" ({condition})")
 

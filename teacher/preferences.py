@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple, NotRequired, TypedDict
+from typing import Annotated, Any, Literal, NamedTuple
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -25,7 +25,7 @@ from video_contrast.seeds import digest, stream
 from video_contrast.storage import SetFolder
 from video_contrast.video import BrokenVideo, Clip, UnseenEdit, footage_of
 
-Message = dict[str, str]  # role, content
+Row = dict[str, Any]  # of the folder, whose columns `_write` declares
 NOT_CONTRASTS = ("true", "random")
 RECORD = "preferences.json"
 TRL = (1, 16)  # the first version that this was tested with
@@ -38,24 +38,6 @@ class Preference(NamedTuple):
     chosen: str
     rejected: str
     kind: str  # of contrast
-
-
-class PreferenceClip(TypedDict):
-    """The frames of a clip, and its path."""
-
-    images: list[dict[str, str | None]]
-    videos: list[str]
-
-
-class PreferenceRow(PreferenceClip):
-    """A line of the folder: `chosen` and `rejected` of a pair, `solution` of a question."""
-
-    id: str
-    kind: str
-    prompt: list[Message]
-    chosen: NotRequired[list[Message]]
-    rejected: NotRequired[list[Message]]
-    solution: NotRequired[str]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,7 +89,7 @@ def export_preferences(dataset: str | Path, *, request: PreferenceOptions) -> di
     folder = SetFolder.open(dataset)
     root = Path(request.video_root or folder.video_root)
     counts: Counter[str] = Counter()
-    rows: list[PreferenceRow] = []
+    rows: list[Row] = []
     exported: Counter[int] = Counter()  # items by number of candidates
     unreadable: dict[str, str] = {}
     for config in _configs(folder, request):
@@ -257,9 +239,9 @@ def _letters(
         yield Preference(prompt, LETTERS[place], LETTERS[order.index(n)], row["kinds"][n])
 
 
-def _row(row_id: str, preference: Preference, clip: PreferenceClip, request: PreferenceOptions) -> PreferenceRow:
+def _row(row_id: str, preference: Preference, clip: Row, request: PreferenceOptions) -> Row:
     prompt = [{"role": "user", "content": preference.prompt}]
-    row: PreferenceRow = {"id": row_id, "kind": preference.kind, "prompt": prompt, **clip}
+    row: Row = {"id": row_id, "kind": preference.kind, "prompt": prompt, **clip}
     if request.format_ == "grpo":
         row["solution"] = preference.chosen
     else:
@@ -268,7 +250,7 @@ def _row(row_id: str, preference: Preference, clip: PreferenceClip, request: Pre
     return row
 
 
-def _clip_columns(row: MultipleChoiceRow, root: Path, request: PreferenceOptions) -> PreferenceClip:
+def _clip_columns(row: MultipleChoiceRow, root: Path, request: PreferenceOptions) -> Row:
     """The clip's path and its frames, written once a clip as the runner samples them."""
     from PIL import Image
 
@@ -286,7 +268,7 @@ def _clip_columns(row: MultipleChoiceRow, root: Path, request: PreferenceOptions
     return {"images": images, "videos": [str(resolve_under(root, part)) for part in clip.paths]}
 
 
-def _write(rows: Sequence[PreferenceRow], request: PreferenceOptions, source: str) -> None:
+def _write(rows: Sequence[Row], request: PreferenceOptions, source: str) -> None:
     import datasets
 
     message = [{"role": datasets.Value("string"), "content": datasets.Value("string")}]
