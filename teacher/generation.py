@@ -15,7 +15,7 @@ from functools import partial
 from itertools import count, islice
 from math import ceil
 from pathlib import Path
-from typing import TYPE_CHECKING, Required, TypedDict
+from typing import TYPE_CHECKING, Any
 
 from video_contrast.addresses import is_remote, state_of
 from video_contrast.chat_model import Answer, Conversation
@@ -60,22 +60,6 @@ class Estimate:
         )
 
 
-GenerateResult = TypedDict(
-    "GenerateResult",
-    {
-        "estimate": Required[Estimate | None],  # None without a chat model
-        "captions": int,
-        "negatives": int,
-        "captions with none": int,
-        "rejected": int,
-        "reasons": dict[str, int],  # reason -> rejected candidates
-        "cost": dict[str, int],  # of a chat model: see `chat_model.Cost`
-        "failures": dict[str, str],  # address -> why, of endpoints that were left out
-    },
-    total=False,
-)
-
-
 class _Listener:
     """Takes the place of a chat model, answers nothing, and remembers what would have been asked."""
 
@@ -93,11 +77,13 @@ class _Listener:
 
 
 @with_options
-def generate(dataset: str | Path, *, request: GenerateOptions, say: Callable[[str], None] = print) -> GenerateResult:
+def generate(dataset: str | Path, *, request: GenerateOptions, say: Callable[[str], None] = print) -> dict[str, Any]:
     """Writes a set of training captions, each with its negatives, and `rejected.jsonl` beside it.
 
-    Returns the estimate, and after the run the counts (see `GenerateResult`); the estimate alone where jobs of Slurm
-    were submitted. `dataset`: folder of a set with captions, or its address. `say`: told what it will cost. Raises
+    Returns `estimate` (`Estimate`; None without a chat model), and after the run `captions`, `negatives`, `captions
+    with none`, `rejected` and the `reasons` (with their numbers), of a chat model its `cost` (`chat_model.Cost`) and
+    the `failures` (address -> why) of endpoints that were left out; the estimate alone where jobs of Slurm were
+    submitted. `dataset`: folder of a set with captions, or its address. `say`: told what it will cost. Raises
     UsageError: options that do not go together, or several processes; VideoContrastError: a model cannot be had, the
     endpoints failed (what came is stored), or no negative is probable enough.
     """
@@ -124,7 +110,7 @@ def generate(dataset: str | Path, *, request: GenerateOptions, say: Callable[[st
         SetDraft(request.output, BUILDER)  # a folder that cannot take the set is refused before the work
     settings = recipe.record() | {name: getattr(request, name) for name in ("config", "split", "limit", "structured")}
     states = (state_of(f"{dataset}/{files}") for files in (f"{request.config}/*", "*"))
-    result: GenerateResult = {"estimate": estimate}
+    result: dict[str, Any] = {"estimate": estimate}
     key = digest(__version__, json.dumps(settings, sort_keys=True), str(dataset), *states).hex()
     if build_blocks(source, request.output, key):
         record = SetFolder.record_at(request.output)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from video_contrast.errors import UsageError
 from video_contrast.files import write_json
@@ -21,37 +21,21 @@ from video_contrast.seeds import digest
 from video_contrast.storage import SetFolder
 from video_contrast.teacher.batches import groups_of
 from video_contrast.teacher.checkpoint import adapted, frames_of, load_checkpoint
-from video_contrast.teacher.gate import FigureRow, paired_rows
+from video_contrast.teacher.gate import paired_rows
 from video_contrast.teacher.material import prepare
 from video_contrast.teacher.needed_models import check_encoder, check_generator, content, is_stored
 from video_contrast.teacher.negative_recipe import NegativeRecipe
 from video_contrast.teacher.options import TeachOptions
 from video_contrast.teacher.saving import RunIdentity, drop_broken, plot_curves, same_run
 from video_contrast.teacher.splits import SplitRows, read_splits
-from video_contrast.teacher.training import TrainedSteps, train
+from video_contrast.teacher.training import train
 
 STEP = timedelta(hours=1)  # processes wait so long for the slowest of them in a step, a validation or a save
 NO_ROOM = (
     "out of memory: give a smaller --batch-size, --gradient-checkpointing, --freeze vision or --dtype bfloat16, and "
     "another --output"
 )
-
-
-class LearntResult(TrainedSteps):
-    """What `result.json` says of a training."""
-
-    negatives: dict[str, dict[str, int]]  # split -> counts (see `negatives`)
-    missing: int  # clips that could not be read
-    unread: dict[str, str]  # their ids, each with the reason
-    validation: list[FigureRow]  # each figure on the validation clips before and after
-
-
-class TeachResult(LearntResult):
-    """What `teach` returns."""
-
-    model: str  # the folder: a checkpoint, or adapters
-    encoded: dict[str, int]  # clips and captions that a frozen tower encoded now
-    main: bool  # whether this is the first process
+TeachResult = dict[str, Any]  # of `teach`
 
 
 @with_options
@@ -74,7 +58,12 @@ def teach(
         stop_after: stop after so many steps as if killed there.
 
     Returns:
-        How the training went, and what the model does on the validation clips before and after (`TeachResult`).
+        How the training went, as `result.json` says it: `step` (the last one) of `total`, `best_step` (whose weights
+        the model has) with `best_loss` and `best_accuracy` of the validation there, `stopped_early`, `finished`;
+        `negatives` (split -> counts), `missing` and `unread` (clips that could not be read, and their ids, each with
+        the reason); `validation`: each figure on the validation clips before and after (`gate.paired_rows`). Beside it
+        `model` (the folder: a checkpoint, or adapters), `encoded` (clips and captions that a frozen tower encoded now)
+        and `main` (whether this is the first process).
 
     Raises:
         UsageError: options that do not go together, a model or set that cannot be trained with them, or an output
@@ -127,7 +116,7 @@ def teach(
                 net, material.splits, options=request, output=output, report_to=request.report_to,
                 stop_after=stop_after, progress=show,
             )  # fmt: skip
-        result: LearntResult = {
+        result = {
             **steps,
             "negatives": material.counts,
             "missing": len(material.unread),

@@ -1,7 +1,7 @@
 """A training from its options to its best weights: the model's temperature, the library's arguments, when it ends."""
 
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import Any
 
 import numpy as np
 import torch
@@ -21,18 +21,6 @@ from video_contrast.untyped import TorchModel
 LARGEST_SCALE = float(np.log(100))  # CLIP (arXiv:2103.00020, 2.5): logits are scaled by at most 100
 
 
-class TrainedSteps(TypedDict):
-    """How a training went."""
-
-    step: int  # the last one
-    best_step: int  # whose weights the model has
-    best_loss: float | None  # of the validation there
-    best_accuracy: float
-    total: int  # steps, where it does not stop early
-    stopped_early: bool
-    finished: bool
-
-
 def train(
     model: TorchModel,
     splits: TrainingData,
@@ -42,7 +30,7 @@ def train(
     report_to: str = "none",
     stop_after: int | None = None,
     progress: bool = True,
-) -> tuple[TrainedSteps, Measured, Measured]:
+) -> tuple[dict[str, Any], Measured, Measured]:
     """Fine-tunes a dual encoder or X-CLIP in place, which gets the weights of its best validation: accuracy, then loss.
 
     Returns how it went, and what the model does on the validation clips before and after. `output`: the run's folder:
@@ -81,7 +69,7 @@ def train(
     trainer.accelerator.wait_for_everyone()
     best = next((point for point in saving.curves(state) if point["step"] == state.best_global_step), {})
     early = bool(options.patience) and _stale(state, trainer) >= options.patience and state.global_step < total
-    result: TrainedSteps = {
+    result = {
         "step": state.global_step,
         "best_step": state.best_global_step or 0,
         "best_loss": best.get("validation_loss"),
