@@ -1,32 +1,19 @@
 """Two models, or two conditions, on the same items: the difference, its interval and its p-value."""
 
 from collections.abc import Hashable, Mapping
-from typing import TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
 
 from video_contrast.metrics.bootstrap import cluster_bootstrap
-from video_contrast.metrics.checks import Values, choices, cluster_codes, vector
+from video_contrast.metrics.checks import Figures, Values, choices, cluster_codes, vector
 from video_contrast.metrics.interval import cluster_error, difference_interval, interval_keys, share_interval
 from video_contrast.metrics.rank_figures import Numbers
 from video_contrast.metrics.ranks import choice_ranks, exact_mean
 from video_contrast.metrics.significance import mcnemar, sign_flip
 
 
-class PairedDifference(TypedDict):
-    """What `paired_difference` returns."""
-
-    difference: float
-    low: float | None  # None below five clusters
-    high: float | None
-    standard_error: float | None  # cluster-robust; None with one cluster
-    p_value: float | None  # two-sided; None with one cluster
-    n_clusters: int
-    n: int
-
-
-def paired_difference(first: Values, second: Values, clusters: Values = None, *, seed: int = 0) -> PairedDifference:
+def paired_difference(first: Values, second: Values, clusters: Values = None, *, seed: int = 0) -> Figures:
     """The mean of `second` less that of `first`, with its interval and the p-value of a sign-flip test.
 
     Args:

@@ -2,35 +2,20 @@
 
 from collections import Counter
 from collections.abc import Hashable, Sequence
-from typing import NotRequired, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
 
 from video_contrast.metrics.bootstrap import OfMeans, cluster_bootstrap
-from video_contrast.metrics.checks import Values, as_array, cluster_codes, listed
+from video_contrast.metrics.checks import Figures, Values, as_array, cluster_codes, listed
 from video_contrast.metrics.interval import interval_keys, share_interval
 
 Votes = Sequence[Sequence[Hashable | None]]
 
 
-class MajorityVote(TypedDict):
-    """What `majority_vote` returns."""
-
-    majority: list[Hashable | None]  # an answer an item; None on a tie for the most votes
-    n_ties: int
-    n: int
-    accuracy: NotRequired[float]  # a tie between m answers counts 1/m if the true one is among them
-    accuracy_low: NotRequired[float | None]
-    accuracy_high: NotRequired[float | None]
-    individual_accuracy: NotRequired[float]  # of single votes
-    individual_accuracy_low: NotRequired[float | None]
-    individual_accuracy_high: NotRequired[float | None]
-
-
 def majority_vote(
     votes: Votes, labels: Sequence[Hashable] | None = None, *, clusters: Values = None, interval: bool = False
-) -> MajorityVote:
+) -> Figures:
     """The answer that most annotators of each item gave, and its accuracy.
 
     Args:
@@ -40,7 +25,9 @@ def majority_vote(
         interval: add 95 % intervals of both accuracies (`share_interval`).
 
     Returns:
-        The answers; with labels their accuracy and that of single votes.
+        `majority` (`[n]`, None on a tie for the most votes), `n_ties`, `n`; with labels `accuracy` (a tie between m
+        answers counts 1/m if the true one is among them) and `individual_accuracy` (of single votes); with interval
+        `<key>_low` and `<key>_high` of both.
 
     Raises:
         ValueError: no items, an item without votes, not one label an item, a label that is missing; the message names
@@ -59,7 +46,7 @@ def majority_vote(
         if None in labels:
             raise ValueError(f"labels: item {labels.index(None)} has none")
     modes = [[answer for answer, n in counts.items() if n == max(counts.values())] for counts in counted]
-    result: MajorityVote = {
+    result: Figures = {
         "majority": [mode[0] if len(mode) == 1 else None for mode in modes],
         "n_ties": sum(len(mode) > 1 for mode in modes),
         "n": len(counted),
@@ -70,10 +57,10 @@ def majority_vote(
         result["accuracy"] = sum(right) / len(right)
         result["individual_accuracy"] = sum(hits for _, hits in single) / sum(total for total, _ in single)
         if interval:
-            result["accuracy_low"], result["accuracy_high"] = share_interval(right, clusters).bounds
             totals, hits = np.array(single, np.float64).T
             individual = share_interval(hits / totals, clusters, weights=totals)
-            result["individual_accuracy_low"], result["individual_accuracy_high"] = individual.bounds
+            result |= interval_keys("accuracy", share_interval(right, clusters))
+            result |= interval_keys("individual_accuracy", individual)
     return result
 
 
