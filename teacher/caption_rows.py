@@ -41,15 +41,6 @@ class GeneratedCaption(TypedDict):
     kinds: list[str]  # one an edit
 
 
-class RejectedCandidate(TypedDict):
-    """A line of `rejected.jsonl`."""
-
-    caption: str
-    text: str
-    reason: str  # of a rule, or what is wrong with an answer
-    probability: float | None  # by the judge, where no rule rejected it
-
-
 def items_of(
     captions: Sequence[GeneratedCaption], clips: Mapping[str, RetrievalRow], seed: int
 ) -> Iterator[MultipleChoiceRow]:

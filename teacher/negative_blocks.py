@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from video_contrast.addresses import is_remote, open_binary, write_bytes
 from video_contrast.builders.assembly.kind_contrasts import KindContrasts
@@ -30,7 +30,7 @@ from video_contrast.rows import RetrievalRow, Row, retrieval_row
 from video_contrast.storage import SetFolder
 from video_contrast.storage.set_records import Facts
 from video_contrast.storage.table_file import parquet_rows
-from video_contrast.teacher.caption_rows import GeneratedCaption, RejectedCandidate, items_of
+from video_contrast.teacher.caption_rows import GeneratedCaption, items_of
 from video_contrast.teacher.negative_recipe import NegativeRecipe
 from video_contrast.teacher.negatives import attempts_of, edits_of, why_none
 
@@ -134,14 +134,14 @@ class NegativeBlocks(BlockSource):
 
     def _made(
         self, rows: Sequence[RetrievalRow], folder: str, number: int
-    ) -> tuple[list[GeneratedCaption], list[RejectedCandidate]]:
-        """The edits of some clips' captions, and what was rejected."""
+    ) -> tuple[list[GeneratedCaption], list[dict[str, Any]]]:
+        """The edits of some clips' captions, and lines of `rejected.jsonl` (caption, text, reason, probability)."""
         attempts = attempts_of(rows)
         captions: list[GeneratedCaption] = [
             {"id": attempt.clip.id, "number": attempt.index, "caption": attempt.caption, "edits": [], "kinds": []}
             for attempt in attempts
         ]
-        rejected: dict[str, RejectedCandidate] = {}
+        rejected: dict[str, dict[str, Any]] = {}
         with parse_cache():
             for source, count in self._sources_of(folder, number):
                 for caption, edits in zip(captions, edits_of(source, attempts, count), strict=True):
@@ -150,7 +150,7 @@ class NegativeBlocks(BlockSource):
                 if isinstance(source, WordEdits):
                     reasons = [RejectedEdit(text, why, _rule(why)) for text, why in source.explained.items()]
                     for entry in (*source.rejected, *reasons):
-                        rejected.setdefault(json.dumps(entry), cast(RejectedCandidate, entry._asdict()))
+                        rejected.setdefault(json.dumps(entry), entry._asdict())
         return captions, list(rejected.values())
 
     def _sources_of(self, folder: str, number: int) -> list[tuple[WordEdits | KindContrasts, int]]:

@@ -26,7 +26,7 @@ from video_contrast.teacher.material import prepare
 from video_contrast.teacher.needed_models import check_encoder, check_generator, content, is_stored
 from video_contrast.teacher.negative_recipe import NegativeRecipe
 from video_contrast.teacher.options import TeachOptions
-from video_contrast.teacher.saving import RunIdentity, drop_broken, plot_curves, same_run
+from video_contrast.teacher.saving import drop_broken, plot_curves, same_run
 from video_contrast.teacher.splits import SplitRows, read_splits
 from video_contrast.teacher.training import train
 
@@ -91,7 +91,7 @@ def teach(
         checkpoint = load_checkpoint(model)
         net = checkpoint.net
         frames = frames_of(net, request.frames)
-        identity: RunIdentity = {
+        identity: dict[str, Any] = {
             "settings": request.record(),
             "identity": _identity(request, recipe, rows, revision=checkpoint.revision, frames=frames),
             "processes": here.count,

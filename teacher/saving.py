@@ -2,9 +2,9 @@
 
 import csv
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING, Any
 
 from video_contrast.errors import UsageError
 from video_contrast.files import atomic_path, read_json, write_json
@@ -13,14 +13,6 @@ if TYPE_CHECKING:
     from transformers import TrainerState
 
 WHOLE = "whole.json"
-
-
-class RunIdentity(TypedDict):
-    """What a run depends on, as `settings.json` keeps it."""
-
-    settings: dict[str, object]  # the options of the training
-    identity: dict[str, object]  # its checkpoint, captions and negatives
-    processes: int
 
 
 def mark_whole(folder: Path) -> None:
@@ -50,16 +42,18 @@ def step_of(folder: Path) -> int:
     return int(folder.name.rpartition("-")[2])
 
 
-def same_run(output: Path, identity: RunIdentity) -> None:
+def same_run(output: Path, identity: Mapping[str, Any]) -> None:
     """Records what a run depends on; where the folder holds a saved state, compares it with what that depended on.
 
-    Raises UsageError: the folder holds a run with other settings; the message names each.
+    `identity`: as `settings.json` keeps it: `settings` (the options of the training), `identity` (its checkpoint,
+    captions and negatives) and `processes`. Raises UsageError: the folder holds a run with other settings; the message
+    names each.
     """
     path = output / "settings.json"
     if newest(output) is None:
         write_json(path, identity)
         return
-    former: RunIdentity = read_json(path)
+    former = read_json(path)
     other = [
         f"{key} ({before.get(key)!r} then, {value!r} now)"
         for before, now in ((former["settings"], identity["settings"]), (former["identity"], identity["identity"]))
