@@ -8,8 +8,6 @@ import numpy as np
 
 from video_contrast.metrics.checks import Argument, Values, listed, refuse_large_integers
 
-ROBUSTNESS_PAPER = "Schiappa et al. (2022): Robustness Analysis of Video-Language Models. NeurIPS."
-
 Column = str | Sequence["Column"]  # "float64"; ["float64"]: a list of them
 
 

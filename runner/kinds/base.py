@@ -305,15 +305,6 @@ class KindOption:
     numeric: bool = True  # whether a run's numbers depend on it
 
 
-def kind_options(declared: type) -> tuple[KindOption, ...]:
-    """The options that a dataclass declares (see `video_contrast.options`); its `NOT_NUMERIC` change no number."""
-    without_effect = getattr(declared, "NOT_NUMERIC", ())
-    return tuple(
-        KindOption(name, type(o.default), o.default, o.help, choices=o.choices, numeric=name not in without_effect)
-        for name, o in options_of(declared).items()
-    )
-
-
 @dataclass(frozen=True)
 class Work:
     """How much a run asks of a model."""
@@ -364,6 +355,15 @@ class Kind:
 KINDS: dict[str, Kind] = {}
 
 
+def _declared(options: type) -> tuple[KindOption, ...]:
+    """The options that a dataclass declares (see `video_contrast.options`); its `NOT_NUMERIC` change no number."""
+    without_effect = getattr(options, "NOT_NUMERIC", ())
+    return tuple(
+        KindOption(name, type(o.default), o.default, o.help, choices=o.choices, numeric=name not in without_effect)
+        for name, o in options_of(options).items()
+    )
+
+
 def kind(name: str, *, family: Family, summary: str, **facts: Any) -> Callable[[Loader], Loader]:  # fields of `Kind`
     """Registers a loader as the kind `name`.
 
@@ -371,8 +371,11 @@ def kind(name: str, *, family: Family, summary: str, **facts: Any) -> Callable[[
         name: for `--kind`.
         family: what the loader returns.
         summary: one line for `list models`.
-        facts: the other fields of `Kind`.
+        facts: the other fields of `Kind`; `options` may be a dataclass that declares them.
     """
+
+    if isinstance(declared := facts.get("options"), type):
+        facts["options"] = _declared(declared)
 
     def register(load: Loader) -> Loader:
         KINDS[name] = Kind(name=name, family=family, load=load, summary=summary, **facts)

@@ -22,15 +22,7 @@ from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import JsonObject
 from video_contrast.question_text import Question
 from video_contrast.runner.kinds import prompts
-from video_contrast.runner.kinds.base import (
-    AskedScorer,
-    ClipFrames,
-    LoadOptions,
-    ModelSource,
-    ScoreResult,
-    kind,
-    kind_options,
-)
+from video_contrast.runner.kinds.base import AskedScorer, ClipFrames, LoadOptions, ModelSource, ScoreResult, kind
 from video_contrast.runner.kinds.chat_prompts import ChatPrompts, FramesAs, broken_up, control_tokens, images_of
 from video_contrast.runner.kinds.loading import explained, load_model, load_processor, moved, own_code, tokenizer_of
 from video_contrast.runner.kinds.recipes import types_in
@@ -361,7 +353,7 @@ def heard(head: Any) -> Iterator[list[Tensor]]:  # a torch module, or None
     requirements="--trust-remote-code for a repository's code, and what that needs",
     model_types=types_in("generated"),
     asks=True,
-    options=kind_options(GeneratedOptions),
+    options=GeneratedOptions,
 )
 def load(source: ModelSource, settings: LoadOptions) -> GeneratedScorer:
     """Loads the model, and its tokenizer or processor, with the code of its repository where it has some.

@@ -21,15 +21,7 @@ from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import JsonObject
 from video_contrast.question_text import WHICH_SENTENCE, Question
 from video_contrast.runner.kinds import prompts
-from video_contrast.runner.kinds.base import (
-    AskedScorer,
-    ClipFrames,
-    LoadOptions,
-    ModelSource,
-    ScoreResult,
-    kind,
-    kind_options,
-)
+from video_contrast.runner.kinds.base import AskedScorer, ClipFrames, LoadOptions, ModelSource, ScoreResult, kind
 from video_contrast.runner.kinds.chat_prompts import ChatPrompts, Prompt, continuations, think
 from video_contrast.runner.kinds.loading import load_model, load_processor
 from video_contrast.runner.kinds.prefix import ENDINGS_AT_ONCE, CannotShare, Prefix, Read, common_length, score_unshared
@@ -353,7 +345,7 @@ THINKERS = {
     requirements="torchvision built for your torch (`pip install video-contrast[vlm]`)",
     model_types=types_in("tested", "expected"),
     asks=True,
-    options=kind_options(ScoringOptions),
+    options=ScoringOptions,
     tested=TESTED,
     version="3",
 )

@@ -16,14 +16,7 @@ from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import JsonObject
 from video_contrast.runner.kinds.base import ClipFrames, LateJoinEncoder, LoadOptions, ModelSource, kind
 from video_contrast.runner.kinds.loading import Tensors, load_model, load_processor, on_device, to_numpy
-from video_contrast.runner.kinds.sentence import (
-    NO_PROMPT,
-    PROMPT_TEXT,
-    PROMPT_VIDEO,
-    SentenceModel,
-    load_saved,
-    prompt_of,
-)
+from video_contrast.runner.kinds.sentence import PROMPT_TEXT, PROMPT_VIDEO, SentenceModel, load_saved, prompt_of
 from video_contrast.untyped import Processor, TorchModel
 
 ARCHITECTURES = ("ColQwen2ForRetrieval", "ColPaliForRetrieval", "ColModernVBertForRetrieval")
@@ -158,7 +151,7 @@ def load(source: ModelSource, settings: LoadOptions) -> ColEncoder | MultiVector
     if settings.options.get("prompt_video"):
         raise UsageError(
             f"--prompt-video: the prompt of images of {source.name} holds the image itself; leave the option "
-            f"out, or save the model with another visual_prompt_prefix ({NO_PROMPT} is no choice either)"
+            f"out, or save the model with another visual_prompt_prefix (none is no choice either)"
         )
     name = source.architecture if source.architecture in ARCHITECTURES else None
     model = load_model(source, settings, name)

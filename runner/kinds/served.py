@@ -20,15 +20,7 @@ from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import JsonObject, cache_dir
 from video_contrast.question_text import Question
 from video_contrast.runner.kinds import prompts
-from video_contrast.runner.kinds.base import (
-    AskedScorer,
-    ClipFrames,
-    LoadOptions,
-    ModelSource,
-    ScoreResult,
-    kind,
-    kind_options,
-)
+from video_contrast.runner.kinds.base import AskedScorer, ClipFrames, LoadOptions, ModelSource, ScoreResult, kind
 from video_contrast.runner.kinds.chat_prompts import SWITCH
 from video_contrast.runner.kinds.served_likelihood import ROUNDING, Likelihood, LogprobsBy, is_log_probability
 from video_contrast.runner.kinds.served_messages import EndpointOptions, SentClip, estimate
@@ -216,7 +208,7 @@ def _result(scored: Sequence[tuple[float, dict[str, float]] | None]) -> ScoreRes
     requirements="an endpoint (vLLM, TGI, hosted); the key in the variable that --api-key-env names",
     names=("served:",),
     asks=True,
-    options=kind_options(ServedOptions),
+    options=ServedOptions,
     tested=("an OpenAI-compatible endpoint",),
     estimate=estimate,
     version="2",

@@ -15,16 +15,7 @@ import numpy as np
 from video_contrast.chat_model import ChatModel, Cost, Message, MessagePart
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import JsonObject
-from video_contrast.runner.kinds.base import (
-    ClipFrames,
-    DualEncoder,
-    KindOptions,
-    LoadOptions,
-    ModelSource,
-    Work,
-    kind,
-    kind_options,
-)
+from video_contrast.runner.kinds.base import ClipFrames, DualEncoder, KindOptions, LoadOptions, ModelSource, Work, kind
 from video_contrast.runner.kinds.served_messages import (
     CHARACTERS_A_TOKEN,
     PROMPT_TOKENS,
@@ -184,7 +175,7 @@ def estimate(work: Work, options: KindOptions) -> dict[str, float]:
     summary=f"a video embedder behind an OpenAI-compatible endpoint: --model {SCHEME}NAME --endpoint URL",
     requirements="an endpoint with /v1/embeddings that takes messages (vLLM); the key as --api-key-env says",
     names=(SCHEME,),
-    options=kind_options(EmbedderOptions),
+    options=EmbedderOptions,
     tested=("an OpenAI-compatible endpoint",),
     estimate=estimate,
 )

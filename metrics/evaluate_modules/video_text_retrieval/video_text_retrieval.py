@@ -5,12 +5,7 @@ from typing import ClassVar
 import evaluate
 
 from video_contrast.metrics.checks import Figures, Values
-from video_contrast.metrics.evaluate_modules.optional_columns import (
-    ROBUSTNESS_PAPER,
-    Column,
-    OptionalColumns,
-    where_clusters,
-)
+from video_contrast.metrics.evaluate_modules.optional_columns import Column, OptionalColumns, where_clusters
 from video_contrast.metrics.retrieval import retrieval, videos_of_captions
 
 
@@ -36,7 +31,7 @@ class VideoTextRetrieval(OptionalColumns, evaluate.Metric):
 
     columns: ClassVar[dict[str, Column]] = {"predictions": ["float64"], "references": ["int64"], "clusters": "string"}
     optional = ("clusters",)
-    citation = ROBUSTNESS_PAPER
+    citation = "Schiappa et al. (2022): Robustness Analysis of Video-Language Models. NeurIPS."
     example: ClassVar[dict[str, object]] = {
         "predictions": [[0.9, 0.8, 0.1], [0.2, 0.3, 0.3]],
         "references": [[0, 1], [2]],

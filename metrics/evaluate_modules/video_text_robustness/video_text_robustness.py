@@ -5,7 +5,7 @@ from typing import ClassVar
 import evaluate
 
 from video_contrast.metrics.checks import Argument, Figures, Values
-from video_contrast.metrics.evaluate_modules.optional_columns import ROBUSTNESS_PAPER, Column, OptionalColumns
+from video_contrast.metrics.evaluate_modules.optional_columns import Column, OptionalColumns
 from video_contrast.metrics.robustness import robustness
 
 
@@ -46,7 +46,7 @@ class VideoTextRobustness(OptionalColumns, evaluate.Metric):
         "clusters": "string",
     }
     optional = ("severities", "categories", "origins", "modalities", "clusters")
-    citation = ROBUSTNESS_PAPER
+    citation = "Schiappa et al. (2022): Robustness Analysis of Video-Language Models. NeurIPS."
     example: ClassVar[dict[str, object]] = {
         "predictions": [0.072, 0.063, 0.05],
         "references": [0.103, 0.103, 0.103],
