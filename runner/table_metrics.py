@@ -7,7 +7,18 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from video_contrast.metrics.ranks import Ranks
+from video_contrast.metrics import (
+    consistency,
+    group_score,
+    interval_keys,
+    multiple_choice,
+    right_in_all_rotations,
+    share_interval,
+)
+from video_contrast.metrics.checks import choices
+from video_contrast.metrics.group_score import SCORES
+from video_contrast.metrics.ranks import Ranks, choice_ranks, exact_mean
+from video_contrast.metrics.retrieval import figures_of_ranks
 from video_contrast.metrics.retrieval_counts import (
     BothWays,
     SimilarityBlock,
@@ -72,8 +83,6 @@ def metrics_of(scored: TableScores, *, seed: int) -> Numbers:
 
 
 def _choice(scored: TableScores, seed: int) -> Numbers:
-    from video_contrast.metrics import multiple_choice
-
     items = scored.items
     smallest = min(map(len, scored.rows))
     numbers = dict(
@@ -97,9 +106,6 @@ def _pairs(scored: TableScores) -> Numbers:
 
     The text score alone where scores of different clips, or of different questions, cannot be compared.
     """
-    from video_contrast.metrics import group_score
-    from video_contrast.metrics.group_score import SCORES
-
     members: dict[str, list[int]] = {}
     items = scored.items
     for at, item in enumerate(items):
@@ -130,9 +136,6 @@ def caption_matrix(members: Sequence[tuple[int, np.ndarray]]) -> np.ndarray:
 
 def _rotations(scored: TableScores) -> Numbers:
     """Where options were asked about in every rotation: the share of items that are right in all of them."""
-    from video_contrast.metrics import right_in_all_rotations
-    from video_contrast.metrics.ranks import choice_ranks
-
     if scored.parts_of is None:
         return {}
     items = scored.items
@@ -170,8 +173,6 @@ def _all_answered(scored: TableScores, name: str, owners: Sequence[object]) -> N
 
     {} where each has one question.
     """
-    from video_contrast.metrics import consistency
-
     if len(set(owners)) == len(owners):
         return {}
     hit_of, items = item_hits(scored), scored.items
@@ -188,8 +189,6 @@ def _over_verbs(scored: TableScores) -> Numbers:
 
     So that the commonest verbs do not decide: each item weighs as much as its verb has items of the others.
     """
-    from video_contrast.metrics import interval_keys, share_interval
-
     items = [item for item in scored.items if item.verb]
     times = Counter(item.verb for item in items)
     if len(times) < 2:
@@ -208,9 +207,6 @@ def _right_in_all(name: str, shares: Mapping[str, float | None], figure: str) ->
 
 def item_hits(scored: TableScores) -> dict[str, tuple[float, str]]:
     """Item id -> the chance that it is answered right, and its cluster; {} in retrieval."""
-    from video_contrast.metrics.checks import choices
-    from video_contrast.metrics.ranks import choice_ranks
-
     if scored.table.is_retrieval:
         return {}
     items = scored.items
@@ -225,9 +221,6 @@ def with_proficiency(hits: Mapping[tuple[str, str], Mapping[str, tuple[float, st
     Returns (config, condition) -> `accuracy_with_proficiency` with its interval. `hits`: (config, condition) ->
     `item_hits`. The test of the config X is the config X_proficiency, with X's ids.
     """
-    from video_contrast.metrics import interval_keys, share_interval
-    from video_contrast.metrics.ranks import exact_mean
-
     shares: dict[tuple[str, str], Numbers] = {}
     for (config, condition), main in hits.items():
         test = hits.get((f"{config}{PROFICIENCY}", condition), {})
@@ -241,8 +234,6 @@ def with_proficiency(hits: Mapping[tuple[str, str], Mapping[str, tuple[float, st
 
 def _displaced(scored: TableScores) -> Numbers:
     """Accuracy of the same captions against random options: the contrast's score gives way to the displaced one's."""
-    from video_contrast.metrics import multiple_choice
-
     rows, labels = [], []
     for item, row, other in zip(scored.items, scored.rows, scored.replaced, strict=True):
         contrasts = contrast_places(item.kinds)
@@ -259,8 +250,6 @@ def _displaced(scored: TableScores) -> Numbers:
 
 
 def _retrieval(scored: TableScores, seed: int) -> Numbers:
-    from video_contrast.metrics.retrieval import figures_of_ranks
-
     assert scored.ranks is not None
     clusters = [item.cluster for item in scored.items]
     rows = scored.caption_to_video

@@ -6,6 +6,9 @@ from typing import NamedTuple
 
 from video_contrast.errors import UsageError
 from video_contrast.runner.adapters import check_peft
+from video_contrast.runner.kinds import all_kinds
+from video_contrast.runner.kinds.base import LoadOptions
+from video_contrast.runner.kinds.loading import load_model, load_processor
 from video_contrast.runner.locate import locate
 from video_contrast.teacher.options import LoraOptions
 from video_contrast.teacher.two_towers import FREEZE
@@ -30,10 +33,6 @@ def load_checkpoint(model: str | Path) -> LoadedCheckpoint:
     that cannot be trained here.
     """
     import transformers
-
-    from video_contrast.runner.kinds import all_kinds
-    from video_contrast.runner.kinds.base import LoadOptions
-    from video_contrast.runner.kinds.loading import load_model, load_processor
 
     source = locate(str(model))
     dual, name = all_kinds()["dual_encoder"], source.architecture or None

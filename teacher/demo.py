@@ -13,6 +13,7 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from video_contrast.checkpoints import checkpoint_path
 from video_contrast.files import atomic_path, write_text
 from video_contrast.storage import SetFolder, open_run
 from video_contrast.storage.run_records import ConfigMetrics
@@ -65,7 +66,6 @@ def run(
     import torch
 
     from video_contrast.builders import build
-    from video_contrast.checkpoints import checkpoint_path
     from video_contrast.runner import score
 
     torch.set_num_threads(1)  # layers this small only lose by sharing them out, and one thread gives the same sums

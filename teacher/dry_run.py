@@ -7,25 +7,28 @@ from collections.abc import Sequence
 from dataclasses import fields, replace
 from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 import torch
 
 from video_contrast.errors import VideoContrastError
+from video_contrast.files import resolve_under
 from video_contrast.options import OptionValues
 from video_contrast.rows import RetrievalRow
+from video_contrast.runner.kinds.loading import Tokens
 from video_contrast.storage import SetFolder
 from video_contrast.teacher.checkpoint import frames_of, load_checkpoint
+from video_contrast.teacher.generation import generate
 from video_contrast.teacher.needed_models import check_encoder, check_generator
 from video_contrast.teacher.negative_recipe import CaptionEdits, NegativeRecipe
 from video_contrast.teacher.options import GenerateOptions, TeachOptions
+from video_contrast.teacher.run import recipe_of
 from video_contrast.teacher.splits import read_splits
 from video_contrast.teacher.stored_frames import none_readable
 from video_contrast.teacher.two_towers import Pairs
-
-if TYPE_CHECKING:
-    from transformers import ProcessorMixin
+from video_contrast.untyped import Processor
+from video_contrast.video import index_of
 
 SIDE = 224  # pixels of a picture where the model's config says none
 Prices = tuple[float | None, float | None]
@@ -46,8 +49,6 @@ def dry_run(
     `teach`. `prices`: of a million tokens sent, and of a million received; None: no price. Raises UsageError: as of
     `teach`.
     """
-    from video_contrast.teacher.run import recipe_of
-
     request.check()
     rows = read_splits(dataset, request)
     recipe = recipe_of(dataset, request)
@@ -98,8 +99,6 @@ def _absent_models(recipe: NegativeRecipe, request: TeachOptions) -> dict[str, s
 
 def _unopened(rows: Sequence[RetrievalRow], root: Path) -> dict[str, str]:
     """Clips whose file is absent, not a regular file, or no video, each with the reason; frames are not decoded."""
-    from video_contrast.files import resolve_under
-    from video_contrast.video import index_of
 
     @cache
     def reason(path: str) -> str:
@@ -114,8 +113,6 @@ def _unopened(rows: Sequence[RetrievalRow], root: Path) -> dict[str, str]:
 
 def _questions(dataset: str | Path, request: TeachOptions, recipe: NegativeRecipe, prices: Prices) -> dict[str, Fact]:
     """What `generate` estimates of both splits."""
-    from video_contrast.teacher.generation import generate
-
     edits: OptionValues = {field.name: getattr(request, field.name) for field in fields(CaptionEdits)}
     edits["generator_options"] = _without_server(recipe.options)
     options = GenerateOptions(
@@ -143,7 +140,7 @@ def _without_server(options: str | None) -> str | None:
 
 def _seconds(
     pairs: Pairs,
-    processor: "ProcessorMixin",
+    processor: Processor,
     request: TeachOptions,
     *,
     frames: int,
@@ -151,8 +148,6 @@ def _seconds(
     recipe: NegativeRecipe,
 ) -> float:
     """Of a forward and a backward pass of one batch, on noise; captions stand in for their negatives."""
-    from video_contrast.runner.kinds.loading import Tokens
-
     device = "cuda" if torch.cuda.is_available() else "cpu"
     pairs = pairs.to(device).train()
     if request.gradient_checkpointing:

@@ -11,6 +11,8 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
+from video_contrast.metrics import choice_ranks, matrix_ranks
+from video_contrast.metrics.checks import choices
 from video_contrast.seeds import Streams
 from video_contrast.teacher.batches import Part, Tokenizer, batches, collate
 from video_contrast.teacher.caption_rows import TaughtCaption
@@ -145,9 +147,6 @@ def _first_places(row: TaughtCaption) -> list[int]:
 
 def _against_negatives(part: Part, own: dict[int, Vector]) -> tuple[dict[str, Hits], float | None]:
     """The caption against all its negatives and against each kind of them, where there are any."""
-    from video_contrast.metrics import choice_ranks
-    from video_contrast.metrics.checks import choices
-
     kinds = sorted({kind for row in part.rows for kind in row.get("kinds", ())})
     hits: dict[str, Hits] = {}
     mean_rank = None
@@ -169,8 +168,6 @@ def _against_negatives(part: Part, own: dict[int, Vector]) -> tuple[dict[str, Hi
 
 def _retrieved(pairs: Pairs, part: Part, clips: dict[int, Vector], texts: dict[str, Vector]) -> dict[str, Hits]:
     """Retrieval both ways, and each caption against four of other clips."""
-    from video_contrast.metrics import choice_ranks, matrix_ranks
-
     order = sorted(clips)
     place = {clip: row for row, clip in enumerate(order)}
     numbers = sorted((n for n, clip in enumerate(part.clips) if clip in place), key=lambda n: place[part.clips[n]])

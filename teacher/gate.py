@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from video_contrast.errors import UsageError, VideoContrastError
+from video_contrast.metrics import holm, interval_keys, paired_difference, share_interval
 
 if TYPE_CHECKING:
     from video_contrast.teacher.evaluation import Hits
@@ -28,8 +29,6 @@ def paired_rows(
     have one); `n`, `n_clusters` (videos). `before, after`: figure -> hits, of the same items. `seed`: of the signs that
     the test draws where it cannot be exact.
     """
-    from video_contrast.metrics import holm, interval_keys, paired_difference, share_interval
-
     rows: list[FigureRow] = []
     for name, hits in after.items():
         paired = paired_difference(before[name].values, hits.values, hits.clusters, seed=seed)

@@ -4,8 +4,6 @@ Every answer of a chat model is stored under what was asked before anything is m
 is stored when it is done: the same call goes on where it stopped, and asks nothing twice.
 """
 
-from __future__ import annotations
-
 import json
 import os
 from collections import Counter
@@ -15,12 +13,15 @@ from functools import partial
 from itertools import count, islice
 from math import ceil
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from video_contrast.addresses import is_remote, state_of
-from video_contrast.chat_model import Answer, Conversation
+from video_contrast.builders.assembly.sharding import world_size
+from video_contrast.chat_model import Answer, AnswerStore, ChatModel, Conversation, Cost
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.options import with_options
+from video_contrast.perturbations.contrast.generators.llm import SCHEMA
+from video_contrast.perturbations.contrast.generators.local_chat import Chat, LocalChat
 from video_contrast.rows import RetrievalRow
 from video_contrast.seeds import digest
 from video_contrast.storage import SetDraft, SetFolder
@@ -30,9 +31,6 @@ from video_contrast.teacher.negative_recipe import NegativeRecipe
 from video_contrast.teacher.negatives import attempts_of, edits_of
 from video_contrast.teacher.options import GenerateOptions
 from video_contrast.version import __version__
-
-if TYPE_CHECKING:
-    from video_contrast.perturbations.contrast.generators.local_chat import Chat
 
 PART = 500  # clips that are looked at together
 ESTIMATED = 20_000  # clips of which the price is counted; that of more is in proportion
@@ -64,8 +62,6 @@ class _Listener:
     """Takes the place of a chat model, answers nothing, and remembers what would have been asked."""
 
     def __init__(self, model: str) -> None:
-        from video_contrast.chat_model import Cost
-
         self.model, self.cost = model, Cost()
         self.questions: dict[str, Conversation] = {}
 
@@ -87,7 +83,6 @@ def generate(dataset: str | Path, *, request: GenerateOptions, say: Callable[[st
     UsageError: options that do not go together, or several processes; VideoContrastError: a model cannot be had, the
     endpoints failed (what came is stored), or no negative is probable enough.
     """
-    from video_contrast.builders.assembly.sharding import world_size
     from video_contrast.builders.blocks.block_build import build_blocks
 
     if world_size() > 1:  # each would ask, and pay, for all answers
@@ -133,10 +128,7 @@ def chat_of(request: GenerateOptions, recipe: NegativeRecipe, answers: str) -> C
     """
     if request.generator != "llm":
         return None
-    from video_contrast.chat_model import AnswerStore, ChatModel
     from video_contrast.chat_pool import ChatPool
-    from video_contrast.perturbations.contrast.generators.llm import SCHEMA
-    from video_contrast.perturbations.contrast.generators.local_chat import LocalChat
 
     model, store = str(request.generator_model), AnswerStore(Path(request.output) / answers)
     if not request.endpoint:

@@ -13,6 +13,7 @@ from tqdm import tqdm
 from video_contrast.builders.assembly.sharding import alone
 from video_contrast.console import counted
 from video_contrast.rows import RetrievalRow
+from video_contrast.runner.kinds.loading import Tokens
 from video_contrast.runner.processes import Processes
 from video_contrast.seeds import digest
 from video_contrast.teacher.batches import Key, Part, Tokenizer, TrainingData
@@ -53,8 +54,6 @@ def prepare(
     `here`: the first process makes what is stored, the others read it. `say`: told what takes long, which then shows
     bars; None: nothing is shown.
     """
-    from video_contrast.runner.kinds.loading import Tokens
-
     folder, progress = request.store or request.output / "store", say is not None
     say = say or (lambda _: None)
     pairs = Pairs(checkpoint.net.to(here.device), request.freeze)

@@ -1,7 +1,5 @@
 """The negatives of a training corpus, some clips at a time."""
 
-from __future__ import annotations
-
 import json
 import pickle
 import shutil
@@ -11,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import Any, ClassVar, cast
 
 from video_contrast.addresses import is_remote, open_binary, write_bytes
 from video_contrast.builders.assembly.kind_contrasts import KindContrasts
@@ -24,6 +22,7 @@ from video_contrast.errors import VideoContrastError
 from video_contrast.files import atomic_path
 from video_contrast.perturbations.contrast.caption_counts import CaptionCounts, shipped_counts
 from video_contrast.perturbations.contrast.generate import IMPROBABLE, own_counts
+from video_contrast.perturbations.contrast.generators.local_chat import Chat
 from video_contrast.perturbations.contrast.proposal import Kind, RejectedEdit
 from video_contrast.perturbations.english.caption_store import parse_cache, user_store
 from video_contrast.rows import RetrievalRow, Row, retrieval_row
@@ -33,10 +32,7 @@ from video_contrast.storage.table_file import parquet_rows
 from video_contrast.teacher.caption_rows import GeneratedCaption, items_of
 from video_contrast.teacher.negative_recipe import NegativeRecipe
 from video_contrast.teacher.negatives import attempts_of, edits_of, why_none
-
-if TYPE_CHECKING:
-    from video_contrast.perturbations.contrast.generators.local_chat import Chat
-    from video_contrast.teacher.options import GenerateOptions
+from video_contrast.teacher.options import GenerateOptions
 
 BUILDER = "generated"
 CONFIG = "negatives_mc"

@@ -9,27 +9,29 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from itertools import chain, zip_longest
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from video_contrast.builders.assembly.captioned_clip import CaptionedClip, normal
+from video_contrast.builders.assembly.clip_contrasts import CANDIDATES, Attempt, ContrastGenerator
 from video_contrast.console import counted
 from video_contrast.errors import VideoContrastError
 from video_contrast.files import atomic_path, read_json, write_json
+from video_contrast.perturbations.contrast import Edit
 from video_contrast.perturbations.contrast.generate import IMPROBABLE
 from video_contrast.perturbations.contrast.generators.llm import UNREADABLE
 from video_contrast.perturbations.contrast.kinds import RULES
+from video_contrast.perturbations.english import PARSER
+from video_contrast.perturbations.english.caption_store import parse_cache
+from video_contrast.perturbations.english.language import LEAST, function_share
 from video_contrast.rows import RetrievalRow
 from video_contrast.seeds import Streams, digest
+from video_contrast.storage import SetFolder
 from video_contrast.teacher.caption_rows import CaptionNegatives, TaughtCaption
 from video_contrast.teacher.needed_models import content
 from video_contrast.teacher.negative_recipe import READY, NegativeRecipe, choice_tables
 from video_contrast.teacher.similarity import cosines, load_encoder
-
-if TYPE_CHECKING:
-    from video_contrast.builders.assembly.clip_contrasts import Attempt, ContrastGenerator
-    from video_contrast.perturbations.contrast import Edit
 
 
 def negatives(
@@ -46,8 +48,6 @@ def negatives(
     none". `path`: where the file begins: `PATH-KEY.parquet`, with the name of the split at its end ("negatives-train");
     its settings stand beside it as `.json`. `corpus`: the captions of each training video, whose words are counted.
     """
-    from video_contrast.perturbations.english import PARSER
-
     settings = recipe.record() | {"set": _digest(rows), "corpus": digest(*chain.from_iterable(corpus.values())).hex()}
     settings["model"] = content(recipe.model)
     if recipe.generator not in READY:
@@ -141,8 +141,6 @@ def _with_negatives(clip: str, caption: str, actions: list[str], objects: list[s
 
 def _of_set(rows: Sequence[RetrievalRow], recipe: NegativeRecipe) -> list[CaptionNegatives]:
     """From a set that `generate` wrote, by video and caption; a caption that it does not know has none."""
-    from video_contrast.storage import SetFolder
-
     folder = SetFolder.open(str(recipe.model))
     items = {
         (item["video_id"], item["candidates"][item["label"]]): item
@@ -168,9 +166,6 @@ def why_none(texts: Sequence[str], reasons: Mapping[str, int], generator: str) -
 
     `reasons`: why captions and candidates fell out, with their numbers.
     """
-    from video_contrast.builders.assembly.clip_contrasts import CANDIDATES
-    from video_contrast.perturbations.english.language import LEAST, function_share
-
     if generator == "set":
         return "the set of --generator-model knows none of these videos with these captions"
     of_words = Counter({name.removeprefix(CANDIDATES): n for name, n in reasons.items() if name.startswith(CANDIDATES)})
@@ -191,8 +186,6 @@ def _of_captions(
     rows: Sequence[RetrievalRow], recipe: NegativeRecipe, corpus: Mapping[str, Sequence[str]], reasons: Counter[str]
 ) -> list[CaptionNegatives]:
     """From the generators of the contrast sets, the surest edits first."""
-    from video_contrast.perturbations.english.caption_store import parse_cache
-
     attempts = attempts_of(rows)
     captions = [_with_negatives(attempt.clip.id, attempt.caption, [], []) for attempt in attempts]
     with parse_cache():
@@ -211,11 +204,8 @@ def corpus_of(rows: Sequence[RetrievalRow]) -> dict[str, list[str]]:
     return corpus
 
 
-def attempts_of(rows: Sequence[RetrievalRow]) -> "list[Attempt]":
+def attempts_of(rows: Sequence[RetrievalRow]) -> list[Attempt]:
     """Returns every caption of the rows, in the form that generators of contrasts take."""
-    from video_contrast.builders.assembly.captioned_clip import CaptionedClip
-    from video_contrast.builders.assembly.clip_contrasts import Attempt
-
     clips = [
         CaptionedClip(
             row["id"], row["video_id"], row["video_path"], captions=tuple(row["captions"]), cluster=row["video_id"]
@@ -226,14 +216,12 @@ def attempts_of(rows: Sequence[RetrievalRow]) -> "list[Attempt]":
 
 
 def edits_of(
-    source: "ContrastGenerator", attempts: "Sequence[Attempt]", count: int, reasons: "Counter[str] | None" = None
-) -> "list[list[Edit]]":
+    source: ContrastGenerator, attempts: Sequence[Attempt], count: int, reasons: Counter[str] | None = None
+) -> list[list[Edit]]:
     """Returns up to `count` edits of each caption that say different things, none of which its clip's captions say.
 
     `source`: of `NegativeRecipe.sources`. `reasons`: counts what is left out, by reason.
     """
-    from video_contrast.builders.assembly.captioned_clip import normal
-
     proposals, left_out = source(attempts)
     if reasons is not None:
         reasons.update(left_out)

@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from video_contrast.errors import UsageError, VideoContrastError
+from video_contrast.hub import asked_once
 from video_contrast.teacher.caption_rows import CaptionNegatives
 from video_contrast.teacher.needed_models import check_encoder
 
@@ -46,8 +47,6 @@ def load_encoder(name: str, documents: Sequence[Sequence[str]]) -> Encode:
     """
     if name == "lsa":
         return latent_semantics(documents)
-    from video_contrast.hub import asked_once
-
     check_encoder(name)
     from sentence_transformers import SentenceTransformer
 

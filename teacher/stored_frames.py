@@ -13,6 +13,7 @@ from tqdm import tqdm
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import atomic_path, read_json, resolve_under, write_json
 from video_contrast.rows import RetrievalRow
+from video_contrast.runner.video_files import contents
 from video_contrast.seeds import digest
 from video_contrast.untyped import Processor
 from video_contrast.video import decode, index_of
@@ -96,8 +97,6 @@ def none_readable(clips: int, part: str, first: str) -> VideoContrastError:
 
 def _contents(path: Path, rows: Sequence[RetrievalRow], root: Path) -> dict[str, str]:
     """Video path -> sha256 of its file, or why it cannot be read."""
-    from video_contrast.runner.video_files import contents
-
     at = str(root.resolve())
     stored = read_json(path) if path.exists() else {}
     of_videos = contents(list(dict.fromkeys(row["video_path"] for row in rows)), root, stored.get(at, {}))

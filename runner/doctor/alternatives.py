@@ -22,6 +22,7 @@ import numpy as np
 from video_contrast.console import counted, note
 from video_contrast.errors import VideoContrastError
 from video_contrast.golden import CAPTIONS
+from video_contrast.metrics import holm, sign_flip
 from video_contrast.runner.conditions import Visual
 from video_contrast.runner.doctor.probe import Probe, make_probe
 from video_contrast.runner.doctor.result import Outcome
@@ -121,8 +122,6 @@ class Separation:
 
 
 def _verdicts(usual: Separation, tried: dict[str, Separation | str]) -> Iterator[Outcome]:
-    from video_contrast.metrics import holm, sign_flip
-
     before = float(usual.margin.mean())
     yield Outcome("setting", "fact", f"as it is set: true captions win by {before:.2f} sd", {"margin": before})
     scored = {name: own for name, own in tried.items() if isinstance(own, Separation)}

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from video_contrast.metrics import sign_flip
 from video_contrast.runner.doctor.probe import Probe
 from video_contrast.runner.doctor.result import Outcome
 
@@ -21,8 +22,6 @@ def check_truth(probe: Probe) -> Outcome:
     Returns "doubt" where the eight items do not show it: a model may be right at chance (untrained, or on hard
     captions); "fail" where true captions lose.
     """
-    from video_contrast.metrics import sign_flip
-
     n = len(probe.clips)
     if not is_testable(probe.clean):
         return Outcome("truth", "fact", "not tested: it takes three items with scores")
@@ -40,8 +39,6 @@ def check_truth(probe: Probe) -> Outcome:
 
 def check_channels(probe: Probe) -> Outcome:
     """The verdict "channels": whether true captions win by more with red and blue exchanged, and then win for sure."""
-    from video_contrast.metrics import sign_flip
-
     clips = [replace(clip, frames=clip.frames[..., ::-1].copy()) for clip in probe.clips]
     scores = probe.own_scores(clips)
     if not is_testable(probe.clean) or not is_testable(scores):

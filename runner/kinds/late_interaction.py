@@ -151,7 +151,7 @@ def load(source: ModelSource, settings: LoadOptions) -> ColEncoder | MultiVector
     if settings.options.get("prompt_video"):
         raise UsageError(
             f"--prompt-video: the prompt of images of {source.name} holds the image itself; leave the option "
-            f"out, or save the model with another visual_prompt_prefix (none is no choice either)"
+            "out, or save the model with another visual_prompt_prefix (none is no choice either)"
         )
     name = source.architecture if source.architecture in ARCHITECTURES else None
     model = load_model(source, settings, name)
