@@ -16,8 +16,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, cast
 
+import video_contrast.perturbations.text  # noqa: F401  fills the registry
 from video_contrast.errors import UsageError, unknown_name
 from video_contrast.files import Json
+from video_contrast.perturbations.registry import TEXT, VIDEO
+from video_contrast.perturbations.video import PAIR_SEVERITY, PAIRS
 from video_contrast.rows import TextRecipe, VideoRecipe
 
 SEVERITIES = (1, 2, 3, 4, 5)
@@ -124,9 +127,6 @@ def _control(name: str, base: Visual) -> Condition:
 
 
 def _visuals(word: str, base: Visual) -> list[Condition]:
-    import video_contrast.perturbations.video  # noqa: F401  fills the registry
-    from video_contrast.perturbations.registry import VIDEO
-
     name, at, level = word.removeprefix("visual:").partition("@")
     if at and (not level.isdigit() or int(level) not in SEVERITIES):
         raise UsageError(f"--conditions {word!r}: a severity is 1, 2, 3, 4 or 5")
@@ -137,9 +137,6 @@ def _visuals(word: str, base: Visual) -> list[Condition]:
 
 
 def _texts(word: str, base: Text) -> list[Condition]:
-    import video_contrast.perturbations.text  # noqa: F401  fills the registry
-    from video_contrast.perturbations.registry import TEXT
-
     name = word.removeprefix("text:")
     names, wildcard = _named("text perturbation", name, {n: spec.category for n, spec in TEXT.items()})
     return [Condition(f"text:{n}", "text", text=Text(n, base.profile, base.seed), wildcard=wildcard) for n in names]
@@ -157,8 +154,6 @@ def _named(what: str, name: str, categories: Mapping[str, str]) -> tuple[list[st
 
 
 def _pairs(visual: Visual, text: Text) -> list[Condition]:
-    from video_contrast.perturbations.video import PAIR_SEVERITY, PAIRS
-
     return [
         Condition(
             f"visual:{name}@{PAIR_SEVERITY}+text:{words}", "pairs",

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from video_contrast import seeds
+from video_contrast.perturbations.video import video_spec
+from video_contrast.perturbations.video.clip import is_exact_on_device
 from video_contrast.question_text import Question
 from video_contrast.runner.conditions import Visual
 from video_contrast.runner.views import Sampling
@@ -44,8 +46,6 @@ class Keys:
         """Marks pixels that are not those of numpy to the last bit."""
         if not self.on_device or visual.name is None or visual.is_control:
             return ()
-        from video_contrast.perturbations.video.clip import is_exact_on_device
-
         return () if is_exact_on_device(visual.name) else ("torch kernel", KERNELS_VERSION)
 
     def _segments(self, clip: Clip) -> tuple[seeds.Part, ...]:
@@ -82,8 +82,6 @@ def _visual(visual: Visual, clip: Clip) -> tuple[seeds.Part, ...]:
         return (visual.name,)
     if visual.is_control:
         return (visual.name, visual.seed, clip.video_id)
-    from video_contrast.perturbations.video import video_spec
-
     version = video_spec(visual.name or "").version
     return (
         visual.name, version, visual.severity, visual.profile, visual.seed, visual.scope, visual.order, clip.video_id

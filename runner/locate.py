@@ -16,6 +16,7 @@ from video_contrast.checkpoints import NAMES as PACKAGED
 from video_contrast.checkpoints import checkpoint_path
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import read_json
+from video_contrast.hub import commit, explained
 from video_contrast.runner import adapters
 from video_contrast.runner.kinds.base import ModelSource
 
@@ -91,8 +92,6 @@ def _adapted(name: str, path: Path, revision: str, option: str) -> ModelSource:
 def _from_hub(name: str, revision: str | None, option: str) -> Path:
     from huggingface_hub import errors as hub
     from huggingface_hub import snapshot_download
-
-    from video_contrast.hub import commit, explained
 
     def cached() -> Path:
         return Path(snapshot_download(name, revision=revision, ignore_patterns=NOT_NEEDED, local_files_only=True))

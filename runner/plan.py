@@ -10,6 +10,7 @@ from itertools import islice
 
 from video_contrast import seeds
 from video_contrast.errors import VideoContrastError
+from video_contrast.perturbations.text import perturb_captions, text_spec
 from video_contrast.runner.conditions import Condition, Text, Visual
 from video_contrast.runner.sets import Group, Item, LoadedSet
 from video_contrast.storage import RunFolder
@@ -146,8 +147,6 @@ def _texts(group: Group, condition: Condition, folder: RunFolder | None, fingerp
     text = condition.text
     if text.name is None or text.stored:
         return group.joined(plain)
-    from video_contrast.perturbations.text import text_spec
-
     spec = text_spec(text.name)
     version = f"{spec.version} by group" if group.items[0].group else spec.version
     key = seeds.digest(fingerprint, len(plain), text.name, version, text.profile, text.seed).hex()[:32]
@@ -160,8 +159,6 @@ def _texts(group: Group, condition: Condition, folder: RunFolder | None, fingerp
 
 
 def _perturbed(group: Group, plain: Texts, text: Text) -> Texts:
-    from video_contrast.perturbations.text import perturb_captions
-
     flat = [caption for own in plain for caption in own]
     ids = [item.drawn_by for item, own in zip(group.items, plain, strict=True) for _ in own]
     places = [place for own in plain for place in range(len(own))]

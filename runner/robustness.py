@@ -9,6 +9,8 @@ import math
 from collections.abc import Mapping, Sequence
 
 from video_contrast.metrics import gamma_absolute, gamma_corrected, gamma_relative, robustness
+from video_contrast.perturbations.text import text_spec
+from video_contrast.perturbations.video import video_spec
 from video_contrast.runner.conditions import Condition
 from video_contrast.storage.run_records import Gammas, Numbers, Robustness
 
@@ -66,9 +68,6 @@ def _gammas(clean: float, score: float, chance: float) -> Gammas:
 
 
 def _groups(names: Sequence[str], conditions: Mapping[str, Condition]) -> dict[str, list[str]]:
-    from video_contrast.perturbations.text import text_spec
-    from video_contrast.perturbations.video import video_spec
-
     groups: dict[str, list[str]] = {}
     for name in names:
         condition = conditions[name]

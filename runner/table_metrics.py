@@ -28,6 +28,7 @@ from video_contrast.metrics.retrieval_counts import (
 )
 from video_contrast.rows import contrast_places
 from video_contrast.runner.plan import PlannedTable, share_changed
+from video_contrast.runner.robustness import robustness_of
 from video_contrast.runner.sets import Item
 from video_contrast.storage.run_records import (
     BestMatches,
@@ -356,8 +357,6 @@ def summary(scored: Mapping[tuple[str, str], tuple[PlannedTable, Numbers]]) -> R
 
     The conditions of a robustness set are configs of their own: their gammas stand under its config `clean`.
     """
-    from video_contrast.runner.robustness import robustness_of
-
     configs: dict[str, ConfigMetrics] = {}
     for (config, condition), (table, numbers) in scored.items():
         entry = configs.setdefault(config, {"layout": table.group.layout, "conditions": {}})

@@ -9,17 +9,15 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from video_contrast import seeds
+from video_contrast.perturbations.video import VideoCondition, video_spec
+from video_contrast.perturbations.video.codecs import codec_and_quantiser
 from video_contrast.runner.conditions import Visual
 from video_contrast.runner.frame_store import AnyFootage, FrameStore, decoded
 from video_contrast.video import Clip, Counter, Policy, Rounding, footage_of
-
-if TYPE_CHECKING:
-    from video_contrast.perturbations.video import VideoCondition
 
 BLANK_SIZE = 224
 
@@ -150,10 +148,8 @@ def _seconds(footage: AnyFootage) -> float:
     return shown * (stop - first) / (stop - first - 1) if stop - first > 1 else 0.0
 
 
-def _condition(visual: Visual, footage: AnyFootage) -> "tuple[VideoCondition, int, int]":
+def _condition(visual: Visual, footage: AnyFootage) -> tuple[VideoCondition, int, int]:
     """The condition, the frame of the file that its numbers begin at, and how many there are."""
-    from video_contrast.perturbations.video import VideoCondition
-
     condition = VideoCondition.from_recipe(asdict(visual))
     first, stop = footage.span
     return (condition, 0, footage.n_frames) if visual.scope == "video" else (condition, first, stop - first)
@@ -172,15 +168,10 @@ def _coding(visual: Visual) -> tuple[object, ...] | None:
     """What a codec does to a clip: severities past the largest quantiser do the same. None for all else."""
     if visual.name is None or visual.is_control or _acts(visual) != "codec":
         return None
-    from video_contrast.perturbations.video import video_spec
-    from video_contrast.perturbations.video.codecs import codec_and_quantiser
-
     return (*codec_and_quantiser(video_spec(visual.name), visual.severity, visual.profile), visual.scope, visual.order)
 
 
 def _acts(visual: Visual) -> str:
-    from video_contrast.perturbations.video import video_spec
-
     return video_spec(visual.name or "").acts
 
 

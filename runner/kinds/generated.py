@@ -28,6 +28,7 @@ from video_contrast.runner.kinds.loading import explained, load_model, load_proc
 from video_contrast.runner.kinds.recipes import types_in
 from video_contrast.runner.kinds.served_reading import read_answers
 from video_contrast.untyped import Processor, Tensor, Tokenizer, TorchModel
+from video_contrast.video import write_video
 
 MEAN, DEVIATION = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 SIDE = 448  # pixels, where the config names no size
@@ -115,8 +116,6 @@ def _chat_of_messages(asked: Asked, clip: ClipFrames | None, question: str) -> o
 
 def _chat_of_file(asked: Asked, clip: ClipFrames | None, question: str) -> object:
     """A file of the sampled frames and no others, as long as the clip: its own sampling finds these alone."""
-    from video_contrast.video import write_video
-
     if clip is None:
         raise UsageError(f"{type(asked.model).__name__} is asked with a file only, never without a video")
     count = len(clip.frames)

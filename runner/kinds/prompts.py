@@ -10,6 +10,7 @@ import numpy as np
 from video_contrast.errors import UsageError
 from video_contrast.question_text import LETTERS, WHICH_SENTENCE, Question
 from video_contrast.runner.kinds.base import ScoreResult
+from video_contrast.seeds import stream
 
 YESNO = 'Does this video show: "{caption}"? Answer Yes or No.'
 DESCRIBE = "Describe what happens in this video in one sentence."
@@ -45,8 +46,6 @@ def latin_rotation(position: int, k: int, seed: int) -> int:
 
     Every k consecutive items get each rotation once (a balanced Latin square), in an order drawn from the seed.
     """
-    from video_contrast.seeds import stream
-
     order = stream(seed, "latin", k, position // k).permutation(k)
     return int(order[position % k])
 
