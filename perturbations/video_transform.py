@@ -113,18 +113,18 @@ def _check_columns(rows: Columns) -> None:
             )
 
 
+_WAYS = {  # column of recipes -> what to do about it
+    "segments": "build the edited clips with --write-videos first",
+    "video_perturbation": "take the clean rows, or files (`build perturbed --files`), to which a second one is added",
+}
+
+
 def _check_recipes(rows: Columns) -> None:
     """Refuses a batch with rows whose clip is not what stands in their file.
 
     The file of an edited clip is one of those that it is made of, and a recipe would act on the written file again.
     """
-    for name, way in (
-        ("segments", "build the edited clips with --write-videos first"),
-        (
-            "video_perturbation",
-            "take the clean rows, or files (`build perturbed --files`), to which a second one is added",
-        ),
-    ):
+    for name, way in _WAYS.items():
         recipes = rows.get(name)
         for row, recipe in enumerate(recipes if recipes is not None else []):
             if recipe:

@@ -7,7 +7,6 @@ import threading
 from collections import deque
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import fields
 from hashlib import blake2b
 
 from video_contrast.chat_model import Answer, AnswerStore, ChatModel, Conversation, Cost
@@ -40,8 +39,7 @@ class ChatPool:
         """What all endpoints were asked together."""
         total = Cost(stored=self._stored)
         for chat in self._all:
-            for field in fields(Cost):
-                setattr(total, field.name, getattr(total, field.name) + getattr(chat.cost, field.name))
+            total.add(**vars(chat.cost))
         return total
 
     def key(self, messages: Conversation) -> str:

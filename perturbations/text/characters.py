@@ -33,9 +33,8 @@ def ocr(caption: str, rng: Generator, *, profile: str = "paper") -> str:
 @text_perturbation("typos", category="ChangeChar", origin="natural", version="2")
 def typos(caption: str, rng: Generator, *, profile: str = "paper") -> str:
     """In three tenths of the words one inner letter is replaced, swapped, inserted or deleted."""
-    return _change_words(
-        caption, 0.3, rng=rng, able=_has_inner_letter, change=_typo if profile == "released" else _fit_typo
-    )
+    change = _typo if profile == "released" else _fit_typo
+    return _change_words(caption, 0.3, rng, lambda word: len(word) > 2 and word.isalpha(), change)
 
 
 @text_perturbation("spelling_error", category="ChangeChar", origin="natural", version="2")
@@ -95,10 +94,6 @@ def _spelling_rule(profile: str) -> tuple[Able, Change]:
         return like_case(wrong[int(chance * len(wrong))], word)
 
     return lambda word: word.lower() in table, change
-
-
-def _has_inner_letter(word: str) -> bool:
-    return len(word) > 2 and word.isalpha()
 
 
 def _fit_typo(word: str, chance: float) -> str:

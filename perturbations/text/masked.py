@@ -53,7 +53,8 @@ def _propose(
 
     places = [place for place, target in enumerate(targets) if target]
     masked = [put(captions[p], [(t.start, t.end, tokenizer.mask_token) for t in targets[p]]) for p in places]
-    inputs = [tokenizer(text, truncation=True, max_length=_longest(tokenizer))["input_ids"] for text in masked]
+    longest = min(tokenizer.model_max_length, 512)
+    inputs = [tokenizer(text, truncation=True, max_length=longest)["input_ids"] for text in masked]
     done: list[list[list[str]]] = [[] for _ in captions]
     for batch in checkpoints.batches(inputs, len):
         ids = torch.tensor([inputs[n] for n in batch], device=model.device)
@@ -64,10 +65,6 @@ def _propose(
         for row, n in enumerate(batch):
             done[places[n]] = [_whole_words(tokenizer, target.tolist()) for target in best[row][mask[row]]]
     return done
-
-
-def _longest(tokenizer: Tokenizer) -> int:
-    return int(min(tokenizer.model_max_length, 512))
 
 
 def _whole_words(tokenizer: Tokenizer, ids: list[int]) -> list[str]:

@@ -47,7 +47,7 @@ def text(
     models = {name: tuple(model)} if model else None
     with warnings.catch_warnings():
         warnings.simplefilter("always")
-        warnings.showwarning = _note  # type: ignore[assignment]
+        warnings.showwarning = lambda message, *_, **__: note(f"note: {message}")
         # An unknown name or profile is an error even where no caption comes in.
         perturb_captions([], name, ids=[], seed=seed, profile=profile, models=models)
         for first in range(0, len(captions), _LINES):
@@ -67,10 +67,6 @@ def _lines(content: bytes, where: str) -> list[str]:
     if lines[-1] == "":
         lines.pop()
     return [line.removesuffix("\r") for line in lines]
-
-
-def _note(message: object, *_: object) -> None:
-    note(f"note: {message}")
 
 
 @command("perturb video", "video-contrast perturb video clip.mp4 noisy.mp4 --name gaussian_noise --severity 3")

@@ -14,6 +14,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
+from functools import partial
 from hashlib import sha256
 from itertools import chain, count
 from pathlib import Path
@@ -149,7 +150,7 @@ def _exchanged(value: Json, old: str, new: str) -> tuple[Json, int]:
     if as_text(value) == old:
         return _of_its_type(new, value), 1
     if isinstance(value, str) and value.lstrip().startswith(_SERIAL):
-        for parse, write in ((json.loads, _dumped), (ast.literal_eval, repr)):
+        for parse, write in ((json.loads, partial(json.dumps, ensure_ascii=False)), (ast.literal_eval, repr)):
             try:
                 part, n = _exchanged(parse(value), old, new)
             except (ValueError, SyntaxError):
@@ -166,10 +167,6 @@ def _of_its_type(text: str, value: Json) -> Json:
         with suppress(ValueError):
             return type(value)(text)
     return text
-
-
-def _dumped(value: Json) -> str:
-    return json.dumps(value, ensure_ascii=False)
 
 
 def _is_lines(text: str) -> bool:

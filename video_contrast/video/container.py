@@ -9,6 +9,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -44,8 +45,10 @@ def opened(path: str) -> Iterator[tuple[AvContainer, AvStream]]:
 
     regular(path)
     options = {"format_whitelist": ",".join(FORMATS), "protocol_whitelist": "file"}
+    # Titles that are not UTF-8 are no reason to refuse a file: PyAV 19 thinks so too, and has no option for it.
+    tolerant: dict[str, Any] = {} if int(av.__version__.partition(".")[0]) >= 19 else {"metadata_errors": "replace"}
     try:
-        container = _opened(f"file:{path}", options)
+        container = av.open(f"file:{path}", options=options, **tolerant)
     except (av.error.FFmpegError, OSError, ValueError) as error:
         raise BrokenVideo(
             f"{path}: cannot be read as a video ({reason(error)}); it may be cut off or not a video at all"
@@ -124,15 +127,6 @@ class _LogOn:
 
 
 _LOG_ON = _LogOn()
-
-
-def _opened(name: str, options: dict[str, str]) -> AvContainer:
-    """Titles that are not UTF-8 are no reason to refuse a file: PyAV 19 thinks so too, and has no option for it."""
-    import av
-
-    if int(av.__version__.partition(".")[0]) >= 19:
-        return av.open(name, options=options)
-    return av.open(name, options=options, metadata_errors="replace")
 
 
 def regular(path: str | os.PathLike[str]) -> os.stat_result:

@@ -105,7 +105,8 @@ def _several(sentence: Sentence, first: int, noun: int) -> Quantity | None:
     """ "two men", "many men", "men"."""
     text = sentence.words[first].text
     if text in (*_NUMBERS[1:], *_DIGITS[1:]):
-        return Quantity(first, first + 1, noun, noun, _word(text))
+        value = _NUMBERS[_DIGITS.index(text)] if text in _DIGITS else text
+        return Quantity(first, first + 1, noun, noun, value)
     if text in _MANY:
         return Quantity(first, first + 1, noun, noun, SEVERAL)
     bare = not any(word.tag in _TELLING for word in sentence.words[first:noun])
@@ -131,10 +132,6 @@ def _others(quantity: Quantity, side: str, sentence: Sentence) -> list[str]:
     exact = [_NUMBERS[n] for n in range(len(_NUMBERS)) if 0 < abs(n - at) <= _APART]
     definite = sentence.words[quantity.first].text == "the"
     return [*exact, SEVERAL] if people and at < _APART and not definite else exact
-
-
-def _word(number: str) -> str:
-    return _NUMBERS[_DIGITS.index(number)] if number in _DIGITS else number
 
 
 def _recounted(sentence: Sentence, quantity: Quantity, value: str, side: str, lexicon: Lexicon) -> Contrast | None:
@@ -287,14 +284,11 @@ def _is_new(sentence: Sentence, quantity: Quantity, *, plural: bool, lexicon: Le
     if plural:  # several have one each of some things
         objects = [(words[verb].lemma, sentence.object(verb)) for verb in verbs]
         return not any(lemma in _OWN and noun is not None and words[noun].tag == "NN" for lemma, noun in objects)
-    loose = [verb for verb in verbs if words[verb].lemma in _SHARED or not _is_seen(words[verb].lemma, lexicon)]
+    lemmas = [words[verb].lemma for verb in verbs]
+    loose = [lemma for lemma in lemmas if lemma in _SHARED or not any(a.seen for a in lexicon.actions(lemma))]
     if words[head].dep in ("dobj", "pobj"):
         return quantity.value != SEVERAL
     return len(loose) < max(len(verbs), 1) or (not verbs and quantity.value != SEVERAL)
-
-
-def _is_seen(verb: str, lexicon: Lexicon) -> bool:
-    return any(action.seen for action in lexicon.actions(verb))
 
 
 def _agrees(sentence: Sentence, at: int) -> bool:
