@@ -100,9 +100,7 @@ def caption_options(
     true = {at: row["candidates"][row["label"]] for at, row in rows.items()}
     options: dict[int, list[NewDistractor]] = defaultdict(list)
     clips = [ClipCaptions(str(at), [text], others.get(at, ())) for at, text in true.items()]
-    for kind in JUDGED:
-        if kind not in kinds:
-            continue
+    for kind in (kind for kind in JUDGED if kind in kinds):
         proposer = generator if kind == "verb" else None
         proposed = propose(clips, load_counts(), kind=kind, quality=quality, generator=proposer, cache=user_store())
         name = "object" if kind == "object" else "verb_lexical" if generator is None else "verb_model"
@@ -125,13 +123,11 @@ def caption_options(
 
 def _unlike(options: Sequence[NewDistractor], row: MultipleChoiceRow) -> list[NewDistractor]:
     """Options that say what no candidate of the row says, each once, the best first."""
-    said = {plain(text) for text in row["candidates"]}
-    best: list[NewDistractor] = []
+    best: dict[str, NewDistractor] = {}
     for option in sorted(options, key=lambda option: (-option.weight, option.text)):
-        if plain(option.text) not in said:
-            said.add(plain(option.text))
-            best.append(option)
-    return best
+        best.setdefault(plain(option.text), option)
+    said = {plain(text) for text in row["candidates"]}
+    return [option for text, option in best.items() if text not in said]
 
 
 def answer_options(
@@ -223,33 +219,24 @@ def _fits(
     true = [rows[at]["candidates"][rows[at]["label"]] for at in part]
     videos = [rows[at]["cluster"] for at in part]
     questions, given = [read.questions[at] for at in part], [read.answers[text] for _, text in pool]
-    own = [read.answers[true[n]] for n in mine]
+    asked, own = [questions[n] for n in mine], [read.answers[true[n]] for n in mine]
 
-    def differ(theirs: Sequence[str | int], ours: Sequence[str | int]) -> NDArray[np.bool_]:
-        different: NDArray[np.bool_] = np.array(ours)[:, None] != np.array(theirs)[None]
+    def differ(name: str, theirs: Sequence[object], ours: Sequence[object]) -> NDArray[np.bool_]:
+        columns = (np.array([getattr(one, name) for one in of]) for of in (ours, theirs))
+        different: NDArray[np.bool_] = np.not_equal.outer(*columns)
         return different
-
-    def of_questions(values: Sequence[str]) -> NDArray[np.bool_]:
-        return differ(values, [values[n] for n in mine])
 
     weighted = TfidfVectorizer(analyzer=lambda q: ["*", *q.words, *{q.asks}.intersection(q.words)])
     vectors = weighted.fit_transform(questions)
     fit: NDArray[np.float64] = np.log((vectors[mine] @ vectors.T).toarray() + 0.05)
-    for name, cost in (("asks", _OTHER_ASKED), ("subject", _OTHER_SUBJECT)):
-        fit += cost * of_questions([getattr(question, name) for question in questions])
-    fit[~of_questions(videos)] = -99.0
+    fit += _OTHER_ASKED * differ("asks", questions, asked)
+    fit += _OTHER_SUBJECT * differ("subject", questions, asked)
+    fit[np.equal.outer(np.array(videos)[mine], videos)] = -99.0
     fit = fit[:, owner] + _FALSE * np.array([text != true[n] for n, (_, text) in zip(owner, pool, strict=True)])
-    (own_forms, own_lengths), (forms, lengths) = (
-        zip(*((answer.form, answer.length) for answer in answers), strict=True) for answers in (own, given)
-    )
-    other_length = _OTHER_LENGTH * differ(lengths, own_lengths)
-    points = np.array([not answer.points for answer in own])[:, None] & np.array([answer.points for answer in given])
-    fit += _POINTS * points
-    fit += np.where(differ(forms, own_forms), _OTHER_FORM, other_length)
+    fit += _POINTS * (differ("points", given, own) & [answer.points for answer in given])
+    fit += np.where(differ("form", given, own), _OTHER_FORM, _OTHER_LENGTH * differ("length", given, own))
     if questions[0].group:
-        fit += _fits_of_words(
-            [questions[n] for n in mine], [read.spoken[videos[n]] for n in mine], own, given, read.costs
-        )
+        fit += _fits_of_words(asked, [read.spoken[videos[n]] for n in mine], own, given, read.costs)
     return fit
 
 
@@ -276,9 +263,8 @@ def _fits_of_words(
     ]
     priced = words.multiply([prices]).tocsr()
     fit: NDArray[np.float64] = (bag.transform(scenes) @ priced.T).toarray() - priced.sum(1).A1
-    beside = np.array([not _ACTS_BESIDE.isdisjoint(answer.words) for answer in given])
-    not_own = np.array([_ACTS_BESIDE.isdisjoint(answer.words) for answer in own])
-    fit += _UNFIT * unfit + _BESIDE * (not_own[:, None] & beside)
+    beside, own_beside = ([not _ACTS_BESIDE.isdisjoint(answer.words) for answer in of] for of in (given, own))
+    fit += _UNFIT * unfit + _BESIDE * np.greater.outer(beside, own_beside).T
     return fit
 
 

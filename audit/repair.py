@@ -169,7 +169,7 @@ def _other_captions(rows: Sequence[MultipleChoiceRow]) -> dict[int, list[str]]:
 
 
 def _faults(row: MultipleChoiceRow, other_captions: Sequence[str]) -> dict[int, Reason]:
-    """DistractorPlace of a distractor that must be replaced -> why."""
+    """Place of a distractor that must be replaced -> why."""
     true = {plain(text) for text in (row["candidates"][row["label"]], *other_captions)}
     said: set[str] = set()
     faults: dict[int, Reason] = {}
@@ -199,13 +199,12 @@ def _options(
     Captions whose distractors are contrasts are edited. Questions, and captions among those of other clips, take what
     is true of other items: one edit among unlike texts would show which two belong together.
     """
-    edited = {at for at, row in to_mend.items() if not row.get("question") and _has_contrasts(row)}
-    options: dict[int, list[NewDistractor]] = {}
-    if edited:
-        captions = {at: to_mend[at] for at in edited}
-        options |= caption_options(captions, others, kinds=kinds, quality=quality, generator=generator)
+    edited = {at: row for at, row in to_mend.items() if not row.get("question") and _has_contrasts(row)}
     rest = {at: row for at, row in to_mend.items() if at not in edited}
-    return options | (answer_options(rest, rows, seed=seed) if rest else {})
+    options = answer_options(rest, rows, seed=seed) if rest else {}
+    if edited:
+        options |= caption_options(edited, others, kinds=kinds, quality=quality, generator=generator)
+    return options
 
 
 def _has_contrasts(row: MultipleChoiceRow) -> bool:
@@ -252,8 +251,4 @@ def _with(
             reason = faults.get(n, "won blind")
             changed.append(Change(at, reason, n, candidates[n], option.text, option.kind))
             candidates[n], kinds[n], edits[n] = option.text, option.kind, option.edit
-    if not changed:
-        return row, []
-    new = row.copy()
-    new["candidates"], new["kinds"], new["edits"] = candidates, kinds, edits
-    return new, changed
+    return row | {"candidates": candidates, "kinds": kinds, "edits": edits} if changed else row, changed
