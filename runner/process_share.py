@@ -157,8 +157,8 @@ class Run:
             for share, numbers in enumerate(shares):
                 if share:  # of a process that ended: what it was answered is not asked again
                     scored.refresh()
-                dealt = ((number, chunks[number]) for number in numbers)
-                score_pairs(model, dealt, pairing, scored, reader, done=done)
+                ends = ((n if clip is chunks[n][-1] else None, clip) for n in numbers for clip in chunks[n])
+                score_pairs(model, ends, pairing, scored, reader, done=done)
         scored.close()
         if not self.processes.first:
             return None
@@ -180,14 +180,16 @@ class Run:
     @contextmanager
     def _dealt(
         self, stage: str, size: int, total: int, unit: str
-    ) -> Iterator[tuple[Iterable[Iterator[int]], Callable[[int], None]]]:
+    ) -> Iterator[tuple[Iterable[Iterator[int]], Callable[[int | None], None]]]:
         """Yields the numbers of this process's chunks, share by share, and what is told of each that is done."""
         queue = WorkQueue(self.processes, stage, size)
         with self.bar(stage, total, unit) as progress:
             shown = 0
 
-            def done(number: int) -> None:
+            def done(number: int | None) -> None:  # None within a chunk
                 nonlocal shown
+                if number is None:
+                    return
                 counts = self.counts.taken()
                 RunFolder(self.job.output).note_videos(self.processes.rank, counts.videos)
                 queue.done(number, counts)

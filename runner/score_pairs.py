@@ -27,7 +27,7 @@ from video_contrast.runner.keys import Keys
 from video_contrast.runner.kinds.base import AskedScorer, ClipFrames, Encoder, PairScorer, ScoreResult
 from video_contrast.runner.memory import halved, unless_out_of_memory
 from video_contrast.runner.plan import Plan, PlannedTable
-from video_contrast.runner.run_counts import Done, RunCounts
+from video_contrast.runner.run_counts import RunCounts
 from video_contrast.sealed_files import sealed_line, sealed_records
 from video_contrast.video import Clip
 
@@ -183,36 +183,35 @@ class Prefilter:
 
 def score_pairs(
     model: PairScorer,
-    chunks: Iterable[tuple[int, Sequence[Clip]]],
+    clips: Iterable[tuple[int | None, Clip]],
     pairing: Pairing,
     results: PairResults,
     reader: ClipReader,
     *,
-    done: Done,
+    done: Callable[[int | None], None],
 ) -> None:
     """Scores requests; a clip that cannot be decoded is recorded and the others go on.
 
     Args:
         model: the scorer.
-        chunks: numbers and clips, asked for as their turn to be decoded comes.
+        clips: with what `done` is told of each, asked for as their turn to be decoded comes.
         pairing: makes the requests of a clip; those that have a result are left out.
         reader: reads the clips; its counts say what was done.
-        done: told of each number, once the results are kept.
+        done: told once the results of a clip, and of those before it, are kept.
     """
-    begun: deque[tuple[Clip, int | None]] = deque()  # with the number of its chunk, the last one of each
+    begun: deque[tuple[int | None, Clip]] = deque()
     requests_of = lru_cache(maxsize=64)(pairing.of_clip)  # asked for several times while a clip is read and scored
 
-    def clips() -> Iterator[Clip]:
-        for number, chunk in chunks:
-            for clip in chunk:
-                begun.append((clip, number if clip is chunk[-1] else None))
-                yield clip
+    def dealt() -> Iterator[Clip]:
+        for number, clip in clips:
+            begun.append((number, clip))
+            yield clip
 
-    def is_over(clip: Clip) -> bool:
-        return clip in counts.broken or all(request.key in results for request in requests_of(clip))
+    def missing(clip: Clip) -> list[ScoreRequest]:
+        return [request for request in requests_of(clip) if request.key not in results]
 
     def visuals_of(clip: Clip) -> tuple[Visual, ...]:
-        return tuple(dict.fromkeys(request.visual for request in requests_of(clip) if request.key not in results))
+        return tuple(dict.fromkeys(request.visual for request in missing(clip)))
 
     prefilter = Prefilter(model) if model.coarse is not None and model.prefilter else None
     counts = reader.counts
@@ -229,19 +228,17 @@ def score_pairs(
         counts.text_encodings += len(request.texts)
 
     with _at_once(model.parallel, keep) as submit:
-        for clip, shown in reader.read(clips(), visuals_of, lambda frames: frames, ahead=1, depth=2):
+        for clip, shown in reader.read(dealt(), visuals_of, lambda frames: frames, ahead=1, depth=2):
             for view, frames in shown:
                 counts.visual_encodings += 1
-                for request in requests_of(clip):
-                    if request.visual == view.visual and request.key not in results:
+                for request in missing(clip):
+                    if request.visual == view.visual:
                         seen = None if view.visual.name == "blind" else frames
                         submit(request, view.numbers, partial(_score, model, prefilter, seen, request, counts=counts))
-            while begun and is_over(begun[0][0]):
-                if (number := begun.popleft()[1]) is not None:
-                    done(number)
-    for _, left in begun:
-        if left is not None:
-            done(left)
+            while begun and (begun[0][1] in counts.broken or not missing(begun[0][1])):
+                done(begun.popleft()[0])
+    for number, _ in begun:
+        done(number)
 
 
 Submit = Callable[[ScoreRequest, np.ndarray, Callable[[], ScoreResult]], None]
