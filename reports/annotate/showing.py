@@ -20,6 +20,7 @@ from video_contrast.video.container import opened
 # What browsers and phones play. Lossless h264 holds RGB, which they show in false colours without an error.
 _PLAYED = {("h264", "yuv420p"), ("h264", "yuvj420p"), ("vp9", "yuv420p"), ("av1", "yuv420p")}
 _ENDINGS = (".mp4", ".webm", ".m4v")
+_writing = threading.Lock()
 _SMALLEST = 240  # pixels of the shorter side; smaller pictures are enlarged without blur
 
 
@@ -42,17 +43,20 @@ def shown_clip(root: Path, row: MultipleChoiceRow) -> Path:
     source = (*(value for file in files for value in file), row["start"], row["end"], *map(repr, clip.segments))
     key = digest("annotate", *source).hex()[:32]
     target = shown_folder() / f"{key}.mp4"
-    if not target.exists():
-        from video_contrast.video import footage_of, write_video
+    if target.exists():
+        return target
+    with _writing:  # one clip at a time, and none twice: a person waits for the one in hand
+        if not target.exists():
+            from video_contrast.video import footage_of, write_video
 
-        footage = footage_of(root, clip)
-        numbers = range(*footage.span)
-        pictures = footage.decode(numbers)
-        height, width = (side - side % 2 for side in pictures.shape[1:3])
-        times = -(-_SMALLEST // min(height, width))
-        frames = pictures[:, :height, :width].repeat(times, axis=1).repeat(times, axis=2)
-        target.parent.mkdir(parents=True, exist_ok=True)
-        write_video(target, frames, footage.fps, times=footage.times[numbers.start : numbers.stop])
+            footage = footage_of(root, clip)
+            numbers = range(*footage.span)
+            pictures = footage.decode(numbers)
+            height, width = (side - side % 2 for side in pictures.shape[1:3])
+            times = -(-_SMALLEST // min(height, width))
+            frames = pictures[:, :height, :width].repeat(times, axis=1).repeat(times, axis=2)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            write_video(target, frames, footage.fps, times=footage.times[numbers.start : numbers.stop])
     return target
 
 
