@@ -40,6 +40,8 @@ _ANYWHERE = PLACES - words_of("path_preposition")
 _TELLS = words_of("topic")  # verbs that "about" may follow
 # Results of which a thing has one: nobody peels what is chopped.
 _PIECES = frozenset({"broken", "cut", "mashed", "melted", "peeled"})
+_COMPANY = ("people", "animal")
+_COOKED_IN = frozenset({"appliance", "cookware", "tableware"})  # where few other things are done than the caption's
 _streams = Streams()
 
 
@@ -378,9 +380,7 @@ def _goes_before(tail: Tail, slot: VerbSlot, choice: VerbChoice, evidence: Evide
     if tail.preposition == "about":
         return choice.verb in _TELLS
     if choice.swap is not None and choice.swap.exchanged and choice.frame != "i":
-        return tail.preposition in choice.swap.behind or (
-            tail.preposition in _ANYWHERE and _names_a_place(tail.noun, evidence)
-        )
+        return _exchanged_before(tail, choice.swap, evidence)
     if slot.order and written and choice.frame != "i":
         return False
     if tail.preposition in _ANYWHERE:
@@ -396,10 +396,15 @@ def _in_a_step(choice: VerbChoice, evidence: Evidence) -> bool:
     return choice.frame != "i" or any("cook" in action.scenes for action in evidence.lexicon.actions(choice.unit))
 
 
-def _names_a_place(noun: str, evidence: Evidence) -> bool:
-    """Whether a noun says where something is done, whatever it is."""
+def _exchanged_before(tail: Tail, swap: Swap, evidence: Evidence) -> bool:
+    """Whether an exchange of what is done to a thing holds before a preposition and its noun."""
+    category = evidence.category(tail.noun)
+    if tail.preposition == "with" and any(evidence.lexicon.is_a(category, name) for name in _COMPANY):
+        return True
+    if tail.preposition in swap.behind:
+        return swap.match == "noun" or category not in _COOKED_IN
     places = evidence.lexicon.places
-    return noun in places or noun.rpartition(" ")[2] in places
+    return tail.preposition in _ANYWHERE and (tail.noun in places or tail.noun.rpartition(" ")[2] in places)
 
 
 def _of_kitchen(noun: str, evidence: Evidence) -> bool:

@@ -27,6 +27,7 @@ SWEEPS = 10
 _KEPT = 24  # proposals of an item that take part, best first
 _WORTH = 12.0  # of an item, which its costs may use up
 _REPEATED = np.array([1.0, 0.15, 0.05])  # cost of each further time: pair, put in, replaced; the pair's grow with it
+_REMOVED = 1.5  # cost of each word that an edit takes away beyond two: a model that looks for things would miss them
 _SIGNS = 6.0
 _FEW = 20  # items by which signs are smoothed: few items cannot be even
 SMALL = 100  # clips with proposals below which none is left out for evenness: texts alone learn little of so few
@@ -252,7 +253,7 @@ def _rated(
         order,
         items=np.cumsum([0, *(len(rows_of[clip]) for clip in order)]),
         places=np.array([row.place for row in rows], dtype=int),
-        gain=np.log(odds / (1 - odds)),
+        gain=np.log(odds / (1 - odds)) - _REMOVED * np.array([row.removed for row in rows], dtype=float),
         names=np.array([row.names for row in rows], dtype=int).reshape(-1, 3),
         signs=np.sign(np.array([row.signs for row in rows], dtype=float)).astype(np.int8).reshape(-1, 3),
         first=np.cumsum([0, *(len(row.runs) for row in rows)]),
@@ -266,6 +267,7 @@ class _Row(NamedTuple):
 
     place: int
     probability: float
+    removed: int
     names: tuple[int, int, int]
     signs: tuple[float, float, float]
     runs: list[int]
@@ -287,7 +289,9 @@ def _rows(
         )
         names = (number_of_name(pair), number_of_name(put_in), number_of_name(replaced))
         runs = [number_of_run(run) for run in changes]
-        rows.append(_Row(place, item.probability, names, signs, runs, list(changes.values())))
+        removed = Counter(item.old.lower().split()) - Counter(item.new.lower().split())
+        taken = max(0, removed.total() - 2)
+        rows.append(_Row(place, item.probability, taken, names, signs, runs, list(changes.values())))
     return rows
 
 

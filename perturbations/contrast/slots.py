@@ -181,7 +181,8 @@ def _verb_slot(sentence: Sentence, place: int) -> VerbSlot:
 
 
 def with_object(sentence: Sentence, slot: VerbSlot) -> VerbSlot | None:
-    """A verb and its object as one: "plays the guitar"; None where the object holds a clause, and in steps of recipes.
+    """A verb and its object as one: "plays the guitar"; None where the object holds a clause or names two things, which
+    a model that looks for things would miss, and in steps of recipes.
 
     >>> from video_contrast.perturbations.english import parse_one
     >>> sentence = parse_one("a man plays the guitar on a stage")
@@ -193,7 +194,8 @@ def with_object(sentence: Sentence, slot: VerbSlot) -> VerbSlot | None:
     if slot.frame == "i" or slot.passive or slot.order or at is None or at < slot.place:
         return None
     phrase = sentence.subtree(at)
-    if any(sentence.words[n].is_verb for n in phrase):
+    named = [n for n in phrase if sentence.words[n].is_noun and sentence.words[n].dep not in ("compound", "nmod")]
+    if len(named) > 1 or any(sentence.words[n].is_verb for n in phrase):
         return None
     reason = None if slot.rejection_reason == "light verb" else slot.rejection_reason
     tails = tuple(tail for tail in slot.tails if tail.place not in phrase)
@@ -311,7 +313,8 @@ def _object_rejection(sentence: Sentence, place: int, last: int) -> str | None:
     """Why it is not sure what a verb is done to."""
     words, word = sentence.words, sentence.words[place]
     following = words[last + 1] if last + 1 < len(words) else None
-    plain = last == place and sentence.object(place) is None and not sentence.is_passive(place)
+    bare = last == place or words[last].dep in ("prt", "advmod")
+    plain = bare and sentence.object(place) is None and not sentence.is_passive(place)
     if plain and following is not None and following.tag in _OPENS_A_NOUN and following.dep != "npadvmod":
         return "object not found by the parser"
     obj = sentence.object(place)

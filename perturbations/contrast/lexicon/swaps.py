@@ -79,7 +79,8 @@ class SwapTable:
         exchanged: dict[str, Swap] = {}
         for doer in doers:
             of_noun, of_class, of_any = _matching(self._exchanges, unit, frame, doer, nouns, classes)
-            exchanged = {swap.unit: swap for swap in reversed([*of_noun, *of_class] or of_any)}
+            near = [*of_noun, *of_class] or ([] if frame == "t" and classes else of_any)
+            exchanged = {swap.unit: swap for swap in reversed(near)}
             if exchanged:
                 break
         written = next(filter(None, _matching(self._rows, unit, frame, doers[-1], nouns, classes)), [])
