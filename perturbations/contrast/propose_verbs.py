@@ -300,7 +300,7 @@ def _misfit(evidence: Evidence, key: VerbKey, choice: VerbChoice) -> str | None:
         return "same verb"
     if key.tag in ("VBG", "VBZ") and inflect(choice.verb, key.tag) == choice.verb:
         return "form not known"
-    if choice.swap is not None:
+    if choice.swap is not None and not (choice.swap.exchanged and choice.swap.carried):
         return None
     actions = evidence.lexicon.actions(new)
     if choice.verb in LIGHT and not actions:

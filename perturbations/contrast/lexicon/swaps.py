@@ -57,6 +57,9 @@ class SwapTable:
     ) -> None:
         alone = tuple(Swap(unit, exchanged=True, behind=behind) for unit in others)
         staying = tuple(swap._replace(keeps=True) for swap in alone)
+        if frame == "t":  # what is done to a thing replaces also what no row has
+            own = tuple(Swap(unit, exchanged=True, carried=True) for unit in part)
+            self._exchanges["", "t", subject].append((objects - {"*"}, own))
         for unit in part:
             if frame == "t" or objects & {"*", "-"}:
                 self._exchanges[unit, frame, subject].append((objects, alone))
@@ -80,6 +83,9 @@ class SwapTable:
         for doer in doers:
             of_noun, of_class, of_any = _matching(self._exchanges, unit, frame, doer, nouns, classes)
             near = [*of_noun, *of_class] or ([] if frame == "t" and classes else of_any)
+            if not near and frame == "t":
+                of_noun, of_class, _ = _matching(self._exchanges, "", "t", doer, nouns, classes)
+                near = of_noun or of_class
             exchanged = {swap.unit: swap for swap in reversed(near)}
             if exchanged:
                 break
