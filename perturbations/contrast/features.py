@@ -128,11 +128,17 @@ def verb_caption_features(
         features |= {f"reason {'opposites' if opposite else 'listed'}": 1.0, "any reason": 1.0, "no reason": 0.0}
     if swap is not None:
         frame = _swap_frame(choice, swap)
-        features["swap before tails"] = float(bool(slot.tails) and not swap.preposition)
+        features["swap before tails"] = float(bool(slot.tails) and choice.tail is None)
         features["exchange beside other verbs"] = float(len(reading.verbs) > 1 and swap.exchanged)
         features["swap of a light verb"] = float(slot.rejection_reason is not None)
         features[f"swap {frame}{' in a step' if slot.order else ''}"] = 1.0
     return features
+
+
+def brings_place(choice: VerbChoice) -> bool:
+    """Whether another place, or none, stands behind the object: "add onions to the pan", "slice onions"."""
+    swap = choice.swap
+    return swap is not None and bool(swap.place or (choice.tail is not None and not swap.preposition))
 
 
 def goes_back(choice: VerbChoice) -> bool:
@@ -147,6 +153,8 @@ def goes_back(choice: VerbChoice) -> bool:
 
 def _swap_frame(choice: VerbChoice, swap: Swap) -> str:
     """How the words of a written swap stand in the caption."""
+    if brings_place(choice):
+        return "with its place" if swap.place else "without its place"
     if swap.preposition:
         return "of two places"
     if swap.keeps:

@@ -9,6 +9,7 @@ from video_contrast.perturbations.contrast.evidence import Evidence
 from video_contrast.perturbations.contrast.features import (
     PUTS,
     TAKES,
+    brings_place,
     goes_back,
     verb_caption_features,
     verb_choice_features,
@@ -42,6 +43,7 @@ _TELLS = words_of("topic")  # verbs that "about" may follow
 _PIECES = frozenset({"broken", "cut", "mashed", "melted", "peeled"})
 _COMPANY = ("people", "animal")
 _COOKED_IN = frozenset({"appliance", "cookware", "tableware"})  # where few other things are done than the caption's
+_JOINS = frozenset({"and", "then", ",", "."})  # between two clauses
 _streams = Streams()
 
 
@@ -170,10 +172,9 @@ def _swaps(slot: VerbSlot, reading: CaptionReading, evidence: Evidence) -> Itera
         for choice in evidence.kept(_swaps_of_one_place, key, frozenset()):
             if choice.swap.exchanged and choice.keeps:
                 yield choice._replace(keeps="")
-    if slot.rejection_reason is None:
-        yield from evidence.kept(_swaps_of_one_place, slot.key, nouns)
-    else:
-        yield from (choice for choice in evidence.kept(_swaps_of_one_place, slot.key, nouns) if not choice.swap.carried)
+    for choice in evidence.kept(_swaps_of_one_place, slot.key, nouns):
+        if not (choice.swap.carried and slot.rejection_reason) and not (choice.swap.place and slot.tails):
+            yield choice
 
 
 def _swaps_of_two_places(
@@ -188,7 +189,9 @@ def _swaps_of_one_place(evidence: Evidence, key: VerbKey, joined: frozenset[str]
     swaps = _listed(evidence, key.unit, key.frame, key, joined)
     choices: list[VerbChoice] = []
     for swap in swaps:
-        if key.frame in "io" or swap.keeps:
+        if swap.place:
+            choices.append(VerbChoice(swap.unit, "t", swap=swap))
+        elif key.frame in "io" or swap.keeps:
             choices.append(VerbChoice(swap.unit, "i", keeps if swap.keeps else "", swap))
         else:
             choices += [choice._replace(swap=swap) for choice in _with_object([swap.unit], key, evidence)]
@@ -328,7 +331,7 @@ def _said_elsewhere(
         return "another caption says it"
     if verb != slot.verb and (verb in clip.verbs or not clip.words.isdisjoint(evidence.kept(_forms, verb))):
         return "another caption says it"
-    if choice.swap is not None and not clip.nouns.isdisjoint(choice.swap.phrase.split(" ")):
+    if choice.swap is not None and not clip.nouns.isdisjoint(f"{choice.swap.phrase} {choice.swap.place}".split(" ")):
         return "another caption says it"
     if not others.isdisjoint(evidence.groups(new)) and new not in evidence.opposites(slot.unit):
         return "near to what another caption says"
@@ -342,6 +345,8 @@ def _clash(reading: CaptionReading, slot: VerbSlot, choice: VerbChoice, evidence
     of_noun = slot.noun_place is None or reading.sentence.words[slot.noun_place].is_noun
     if choice.frame == "t" and choice.unit.startswith(f"{choice.verb} ") and not of_noun:
         return "particle before a pronoun"
+    if brings_place(choice) and not _ends_a_clause(reading.sentence, slot, choice):
+        return "does not go with what follows"
     if any(tail != choice.tail and not _goes_before(tail, slot, choice, evidence) for tail in slot.tails):
         return "does not go with what follows"
     if _leaves_a_place(slot, choice, evidence):
@@ -354,6 +359,17 @@ def _clash(reading: CaptionReading, slot: VerbSlot, choice: VerbChoice, evidence
             if clash and not evidence.excludes(other.unit, slot.unit):
                 return "clashes with another verb of the caption"
     return None
+
+
+def _ends_a_clause(sentence: Sentence, slot: VerbSlot, choice: VerbChoice) -> bool:
+    """Whether a clause ends behind the object, or behind the place that goes."""
+    words = sentence.words
+    first = choice.tail.place if choice.tail is not None else slot.noun_place
+    phrase = [n for n in sentence.subtree(first) if n > slot.place] if first is not None else []
+    if slot.adverbs or any(words[n].is_verb for n in phrase) or (phrase and words[phrase[-1]].text in _JOINS):
+        return False
+    following = [word for word in words[max(phrase, default=slot.place) + 1 :] if word.text not in _JOINS]
+    return not following or following[0].is_verb
 
 
 def _leaves_a_place(slot: VerbSlot, choice: VerbChoice, evidence: Evidence) -> bool:
@@ -390,10 +406,10 @@ def _goes_before(tail: Tail, slot: VerbSlot, choice: VerbChoice, evidence: Evide
 
 
 def _in_a_step(choice: VerbChoice, evidence: Evidence) -> bool:
-    """Whether a unit may stand in a step of a recipe: a written one without an object of the caption's cooks."""
-    if choice.swap is None:
-        return choice.frame != "p"
-    return choice.frame != "i" or any("cook" in action.scenes for action in evidence.lexicon.actions(choice.unit))
+    """Whether a unit may stand in a step of a recipe: without an object, one of the cooks."""
+    if choice.frame == "i":
+        return any("cook" in action.scenes for action in evidence.lexicon.actions(choice.unit))
+    return choice.swap is not None or choice.frame != "p"
 
 
 def _exchanged_before(tail: Tail, swap: Swap, evidence: Evidence) -> bool:
@@ -427,10 +443,23 @@ def add_verb(
     unit, other, end = slot.unit, choice.words, slot.end
     if slot.frame == "o":
         unit = f"{unit} {slot.noun}".strip()
-    if choice.tail is not None and choice.swap is not None:
-        end = reading.sentence.words[choice.tail.place + choice.tail.phrase.count(" ")].end
-        between = reading.caption[slot.end : reading.sentence.words[choice.tail.place].start]
-        unit, other = f"{unit} _ {choice.tail.phrase}", f"{other} _ {choice.swap.preposition}"
-        new = f"{new}{between}{choice.swap.preposition}"
+    if choice.swap is not None and (choice.tail is not None or choice.swap.place):
+        behind = " ".join(part for part in (choice.swap.preposition, choice.swap.place) if part)
+        last = stays = _behind_object(reading.sentence, slot)
+        if choice.tail is not None:
+            unit, stays = f"{unit} _ {choice.tail.phrase}", choice.tail.place - 1
+            last = choice.tail.place + choice.tail.phrase.count(" ")
+            if brings_place(choice):
+                last = max(last, *reading.sentence.subtree(choice.tail.place))
+        words = reading.sentence.words
+        between = reading.caption[slot.end : max(slot.end, words[stays].end)]
+        end, new = max(slot.end, words[last].end), " ".join(f"{new}{between} {behind}".split())
+        other = f"{other} _ {behind}" if behind else other
     antonym = "reason opposites" in features
     return proposed.add(index, slot.start, end, unit, new, other, features=features, antonym=antonym)
+
+
+def _behind_object(sentence: Sentence, slot: VerbSlot) -> int:
+    """The last word of a verb and its object, where that stands behind it."""
+    at = slot.noun_place
+    return max(sentence.subtree(at)) if at is not None and at > slot.place else slot.place

@@ -128,7 +128,7 @@ def test_what_is_usual_is_read_around_the_words_that_are_replaced(kind) -> None:
         for item in listed:
             first, old = len(item.caption[: item.start].split()), item.old.split()
             gap = evidence.gap(item.caption.split(), first, len(old))
-            if old[0] in ("a", "an") or " _ " in item.other:
+            if old[0] in ("a", "an") or " _ " in item.unit + item.other:
                 continue  # an article that changes with it, or words in two places
             change = evidence.run_change(gap, item.new.lower().split())
             assert item.features["run change"] == pytest.approx(max(-1.5, min(1.5, change)))
@@ -263,9 +263,22 @@ def test_a_particle_does_not_stand_before_a_pronoun() -> None:
 
 def test_written_swaps_change_verb_and_preposition_around_the_object_and_open_light_verbs() -> None:
     poured, made = (proposals_of([text]).proposals["0"] for text in ("add the carrots to a pan", "a man takes a pan"))
-    two_places = [item for item in poured if " _ " in item.other]
+    two_places = [item for item in poured if item.text.endswith(" a pan") and " _ " in item.other]
     assert two_places and all(item.old == "add the carrots to" and "the carrots" in item.new for item in two_places)
+    without = [item for item in poured if item.old == "add the carrots to a pan"]
+    assert "chop the carrots" in {item.text for item in without} and all("pan" not in item.text for item in without)
     assert made and all(item.features["written swap"] for item in made)
+
+
+def test_a_swap_brings_its_place_only_where_a_clause_ends() -> None:
+    ends, follows, listed = proposals_of([
+        "chop the onions and fry the beef", "chop the onions finely", "chop the onions and cook it in a pan",
+    ]).proposals.values()  # fmt: skip
+    assert any(
+        item.text.startswith("add the onions to the ") and item.text.endswith(" and fry the beef") for item in ends
+    )
+    assert not any("_" in item.other for item in follows)
+    assert not any(item.text.endswith("in a pan") and " the pan" in item.text for item in listed)  # it is named already
 
 
 def test_swaps_go_with_where_a_thing_is_where_it_goes_and_what_was_done_to_it() -> None:

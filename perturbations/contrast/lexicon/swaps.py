@@ -15,7 +15,8 @@ class Swap(NamedTuple):
 
     unit: str  # verb with particle or preposition
     phrase: str = ""  # an object that comes with it ("a horse" of "ride a horse"), or ""
-    preposition: str = ""  # what takes the place of the caption's preposition, of frame "t+p"; else ""
+    preposition: str = ""  # what stands behind the object instead of the caption's preposition; else ""
+    place: str = ""  # what stands behind that preposition ("the pan" of "add _ to !the pan"); "" what the caption has
     keeps: bool = False  # whether the caption's preposition and what stands behind it stay
     match: Match = "any"  # what of the object the row names: the noun, its class, or anything
     carried: bool = False  # whether the row is of another unit, near to the one that is replaced
@@ -111,11 +112,13 @@ def _matching(
 
 
 def _swap(text: str, known: frozenset[str]) -> Swap:
-    """Reads "juggle", "~juggle" (what follows stays), "!ride a horse" (with its object) or "scoop _ out of"."""
+    """Reads "juggle", "~juggle" (what follows stays), "!ride a horse" (with its object), "scoop _ out of" or
+    "add _ to !the pan" (with its place)."""
     keeps, text = text.startswith("~"), text.removeprefix("~")
     if text.startswith("!"):
         words = text[1:].split(" ")
         size = next((n for n in (3, 2) if n < len(words) and " ".join(words[:n]) in known), 1)
         return Swap(" ".join(words[:size]), phrase=" ".join(words[size:]), keeps=keeps)
-    unit, _, preposition = text.partition(" _ ")
-    return Swap(unit, preposition=preposition, keeps=keeps)
+    unit, _, behind = text.partition(" _ ")
+    preposition, _, place = behind.partition(" !")
+    return Swap(unit, preposition=preposition, place=place, keeps=keeps)
