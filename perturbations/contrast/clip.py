@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 
 from video_contrast.perturbations.contrast.caption_counts import CaptionCounts, words_of
-from video_contrast.perturbations.contrast.evidence import Gap
+from video_contrast.perturbations.contrast.evidence import Evidence, Gap
 from video_contrast.perturbations.contrast.slots import ThingSlot, VerbSlot, thing_slots, verb_slots
 from video_contrast.perturbations.english import Sentence
 from video_contrast.perturbations.english.tables import lines
@@ -33,6 +33,7 @@ class CaptionReading:
         self.sentence = sentence
         self.caption = sentence.caption
         self._counted: list[str] | None = None
+        self._style: dict[str, float] | None = None
         self.gaps: dict[tuple[int, int], Gap] = {}  # by the characters that are replaced, where they are known
 
     @cached_property
@@ -57,6 +58,12 @@ class CaptionReading:
         keys = {self.sentence.noun_key(place) for place in places}
         return frozenset({word.lemma for word in self.sentence.words if word.is_noun} | keys - {""})
 
+    def style(self, evidence: Evidence) -> dict[str, float]:
+        """How near it is to the captions that were counted (`Evidence.style`)."""
+        if self._style is None:
+            self._style = evidence.style(self.words)
+        return self._style
+
     def counted_nouns(self, counts: CaptionCounts) -> list[str]:
         """Its nouns that the counts know well."""
         if self._counted is None:
@@ -67,6 +74,15 @@ class CaptionReading:
     def settings(self) -> frozenset[str]:
         """ "indoor", "outdoor", "either": of the places that it names."""
         return frozenset(place_settings()[noun] for noun in self.nouns if noun in place_settings())
+
+    def governor(self, slot: ThingSlot) -> VerbSlot | None:
+        """The verb that a thing is subject or object of, or that its preposition hangs on."""
+        words = self.sentence.words
+        of_preposition = words[words[slot.place].head].head if words[slot.place].dep == "pobj" else None
+        return next(
+            (verb for verb in self.verbs if slot.place in (verb.noun_place, verb.subject_place)),
+            next((verb for verb in self.verbs if verb.place == of_preposition), None),
+        )
 
     def word_number(self, place: int) -> int:
         """The place of a word among `words`."""

@@ -1,15 +1,16 @@
 """What lexicon and counts know together: which units and nouns stand in one frame, and how usual a run of words is."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, lru_cache
-from math import log
+from math import log, log1p
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from video_contrast.perturbations.contrast.caption_counts import CaptionCounts
 from video_contrast.perturbations.contrast.lexicon import Action, Lexicon, load_lexicon
+from video_contrast.perturbations.contrast.slots import ThingKey
 from video_contrast.perturbations.english.forms import inflect
 
 _BACKOFF = log(0.4)
@@ -18,11 +19,14 @@ _PRIOR = 1.5  # videos by which observed and expected are smoothed
 _CACHED = 1 << 18
 _KEPT = 1 << 16
 _ORDERED = {"topic": ("verb", "noun"), "words2": ("words1", "words1")}  # pairs whose order counts -> their items
+_NOWHERE = (np.array([], dtype=int), np.array([]))
 _PEERS = 150  # nouns that may take a noun's place
 _COMMON = 8  # videos that name a noun which the lexicon's class alone proposes
 # Classes of what is not counted in pieces.
 _STUFF = ("grain", "sauce", "dry_ingredient", "herb", "meat", "dairy", "drink", "mixture", "material", "weather",
           "water", "hair", "sport", "terrain")  # fmt: skip
+
+Postings = dict[Any, tuple[np.ndarray, np.ndarray]]
 
 
 class Gap(NamedTuple):
@@ -71,8 +75,10 @@ class Evidence:
         for key, n in counts.tables["tail"].items():
             self._tail_total[key.split("\t")[1]] += n
         self._classmates = lru_cache(_CACHED)(self._find_classmates)
-        self.peers = lru_cache(_CACHED)(self._find_peers)
+        self.classmates = lru_cache(_CACHED)(self._find_peers)
         self.opposites = lru_cache(_CACHED)(self.lexicon.opposites)
+        self.alike_in_use = lru_cache(_CACHED)(self._alike_in_use)
+        self._vector_of_uses = lru_cache(_KEPT)(self._find_vector_of_uses)
         self.similarity = lru_cache(_CACHED)(self._similarity)
         self.behind_total = {preposition: sum(nouns.values()) for preposition, nouns in self.nouns_behind.items()}
         self.fits = lru_cache(_CACHED)(self.lexicon.fits)
@@ -131,6 +137,16 @@ class Evidence:
             return seen[introduction] * 12 >= sum(seen.values())
         stuff = any(self.lexicon.is_a(self.category(noun), name) for name in _STUFF)
         return not sum(seen.values()) and stuff == (introduction == "bare")
+
+    def peers(self, key: ThingKey) -> dict[str, bool]:
+        """The nouns that are written to stand for a thing; True for those beside its verb or behind its preposition."""
+        role = "place" if key.preposition else key.relation
+        heads = {"*", key.preposition or key.unit, key.unit.partition(" ")[0] if not key.preposition else ""}
+        peers: dict[str, bool] = {}
+        for written in self.lexicon.peers(key.noun):
+            here = written.role in (role, "*") and not heads.isdisjoint(written.heads)
+            peers.update((noun, here or peers.get(noun, False)) for noun in written.nouns)
+        return peers
 
     def said_again(self, noun: str) -> float:
         """A logarithm of how many further captions of a video say a thing (a compound: its head) that one of them says:
@@ -194,7 +210,9 @@ class Evidence:
     def _find_peers(self, noun: str, category: str) -> dict[str, float]:
         """The nouns of a class and of those beside it that captions use, with how well they can take a noun's place."""
         nouns, places, same = self._classmates(category)
-        scores = 0.7 * same + 2.5 * self._similarities(noun)[places]
+        said = self._cosines(self._contexts.get(noun, {}), self._postings)
+        used = self._cosines(self._vector_of_uses(noun), self._use_postings)
+        scores = 0.7 * same + 2.5 * said[places] + 2.0 * used[places]
         best = np.argsort(-scores, kind="stable")[:_PEERS]
         return {nouns[n]: float(scores[n]) for n in best.tolist()}
 
@@ -216,24 +234,60 @@ class Evidence:
         return {noun: n for n, noun in enumerate(sorted(self._contexts))}
 
     @cached_property
-    def _postings(self) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-        """Context -> the places of the nouns that stand in it, and its weight for each."""
-        listed: dict[str, list[tuple[int, float]]] = defaultdict(list)
+    def _postings(self) -> Postings:
+        return self._posted(self._contexts)
+
+    @cached_property
+    def _use_postings(self) -> Postings:
+        return self._posted({noun: self._vector_of_uses(noun) for noun in self._noun_places})
+
+    def _posted(self, vectors: Mapping[str, Mapping[Any, float]]) -> Postings:
+        """Context (or use) -> the places of the nouns that have it, and its weight for each."""
+        listed: dict[Any, list[tuple[int, float]]] = defaultdict(list)
         for noun, n in self._noun_places.items():
-            for name, weight in self._contexts[noun].items():
+            for name, weight in vectors[noun].items():
                 listed[name].append((n, weight))
         return {
             name: (np.array([n for n, _ in pairs]), np.array([weight for _, weight in pairs]))
             for name, pairs in listed.items()
         }
 
-    def _similarities(self, noun: str) -> np.ndarray:
-        """`similarity` of a noun to every noun, in the order of `_noun_places`; then a 0."""
+    def _cosines(self, vector: Mapping[Any, float], postings: Postings) -> np.ndarray:
+        """Cosines of a noun's vector with those of every noun, in the order of `_noun_places`; then a 0."""
         row = np.zeros(len(self._noun_places) + 1)
-        for name, weight in self._contexts.get(noun, {}).items():
-            places, weights = self._postings[name]
+        for name, weight in vector.items():
+            places, weights = postings.get(name, _NOWHERE)
             row[places] += weight * weights
         return row
+
+    def _alike_in_use(self, first: str, other: str) -> float:
+        """Cosine of what people are filmed doing to two things, rarer actions weighing more: 0..1."""
+        a, b = self._vector_of_uses(first), self._vector_of_uses(other)
+        if len(b) < len(a):
+            a, b = b, a
+        return sum(weight * b[name] for name, weight in a.items() if name in b)
+
+    def _find_vector_of_uses(self, noun: str) -> dict[tuple[str, str], float]:
+        weights = {name: self._rarity[name] for name in self._names_of_uses(noun)}
+        length = sum(weight * weight for weight in weights.values()) ** 0.5
+        return {name: weight / length for name, weight in weights.items()} if length else {}
+
+    def _names_of_uses(self, noun: str) -> set[tuple[str, str]]:
+        """The units, verbs and groups of a noun's uses."""
+        names = set()
+        for unit in self.uses(noun):
+            names |= {("unit", unit), ("verb", unit.partition(" ")[0])}
+            names |= {("group", group) for group in self.groups(unit)}
+        return names
+
+    @cached_property
+    def _rarity(self) -> dict[tuple[str, str], float]:
+        """Unit, verb or group -> log of the nouns that have uses over those that have this one."""
+        named = [
+            names for noun in self.lexicon.nouns() if self.lexicon.uses(noun) and (names := self._names_of_uses(noun))
+        ]
+        seen = Counter(name for names in named for name in names)
+        return {name: log(len(named) / n) for name, n in seen.items()}
 
     def _lift(self, table: str, first: str, other: str) -> float:
         """Log of the videos that say both over those that would by chance; 0 where nothing is known."""
@@ -315,6 +369,17 @@ class Evidence:
         left = float(f"{farther}\t{before}\t{new[0]}" in three) or 0.5 * (f"{before}\t{new[0]}" in two)
         right = float(f"{new[-1]}\t{after}\t{behind}" in three) or 0.5 * (f"{new[-1]}\t{after}" in two)
         return left, right
+
+    def style(self, words: Sequence[str]) -> dict[str, float]:
+        """How near a caption is to those that were counted: the share of its runs of three words (its ends included)
+        that were counted, and how common its words are."""
+        tables, texts = self.counts.tables, ["<", *words, ">"]
+        runs = list(zip(texts, texts[1:], texts[2:], strict=False))
+        known = [min(log1p(tables["words1"].get(word, 0)) / 8, 1.0) for word in words]
+        return {
+            "runs counted": sum("\t".join(run) in tables["words3"] for run in runs) / max(len(runs), 1),
+            "words counted": sum(known) / max(len(known), 1),
+        }
 
     def _find_mean(self, texts: tuple[str, ...]) -> float:
         """The mean log-probability of words behind their first two."""

@@ -5,7 +5,7 @@ from math import log1p
 from video_contrast.perturbations.contrast.clip import CaptionReading
 from video_contrast.perturbations.contrast.evidence import Evidence
 from video_contrast.perturbations.contrast.lexicon import Action, Swap
-from video_contrast.perturbations.contrast.slots import PLACES, ThingKey, ThingSlot, VerbChoice, VerbKey, VerbSlot
+from video_contrast.perturbations.contrast.slots import ThingKey, ThingSlot, VerbChoice, VerbKey, VerbSlot
 from video_contrast.perturbations.english.forms import verb_word
 from video_contrast.perturbations.english.lexicon import words_of
 
@@ -17,7 +17,10 @@ _REASONS = ("opposites", "listed", "opposite directions", "different results", "
 _SPEECH = words_of("speech")
 PUTS, TAKES = words_of("puts_in"), words_of("takes_out")
 _INTO, _OUT = frozenset({"in", "into", "on", "onto", "over", "to"}), frozenset({"from", "off", "out of"})
-_WIDE_CLASSES = ("food", "place", "home", "kitchen", "animal", "vehicle", "instrument", "activity")
+_WIDE_CLASSES = ("food", "place", "kitchen", "animal", "vehicle", "instrument", "activity")
+_SIZES = "thab"
+_WELL_KNOWN = 20  # videos that say a verb
+_NONE: dict[str, int] = {}
 
 
 def verb_slot_features(reading: CaptionReading, slot: VerbSlot, evidence: Evidence) -> dict[str, float]:
@@ -221,23 +224,29 @@ def _place_clash(reading: CaptionReading, action: Action | None) -> float:
 
 def object_slot_features(reading: CaptionReading, slot: ThingSlot, evidence: Evidence) -> dict[str, float]:
     """Features of what is replaced, which all proposals of a thing share."""
-    lexicon = evidence.lexicon
+    words, lexicon = reading.sentence.words, evidence.lexicon
     features = {f"a {name}": float(lexicon.is_a(slot.category, name)) for name in _WIDE_CLASSES}
+    children = reading.sentence.children[slot.place]
+    here = _row(slot.key, evidence)
+    known = evidence.counts.get("noun", slot.noun)
     return features | {
-        "object": float(slot.relation == "object"),
-        "place": float(slot.relation == "place"),
-        "of a preposition": float(bool(slot.preposition)),
-        "place preposition": float(slot.preposition in PLACES),
-        "governed by a verb": float(bool(slot.unit)),
-        "old noun known": log1p(evidence.counts.get("noun", slot.noun)) / 6,
-        "order": float(any(verb.order for verb in reading.verbs)),
-        "adjectives": float(len(slot.adjectives)),
+        "with an adjective": float(bool(slot.adjectives)),
         "compound": float(" " in slot.noun),
-        "words": len(reading.words) / 10,
-        "behind of": float(slot.preposition == "of"),
+        "possessed": float(any(words[n].tag == "PRP$" for n in children)),
+        "one of several": float(words[slot.place].dep == "conj" or any(words[n].dep == "conj" for n in children)),
+        "at the end": float(slot.place >= len(words) - 2),
+        "animal or thing acts": float(slot.subject not in ("", "person")),
         "left tie": _left_tie(reading, slot, evidence),
-        "old said again": evidence.said_again(slot.noun),
+        "old goes here": evidence.surprise(slot.relation, here.get(slot.noun, 0), evidence.total(here), known),
+        **reading.style(evidence),
     }
+
+
+def _row(key: ThingKey, evidence: Evidence) -> dict[str, int]:
+    """Noun -> the videos whose captions say it in a thing's frame."""
+    if key.relation == "place":
+        return evidence.nouns_behind.get(key.preposition, _NONE)
+    return (evidence.subjects_of if key.relation == "subject" else evidence.nouns_of).get(key.unit, _NONE)
 
 
 def _left_tie(reading: CaptionReading, slot: ThingSlot, evidence: Evidence) -> float:
@@ -255,32 +264,34 @@ def object_choice_features(evidence: Evidence, key: ThingKey, noun: str) -> dict
     `key, noun`: what is replaced, and by what, in dictionary form.
     """
     counts, lexicon = evidence.counts, evidence.lexicon
-    here = {
-        "subject": evidence.subjects_of.get(key.unit, {}),
-        "object": evidence.nouns_of.get(key.unit, {}),
-        "place": evidence.nouns_behind.get(key.preposition, {}),
-    }[key.relation]
     mine, other = (things[0] if (things := lexicon.things(name)) else None for name in (key.noun, noun))
-    doer_and_object = (noun,) if key.relation == "subject" else (key.subject or "person", noun)
-    known = counts.get("noun", noun)
-    behind = evidence.nouns_behind.get(key.preposition, {}).get(noun, 0)
+    sizes = [_SIZES.find(thing.size) if thing is not None else 0 for thing in (mine, other)]
+    behind = evidence.nouns_behind.get(key.preposition, _NONE).get(noun, 0)
+    fits = _fits(key, noun, evidence)
     return {
+        "peer": float(evidence.kept(Evidence.peers, key).get(noun, False)),
+        "alike in use": evidence.alike_in_use(key.noun, noun),
         "alike by head": evidence.similarity(key.noun.split(" ")[-1], noun.rpartition(" ")[2]),
         "same class": float(evidence.category(noun) == key.category),
-        "same size": float(mine is not None and other is not None and mine.size == other.size),
-        "goes here": evidence.surprise(key.relation, here.get(noun, 0), evidence.total(here), known),
+        "sizes apart": float(mine is not None and other is not None and abs(sizes[0] - sizes[1]) > 1),
         "goes with preposition": (
-            evidence.surprise("place", behind, evidence.behind_total[key.preposition], known)
+            evidence.surprise("place", behind, evidence.behind_total[key.preposition], counts.get("noun", noun))
             if key.preposition in evidence.behind_total
             else 0.0
         ),
         "listed use": float(key.unit in evidence.uses(noun)),
-        "fits": float(bool(key.unit) and evidence.fits(key.unit, *doer_and_object)),
-        "noun known": log1p(known) / 6,
+        "fits": float(fits),
+        "no longer fits": float(key.relation != "subject" and not fits and _fits(key, key.noun, evidence)),
         "lift": evidence.lift("nouns", key.noun, noun),
         "wider": float(noun in lexicon.wider(key.noun)),
         "said again": evidence.said_again(noun),
     }
+
+
+def _fits(key: ThingKey, noun: str, evidence: Evidence) -> bool:
+    """Whether the lexicon lets a noun stand in a thing's frame."""
+    doer_and_object = (noun,) if key.relation == "subject" else (key.subject or "person", noun)
+    return bool(key.unit) and evidence.fits(key.unit, *doer_and_object)
 
 
 def object_caption_features(
@@ -293,10 +304,18 @@ def object_caption_features(
     """
     counts, own = evidence.counts, slot.noun.split(" ")
     others = [name for name in reading.counted_nouns(counts) if name != slot.noun and name not in own]
-    lifts = [evidence.lift("nouns", name, noun) for name in others]
-    topics = [evidence.lift("topic", verb.verb, noun) for verb in reading.verbs if counts.get("verb", verb.verb) > 20]
+    lift = evidence.lift
+    verbs = [verb.verb for verb in reading.verbs if counts.get("verb", verb.verb) > _WELL_KNOWN]
+    governor = reading.governor(slot)
     return {
-        "company": _mean(lifts),
-        "topic": _mean(topics),
+        "company": _mean([lift("nouns", name, noun) for name in others]),
+        "verbs lost": _mean([lift("topic", verb, noun) - lift("topic", verb, slot.noun) for verb in verbs]),
+        "own verb": lift("topic", governor.verb, noun) if governor is not None else 0.0,
+        "cannot do it": float(
+            governor is not None
+            and slot.relation == "subject"
+            and evidence.fits(governor.unit, slot.noun, governor.noun)
+            and not evidence.fits(governor.unit, noun, governor.noun)
+        ),
         **_runs(reading, slot, new, evidence),
     }

@@ -16,6 +16,8 @@ from video_contrast.perturbations.english.lexicon import words_of
 from video_contrast.seeds import Streams
 
 _JITTER = 0.8
+# What a noun that is written for a thing, in its place or in another, is worth beside the counts.
+_WRITTEN, _ELSEWHERE = 2.0, 0.5
 _READ = 60  # nouns a thing that are looked at
 KEPT = 12  # of which are judged
 _COMMON = 8  # videos that name a noun which the lexicon's class alone proposes
@@ -93,11 +95,13 @@ def _likely(slot: ThingSlot, caption: str, evidence: Evidence) -> list[str]:
 
 def _scored(evidence: Evidence, key: ThingKey) -> tuple[np.ndarray, list[str]]:
     """Nouns of a thing's class, of classes beside it, and those that captions say here."""
-    scores = dict(evidence.peers(key.noun, key.category))
+    scores = dict(evidence.classmates(key.noun, key.category))
     row = key._replace(noun="", subject="", introduction="")
     unused = {"unit": ""} if key.relation == "place" else {"preposition": ""}
     for noun, score in evidence.kept(_said_here, row._replace(**unused)):
         scores[noun] = scores.get(noun, 0.0) + score
+    for noun, here in evidence.kept(Evidence.peers, key).items():
+        scores[noun] = scores.get(noun, 0.0) + (_WRITTEN if here else _ELSEWHERE)
     scores.pop(key.noun, None)
     nouns = sorted(scores)
     return np.array([scores[noun] for noun in nouns]), nouns
@@ -117,13 +121,14 @@ def _misfit(evidence: Evidence, slot: ThingKey, noun: str) -> str | None:
     if not things:
         return "unknown"
     category = things[0].category
+    written = evidence.kept(Evidence.peers, slot._replace(subject="", introduction="")).get(noun, False)
     if any(lexicon.is_a(category, parent) for parent in _NEVER):
         return "of another kind"
-    if evidence.counts.get("noun", noun) < _COMMON and _seen_here(slot, evidence).get(noun, 0) < _SEEN:
+    if not written and evidence.counts.get("noun", noun) < _COMMON and _seen_here(slot, evidence).get(noun, 0) < _SEEN:
         return "rare"
     if not evidence.takes(noun, slot.introduction):
         return "not said in this number"
-    if evidence.parents(category) != evidence.parents(slot.category):
+    if not written and evidence.parents(category) != evidence.parents(slot.category):
         return "of another kind"
     head, own_head = noun.rpartition(" ")[2], slot.noun.rpartition(" ")[2]
     compound = head.endswith(own_head) or own_head.endswith(head)  # a whiteboard is a board

@@ -72,6 +72,16 @@ def test_wider_names_are_other_nouns_of_the_tables() -> None:
     assert lexicon.wider("very cold beer") == lexicon.wider("beer") and lexicon.wider("blorp") == frozenset()
 
 
+def test_peers_are_nouns_of_the_tables_and_stand_for_each_other() -> None:
+    nouns, lexicon = {noun for noun, *_ in things()}, load_lexicon()
+    table = rows(LEXICON / "peers.tsv", "role", "heads", "nouns")
+    assert {role for role, _, _ in table} == {"object", "subject", "place", "*"}
+    assert [listed for _, _, listed in table if not set(listed.split(",")) <= nouns] == []
+    assert [listed for _, _, listed in table if len(set(listed.split(","))) < max(3, len(listed.split(",")))] == []
+    assert any("bedroom" in group.nouns for group in lexicon.peers("kitchen"))
+    assert lexicon.peers("sofa") == lexicon.peers("couch") and lexicon.peers("blorp") == ()
+
+
 def test_places_say_where_they_are_and_how_one_is_there() -> None:
     table = rows(LEXICON / "places.tsv", "noun", "setting", "preposition")
     nouns = {row[0] for row in things()}

@@ -2,10 +2,12 @@
 
 `README.md` says what the tables hold and how a row is corrected."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib.resources import files
 from itertools import product
+from typing import NamedTuple
 
 from video_contrast.perturbations.contrast.lexicon.swaps import Swap, SwapTable
 from video_contrast.perturbations.english.tables import both_ways
@@ -80,6 +82,15 @@ class Place:
     preposition: str
 
 
+class Peers(NamedTuple):
+    """Nouns that stand for each other and exclude each other: as "object" or "subject" of some verbs, or behind some
+    prepositions ("place"); `role`, `heads`: "*" are all."""
+
+    role: str
+    heads: frozenset[str]
+    nouns: tuple[str, ...]
+
+
 class Lexicon:
     """The tables of this package; `load_lexicon` reads them once."""
 
@@ -105,6 +116,11 @@ class Lexicon:
         }
         self.places = {row[0]: Place(*row) for row in _rows("places.tsv")}
         self._wider = {noun: frozenset(names.split(",")) for noun, names in _rows("wider.tsv")}
+        self._peers: dict[str, list[Peers]] = {}
+        for role, heads, nouns in _rows("peers.tsv"):
+            peers = Peers(role, _names(heads), tuple(nouns.split(",")))
+            for noun in peers.nouns:
+                self._peers.setdefault(noun, []).append(peers)
         self._mixes = {scene: frozenset(mixes.split(",")) for scene, mixes, _ in _rows("scenes.tsv")}
         unlike = _rows("unlike.tsv")
         columns = {column for column, _, _ in unlike}
@@ -129,6 +145,12 @@ class Lexicon:
     def wider(self, noun: str) -> frozenset[str]:
         """The nouns that name all that a noun (else a compound's head) names: "beverage" of "beer"; synonyms too."""
         return self._wider.get(noun) or self._wider.get(noun.rpartition(" ")[2], frozenset())
+
+    def peers(self, noun: str) -> Sequence[Peers]:
+        """What can stand for a noun, for what it looks like, or for a compound's head, and is surely something else."""
+        names = (noun, noun.rpartition(" ")[2])
+        looks = (thing.looks for name in names for thing in self.things(name))
+        return next((self._peers[name] for name in (*names, *looks) if name in self._peers), ())
 
     def nouns(self) -> tuple[str, ...]:
         """Every noun, sorted."""
