@@ -1,7 +1,7 @@
 """New distractors for items: edits of their true captions, or candidates of other items."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -109,16 +109,22 @@ def caption_options(
                 probability = min(max(proposal.probability, 0.01), 0.99)
                 edit = proposal.edit().row()
                 options[int(clip)].append(NewDistractor(proposal.text, probability / (1 - probability), name, edit))
+    for at, option in _by_rules(true, others, kinds):
+        options[at].append(option)
+    return {at: _unlike(of_row, rows[at])[:_KEPT] for at, of_row in options.items()}
+
+
+def _by_rules(
+    true: Mapping[int, str], others: Mapping[int, Sequence[str]], kinds: Sequence[str]
+) -> Iterator[tuple[int, NewDistractor]]:
     texts = list(dict.fromkeys((*true.values(), *(text for of_row in others.values() for text in of_row))))
     sentences = dict(zip(texts, parse(texts, cache=user_store()), strict=True))
     for at, text in true.items():
         siblings = [sentences[other] for other in others.get(at, ())]
         for rule in RULES if not unfit(text) else ():
-            by_rule = proposals(rule, [sentences[text]], load_lexicon(), siblings) if rule in kinds else []
-            for contrast in (proposed_edit.contrast for proposed_edit in by_rule):
-                edit = contrast.as_edit("rules").row()
-                options[at].append(NewDistractor(contrast.text, _RULE_ODDS, rule, edit))
-    return {at: _unlike(of_row, rows[at])[:_KEPT] for at, of_row in options.items()}
+            for by_rule in proposals(rule, [sentences[text]], load_lexicon(), siblings) if rule in kinds else ():
+                edit = by_rule.contrast.as_edit("rules").row()
+                yield at, NewDistractor(by_rule.contrast.text, _RULE_ODDS, rule, edit)
 
 
 def _unlike(options: Sequence[NewDistractor], row: MultipleChoiceRow) -> list[NewDistractor]:

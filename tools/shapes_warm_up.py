@@ -42,7 +42,7 @@ CLASSES = {
     "other colour": (NONE, *COLOURS),
     "side": (NONE, *MIRROR_SIDE),
     "setting": (NONE, *SETTINGS),
-    "action": ACTIONS,
+    "action": tuple(ACTIONS),
 }
 # In a single frame one does not see what is done; these actions show the figure whole in every frame.
 _SHOWN = ("slides_right", "rises", "grows", "turns_clockwise", "approaches", "pushes", "lifts", "bounces", "shakes")
