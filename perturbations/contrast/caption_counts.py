@@ -23,7 +23,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
-from itertools import combinations, pairwise, product
+from itertools import combinations, islice, pairwise, product
 from pathlib import Path
 
 from video_contrast.files import write_bytes
@@ -74,15 +74,20 @@ class CaptionCounts:
         return write_bytes(path, self.encoded())
 
     def encoded(self) -> bytes:
-        """The counts, compressed; equal counts give equal bytes."""
+        """The counts, compressed; equal counts give equal bytes. All keys stand before all numbers, and of a key that
+        differs from the one before it in its last part alone only that part."""
         head = {
-            "format": "caption-counts 1", "videos": self.videos, "captions": self.captions,
+            "format": "caption-counts 2", "videos": self.videos, "captions": self.captions,
             "sources": list(self.sources), "tables": {name: len(self.tables[name]) for name in TABLES},
         }  # fmt: skip
-        lines = [json.dumps(head, sort_keys=True)]
+        lines, numbers = [json.dumps(head, sort_keys=True)], []
         for name in TABLES:
-            lines += [f"{key}\t{n}" for key, n in sorted(self.tables[name].items())]
-        return lzma.compress("\n".join(lines).encode(), preset=9 | lzma.PRESET_EXTREME)
+            begin = ""
+            for key, n in sorted(self.tables[name].items()):
+                lines.append(key.removeprefix(begin))
+                begin = key[: key.rfind("\t") + 1]
+                numbers.append(str(n))
+        return lzma.compress("\n".join(lines + numbers).encode(), preset=9 | lzma.PRESET_EXTREME)
 
 
 def count(videos: Iterable[Sequence[Sentence]], *, source: str = "") -> CaptionCounts:
@@ -155,10 +160,13 @@ def shipped_counts() -> CaptionCounts:
 
 def decoded(content: bytes) -> CaptionCounts:
     """The counts of `CaptionCounts.encoded`."""
-    lines = iter(lzma.decompress(content).decode("utf-8").split("\n"))
-    head = json.loads(next(lines))
-    tables = {}
-    for table in TABLES:
-        rows = (next(lines).rpartition("\t") for _ in range(head["tables"][table]))
-        tables[table] = {key: int(n) for key, _, n in rows}
+    first, *lines = lzma.decompress(content).decode("utf-8").split("\n")
+    head = json.loads(first)
+    entries = zip(lines, map(int, lines[sum(head["tables"].values()) :]), strict=False)
+    tables: dict[str, dict[str, int]] = {name: {} for name in TABLES}
+    for name, table in tables.items():
+        begin = ""
+        for key, n in islice(entries, head["tables"][name]):
+            begin = key[: key.rfind("\t") + 1] or begin
+            table[begin + key.rpartition("\t")[2]] = n
     return CaptionCounts(tables, head["videos"], head["captions"], tuple(head["sources"]))
