@@ -8,6 +8,7 @@ import logging
 import multiprocessing
 import os
 import shutil
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from inspect import signature
@@ -41,7 +42,7 @@ class StageTask:
         from video_contrast.launcher import one_thread
 
         hush()
-        one_thread()  # Ray forks, too
+        one_thread()
         try:
             self.work(rank)
         except Exception as error:
@@ -82,7 +83,7 @@ def run_stages(
         for stage in stages:
             _run_alone(stage, f"{folder}/{stage.name}")
         return True
-    from datatrove.executor import LocalPipelineExecutor, RayPipelineExecutor, SlurmPipelineExecutor
+    from datatrove.executor import LocalPipelineExecutor, SlurmPipelineExecutor
     from loguru import logger
 
     logger.disable("datatrove")  # it says on standard error what stands in the log of each task
@@ -96,12 +97,12 @@ def run_stages(
                 **_slurm_settings(options),
             )  # fmt: skip
             last.launch_merge_stats = lambda: None  # a job more a stage, of statistics that nobody reads
-        elif options.executor == "ray":
-            executor = RayPipelineExecutor(task, tasks=stage.count, workers=options.workers or -1, logging_dir=logs)
-            _run_on_ray(executor, options.workers)
         else:
             executor = LocalPipelineExecutor(task, tasks=stage.count, workers=1, logging_dir=logs)
-            _run_here(executor, options.workers or 1, stage.name)
+            if options.executor == "ray":
+                _run_on_ray(executor, options.workers, stage.name)
+            else:
+                _run_here(executor, options.workers or 1, stage.name)
         if last is None and (missing := executor.get_incomplete_ranks()):
             raise VideoContrastError(_faults(logs, missing, stage, describe))
     if last is not None and (open_ := last.get_incomplete_ranks()):
@@ -156,7 +157,11 @@ def _run_rank(executor: PipelineExecutor, rank: int) -> None:
             os._exit(1)  # the note says why
 
 
-def _run_on_ray(executor: PipelineExecutor, workers: int | None) -> None:
+def _run_on_ray(executor: PipelineExecutor, workers: int | None, name: str) -> None:
+    """Runs each open task as one of Ray, which begins it anew where its process was killed, three times at most.
+
+    datatrove's actors would wait for ever for such a process.
+    """
     try:
         import ray
     except ImportError as error:
@@ -168,7 +173,15 @@ def _run_on_ray(executor: PipelineExecutor, workers: int | None) -> None:
             ray.init(log_to_driver=False, logging_level=logging.ERROR, **machine)
         except Exception as error:  # of many classes: no cluster there, or a machine too busy to start one in time
             raise VideoContrastError(f"--executor ray: Ray cannot be reached, or does not start: {error}") from error
-    executor.run()
+    task = ray.remote(num_cpus=1, memory=2 << 30)(lambda rank: executor._run_for_rank(rank, 1) and None)
+    pending, running = executor.get_incomplete_ranks()[::-1], []
+    nothing: list[object] = []
+    with bar(nothing, total=len(pending), desc=name, unit="block") as shown:
+        while pending or running:
+            while pending and len(running) < (workers or sys.maxsize):
+                running.append(task.remote(pending.pop()))
+            ended, running = ray.wait(running)
+            shown.update(len(ended))
 
 
 def _slurm_settings(options: ClusterOptions) -> dict[str, object]:

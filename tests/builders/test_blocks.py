@@ -16,6 +16,8 @@ import pytest
 from video_contrast.builders import build
 from video_contrast.builders.assembly.captioned_clip import CaptionedClip
 from video_contrast.builders.blocks import block_build
+from video_contrast.builders.blocks.cluster_options import ClusterOptions
+from video_contrast.builders.blocks.executors import Stage, run_stages
 from video_contrast.builders.robustness import perturbed
 from video_contrast.builders.sources import captions, clip_blocks
 from video_contrast.builders.sources.clip_blocks import cut, read_block
@@ -232,18 +234,38 @@ def test_a_build_that_is_killed_again_and_again_ends_with_the_same_bytes(table, 
     assert tables(tmp_path / "set") == tables(whole)
 
 
-@pytest.mark.processes
-def test_ray_on_this_machine_writes_the_same(table, tmp_path):
+@pytest.fixture(scope="module")
+def ray():
     ray = pytest.importorskip("ray", reason="ray is not installed: where cores are few, its workers starve other tests")
-    here = build("captions", "retrieval", output=tmp_path / "here", captions=str(table), executor="local")
-    try:
-        there = build(
-            "captions", "retrieval", output=tmp_path / "there", captions=str(table), executor="ray", workers=2
-        )
-        assert ray.cluster_resources()["CPU"] == 2
-    finally:
-        ray.shutdown()
+    yield ray
+    ray.shutdown()
+
+
+@pytest.mark.processes
+def test_ray_on_this_machine_writes_the_same(table, tmp_path, ray):
+    here = build("captions", CONFIGS, output=tmp_path / "here", captions=str(table), executor="local")
+    there = build("captions", CONFIGS, output=tmp_path / "there", captions=str(table), executor="ray", workers=2)
+    assert ray.cluster_resources()["CPU"] == 2
     assert tables(here) == tables(there)
+
+
+@pytest.mark.processes
+def test_a_process_of_ray_that_is_killed_begins_anew_and_one_that_always_is_gets_named(tmp_path, ray):
+    def work(rank):  # the second task is killed once, the third as often as it begins, the fourth fails
+        with open(tmp_path / f"begun{rank}", "a") as begun:
+            begun.write("x")
+        if rank == 2 or (rank == 1 and (tmp_path / "begun1").stat().st_size == 1):
+            os.kill(os.getpid(), signal.SIGKILL)
+        if rank == 3:
+            raise OSError("no space left")
+
+    options = ClusterOptions(executor="ray", workers=2)
+    with pytest.raises(VideoContrastError) as failed:
+        run_stages([Stage("work", work, 5)], str(tmp_path / "stage"), options, describe=lambda rank: f"block {rank}")
+    lines = str(failed.value).splitlines()
+    assert "work: 2 of 5 failed" in lines[0] and len(lines) == 3
+    assert "block 2: its process was killed" in lines[1] and "block 3: no space left" in lines[2]
+    assert [(tmp_path / f"begun{rank}").stat().st_size for rank in range(5)] == [1, 2, 4, 1, 1]
 
 
 SBATCH = r"""#!/bin/bash
