@@ -9,6 +9,7 @@ named and set aside, and its rows are made anew. Many small shards are merged in
 
 import hashlib
 import json
+import mmap
 import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -202,6 +203,7 @@ class Store:
         for values, pairs in shards:
             positions, rows = np.array(pairs).T
             out[positions, : values.shape[1]] = values[rows]
+            _let_go(values)
         return out
 
 
@@ -216,6 +218,12 @@ class Tensor(NamedTuple):
     def read(self, path: Path) -> np.ndarray:
         """The tensor, memory-mapped: of a large shard only the rows that are used are read."""
         return np.memmap(path, self.dtype, "r", self.offset, self.shape)
+
+
+def _let_go(values: np.ndarray) -> None:
+    """Counts the pages of a mapped tensor that were read no longer as memory of this process."""
+    if hasattr(mmap, "MADV_DONTNEED") and isinstance(values.base, mmap.mmap):
+        values.base.madvise(mmap.MADV_DONTNEED)
 
 
 def _header(path: Path) -> tuple[list[str], dict[str, Tensor]]:

@@ -47,7 +47,7 @@ def measure_and_write(run: Run, scorer: TableScorer) -> None:
     def measured() -> Iterator[ScoreRow]:
         """Measures table after table; yields their rows, so that memory holds those of one."""
         with run.bar("measuring", len(tables), "condition") as advance:
-            for table in tables:
+            for table in sorted(tables, key=lambda table: table.name):  # the order of the lines
                 scored = scorer.scores(table)
                 if table.is_retrieval:
                     scored, matrix = table_metrics.ranked(scored, whole=table.name in whole)
@@ -58,10 +58,10 @@ def measure_and_write(run: Run, scorer: TableScorer) -> None:
                 yield from table_metrics.score_rows(scored)
                 advance(1)
 
-    folder.write_scores(measured())
+    folder.write_scores(measured(), pairs=any(table.group.layout == "pairs" for table in tables))
     for name, numbers in table_metrics.with_proficiency(hits).items():
         metrics[name][1].update(numbers)
-    folder.write_metrics(table_metrics.summary(metrics))
+    folder.write_metrics(table_metrics.summary({table.name: metrics[table.name] for table in tables}))
     folder.write_evidence(run_evidence(run), item_digests(run.model, plan, run.total))
     folder.finish(_record(run, scorer, missing, seconds=round(seconds, 2)))
     from video_contrast.hub_cards.results import write_results

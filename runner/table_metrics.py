@@ -319,7 +319,7 @@ class _Best:
     """The captions that are most similar to each clip, of those that have passed by."""
 
     def __init__(self, n: int, k: int, dtype: np.dtype) -> None:
-        self.columns = np.full((n, k), np.iinfo(np.int64).max)
+        self.columns = np.full((n, k), np.iinfo(np.int32).max, np.int32)
         self.values = np.full((n, k), -np.inf, dtype)
 
     def add(self, block: SimilarityBlock, part: np.ndarray) -> None:

@@ -267,7 +267,7 @@ def validate_rows(rows: Iterable[AnyRow], where: str = "the set") -> int:
 
 
 def checked_rows(rows: Iterable[AnyRowType], where: str, *, any_path: bool = False) -> Iterator[AnyRowType]:
-    """Yields the rows of a set that are right, and checks groups of pairs and names of kinds after the last.
+    """Yields the rows of a set that are right; checks a group of pairs when it is whole, names of kinds after the last.
 
     Raises VideoContrastError: names `where`, the row (number and id), the column, and what is wrong with it.
 
@@ -279,7 +279,8 @@ def checked_rows(rows: Iterable[AnyRowType], where: str, *, any_path: bool = Fal
     """
     seen: dict[str, int] = {}
     layout: Layout | None = None
-    groups: dict[str, list[tuple[int, AnyRow]]] = {}
+    groups: dict[str, list[tuple[int, AnyRow]]] = {}  # that lack rows
+    whole: set[str] = set()  # the others
     kinds: dict[str, tuple[int, str]] = {}  # -> number and id of the first row that has it
     for n, row in enumerate(rows, 1):
         if layout is None:
@@ -289,7 +290,11 @@ def checked_rows(rows: Iterable[AnyRowType], where: str, *, any_path: bool = Fal
             column, what = problem
             raise VideoContrastError(f"{where}: row {n - 1} (id {row.get('id')!r}), column {column!r}: {what}")
         if layout == "pairs":
-            groups.setdefault(row["group"], []).append((n - 1, row))
+            name = row["group"]
+            groups.setdefault(name, []).append((n - 1, row))
+            if name in whole or len(groups[name]) == len(row["candidates"]):
+                _check_group(name, groups.pop(name), where, too_many=name in whole)
+                whole.add(name)
         for kind in row["kinds"] if layout != "retrieval" else ():
             kinds.setdefault(kind, (n - 1, row["id"]))
         yield row
@@ -373,7 +378,7 @@ def _choice_problem(row: AnyRow) -> tuple[str, str] | None:
     return None
 
 
-def _check_group(name: str, members: Sequence[tuple[int, AnyRow]], where: str) -> None:
+def _check_group(name: str, members: Sequence[tuple[int, AnyRow]], where: str, *, too_many: bool = False) -> None:
     """Checks that the rows of a group share their candidates, each of which is true of one clip."""
     number, first = members[0]
     labels: dict[int, int] = {}  # -> the first row that has it
@@ -383,10 +388,11 @@ def _check_group(name: str, members: Sequence[tuple[int, AnyRow]], where: str) -
             raise VideoContrastError(
                 f"{where}: row {n} (id {row['id']!r}), group {name!r}, column {problem[0]!r}: {problem[1]}"
             )
-    if len(members) != len(first["candidates"]):
+    if too_many or len(members) != len(first["candidates"]):
         raise VideoContrastError(
-            f"{where}: row {number} (id {first['id']!r}), column 'group': {name!r} has {len(members)} rows, but "
-            f"{len(first['candidates'])} candidates; a group needs one row a candidate"
+            f"{where}: row {number} (id {first['id']!r}), column 'group': {name!r} has "
+            f"{'more' if too_many else len(members)} rows, but {len(first['candidates'])} candidates; "
+            "a group needs one row a candidate"
         )
 
 

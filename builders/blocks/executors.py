@@ -174,7 +174,8 @@ def _run_on_ray(executor: PipelineExecutor, workers: int | None, name: str) -> N
         except Exception as error:  # of many classes: no cluster there, or a machine too busy to start one in time
             raise VideoContrastError(f"--executor ray: Ray cannot be reached, or does not start: {error}") from error
     task = ray.remote(num_cpus=1, memory=2 << 30)(lambda rank: executor._run_for_rank(rank, 1) and None)
-    pending, running = executor.get_incomplete_ranks()[::-1], []
+    pending = executor.get_incomplete_ranks()[::-1]
+    running: list[object] = []
     nothing: list[object] = []
     with bar(nothing, total=len(pending), desc=name, unit="block") as shown:
         while pending or running:

@@ -125,7 +125,9 @@ def make_run(
         else:
             tables.append(scored)
         found[table.name] = (table, table_metrics.metrics_of(scored, seed=0))
-    run.write_scores(row for scored in tables for row in table_metrics.score_rows(scored))
+    tables.sort(key=lambda scored: scored.table.name)
+    pairs = any(scored.table.group.layout == "pairs" for scored in tables)
+    run.write_scores((row for scored in tables for row in table_metrics.score_rows(scored)), pairs=pairs)
     run.write_metrics(table_metrics.summary(found))
     record = {
         "version": "0.1.0",

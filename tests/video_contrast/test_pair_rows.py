@@ -48,6 +48,11 @@ def test_a_group_that_is_no_square_is_refused(changes: dict[str, Any], says: str
     assert message.startswith("reversal_pairs, split test: row ") and says in message
 
 
+def test_a_row_more_than_a_group_has_candidates_is_refused() -> None:
+    with pytest.raises(VideoContrastError, match=r"row 2 .*column 'group': 'g1' has more rows, but 2 candidates"):
+        validate_rows([*pair(), {**pair()[0], "id": "third"}])
+
+
 def test_a_question_is_a_column_more() -> None:
     row = multiple_choice_row(
         id="q", video_id="v", video_path="v.mp4", candidates=["yes", "no"], label=0, kinds=["true", "answer"],

@@ -279,33 +279,25 @@ class RunFolder:
         for name in ("record", "metrics", "tables"):
             self.__dict__.pop(name, None)
 
-    def write_scores(self, rows: Iterable[ScoreRow]) -> None:
-        """Writes `scores.parquet`, sorted by config, condition and id; rows become columns as they come.
+    def write_scores(self, rows: Iterable[ScoreRow], *, pairs: bool = False) -> None:
+        """Writes `scores.parquet` of rows that are sorted by config, condition and id, as they come.
 
-        Those that come in this order are not copied.
+        Args:
+            rows: its lines.
+            pairs: whether some of them have a group.
         """
         import pyarrow as pa
         import pyarrow.parquet as pq
 
-        last, is_sorted = ("", "", ""), True
-
-        def passing() -> Iterator[ScoreRow]:
-            nonlocal last, is_sorted
-            for row in rows:
-                key = row["config"], row["condition"], row["id"]
-                is_sorted, last = is_sorted and last <= key, key
-                yield row
-
-        schema, rest = _schema(), passing()
-        parts = [pa.Table.from_pylist(part, schema) for part in iter(lambda: list(islice(rest, ROWS)), [])]
-        table = pa.concat_tables([schema.empty_table(), *parts])
-        del parts
-        if table["group"].null_count == len(table):
-            table = table.drop_columns("group")
-        if not is_sorted:
-            table = table.sort_by([(name, "ascending") for name in ("config", "condition", "id")])
-        with atomic_path(self.path / SCORES) as temporary:
-            pq.write_table(table, temporary, compression="zstd")
+        schema, rest = _schema(), iter(rows)
+        if not pairs:
+            schema = schema.remove(schema.get_field_index("group"))
+        with (
+            atomic_path(self.path / SCORES) as temporary,
+            pq.ParquetWriter(temporary, schema, compression="zstd") as writer,
+        ):
+            for part in iter(lambda: list(islice(rest, ROWS)), []):
+                writer.write_table(pa.Table.from_pylist(part, schema))
 
     def write_matrix(self, config: str, condition: str, matrix: SimilarityMatrix) -> None:
         """Writes the similarities of a retrieval config under a condition, or the best ones, and the ids beside them.

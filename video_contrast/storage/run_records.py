@@ -44,7 +44,7 @@ class ScoreRow(TypedDict):
 class BestMatches:
     """What is kept of similarities that are too many: the best captions of each clip, and ranks of the true ones."""
 
-    columns: npt.NDArray[np.int64]  # [n, k], the captions that are most similar to each clip, the best first
+    columns: npt.NDArray[np.int32]  # [n, k], the captions that are most similar to each clip, the best first
     values: npt.NDArray[np.floating]  # [n, k], their similarities
     own: npt.NDArray[np.floating]  # [m], the similarity of each caption with its own clip
     captions: npt.NDArray[np.int64]  # [2, m]: how many clips are more similar to a caption than its own, and as similar
