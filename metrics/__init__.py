@@ -7,6 +7,7 @@ ranks (`rank_figures`), intervals of shares and differences (`interval`; `bootst
 writes their Spaces.
 """
 
+from video_contrast.metrics.average_precision import average_precision
 from video_contrast.metrics.bootstrap import OfMeans, bootstrap_weights, cluster_bootstrap
 from video_contrast.metrics.consistency import consistency, right_in_all_rotations
 from video_contrast.metrics.embedding_ranks import embedding_ranks
@@ -38,11 +39,12 @@ from video_contrast.metrics.significance import holm, mcnemar, sign_flip
 from video_contrast.metrics.votes import agreement, majority_vote
 
 __all__ = [
-    "Interval", "OfMeans", "Ranks", "accuracy", "agreement", "bootstrap_weights", "caption_shift", "choice_ranks",
-    "cluster_bootstrap", "cluster_standard_error", "compare_choices", "consistency", "difference_interval",
-    "embedding_ranks", "gamma_absolute", "gamma_corrected", "gamma_interval", "gamma_relative", "group_score",
-    "holm", "interval_keys", "majority_vote", "matrix_ranks", "mcnemar", "mean_rank", "median_interval",
-    "median_rank", "multiple_choice", "ndcg", "pair_by_id", "paired_difference", "perplexity", "position_bias",
-    "proximity", "rarity_gap", "rcad", "recall_at_k", "retrieval", "retrieval_from_embeddings",
-    "right_in_all_rotations", "robustness", "sensitivity", "share_interval", "sign_flip",
+    "Interval", "OfMeans", "Ranks", "accuracy", "agreement", "average_precision", "bootstrap_weights",
+    "caption_shift", "choice_ranks", "cluster_bootstrap", "cluster_standard_error", "compare_choices",
+    "consistency", "difference_interval", "embedding_ranks", "gamma_absolute", "gamma_corrected",
+    "gamma_interval", "gamma_relative", "group_score", "holm", "interval_keys", "majority_vote", "matrix_ranks",
+    "mcnemar", "mean_rank", "median_interval", "median_rank", "multiple_choice", "ndcg", "pair_by_id",
+    "paired_difference", "perplexity", "position_bias", "proximity", "rarity_gap", "rcad", "recall_at_k",
+    "retrieval", "retrieval_from_embeddings", "right_in_all_rotations", "robustness", "sensitivity",
+    "share_interval", "sign_flip",
 ]  # fmt: skip

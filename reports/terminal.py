@@ -13,11 +13,9 @@ from video_contrast.reports.hits import Hits, best_of, differing, run_hits
 from video_contrast.storage import RunFolder
 from video_contrast.storage.certificates import certified_lines
 from video_contrast.storage.run_figures import (
-    AVERAGED,
-    GRADED,
     MAIN,
+    OTHERS,
     PAIR_SCORES,
-    STRICTER,
     RunFigure,
     config_figures,
     gammas_of,
@@ -144,7 +142,7 @@ def _measures(figures: Sequence[RunFigure], *, every_kind: bool) -> list[RunFigu
     if not every_kind:
         kinds = [figure for figure in kinds if figure.kind == contrast_kind(figures)]
     kinds = [figure for figure in kinds if len(kinds) > 1 or figure.chance != figures[0].chance]
-    names = ("accuracy", *PAIR_SCORES, *STRICTER, *AVERAGED, *GRADED)
+    names = ("accuracy", *PAIR_SCORES, *OTHERS)
     whole = [figure for figure in figures if not figure.kind and figure.name in names]
     return [*whole[:1], *kinds, *whole[1:], *(f for f in figures if (f.kind, f.name) in MAIN["retrieval"])]
 

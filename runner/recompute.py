@@ -200,7 +200,7 @@ def _scores_of(
             replaced=[row["replaced_score"] for row in own],
             parts_of=parts.__getitem__,
             unparseable=tuple(float(any(part.get("unparseable") for part in each or ())) for each in parts),
-            comparable="video_score" in stored,
+            comparable="video_score" in stored or "clip_mAP" in stored,
         )
     if not run.has_matrix(*table.name):
         return None

@@ -38,6 +38,7 @@ class Item:
     group: str = ""  # of pairs
     question: Question | None = None
     grades: tuple[int, ...] = ()  # of the candidates, from 1 (true); () where they are not graded
+    gallery: str = ""  # names the clips that share its candidates; "" where captions do not choose among clips
     verb: str = ""  # of the true caption, that its contrast replaces; "" where the row does not tell it
 
     @property
@@ -180,6 +181,8 @@ def _item(row: Row, alike: dict[Any, Any]) -> Item:
     clip = alike.setdefault(own := Clip.of(row), own)
     if "captions" in row:
         return Item(row["id"], clip, tuple(row["captions"]), cluster=clip.video_id)
+    text = row["meta"] or ""
+    meta = json.loads(text) if '"grades"' in text or '"gallery"' in text else {}
     return Item(
         row["id"],
         clip,
@@ -190,7 +193,8 @@ def _item(row: Row, alike: dict[Any, Any]) -> Item:
         replaced=row["replaced"],
         group=row.get("group", ""),
         question=question_of(row),
-        grades=tuple(json.loads(row["meta"]).get("grades", ())) if '"grades"' in (row["meta"] or "") else (),
+        grades=tuple(meta.get("grades", ())),
+        gallery=str(meta.get("gallery", "")),
         verb=_replaced_verb(row),
     )
 

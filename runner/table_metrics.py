@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from video_contrast.metrics import (
+    average_precision,
     consistency,
     group_score,
     interval_keys,
@@ -99,7 +100,30 @@ def _choice(scored: TableScores, seed: int) -> Numbers:
             ragged=True,
         )
     )
-    return numbers | _displaced(scored) | _rotations(scored) | _clips(scored) | _over_verbs(scored)
+    return numbers | _displaced(scored) | _rotations(scored) | _clips(scored) | _over_verbs(scored) | _shared(scored)
+
+
+def _shared(scored: TableScores) -> Numbers:
+    """How well captions find the clips that they are true of, where the rows name the clips that share them.
+
+    {} where scores of different clips cannot be compared.
+    """
+    if not scored.comparable:
+        return {}
+    items = scored.items
+    scores: dict[tuple[str, str], list[float]] = {}  # gallery and caption -> scores of its clips
+    true: dict[tuple[str, str], list[bool]] = {}
+    for at, item in enumerate(items):
+        for n, text in enumerate(item.texts if item.gallery else ()):
+            scores.setdefault((item.gallery, text), []).append(scored.rows[at][n])
+            true.setdefault((item.gallery, text), []).append(n == item.label)
+    chosen = [caption for caption, truths in true.items() if any(truths) and not all(truths)]
+    if not chosen:
+        return {}
+    galleries = [gallery for gallery, _ in chosen]
+    return dict(
+        average_precision([scores[c] for c in chosen], [true[c] for c in chosen], clusters=galleries, interval=True)
+    )
 
 
 def _pairs(scored: TableScores) -> Numbers:

@@ -180,7 +180,8 @@ def chirality_in_action(
                     items.leave_out("no_opposite")
                     continue
                 video = row.video(published.tables["videos"][config])
-                items.captions(row, f"{group}-{id}", video, true=true, negatives=others, kind="chiral")
+                meta = {"gallery": group}
+                items.captions(row, f"{group}-{id}", video, true=true, negatives=others, kind="chiral", meta=meta)
 
 
 @published_builder("carebench", configs=("retrieval",))

@@ -67,7 +67,7 @@ def ssv2(published: PublishedSet, *, label: Path | None = None, template: Path |
                 items.retrieval(row, video.video_id, video, [caption])
             else:
                 choice = Choice("", templates, row.place_among("caption", templates))
-                items.answers(row, video.video_id, video, choice, kind="template")
+                items.answers(row, video.video_id, video, choice, kind="template", meta={"gallery": "templates"})
 
 
 @published_builder("tvbench", configs=("tvbench_mc",))

@@ -577,6 +577,12 @@ def test_chirality_in_action_sets_the_opposite_caption_against_a_clips_own(tmp_p
         ("7.webm", "Opening something"), ("8.webm", "Closing something"), ("9.webm", "Opening something"),
     ]  # fmt: skip
     assert all(sorted(row["candidates"]) == ["Closing something", "Opening something"] for row in built)
+    scored = video_contrast.score(
+        "constant", tmp_path / "chirality_in_action", "ssv2_mc", split="validation", progress=False
+    )
+    clean = scored["ssv2_mc"]["conditions"]["clean"]  # "Opening" is true of two of three clips, "Closing" of one
+    assert clean["shared_captions"] == 2 and clean["clip_mAP"] == clean["chance_clip_mAP"]
+    assert clean["clip_R@1"] == pytest.approx((2 / 3 + 1 / 3) / 2)
 
 
 def test_carebench(tmp_path: Path) -> None:

@@ -15,14 +15,17 @@ from video_contrast.storage.run_records import ConfigMetrics, Numbers, Robustnes
 MANY_UNPARSEABLE = 0.02  # of the items: a figure over more is marked
 WAYS = {"t2v": "text to video", "v2t": "video to text"}
 PAIR_SCORES = ("text_score", "video_score", "group_score")
-# Figures that ask for more than one right answer, and what they are called.
-STRICTER = {
+OF_CLIPS = {"clip_mAP": "text to video mAP", "clip_R@1": "text to video R@1"}  # of captions that clips share
+# Figures beside the accuracy and the scores of pairs, and what they are called.
+OTHERS = {
     "accuracy_with_proficiency": "with proficiency",
     "right_in_all_of_clip": "all questions of a clip",
     "right_in_all_of_source": "all questions of a source",
+    "accuracy_over_verbs": "averaged over verbs",  # every verb of the true captions counts the same
+    "ndcg": "NDCG",  # the order of graded candidates
+    "ndcg_min_max": "NDCG, min-max",
+    **OF_CLIPS,
 }
-AVERAGED = {"accuracy_over_verbs": "averaged over verbs"}  # every verb of the true captions counts the same
-GRADED = {"ndcg": "NDCG", "ndcg_min_max": "NDCG, min-max"}  # the order of graded candidates
 # The figures that stand for a config, as (kind, name).
 MAIN: dict[Layout, tuple[tuple[str, str], ...]] = {
     "multiple_choice": (("", "accuracy"),),
@@ -31,9 +34,12 @@ MAIN: dict[Layout, tuple[tuple[str, str], ...]] = {
 }
 _COUNTS = {
     **dict.fromkeys(PAIR_SCORES, "groups"),
+    **dict.fromkeys(OF_CLIPS, "shared_captions"),
     "right_in_all_of_clip": "clips",
     "right_in_all_of_source": "sources",
-} | {"random_option_accuracy": "random_option_n", "accuracy_over_verbs": "verbs"}
+    "random_option_accuracy": "random_option_n",
+    "accuracy_over_verbs": "verbs",
+}
 
 
 @dataclass(frozen=True)
@@ -126,7 +132,7 @@ def in_words(name: str, kind: str = "") -> str:
     """
     if name == "accuracy" and kind:
         return f"against {kind_in_words(kind)}"
-    return f"{WAYS[kind]} {name}" if kind else {**STRICTER, **AVERAGED, **GRADED}.get(name, name.replace("_", " "))
+    return f"{WAYS[kind]} {name}" if kind else OTHERS.get(name, name.replace("_", " "))
 
 
 def figure(
@@ -167,10 +173,7 @@ def condition_figures(config: str, condition: str, numbers: Numbers) -> list[Run
     `config, condition`: what was scored. `numbers`: of the condition, as in `metrics.json`.
     """
     names = [("accuracy", ""), *(("accuracy", kind) for kind in kinds_of(numbers))]
-    names += [
-        (name, "")
-        for name in (*PAIR_SCORES, *STRICTER, *AVERAGED, *GRADED, "random_option_accuracy", "R@2", "R@3", "mean_rank")
-    ]
+    names += [(name, "") for name in (*PAIR_SCORES, *OTHERS, "random_option_accuracy", "R@2", "R@3", "mean_rank")]
     names += [(name, way) for way in WAYS for name in ("R@1", "R@5", "R@10", "median_rank")]
     rows = (figure(numbers, name, kind, config=config, condition=condition) for name, kind in names)
     return [row for row in rows if row is not None]
