@@ -200,9 +200,9 @@ def _swaps_of_one_place(evidence: Evidence, key: VerbKey, joined: frozenset[str]
 
 def _listed(evidence: Evidence, unit: str, frame: str, key: VerbKey, joined: frozenset[str]) -> list[Swap]:
     """The swaps of a unit that go with its object and with all that is joined to it."""
-    swaps = list(evidence.lexicon.swaps(unit, frame, key.subject, key.noun))
+    swaps = list(evidence.swaps(unit, frame, key.subject, key.noun))
     for noun in joined if swaps else ():
-        others = {(swap.unit, swap.preposition) for swap in evidence.lexicon.swaps(unit, frame, key.subject, noun)}
+        others = {(swap.unit, swap.preposition) for swap in evidence.swaps(unit, frame, key.subject, noun)}
         swaps = [swap for swap in swaps if (swap.unit, swap.preposition) in others]
     return swaps
 

@@ -2,11 +2,12 @@
 sets of actions that replace each other (`exchanges.tsv`)."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
+from itertools import count
 from typing import Literal, NamedTuple
 
 Match = Literal["noun", "class", "any"]
-_MATCHES: tuple[Match, ...] = ("noun", "class", "any")
+_ANY = frozenset("*-")
 _NONE = frozenset("-")
 
 
@@ -24,7 +25,27 @@ class Swap(NamedTuple):
     behind: frozenset[str] = frozenset()  # of an exchange: prepositions before which both may stand
 
 
-Rows = Mapping[tuple[str, str, str], list[tuple[frozenset[str], tuple[Swap, ...]]]]  # by unit, frame and subject
+class Rows(defaultdict[tuple[str, str, str, str], list[tuple[int, Sequence[Swap]]]]):
+    """The swaps of each row, with its number, by unit, frame, subject, and an object that it names."""
+
+    def __init__(self) -> None:
+        super().__init__(list)
+        self._number = count()
+
+    def put(self, unit: str, frame: str, doer: str, objects: Iterable[str], swaps: Sequence[Swap]) -> None:
+        """Adds a row."""
+        row = next(self._number), swaps
+        for name in objects:
+            self[unit, frame, doer, name].append(row)
+
+    def matching(self, unit: str, frame: str, doer: str, names: Iterable[str], match: Match) -> list[Swap]:
+        """The swaps of the rows that name one of the objects; equal ones as one, which stands before what any does."""
+        listed = dict(row for name in names for row in self.get((unit, frame, doer, name), ()))
+        found: dict[tuple[object, ...], Swap] = {}
+        for swap in (swap for number in sorted(listed) for swap in listed[number]):
+            equal = found.get(swap[:-1], swap)
+            found[swap[:-1]] = equal._replace(match=match, behind=equal.behind | swap.behind)
+        return list(found.values())
 
 
 class SwapTable:
@@ -33,12 +54,11 @@ class SwapTable:
 
     def __init__(self, rows: Iterable[Sequence[str]], exchanges: Iterable[Sequence[str]], units: Iterable[str]) -> None:
         known = frozenset(units)
-        self._rows: Rows = defaultdict(list)
-        self._exchanges: Rows = defaultdict(list)
+        self._rows, self._exchanges = Rows(), Rows()
         for units, frame, subject, objects, replacements in rows:
             listed = tuple(_swap(text, known) for text in replacements.split(", "))
             for unit in units.split("|"):
-                self._rows[unit, frame, subject].append((frozenset(objects.split(",")), listed))
+                self._rows.put(unit, frame, subject, objects.split(","), listed)
         for frame, subjects, objects, behind, actions in exchanges:
             prepositions = frozenset(behind.split(",")) - _NONE
             parts = [part.split(", ") for part in actions.split("; ")]
@@ -60,14 +80,14 @@ class SwapTable:
         staying = tuple(swap._replace(keeps=True) for swap in alone)
         if frame == "t":  # what is done to a thing replaces also what no row has
             own = tuple(Swap(unit, exchanged=True, carried=True) for unit in part)
-            self._exchanges["", "t", subject].append((objects - {"*"}, own))
+            self._exchanges.put("", "t", subject, objects - {"*"}, own)
         for unit in part:
             if frame == "t" or objects & {"*", "-"}:
-                self._exchanges[unit, frame, subject].append((objects, alone))
+                self._exchanges.put(unit, frame, subject, objects, alone)
             if frame == "t" and " " in unit:
-                self._exchanges[unit, "p", subject].append((objects, alone))
+                self._exchanges.put(unit, "p", subject, objects, alone)
             for preposition in behind if frame == "i" else ():
-                self._exchanges[f"{unit} {preposition}", "p", subject].append((objects, staying))
+                self._exchanges.put(f"{unit} {preposition}", "p", subject, objects, staying)
 
     def find(
         self, unit: str, frame: str, doers: Sequence[str], nouns: frozenset[str], classes: frozenset[str]
@@ -81,34 +101,21 @@ class SwapTable:
             nouns, classes: names of the object, and its classes with those above them; both empty without one.
         """
         exchanged: dict[str, Swap] = {}
+        of, exchanges = ((nouns, "noun"), (classes, "class"), (_ANY, "any")), self._exchanges
         for doer in doers:
-            of_noun, of_class, of_any = _matching(self._exchanges, unit, frame, doer, nouns, classes)
-            near = [*of_noun, *of_class] or ([] if frame == "t" and classes else of_any)
+            near = [*exchanges.matching(unit, frame, doer, *of[0]), *exchanges.matching(unit, frame, doer, *of[1])]
+            if not (near or (frame == "t" and classes)):
+                near = exchanges.matching(unit, frame, doer, *of[2])
             if not near and frame == "t":
-                of_noun, of_class, _ = _matching(self._exchanges, "", "t", doer, nouns, classes)
-                near = of_noun or of_class
+                near = exchanges.matching("", "t", doer, *of[0]) or exchanges.matching("", "t", doer, *of[1])
             exchanged = {swap.unit: swap for swap in reversed(near)}
             if exchanged:
                 break
-        written = next(filter(None, _matching(self._rows, unit, frame, doers[-1], nouns, classes)), [])
+        written = next(filter(None, (self._rows.matching(unit, frame, doers[-1], *names) for names in of)), [])
         return [
             *reversed(exchanged.values()),
             *(swap for swap in written if swap.preposition or swap.unit not in exchanged),
         ]
-
-
-def _matching(
-    rows: Rows, unit: str, frame: str, doer: str, nouns: frozenset[str], classes: frozenset[str]
-) -> list[list[Swap]]:
-    """The swaps of the rows that name the object, those that name its class, and those of any object."""
-    listed, matching = rows.get((unit, frame, doer), []), []
-    for match, names in zip(_MATCHES, (nouns, classes, frozenset("*-")), strict=True):
-        found: dict[Swap, frozenset[str]] = {}
-        for swap in (swap for objects, swaps in listed if objects & names for swap in swaps):
-            bare = swap._replace(match=match, behind=frozenset())
-            found[bare] = found.get(bare, frozenset()) | swap.behind
-        matching.append([swap._replace(behind=behind) for swap, behind in found.items()])
-    return matching
 
 
 def _swap(text: str, known: frozenset[str]) -> Swap:
