@@ -101,7 +101,8 @@ class SwapTable:
             nouns, classes: names of the object, and its classes with those above them; both empty without one.
         """
         exchanged: dict[str, Swap] = {}
-        of, exchanges = ((nouns, "noun"), (classes, "class"), (_ANY, "any")), self._exchanges
+        exchanges = self._exchanges
+        of: tuple[tuple[frozenset[str], Match], ...] = (nouns, "noun"), (classes, "class"), (_ANY, "any")
         for doer in doers:
             near = [*exchanges.matching(unit, frame, doer, *of[0]), *exchanges.matching(unit, frame, doer, *of[1])]
             if not (near or (frame == "t" and classes)):
