@@ -12,9 +12,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
 
-import pyarrow as pa
-import pyarrow.parquet as pq
-
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import atomic_path, resolve_under, write_json, write_text
 from video_contrast.options import Configs, Flag, Seed, VideoRoot, as_record, with_options
@@ -270,6 +267,8 @@ def _clip_columns(row: MultipleChoiceRow, root: Path, request: PreferenceOptions
 
 def _write(rows: Sequence[Row], request: PreferenceOptions, source: str) -> None:
     import datasets
+    import pyarrow as pa
+    import pyarrow.parquet as pq
 
     message = [{"role": datasets.Value("string"), "content": datasets.Value("string")}]
     text = datasets.Value("string")

@@ -8,7 +8,6 @@ from typing import Any
 from video_contrast.console import counted
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import Json, copy_file, resolve_under
-from video_contrast.hub_cards import write_card
 from video_contrast.reports.annotate.votes import UNCLEAR, PageTask, Vote, Votes
 from video_contrast.reports.annotate.writing import written_rows
 from video_contrast.rows import MultipleChoiceRow, Row
@@ -143,6 +142,8 @@ def record_in_card(folder: str | Path, config: str, figures: Figures) -> None:
 
     `figures`: of `judged`.
     """
+    from video_contrast.hub_cards import write_card
+
     draft = SetDraft(folder)
     facts = draft.record["configs"][config]["facts"]
     facts["human"] = dict(figures)

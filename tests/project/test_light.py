@@ -47,6 +47,7 @@ from video_contrast.errors import UsageError
 sys.stdin = io.TextIOWrapper(io.BytesIO(b"a man rides a horse"))
 assert main(["perturb", "text", "--name", "keyboard"]) == 0
 assert main(["list", "perturbations"]) == 0
+assert main(["--help"]) == 0
 row = {"id": "a", "captions": ["a man rides a horse"]}
 for call, extra in (
     (lambda: video_contrast.score, "all"),
