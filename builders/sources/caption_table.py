@@ -41,13 +41,16 @@ class TableRow(NamedTuple):
         return next((columns[name] for name in usual if name in columns), usual[0])
 
     def texts(self, column: str, option: str) -> list[str]:
-        """The captions in a cell: one text, or a list of texts (JSON lines, parquet, Hub).
+        """The captions in a cell: one text, or a list of texts (JSON, parquet, Hub). Raises VideoContrastError: deeper.
 
         >>> TableRow("line 2", {"caption": [" a man  runs ", None, " "]}).texts("caption", "--caption-column")
         ['a man runs']
         """
         value = self.value(column, option)
         cells: Sequence[Json] = value if isinstance(value, list | tuple) else [value]
+        if nested := [cell for cell in cells if isinstance(cell, dict | list)]:
+            what = f"column {column!r} must hold a text or a list of texts, not {str(nested[0])[:80]}"
+            raise VideoContrastError(f"{self.place}: {what}")
         return [text for cell in cells if cell is not None and (text := " ".join(str(cell).split()))]
 
     def text(self, column: str, option: str) -> str:

@@ -58,6 +58,10 @@ def test_a_fault_names_the_line_of_the_file(tmp_path: Path) -> None:
     book = workbook(tmp_path / "c.xlsx", [["video", "caption"], ["v.mp4", "a"], ["../w.mp4", "b"]])
     with pytest.raises(VideoContrastError, match=r"c\.xlsx, row 3: column 'video' must be a path"):
         read_splits(CaptionTable(captions=str(book)))
+    nested = tmp_path / "c.json"
+    nested.write_text('[{"video": "v.mp4", "caption": ["a"]}, {"video": "w.mp4", "caption": [{"text": "b"}]}]')
+    with pytest.raises(VideoContrastError, match=r"c\.json, row 1: column 'caption' must hold a text or a list"):
+        read_splits(CaptionTable(captions=str(nested)))
 
 
 def test_a_table_of_one_column_and_marks_in_tsv_stay_as_they_are(tmp_path: Path) -> None:
