@@ -138,14 +138,15 @@ class Evidence:
         stuff = any(self.lexicon.is_a(self.category(noun), name) for name in _STUFF)
         return not sum(seen.values()) and stuff == (introduction == "bare")
 
-    def peers(self, key: ThingKey) -> dict[str, bool]:
-        """The nouns that are written to stand for a thing; True for those beside its verb or behind its preposition."""
+    def peers(self, key: ThingKey) -> dict[str, int]:
+        """The nouns that are written to stand for a thing -> how many groups say so beside its verb or behind its
+        preposition."""
         role = "place" if key.preposition else key.relation
-        heads = {"*", key.preposition or key.unit, key.unit.partition(" ")[0] if not key.preposition else ""}
-        peers: dict[str, bool] = {}
+        heads = {"*", key.behind, key.unit}
+        peers: Counter[str] = Counter()
         for written in self.lexicon.peers(key.noun):
             here = written.role in (role, "*") and not heads.isdisjoint(written.heads)
-            peers.update((noun, here or peers.get(noun, False)) for noun in written.nouns)
+            peers.update(dict.fromkeys(written.nouns, int(here)))
         return peers
 
     def said_again(self, noun: str) -> float:

@@ -230,6 +230,7 @@ def object_slot_features(reading: CaptionReading, slot: ThingSlot, evidence: Evi
     here = _row(slot.key, evidence)
     known = evidence.counts.get("noun", slot.noun)
     return features | {
+        "words": len(reading.words) / 10,
         "with an adjective": float(bool(slot.adjectives)),
         "compound": float(" " in slot.noun),
         "possessed": float(any(words[n].tag == "PRP$" for n in children)),
@@ -268,8 +269,9 @@ def object_choice_features(evidence: Evidence, key: ThingKey, noun: str) -> dict
     sizes = [_SIZES.find(thing.size) if thing is not None else 0 for thing in (mine, other)]
     behind = evidence.nouns_behind.get(key.preposition, _NONE).get(noun, 0)
     fits = _fits(key, noun, evidence)
+    peers = evidence.kept(Evidence.peers, key)
     return {
-        "peer": float(evidence.kept(Evidence.peers, key).get(noun, False)),
+        "peer": peers.get(noun, 0) / max([1, *peers.values()]),
         "alike in use": evidence.alike_in_use(key.noun, noun),
         "alike by head": evidence.similarity(key.noun.split(" ")[-1], noun.rpartition(" ")[2]),
         "same class": float(evidence.category(noun) == key.category),

@@ -97,7 +97,7 @@ def _scored(evidence: Evidence, key: ThingKey) -> tuple[np.ndarray, list[str]]:
     """Nouns of a thing's class, of classes beside it, and those that captions say here."""
     scores = dict(evidence.classmates(key.noun, key.category))
     row = key._replace(noun="", subject="", introduction="")
-    unused = {"unit": ""} if key.relation == "place" else {"preposition": ""}
+    unused = {"unit": "", "behind": ""} if key.relation == "place" else {"preposition": "", "behind": ""}
     for noun, score in evidence.kept(_said_here, row._replace(**unused)):
         scores[noun] = scores.get(noun, 0.0) + score
     for noun, here in evidence.kept(Evidence.peers, key).items():
@@ -121,7 +121,7 @@ def _misfit(evidence: Evidence, slot: ThingKey, noun: str) -> str | None:
     if not things:
         return "unknown"
     category = things[0].category
-    written = evidence.kept(Evidence.peers, slot._replace(subject="", introduction="")).get(noun, False)
+    written = evidence.kept(Evidence.peers, slot._replace(subject="", introduction="")).get(noun, 0)
     if any(lexicon.is_a(category, parent) for parent in _NEVER):
         return "of another kind"
     if not written and evidence.counts.get("noun", noun) < _COMMON and _seen_here(slot, evidence).get(noun, 0) < _SEEN:
@@ -136,7 +136,7 @@ def _misfit(evidence: Evidence, slot: ThingKey, noun: str) -> str | None:
         return "may name the same"
     if evidence.looks(noun) == evidence.looks(slot.noun):
         return "looks the same"
-    if _covers(head, slot.category, evidence) or _covers(own_head, category, evidence):
+    if not written and (_covers(head, slot.category, evidence) or _covers(own_head, category, evidence)):
         return "may name the same"
     return None
 

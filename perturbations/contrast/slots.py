@@ -22,6 +22,7 @@ _ADJECTIVE_PARTICLES = words_of("particle")
 # Prepositions that say where or when something is done: behind them the verb may change alone.
 PLACES = words_of("place_preposition")
 _NO_THINGS = words_of("says_little")
+_BEFORE_OF = ("out", "off", "inside", "outside", "front", "top")  # "in front of" is one preposition
 _OPENS_A_NOUN = ("DT", "PRP$", "NN", "NNS", "CD", "JJ")
 
 
@@ -45,6 +46,7 @@ class ThingKey(NamedTuple):
     unit: str
     relation: str
     preposition: str
+    behind: str
     subject: str
     introduction: str
 
@@ -118,6 +120,7 @@ class ThingSlot:
     # "object" of the unit, "subject" of it, or "place" behind a preposition.
     relation: Literal["object", "subject", "place"]
     preposition: str  # that it stands behind, or ""
+    behind: str  # all words of that: "in front of"
     subject: str  # as of `VerbSlot`, of the governing verb
     introduction: str  # "plural", "bare", "article" (a, an) or "determined"
     adjectives: tuple[str, ...]  # lemmas that stand before it
@@ -130,7 +133,14 @@ class ThingSlot:
     def key(self) -> ThingKey:
         """What equal things of other captions share."""
         return ThingKey(
-            self.noun, self.category, self.unit, self.relation, self.preposition, self.subject, self.introduction
+            self.noun,
+            self.category,
+            self.unit,
+            self.relation,
+            self.preposition,
+            self.behind,
+            self.subject,
+            self.introduction,
         )
 
 
@@ -369,18 +379,18 @@ def _thing_slot(
     known = lexicon.things(key) or lexicon.things(word.lemma)
     governor = by_noun.get(place)
     relation: Literal["object", "subject", "place"] = "object"
-    preposition, unit, subject = "", "", ""
+    preposition, behind, unit, subject = "", "", "", ""
     if governor is not None:
-        unit, subject = governor.unit, governor.subject
-        preposition = unit.rpartition(" ")[2] if governor.frame == "p" else ""
+        unit, subject = _with_particle(sentence, governor), governor.subject
+        preposition = behind = unit.rpartition(" ")[2] if governor.frame == "p" else ""
     elif place in by_subject:
         relation, unit = "subject", by_subject[place].unit
     else:
         relation = "place"
         if word.dep == "pobj":
             preposition = words[word.head].text
-            holder = words[word.head].head
-            unit = f"{verbs[holder].verb} {preposition}" if holder in verbs else ""
+            behind, holder = _whole_preposition(sentence, word.head)
+            unit = f"{verbs[holder].verb} {behind}" if holder in verbs else ""
             subject = verbs[holder].subject if holder in verbs else ""
     return ThingSlot(
         place=place,
@@ -389,6 +399,7 @@ def _thing_slot(
         unit=unit,
         relation=relation,
         preposition=preposition,
+        behind=behind,
         subject=subject,
         introduction=introduction(sentence, place),
         adjectives=tuple(words[n].lemma for n in sentence.children_with(place, "amod") if n < place),
@@ -398,6 +409,24 @@ def _thing_slot(
         rejection_reason=_thing_rejection(sentence, place, key, known=bool(known), does=place in by_subject)
         or ("named twice" if sum(other.is_noun and other.lemma == word.lemma for other in words) > 1 else None),
     )
+
+
+def _with_particle(sentence: Sentence, slot: VerbSlot) -> str:
+    """The unit of a verb with its particle, which may stand behind the object: "take off" of "takes his hat off"."""
+    particle = sentence.particle(slot.place)
+    apart = particle is not None and slot.frame == "t" and slot.unit == slot.verb
+    return f"{slot.verb} {sentence.words[particle].text}" if apart and particle is not None else slot.unit
+
+
+def _whole_preposition(sentence: Sentence, at: int) -> tuple[str, int]:
+    """All words of a preposition that ends at a place, "in front of" or "out of", and the place of what it hangs on."""
+    words, holder = sentence.words, sentence.words[at].head
+    behind = words[at].text
+    if behind == "of" and words[holder].text in _BEFORE_OF:
+        behind, holder = f"{words[holder].text} of", words[holder].head
+        if words[holder].dep == "prep":
+            behind, holder = f"{words[holder].text} {behind}", words[holder].head
+    return behind, holder
 
 
 def introduction(sentence: Sentence, place: int) -> str:

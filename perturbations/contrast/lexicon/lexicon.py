@@ -119,8 +119,8 @@ class Lexicon:
         self._peers: dict[str, list[Peers]] = {}
         for role, heads, nouns in _rows("peers.tsv"):
             peers = Peers(role, _names(heads), tuple(nouns.split(",")))
-            for noun in peers.nouns:
-                self._peers.setdefault(noun, []).append(peers)
+            for look in {self._look(noun) for noun in peers.nouns}:
+                self._peers.setdefault(look, []).append(peers)
         self._mixes = {scene: frozenset(mixes.split(",")) for scene, mixes, _ in _rows("scenes.tsv")}
         unlike = _rows("unlike.tsv")
         columns = {column for column, _, _ in unlike}
@@ -147,10 +147,13 @@ class Lexicon:
         return self._wider.get(noun) or self._wider.get(noun.rpartition(" ")[2], frozenset())
 
     def peers(self, noun: str) -> Sequence[Peers]:
-        """What can stand for a noun, for what it looks like, or for a compound's head, and is surely something else."""
-        names = (noun, noun.rpartition(" ")[2])
-        looks = (thing.looks for name in names for thing in self.things(name))
-        return next((self._peers[name] for name in (*names, *looks) if name in self._peers), ())
+        """What can stand for a noun or what it looks like, or for a compound's head, and is surely something else."""
+        return self._peers.get(self._look(noun)) or self._peers.get(self._look(noun.rpartition(" ")[2])) or ()
+
+    def _look(self, noun: str) -> str:
+        """The tag of what looks like a noun in its commonest meaning; itself if nothing does."""
+        things = self.things(noun)
+        return (things[0].looks.strip("*") if things else "") or noun
 
     def nouns(self) -> tuple[str, ...]:
         """Every noun, sorted."""
