@@ -1,6 +1,7 @@
-"""Places: room, terrain, indoors or outdoors, weather. "in a kitchen" -> "in a garden"."""
+"""Places: room, terrain, furniture, weather. "in a kitchen" -> "in a garden", "onto the bed" -> "onto the floor"."""
 
 from itertools import chain
+from typing import NamedTuple
 
 from video_contrast.perturbations.contrast.edit import Contrast
 from video_contrast.perturbations.contrast.kinds.contrast import replace_words, thing
@@ -9,23 +10,58 @@ from video_contrast.perturbations.english import Sentence
 from video_contrast.perturbations.english.lexicon import words_of
 from video_contrast.perturbations.english.tables import lines
 
-_SETS = tuple(
-    (preposition, tuple(tuple(names.split("/")) for names in places.split(", ")))
-    for preposition, places in (
-        line.split("\t") for line in lines("video_contrast.perturbations.contrast.kinds", "place_sets.tsv")
-    )
-)
-_FREE = ("rain", "pool", "oven")  # members of the sets that do not depend on what is done
+
+class _Place(NamedTuple):
+    """A member of a set: its names, the first of which stands in contrasts, and its prepositions; `own`: it takes the
+    first of them, whatever the caption has."""
+
+    names: tuple[str, ...]
+    prepositions: tuple[str, ...]
+    own: bool
+
+
+class _Set(NamedTuple):
+    """Places of which only one is where something happens, and the verbs that they need (none: any)."""
+
+    verbs: frozenset[str]
+    places: tuple[_Place, ...]
+
+
+def _read(line: str) -> _Set:
+    prepositions, verbs, places = line.split("\t")
+    members = []
+    for text in places.split(", "):
+        own, _, names = text.rpartition(" ") if text.split()[0].split("|")[0] in ("on", "in", "at") else ("", "", text)
+        allowed = own.split("|") if own else prepositions.split(",")
+        members.append(_Place(tuple(names.split("/")), tuple(allowed), bool(own)))
+    return _Set(frozenset() if verbs == "*" else frozenset(verbs.split(",")), tuple(members))
+
+
+_SETS = tuple(_read(line) for line in lines("video_contrast.perturbations.contrast.kinds", "place_sets.tsv"))
+_FREE = ("rain", "pool", "oven", "table", "couch")  # members of the sets that do not depend on what is done
+_ONLY_THE = ("floor", "stairs", "lawn", "rain", "snow", "sunshine")
 _IN_CAR = words_of("done_in_a_car")
 _COOL = frozenset("put place keep leave set store refrigerate let".split())  # also done with a fridge  # noqa: SIM905
+_NOT_AT = frozenset("look stare glance point smile throw laugh yell wave shoot".split())  # noqa: SIM905
+_LYING = frozenset(("lie", "lay", "sleep", "nap", "awaken", "wake"))  # not done on a chair, at a desk
+_FURNITURE = frozenset("table shelf floor chair couch bed bench stairs".split())  # noqa: SIM905
 _WITH_ANIMALS = words_of("place_of_animals")
-_WITH_FOOD = frozenset("kitchen park garage classroom forest rain snow sunshine oven fridge freezer microwave".split())  # noqa: SIM905
+_WITH_FOOD = _FURNITURE | set("kitchen park garage classroom rain snow sunshine oven fridge freezer microwave".split())  # noqa: SIM905
+_WITH_SPORT = _FURNITURE | set("gym park field beach street garage lawn school playground rain snow sunshine".split())  # noqa: SIM905
+# What stands in one kind of room.
+_FITTED = {
+    "kitchen": frozenset("stove fridge refrigerator oven microwave sink dishwasher counter pantry".split()),  # noqa: SIM905
+    "bathroom": frozenset("toilet shower bathtub tub sink".split()),  # noqa: SIM905
+    "bedroom": frozenset(("bed", "pillow")),
+    "laundry room": frozenset(("washer", "dryer", "laundry")),
+}
+_INDOORS = frozenset(("furniture", "fixture", "appliance", "room"))  # classes of what stands in rooms
 # Scenes of the lexicon: an action that is of nothing else belongs to a kind of place.
 _BOUND = words_of("bound_scene")
 
 
 def contrasts(sentence: Sentence, lexicon: Lexicon) -> list[Contrast]:
-    """The noun behind "in", "on" or "at" exchanged for another place of its set, where what is done fits there."""
+    """The noun of a place exchanged for another of its set, where what is done fits there."""
     vehicles = [noun for noun in sentence.noun_phrases() if _is_vehicle(sentence, noun, lexicon)]
     if len(vehicles) > 1 or (vehicles and sentence.words[sentence.words[vehicles[0]].head].text != "in"):
         return []
@@ -38,73 +74,102 @@ def _is_vehicle(sentence: Sentence, noun: int, lexicon: Lexicon) -> bool:
 
 
 def _of_noun(sentence: Sentence, noun: int, lexicon: Lexicon) -> list[Contrast]:
-    words = sentence.words
-    if words[noun].tag not in ("NN", "NNP") or _says_more(sentence, noun):
+    words, old = sentence.words, sentence.noun_key(noun)
+    if _says_more(sentence, noun) or sum(word.lemma == words[noun].lemma for word in words) > 1:
         return []
-    preposition, old = words[words[noun].head].text, sentence.noun_key(noun)
     first = noun - len(old.split()) + 1
-    article = "" if words[noun].head == first - 1 else words[first - 1].text
-    if article and (article not in ("a", "an", "the") or words[noun].head != first - 2):
+    article = words[first - 1].text if first and words[first - 1].text in ("a", "an", "the") else ""
+    behind = first - bool(article)  # the place behind the preposition
+    preposition, verb = _governor(sentence, noun, behind)
+    mine, places = _set_of(preposition, verb, old)
+    if mine is None or (words[noun].tag not in ("NN", "NNP") and mine.names[0] != "stairs"):
         return []
-    places = _set_of("in" if preposition == "inside" else preposition, old)
-    if not places or (_is_bound(sentence, lexicon) and not set(_FREE) & set(chain(*places))):
+    lemmas = {word.lemma for word in words}
+    if lemmas & _FITTED.get(mine.names[0], frozenset()):
         return []
-    mine = next(names for names in places if old in names)
-    others = [names[0] for names in places if names is not mine and _goes(sentence, names[0], lexicon)]
-    return [
-        _moved(sentence, first, noun, article, names=(mine[0], new))
-        for new in others
-        if new != "floor" or article in ("", "the")
-    ]
+    if _is_bound(sentence, lexicon) and not {place.names[0] for place in places} & set(_FREE):
+        return []
+    out = []
+    for place in places:
+        name = place.names[0]
+        if place is mine or lemmas.intersection(place.names) or not _goes(sentence, name, noun, lexicon):
+            continue
+        shown = place.prepositions[0] if place.own else preposition
+        before = "the" if name in _ONLY_THE or not article else article
+        if name == "stage" and article in ("", "the"):
+            before = ""
+        start, new = first, name
+        if before.replace("an", "a") != article.replace("an", "a"):
+            start, new = behind, f"{before} {name}".strip()
+        if shown != preposition:
+            start = behind - len(preposition.split())
+            new = f"{shown} {before} {name}"
+        out.append(replace_words(sentence, start, noun + 1, new, unit=mine.names[0], other=name))
+    return out
 
 
-def _moved(sentence: Sentence, first: int, noun: int, article: str, *, names: tuple[str, str]) -> Contrast:
-    """The place with another name; "on stage" becomes "on the street", and the reverse."""
-    old, new = names
-    shown = new if article else f"the {new}"
-    start = first - 1 if article == "the" and new == "stage" else first
-    return replace_words(sentence, start, noun + 1, shown, unit=old, other=new)
+def _governor(sentence: Sentence, noun: int, behind: int) -> tuple[str, str]:
+    """The preposition that ends before the word `behind`, "-" for an object, and the verb that it hangs on."""
+    words = sentence.words
+    verb = next((words[n].lemma for n in sentence.ancestors(noun) if words[n].is_verb), "")
+    if words[noun].dep == "dobj":
+        return "-", verb
+    if words[noun].dep != "pobj" or words[noun].head != behind - 1:
+        return "", verb
+    last = words[behind - 1]
+    if last.text == "of" and behind > 1 and words[behind - 2].text in ("out", "off"):
+        return f"{words[behind - 2].text} of", verb
+    return "in" if last.text == "inside" else last.text, verb
 
 
-def _goes(sentence: Sentence, place: str, lexicon: Lexicon) -> bool:
-    """Whether what a caption tells can well happen at another place."""
+def _set_of(preposition: str, verb: str, name: str) -> tuple[_Place | None, tuple[_Place, ...]]:
+    """The place that a name means behind a preposition and its set, of the first row that has it; else None, ()."""
+    if (preposition == "at" and verb in _NOT_AT) or (name == "room" and verb in ("walk", "go", "come", "run")):
+        return None, ()
+    for verbs, places in _SETS:
+        for place in places:
+            if name in place.names and preposition in place.prepositions and (not verbs or verb in verbs):
+                return place, places
+    return None, ()
+
+
+def _goes(sentence: Sentence, place: str, noun: int, lexicon: Lexicon) -> bool:
+    """Whether what a caption tells can well happen at another place. `noun`: of the place that it tells."""
     lemmas = {sentence.words[verb].lemma for verb in sentence.verbs}
+    if place in ("chair", "desk") and lemmas & _LYING:
+        return False
     in_car = any(word.text in ("car", "van", "truck", "vehicle") for word in sentence.words)
     if (place == "car" or in_car) and not lemmas <= _IN_CAR:
         return False
     if place in ("fridge", "freezer") and not lemmas & _COOL:
         return False
-    fitting = _fitting(sentence, lexicon)
+    classes = _classes(sentence, noun, lexicon)
+    known = lexicon.places.get(place)
+    if known is not None and known.setting == "outdoor" and classes & _INDOORS:
+        return False
+    fitting = _fitting(sentence, classes, lexicon)
     return not fitting or place in fitting
 
 
-def _set_of(preposition: str, place: str) -> tuple[tuple[str, ...], ...]:
-    """The first set that has a place behind a preposition; () where none has."""
-    sets = (places for name, places in _SETS if name == preposition and any(place in names for names in places))
-    return next(sets, ())
-
-
-def _fitting(sentence: Sentence, lexicon: Lexicon) -> frozenset[str]:
-    """The places that go with food and animals, if there are any in the caption; empty: any place."""
-    parents = _categories(sentence, lexicon)
-    if any(lexicon.is_a(category, "animal") for category in parents):
+def _fitting(sentence: Sentence, classes: set[str], lexicon: Lexicon) -> frozenset[str]:
+    """The places that go with animals, food or sports, if there are any in the caption; empty: any place."""
+    if any(lexicon.is_a(name, "animal") for name in classes):
         return _WITH_ANIMALS
-    cooked = any(lexicon.is_a(category, name) for category in parents for name in ("food", "cookware", "tableware"))
     cooks = any(word.lemma in ("cook", "fry", "bake", "boil", "chef", "recipe") for word in sentence.words)
-    return _WITH_FOOD if cooked or cooks else frozenset()
+    if cooks or any(lexicon.is_a(name, kind) for name in classes for kind in ("food", "cookware", "tableware")):
+        return _WITH_FOOD
+    return _WITH_SPORT if "sport" in classes else frozenset()
 
 
-def _categories(sentence: Sentence, lexicon: Lexicon) -> set[str]:
-    meanings = (thing(sentence, noun, lexicon) for noun in sentence.noun_phrases())
+def _classes(sentence: Sentence, noun: int, lexicon: Lexicon) -> set[str]:
+    """The classes of all things of a caption but the one at `noun`."""
+    meanings = (thing(sentence, n, lexicon) for n in sentence.noun_phrases() if n != noun)
     return {meaning.category for meaning in meanings if meaning is not None}
 
 
 def _says_more(sentence: Sentence, noun: int) -> bool:
-    """Whether a noun stands behind no preposition, or more is said of it than its name, which would have to change."""
-    return (
-        sentence.words[noun].dep != "pobj"
-        or sentence.child(noun, "amod", "nummod", "prep", "relcl", "acl", "conj", "appos", "cc", "poss") is not None
-    )
+    """Whether more is said of a noun than its name, which would have to change."""
+    return sentence.child(noun, "amod", "nummod", "prep", "relcl", "acl", "conj", "appos", "cc", "poss") is not None
 
 
 def _is_bound(sentence: Sentence, lexicon: Lexicon) -> bool:
