@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cache
+from itertools import chain
 
 from video_contrast.perturbations.contrast.edit import Contrast
 from video_contrast.perturbations.contrast.kinds.contrast import living, replace_words, thing
@@ -15,7 +16,8 @@ _FAR = 4  # words from a verb to its direction
 _UNSEEN = words_of("unseen_direction")
 _JOINED = frozenset("and or the out in up down off over upside let".split())  # "walks out onto": both say where  # noqa: SIM905
 _SETTINGS = ("inside", "outside", "indoors", "outdoors")
-_NO_NOUN = frozenset(("and", "then", ",", ".", "while", "with", "as", "slowly", "quickly"))
+_NAMES = ("NN", "JJ", "DT", "PR", "CD", "VB")  # tags of words that belong to a noun, or to another verb's phrase
+_CLOSE = ("close", "shut", "lock", "slam")  # "closes the door behind him"
 
 
 @dataclass(frozen=True)
@@ -54,14 +56,19 @@ def contrasts(sentence: Sentence, lexicon: Lexicon) -> list[Contrast]:
         if here:
             out.append([replace_words(sentence, at, at + size, new, unit=old, other=new) for new in here])
         at += size
-    return out[0] if len(out) == 1 else []  # of two, one may follow from the other
+    sides = [edits for edits in out if {"left", "right"} & set(edits[0].unit.split())]
+    others = [edits for edits in out if edits not in sides]
+    # Of two to a side, or two ways, one may follow from the other.
+    return list(chain.from_iterable(edits[0] for edits in (sides, others) if len(edits) == 1))
 
 
 def _is_said(sentence: Sentence, at: int, size: int, way: Way, lexicon: Lexicon) -> bool:
     """Whether the words stand as a direction: behind one of the verbs and before one of the nouns that they need."""
     words, end = sentence.words, at + size
     following = words[end].text if end < len(words) else ""
-    if at == 0 or words[at - 1].text in _JOINED or following in ("and", "or", "of"):
+    if at == 0 or words[at - 1].text in _JOINED or following == "of":
+        return False
+    if following in ("and", "or") and end + 1 < len(words) and words[end + 1].text in _JOINED | set(ways()):
         return False
     said = f" {' '.join(word.text for word in words)} "
     if f" {way.other} " in said or words[at].dep in ("amod", "compound", "nmod"):  # "an outside stage"
@@ -71,18 +78,20 @@ def _is_said(sentence: Sentence, at: int, size: int, way: Way, lexicon: Lexicon)
     if way.other in ("on", "off") and words[at].dep != "prt":  # "turns up the heat on the stove"
         return False
     verb = None if way.verbs is None else _verb_before(sentence, at)
+    if words[at].text == "behind" and any(word.lemma in _CLOSE for word in words[:at]):
+        return False
     if way.verbs is not None and (verb is None or words[verb].lemma not in way.verbs):
         return False
     if way.before is None:
         return True
     if not way.before:
-        return end == len(words) or words[end].text in _NO_NOUN
+        return end == len(words) or words[end].tag[:2] not in _NAMES
     return _stands_before(sentence, end, way.before, lexicon)
 
 
 def _is_no_setting(sentence: Sentence, at: int, way: Way, lexicon: Lexicon) -> bool:
     """Whether "inside" says what is shown, or more than it tells where everything happens."""
-    shown = sentence.words[at - 1].lemma in ("have", "show", "see")
+    shown = sentence.words[at - 1].lemma in ("have", "show", "see", "look", "peek", "reach")
     return shown or (way.before == frozenset() and _tells_setting(sentence, lexicon))
 
 
