@@ -13,6 +13,7 @@ from numpy.random import Generator
 
 from video_contrast.perturbations.contrast.edit import Edit, replace_spans
 from video_contrast.perturbations.contrast.gender_fit import ALIKE, Person, alike, another, counterparts, misfit
+from video_contrast.perturbations.contrast.lexicon import load_lexicon
 from video_contrast.perturbations.contrast.unfit_caption import unfit
 from video_contrast.perturbations.english import Sentence, parse, parse_one
 from video_contrast.perturbations.english.forms import inflect, like_case
@@ -40,6 +41,8 @@ FEMALE = {
     "ladies": ("men", "guys"),
 }
 
+# Whose gender does not show, whatever the caption's pronouns say.
+_OF_NO_GENDER = ("baby", "infant", "toddler", "skeleton", "puppet", "robot", "animal", "pet", "panda")
 _NO_PLURAL = ("masculine", "feminine", *TITLES)
 
 
@@ -66,7 +69,8 @@ def _swap(sentence: Sentence, rng: Generator, extended: bool) -> Edit | str:
     caption, persons = sentence.caption, _persons(sentence, extended)
     choices, reason = _choices(caption, persons, extended)
     if not choices:
-        return reason
+        edit = None if persons else _swapped_pronouns(sentence)
+        return edit or reason
     if unfit(caption) == "not English":
         return "not_english"
     noun, options = choices[int(rng.integers(len(choices)))] if len(choices) > 1 else choices[0]
@@ -88,6 +92,36 @@ def _swap(sentence: Sentence, rng: Generator, extended: bool) -> Edit | str:
             changes.append((word.start, word.end, new))
     changes.sort()
     return replace_spans(caption, changes, changes.index(main), generator="extended" if extended else "table6")
+
+
+def _swapped_pronouns(sentence: Sentence) -> Edit | None:
+    """ "He opens his bag" -> "She opens her bag": the pronouns of a caption that names nobody of a gender.
+
+    None where they are of both genders, may be of an animal or a baby, or go with clothing of one gender.
+    """
+    caption, words = sentence.caption, sentence.words
+    places = [place for place, word in enumerate(words) if word.text in PRONOUNS["neutral"]]
+    genders: set[Gender] = {"male" if words[place].text in PRONOUNS["female"] else "female" for place in places}
+    if len(genders) != 1 or _persons(sentence, extended=True) or unfit(caption):
+        return None
+    gender = genders.pop()
+    first = words[places[0]]
+    if misfit(caption, Person(first.start, first.end, first.text, gender), ()):
+        return None
+    if any(word.is_noun and (word.lemma in _OF_NO_GENDER or _is_animal(word.lemma)) for word in words):
+        return None
+    to: Gender = "female" if gender == "male" else "male"
+    changes = [
+        (word.start, word.end, like_case(pronoun(sentence, place, to), caption[word.start : word.end]))
+        for place in places
+        for word in [words[place]]
+    ]
+    return replace_spans(caption, changes, 0, generator="pronouns")
+
+
+def _is_animal(noun: str) -> bool:
+    lexicon = load_lexicon()
+    return any(lexicon.is_a(meaning.category, "animal") for meaning in lexicon.things(noun))
 
 
 def contrasts(

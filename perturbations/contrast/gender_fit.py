@@ -202,7 +202,7 @@ def _role(gender: Gender) -> re.Pattern[str]:
     """A role of one gender that the caption gives somebody: "dressed as a princess", "in a princess costume"."""
     words = "|".join(_ROLES[gender].split())
     return re.compile(
-        rf"\b(?:as|like|is|was|being|becomes?)\s+(?:an?\s+|the\s+)?(?:{words})\b"
+        rf"\b(?:as|like|(?<!there )(?:is|was)|being|becomes?)\s+(?:an?\s+|the\s+)?(?:{words})\b"
         rf"|\b(?:{words})\s+(?:costumes?|outfits?|clothes)\b",
         re.IGNORECASE,
     )
