@@ -4,7 +4,7 @@ from video_contrast.perturbations.contrast.edit import Contrast
 from video_contrast.perturbations.contrast.kinds.contrast import is_amount, living, replace_words, thing
 from video_contrast.perturbations.contrast.lexicon import Attribute, Lexicon
 from video_contrast.perturbations.english import Sentence
-from video_contrast.perturbations.english.forms import inflect
+from video_contrast.perturbations.english.forms import inflect, verb_tags
 from video_contrast.perturbations.english.lexicon import words_of
 from video_contrast.perturbations.english.tables import lines
 
@@ -29,14 +29,18 @@ _SPORTS = {
 }
 # What belongs to one sport.
 _SPORTING = words_of("of_a_sport")
-_CHILDREN = frozenset("girl boy kid child brother sister baby guy lady people fan one adult".split())  # noqa: SIM905
+_CHILDREN = frozenset("girl boy kid child brother sister baby fan one adult".split())  # noqa: SIM905
+_OF_GLASS = ("bottle", "bowl", "box", "cup", "door", "jar", "plate", "table", "vase", "wall", "window")
+_GROUPS = ("group", "crowd")  # large or small
+_SHADES = ("light", "dark", "bright", "deep")
 _COLOURLESS = ("food", "nature", "body", "intangible", "place", "activity")  # classes; flowers and fruit are let in
-_COLOURED = ("flower", "fruit", "sweet", "drink", "building")
+_COLOURED = ("flower", "fruit", "sweet", "drink", "building", "room")
+_LIT = ("screen", "decoration", "fixture", "textile", "group")  # further classes of what has a colour: a light, a team
 
 
 def contrasts(sentence: Sentence, lexicon: Lexicon) -> list[Contrast]:
     """An adjective exchanged for others of its set that the thing may have; a sport, a shape for another."""
-    rules = (_of, _clothes, _sport, _pieces)
+    rules = (_of, _predicate, _clothes, _sport, _pieces)
     return [contrast for place in range(len(sentence)) for rule in rules for contrast in rule(sentence, place, lexicon)]
 
 
@@ -47,8 +51,10 @@ def described(sentence: Sentence, place: int, lexicon: Lexicon) -> tuple[int, At
     noun = word.head
     if attribute is None or word.dep not in ("amod", "compound", "nmod") or not place < noun <= place + 3:
         return None
-    if not words[noun].is_noun or words[noun].tag.startswith("NNP") or is_amount(sentence, noun):
+    if not words[noun].is_noun or words[noun].tag.startswith("NNP"):
         return None
+    if is_amount(sentence, noun):
+        return (noun, attribute) if attribute.group in ("big", "small") and words[noun].lemma in _GROUPS else None
     if (
         words[noun].lemma in (_VAGUE | _NAMES if attribute.group in _COLOURS else _VAGUE)
         or sentence.child(place, "advmod", "conj", "cc") is not None
@@ -57,7 +63,7 @@ def described(sentence: Sentence, place: int, lexicon: Lexicon) -> tuple[int, At
     if attribute.group in ("hot", "cold", "boiling") and words[noun].lemma not in ("water", "oil", "milk", "soup"):
         return None
     beside = {words[place + 1].text, words[place - 1].text if place else ""}
-    if beside & {"and", "or", "-", ",", "dark", "light", "bright", "deep", "charcoal", "navy", "my", "hot", "boiling"}:
+    if beside & {"and", "or", "-", ",", "charcoal", "navy", "my", "hot", "boiling"}:
         return None
     if word.tag.startswith("VBG") and word.text not in ("boiling", "smiling", "crying"):
         return None
@@ -68,9 +74,15 @@ def suits(sentence: Sentence, noun: int, attribute: Attribute, lexicon: Lexicon)
     """Whether a noun may have an attribute."""
     meaning, colour = thing(sentence, noun, lexicon), attribute.group in _COLOURS
     if living(sentence, noun, lexicon) == "people":
-        young = attribute.dimension in ("age", "size") and sentence.words[noun].lemma in _CHILDREN
+        lemma = sentence.words[noun].lemma
+        young = attribute.dimension in ("age", "size") and lemma in _CHILDREN
+        young = young or (attribute.dimension == "size" and lemma in ("guy", "lady", "people"))
         return "person" in attribute.classes and not colour and not young
+    if sentence.words[noun].lemma in _GROUPS and attribute.dimension == "size":
+        return True
     if meaning is None:
+        return False
+    if attribute.adjective == "glass" and sentence.words[noun].lemma not in _OF_GLASS:
         return False
     if attribute.adjective == "little" and meaning.category in _MASS:
         return False
@@ -78,7 +90,9 @@ def suits(sentence: Sentence, noun: int, attribute: Attribute, lexicon: Lexicon)
         return attribute.group in _ANIMALS and meaning.category in ("pet", "farm_animal")
     if colour and meaning.category not in _COLOURED and any(lexicon.is_a(meaning.category, c) for c in _COLOURLESS):
         return sentence.words[noun].lemma == "hair" and attribute.group in _HAIR
-    return any(lexicon.is_a(meaning.category, kind) for kind in attribute.classes)
+    return (colour and meaning.category in _LIT) or any(
+        lexicon.is_a(meaning.category, kind) for kind in attribute.classes
+    )
 
 
 def alternatives(sentence: Sentence, noun: int, attribute: Attribute, lexicon: Lexicon) -> list[Attribute]:
@@ -96,33 +110,68 @@ def alternatives(sentence: Sentence, noun: int, attribute: Attribute, lexicon: L
         if other.group != attribute.group
         and frozenset((other.group, attribute.group)) not in _NEAR
         and suits(sentence, noun, other, lexicon)
+        and not _is_there(sentence, noun, other)
     ]
+
+
+def _is_there(sentence: Sentence, noun: int, attribute: Attribute) -> bool:
+    """Whether another thing of the same name has an attribute: "a white dog runs from a brown dog"."""
+    words = sentence.words
+    places = [at for at, word in enumerate(words) if word.text == attribute.adjective and words[word.head].is_noun]
+    return any(words[words[at].head].lemma == words[noun].lemma for at in places)
 
 
 def _of(sentence: Sentence, place: int, lexicon: Lexicon) -> list[Contrast]:
+    """ "a red car" -> "a blue car"; a shade goes with its colour: "a light blue shirt" -> "a red shirt"."""
     at = described(sentence, place, lexicon)
-    if at is None:
+    return _renamed_to(sentence, place, alternatives(sentence, *at, lexicon), at[1]) if at is not None else []
+
+
+def _predicate(sentence: Sentence, place: int, lexicon: Lexicon) -> list[Contrast]:
+    """ "the screen turns green" -> "the screen turns red"."""
+    word, attribute = sentence.words[place], lexicon.attributes.get(sentence.words[place].text)
+    if attribute is None or word.dep not in ("acomp", "oprd") or sentence.children[place]:
         return []
-    noun, attribute = at
-    others = alternatives(sentence, noun, attribute, lexicon)
-    return [
-        replace_words(sentence, place, place + 1, other.adjective, unit=attribute.group, other=other.group)
-        for other in others
-    ]
+    noun = sentence.subject(word.head)
+    if noun is None or noun > place or sentence.is_negated(word.head) or not suits(sentence, noun, attribute, lexicon):
+        return []
+    return _renamed_to(sentence, place, alternatives(sentence, noun, attribute, lexicon), attribute)
 
 
 def _clothes(sentence: Sentence, place: int, lexicon: Lexicon) -> list[Contrast]:
-    """ "a man in red" -> "a man in blue"."""
+    """ "a man in red" -> "a man in blue", "wearing all black" -> "wearing all white"."""
     words, colour = sentence.words, lexicon.attributes.get(sentence.words[place].text)
-    if colour is None or colour.group not in _COLOURS or place < 2 or words[place].dep != "pobj":
+    if colour is None or colour.group not in _COLOURS or place < 2 or words[place].dep not in ("pobj", "dobj", "amod"):
         return []
-    if words[place - 1].text != "in" or not sentence.is_person(place - 2) or sentence.children[place]:
+    first = place - (words[place - 1].text in ("all", *_SHADES))
+    worn = words[first - 1].lemma == "wear" or (
+        words[first - 1].text in ("in", "wearing") and first > 1 and sentence.is_person(first - 2)
+    )
+    if not worn or (words[place].dep == "amod" and not _may_be_verb(sentence, place + 1, lexicon)):
         return []
-    others = sorted(_COLOURS - {colour.group})
+    if place + 1 < len(words) and words[place + 1].text in ("and", "or"):
+        return []
+    others = [lexicon.attributes[name] for name in sorted(_COLOURS) if name in lexicon.attributes]
+    return _renamed_to(
+        sentence,
+        place,
+        [o for o in others if o.group != colour.group and frozenset((o.group, colour.group)) not in _NEAR],
+        colour,
+    )
+
+
+def _may_be_verb(sentence: Sentence, at: int, lexicon: Lexicon) -> bool:
+    """Whether a word read as a noun may be what somebody does: "a lady in black adjusts her shirt"."""
+    word = sentence.words[at]
+    meaning = thing(sentence, at, lexicon)
+    return "VBZ" in verb_tags(word.text) and (meaning is None or meaning.category in ("event", "dance", "activity"))
+
+
+def _renamed_to(sentence: Sentence, place: int, others: list[Attribute], old: Attribute) -> list[Contrast]:
+    shaded = place > 0 and sentence.words[place - 1].text in _SHADES and old.group in _COLOURS
     return [
-        replace_words(sentence, place, place + 1, other, unit=colour.group, other=other)
+        replace_words(sentence, place - shaded, place + 1, other.adjective, unit=old.group, other=other.group)
         for other in others
-        if frozenset((other, colour.group)) not in _NEAR
     ]
 
 

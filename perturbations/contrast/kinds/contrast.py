@@ -121,8 +121,9 @@ def thing(sentence: Sentence, noun: int, lexicon: Lexicon) -> Thing | None:
     """The commonest meaning of a noun in the lexicon, by its name with the compound, else by its head; else None."""
     if not sentence.words[noun].is_noun:
         return None
-    meanings = lexicon.things(sentence.noun_key(noun)) or lexicon.things(sentence.words[sentence.head_noun(noun)].lemma)
-    return meanings[0] if meanings else None
+    head = sentence.words[sentence.head_noun(noun)]
+    names = (sentence.noun_key(noun), head.lemma, head.text)  # "shorts" has no singular there
+    return next((meanings[0] for name in names if (meanings := lexicon.things(name))), None)
 
 
 def living(sentence: Sentence, noun: int, lexicon: Lexicon) -> str:
