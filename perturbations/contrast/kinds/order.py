@@ -1,28 +1,62 @@
-"""Order: what happens first. "walks in and then sits down" -> "sits down and then walks in"; before, after."""
+"""Order: what happens first. "walks in and then sits down" -> "sits down and then walks in"; before, after; first."""
+
+from typing import NamedTuple
 
 from video_contrast.perturbations.contrast.edit import Contrast
-from video_contrast.perturbations.contrast.kinds.contrast import exchange, has_pronoun, replace_words
+from video_contrast.perturbations.contrast.kinds.contrast import change, living, replace_words, thing
 from video_contrast.perturbations.contrast.lexicon import Lexicon
 from video_contrast.perturbations.english import Sentence
+from video_contrast.perturbations.english.forms import inflect
 from video_contrast.perturbations.english.lexicon import words_of
 
 _TIMES = ("before", "after")
+_NUMBERS = ("first", "second", "last")
 _STATES = frozenset("stand lie lay wear be have hold look watch listen hang stay remain".split())  # last on  # noqa: SIM905
-_PHASES = frozenset("begin start continue finish end conclude".split())  # of what was done before  # noqa: SIM905
+_PHASES = frozenset(  # of what was done before, or no action
+    "begin start continue finish end conclude proceed stop keep return appear seem resume try go be do".split()  # noqa: SIM905
+)
 _OUTCOMES = frozenset("win become lose finish score do be get hit hear find".split())  # what follows is of it  # noqa: SIM905
 _SET_PHRASES = words_of("in_set_phrase")  # "well before", "after all"
-_BETWEEN = frozenset((",", "and", "then", "but", "."))
+_BETWEEN = frozenset((",", "and", "then", "but", ".", ";", "afterwards"))
+_TOLD = ("ROOT", "conj", "dep", "parataxis", "ccomp", "acl")  # labels of verbs that tell what happens
+_MOVES = frozenset("walk run go get come move jump drive ride fly step turn".split())  # noqa: SIM905
+_THEY = ("they", "he", "she")
+
+
+class _Action(NamedTuple):
+    """What somebody does: its verb, the first word with the verb's auxiliaries, and the place behind its last word."""
+
+    verb: int
+    first: int
+    end: int
 
 
 def contrasts(sentence: Sentence, lexicon: Lexicon) -> list[Contrast]:
-    """Two actions around "then" change places; "before" and "after" are exchanged."""
-    places = [at for at, word in enumerate(sentence.words) if word.text in (*_TIMES, "then")]
-    if len(places) != 1:
+    """Two actions around "then" or "before" change places; "before" becomes "after", "first" becomes "last"."""
+    out = []
+    for at, word in enumerate(sentence.words):
+        if word.text in _TIMES:
+            out += _other_time(sentence, at)
+        elif word.text in _NUMBERS:
+            out += _other_number(sentence, at, lexicon)
+    return out + _sequences(sentence)
+
+
+def _other_number(sentence: Sentence, at: int, lexicon: Lexicon) -> list[Contrast]:
+    """ "for the first time" -> "for the last time", "the first man" -> "the second man"."""
+    words, noun = sentence.words, sentence.words[at].head
+    told = [word.text for word in words if word.text in _NUMBERS]
+    if noun <= at or noun > at + 3 or len(told) > 1 or words[at].dep not in ("amod", "nummod", "compound"):
         return []
-    if sentence.words[places[0]].text != "then":
-        return _other_time(sentence, places[0])
-    swapped = _swapped(sentence, places[0])
-    return [swapped] if swapped is not None else []
+    meaning = thing(sentence, noun, lexicon)
+    acts = words[noun].dep in ("nsubj", "ROOT") and living(sentence, noun, lexicon)
+    counted = acts or (meaning and lexicon.is_a(meaning.category, "vehicle"))
+    if not counted and words[noun].text not in ("time", "attempt", "jump", "throw", "shot", "car"):
+        return []
+    if at and (words[at - 1].tag == "PRP$" or words[at - 1].text == "a"):
+        return []
+    old = words[at].text
+    return [replace_words(sentence, at, at + 1, new, unit=old, other=new) for new in _NUMBERS if new != old]
 
 
 def _other_time(sentence: Sentence, at: int) -> list[Contrast]:
@@ -46,59 +80,169 @@ def _other_time(sentence: Sentence, at: int) -> list[Contrast]:
     if not participle and not clause:
         return []
     others = [other for other in _TIMES if other != words[at].text]
-    return [replace_words(sentence, at, at + 1, other, unit=words[at].text, other=other) for other in others]
+    out = [replace_words(sentence, at, at + 1, other, unit=words[at].text, other=other) for other in others]
+    swapped = _around(sentence, at) if participle else None
+    return [*out, swapped] if swapped is not None else out
 
 
-def _swapped(sentence: Sentence, then: int) -> Contrast | None:
-    """The actions before and behind "then" change places, if both have one form and the second needs no first."""
+def _around(sentence: Sentence, at: int) -> Contrast | None:
+    """ "washes his hands before eating" -> "eats before washing his hands"."""
     words = sentence.words
-    second = next((n for n in range(then + 1, len(words)) if n in sentence.verbs), None)
-    if second is None or any(words[n].is_noun for n in range(then + 1, second)):
-        return None
+    before = [n for n in sentence.verbs if n < at and words[n].dep in _TOLD]
     end = len(words) - (words[-1].text == ".")
-    stop = then
-    while stop > 0 and words[stop - 1].text in _BETWEEN:
-        stop -= 1
-    if words[stop - 1].text in ("who", "that", "which", "to", "they", "he", "she", "it"):
+    if not before or any(word.text in (*_BETWEEN, *_TIMES) for word in words[at + 1 : end]):
         return None
-    if words[second].lemma in _PHASES or words[second - 1].text in ("its", "it"):
+    first, second = before[-1], at + 1
+    if any(not _may_move(sentence, verb, verb == second) for verb in (first, second)):
         return None
-    first = _first_verb(sentence, second, stop)
-    if first is None or has_pronoun(sentence, second, end) or not _equal(sentence, first, second):
+    return _exchanged(sentence, _Action(first, first, at), _Action(second, second, end))
+
+
+def _sequences(sentence: Sentence) -> list[Contrast]:
+    """The contrasts in which an action and the one behind "then" change places."""
+    words = sentence.words
+    verbs = [n for n in sentence.verbs if words[n].dep in _TOLD and sentence.is_verb_form(n)]
+    verbs = [n for n in verbs if words[n].dep != "acl" or words[n].head == sentence.root]
+    stop = len(words) - bool(words and words[-1].text == ".")
+    stops = [*(_joint(sentence, verb) for verb in verbs[1:]), stop]
+    out = []
+    for first, second, stop, end in zip(verbs, verbs[1:], stops, stops[1:], strict=False):
+        joined = [word.text for word in words[stop:second]]
+        if (
+            "then" not in joined
+            or joined.count("then") > 1
+            or end <= second
+            or not _comparable(sentence, first, second)
+        ):
+            continue
+        own = sentence.child(second, "nsubj") is not None
+        end = stops[-1] if own else end
+        actions = [
+            _Action(verb, min([verb, *(sentence.auxiliaries(verb) if own else [])]), to)
+            for verb, to in ((first, stop), (second, end))
+        ]
+        contrast = _exchanged(sentence, *actions)
+        out += [contrast] if contrast is not None else []
+    return out
+
+
+def _joint(sentence: Sentence, verb: int) -> int:
+    """Where the words begin that join a verb, with its subject, to what stands before it."""
+    words, subject = sentence.words, sentence.child(verb, "nsubj")
+    at = min([verb, *sentence.auxiliaries(verb)])
+    while at > 0 and (words[at - 1].text.endswith("ly") or words[at - 1].text == "then"):
+        at -= 1
+    at = min(at, sentence.span(subject)[0]) if subject is not None and subject < verb else at
+    while at > 0 and words[at - 1].text in _BETWEEN:
+        at -= 1
+    return at
+
+
+def _may_move(sentence: Sentence, verb: int, last: bool) -> bool:
+    """Whether an action can stand in another place: nobody who has left does more."""
+    words = sentence.words
+    leaves = words[verb].lemma in ("leave", "exit") or any(
+        words[n].text in ("out", "away", "off") and words[verb].lemma in _MOVES for n in sentence.children[verb]
+    )
+    passive = sentence.is_passive(verb) or sentence.is_negated(verb)
+    return words[verb].lemma not in _PHASES and not passive and not (last and leaves)
+
+
+def _comparable(sentence: Sentence, first: int, second: int) -> bool:
+    """Whether two verbs are of one doer and in one form, and tell actions that can change places."""
+    words, subject = sentence.words, sentence.child(second, "nsubj")
+    if not _may_move(sentence, first, last=False) or not _may_move(sentence, second, last=True):
+        return False
+    if any(n and words[n - 1].tag == "TO" for n in (first, second)):
+        return False
+    if subject is None:
+        return not sentence.auxiliaries(second) and words[first].tag == words[second].tag
+    many = words[subject].text == "they"
+    present = many and {words[first].tag, words[second].tag} <= {"VBZ", "VBP", "VBG"}
+    return words[subject].text in _THEY and (present or words[first].tag == words[second].tag)
+
+
+def _exchanged(sentence: Sentence, first: _Action, second: _Action) -> Contrast | None:
+    """Two actions change places, each verb in the other's form; what both name is named first where it stands first."""
+    words = sentence.words
+    tags = words[first.first].tag, words[second.first].tag
+    linked = _link(sentence, first, second)
+    if linked is None:
         return None
-    if _others_act(sentence, first, second, stop):
+    texts = [
+        _text(sentence, action, tag, linked[side])
+        for side, (action, tag) in enumerate(((first, tags[1]), (second, tags[0])))
+    ]
+    names = words[first.verb].lemma, words[second.verb].lemma
+    if names[0] == names[1] or any(text is None for text in texts):
         return None
-    shared = _nouns(sentence, first, stop) & _nouns(sentence, second, end)
-    if shared and not sentence.is_imperative(first):
-        return None
-    names = words[first].lemma, words[second].lemma
-    if names[0] == names[1]:
-        return None
+    changes = [(first.first, first.end, texts[1] or ""), (second.first, second.end, texts[0] or "")]
     claims = [f"{a} then {b}" for a, b in (names, names[::-1])]
-    return exchange(sentence, (first, stop), (second, end), unit=claims[0], other=claims[1])
+    return change(sentence, changes, unit=claims[0], other=claims[1])
 
 
-def _others_act(sentence: Sentence, first: int, second: int, stop: int) -> bool:
-    """Whether somebody else does something between the two actions, or behind them."""
-    between = [n for n in sentence.verbs if first < n < stop]
-    behind = {sentence.subject(n) for n in sentence.verbs if n > second} - {None, sentence.subject(second)}
-    return bool(behind) or any(sentence.child(n, "nsubj", "nsubjpass") is not None for n in between)
+_Link = tuple[int, int, str] | None  # a span of words, and what stands there instead
 
 
-def _first_verb(sentence: Sentence, second: int, stop: int) -> int | None:
-    """The verb before `stop` that the second hangs on, or the only one there of its form."""
+def _link(sentence: Sentence, first: _Action, second: _Action) -> tuple[_Link, _Link] | None:
+    """What each action says instead of the one thing that both name; None where the exchange would tear more."""
     words = sentence.words
-    before = [n for n in sentence.verbs if n < stop and words[n].tag == words[second].tag and words[n].dep != "amod"]
-    return words[second].head if words[second].head in before else before[0] if len(before) == 1 else None
+    pronouns = [n for n in range(second.verb, second.end) if words[n].tag == "PRP" or words[n].text == "its"]
+    before = [n for n in range(first.verb, first.end) if words[n].tag == "PRP" or words[n].text == "its"]
+    mine, others = (
+        {words[n].lemma: n for n in range(action.verb, action.end) if words[n].is_noun} for action in (first, second)
+    )
+    shared = [(mine[name], others[name]) for name in mine if name in others]
+    if not shared and not pronouns and not before:
+        return None, None
+    target = sentence.object(first.verb)
+    if len(shared) + len(pronouns) != 1 or before or target is None or words[target].dep == "conj":
+        return None
+    if pronouns and words[pronouns[0]].text not in ("it", "them"):
+        return None
+    if shared and shared[0][0] != target:
+        return None
+    noun = pronouns[0] if pronouns else shared[0][1]
+    spans = sentence.span(target), (sentence.span(noun))
+    if any(
+        words[n].dep in ("prep", "advcl", "conj") and n < a.end
+        for a in (first, second)
+        for n in sentence.children[a.verb]
+    ):
+        return None
+    if any(words[n].is_verb for a, b in spans for n in range(a, b)):
+        return None
+    if spans[0][1] > first.end or spans[1][1] > second.end or any(b - a > 4 for a, b in spans):
+        return None
+    return (*spans[0], sentence.text(*spans[1])), (*spans[1], sentence.text(*spans[0]))
 
 
-def _nouns(sentence: Sentence, first: int, last: int) -> set[str]:
-    return {word.lemma for word in sentence.words[first:last] if word.is_noun}
-
-
-def _equal(sentence: Sentence, first: int, second: int) -> bool:
-    """Whether two verbs stand in one form, with the same auxiliaries before them or none."""
-    words = sentence.words
-    behind = [words[n].text for n in sentence.auxiliaries(second)]
-    behind += ["to" for n in sentence.auxiliaries(first) if words[n].text == "to"]
-    return words[first].tag == words[second].tag and not behind and sentence.child(second, "neg") is None
+def _text(sentence: Sentence, action: _Action, tag: str, link: _Link) -> str | None:
+    """The words of an action with its verbs in another form; None where one of them has no such form."""
+    words, parts = sentence.words, []
+    at, own = action.first, words[action.first].tag
+    forms = (own, "VB", "VBP") if own in ("VBZ", "VBP") else (own,)
+    joined = [n for n in sentence.joined(action.verb) if action.first < n < action.end and words[n].tag in forms]
+    while at < action.end:
+        if link is not None and at == link[0]:
+            particle = sentence.particle(action.verb)
+            shown = link[2]
+            if particle == at - 1 and shown in ("it", "them"):  # "picks up it"
+                parts.insert(-1, shown)
+            else:
+                parts.append(shown)
+            at = link[1]
+            continue
+        word = words[at]
+        shown = word.text if at == action.first and word.start == 0 else sentence.text(at, at + 1)
+        if tag != own and (at == action.first or at in joined):
+            if inflect(word.lemma, word.tag) != word.text.lower():
+                return None
+            shown = inflect(word.lemma, tag)
+        glued = word.text in (",", ".", "'s", "n't")
+        if glued and parts:
+            parts[-1] += shown
+        else:
+            parts.append(shown)
+        at += 1
+    return " ".join(parts).rstrip(" ,")
