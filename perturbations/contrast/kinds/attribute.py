@@ -30,12 +30,14 @@ _SPORTS = {
 # What belongs to one sport.
 _SPORTING = words_of("of_a_sport")
 _CHILDREN = frozenset("girl boy kid child brother sister baby fan one adult".split())  # noqa: SIM905
+# Nouns of people of whom adjectives of a dimension say little: "a big girl".
+_YOUNG = {"age": _CHILDREN, "size": _CHILDREN | {"guy", "lady", "people"}}
 _OF_GLASS = ("bottle", "bowl", "box", "cup", "door", "jar", "plate", "table", "vase", "wall", "window")
 _GROUPS = ("group", "crowd")  # large or small
 _SHADES = ("light", "dark", "bright", "deep")
 _COLOURLESS = ("food", "nature", "body", "intangible", "place", "activity")  # classes; flowers and fruit are let in
 _COLOURED = ("flower", "fruit", "sweet", "drink", "building", "room")
-_LIT = ("screen", "decoration", "fixture", "textile", "group")  # further classes of what has a colour: a light, a team
+_LIT = ("screen", "decoration", "fixture", "textile")  # further classes of what has a colour: a light, a flag
 
 
 def contrasts(sentence: Sentence, lexicon: Lexicon) -> list[Contrast]:
@@ -72,27 +74,28 @@ def described(sentence: Sentence, place: int, lexicon: Lexicon) -> tuple[int, At
 
 def suits(sentence: Sentence, noun: int, attribute: Attribute, lexicon: Lexicon) -> bool:
     """Whether a noun may have an attribute."""
-    meaning, colour = thing(sentence, noun, lexicon), attribute.group in _COLOURS
+    meaning, lemma = thing(sentence, noun, lexicon), sentence.words[noun].lemma
     if living(sentence, noun, lexicon) == "people":
-        lemma = sentence.words[noun].lemma
-        young = attribute.dimension in ("age", "size") and lemma in _CHILDREN
-        young = young or (attribute.dimension == "size" and lemma in ("guy", "lady", "people"))
-        return "person" in attribute.classes and not colour and not young
-    if sentence.words[noun].lemma in _GROUPS and attribute.dimension == "size":
-        return True
-    if meaning is None:
+        if lemma in _GROUPS and attribute.dimension == "size":
+            return True
+        young = attribute.dimension in _YOUNG and lemma in _YOUNG[attribute.dimension]
+        return "person" in attribute.classes and attribute.group not in _COLOURS and not young
+    if meaning is None or (attribute.adjective == "glass" and lemma not in _OF_GLASS):
         return False
-    if attribute.adjective == "glass" and sentence.words[noun].lemma not in _OF_GLASS:
-        return False
+    if attribute.group in _COLOURS:
+        return _has_colour(lemma, meaning.category, attribute, lexicon)
     if attribute.adjective == "little" and meaning.category in _MASS:
         return False
-    if colour and lexicon.is_a(meaning.category, "animal"):
-        return attribute.group in _ANIMALS and meaning.category in ("pet", "farm_animal")
-    if colour and meaning.category not in _COLOURED and any(lexicon.is_a(meaning.category, c) for c in _COLOURLESS):
-        return sentence.words[noun].lemma == "hair" and attribute.group in _HAIR
-    return (colour and meaning.category in _LIT) or any(
-        lexicon.is_a(meaning.category, kind) for kind in attribute.classes
-    )
+    return any(lexicon.is_a(meaning.category, kind) for kind in attribute.classes)
+
+
+def _has_colour(lemma: str, category: str, colour: Attribute, lexicon: Lexicon) -> bool:
+    """Whether a noun of a class may have a colour of which a caption tells."""
+    if lexicon.is_a(category, "animal"):
+        return colour.group in _ANIMALS and category in ("pet", "farm_animal")
+    if category not in _COLOURED and any(lexicon.is_a(category, name) for name in _COLOURLESS):
+        return lemma == "hair" and colour.group in _HAIR
+    return category in _LIT or any(lexicon.is_a(category, kind) for kind in colour.classes)
 
 
 def alternatives(sentence: Sentence, noun: int, attribute: Attribute, lexicon: Lexicon) -> list[Attribute]:

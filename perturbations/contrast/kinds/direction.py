@@ -65,10 +65,7 @@ def contrasts(sentence: Sentence, lexicon: Lexicon) -> list[Contrast]:
 def _is_said(sentence: Sentence, at: int, size: int, way: Way, lexicon: Lexicon) -> bool:
     """Whether the words stand as a direction: behind one of the verbs and before one of the nouns that they need."""
     words, end = sentence.words, at + size
-    following = words[end].text if end < len(words) else ""
-    if at == 0 or words[at - 1].text in _JOINED or following == "of":
-        return False
-    if following in ("and", "or") and end + 1 < len(words) and words[end + 1].text in _JOINED | set(ways()):
+    if at == 0 or words[at - 1].text in _JOINED or _goes_on(sentence, end):
         return False
     said = f" {' '.join(word.text for word in words)} "
     if f" {way.other} " in said or words[at].dep in ("amod", "compound", "nmod"):  # "an outside stage"
@@ -77,16 +74,29 @@ def _is_said(sentence: Sentence, at: int, size: int, way: Way, lexicon: Lexicon)
         return False
     if way.other in ("on", "off") and words[at].dep != "prt":  # "turns up the heat on the stove"
         return False
-    verb = None if way.verbs is None else _verb_before(sentence, at)
     if words[at].text == "behind" and any(word.lemma in _CLOSE for word in words[:at]):
         return False
-    if way.verbs is not None and (verb is None or words[verb].lemma not in way.verbs):
-        return False
-    if way.before is None:
-        return True
-    if not way.before:
+    if way.verbs is not None:
+        verb = _verb_before(sentence, at)
+        if verb is None or words[verb].lemma not in way.verbs:
+            return False
+    return way.before is None or _is_before(sentence, end, way.before, lexicon)
+
+
+def _goes_on(sentence: Sentence, end: int) -> bool:
+    """Whether a direction goes on behind the word before `end`: "in front of", "up and down"."""
+    words = sentence.words
+    following = [word.text for word in words[end : end + 2]]
+    joined = len(following) == 2 and following[0] in ("and", "or")
+    return following[:1] == ["of"] or (joined and (following[1] in _JOINED or following[1] in ways()))
+
+
+def _is_before(sentence: Sentence, end: int, classes: frozenset[str], lexicon: Lexicon) -> bool:
+    """Whether what a way needs stands behind the word before `end`: a noun of some classes, or, of none, no noun."""
+    words = sentence.words
+    if not classes:
         return end == len(words) or words[end].tag[:2] not in _NAMES
-    return _stands_before(sentence, end, way.before, lexicon)
+    return _stands_before(sentence, end, classes, lexicon)
 
 
 def _is_no_setting(sentence: Sentence, at: int, way: Way, lexicon: Lexicon) -> bool:

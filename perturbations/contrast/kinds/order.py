@@ -3,12 +3,13 @@
 from typing import NamedTuple
 
 from video_contrast.perturbations.contrast.edit import Contrast
-from video_contrast.perturbations.contrast.kinds.contrast import change, living, replace_words, thing
+from video_contrast.perturbations.contrast.kinds.contrast import Span, change, living, replace_words, thing
 from video_contrast.perturbations.contrast.lexicon import Lexicon
 from video_contrast.perturbations.english import Sentence
 from video_contrast.perturbations.english.forms import inflect
 from video_contrast.perturbations.english.lexicon import words_of
 
+_LONGEST = 4  # words of a thing that two actions name
 _TIMES = ("before", "after")
 _NUMBERS = ("first", "second", "last")
 _STATES = frozenset("stand lie lay wear be have hold look watch listen hang stay remain".split())  # last on  # noqa: SIM905
@@ -60,29 +61,28 @@ def _other_number(sentence: Sentence, at: int, lexicon: Lexicon) -> list[Contras
 
 
 def _other_time(sentence: Sentence, at: int) -> list[Contrast]:
-    """ "before cooking" -> "after cooking"."""
+    """ "before cooking" -> "after cooking"; "washes before cooking" -> "cooks before washing"."""
     words = sentence.words
-    following = words[at + 1] if at + 1 < len(words) else None
-    if following is None or at == 0 or _SET_PHRASES & {words[at - 1].lemma, following.text}:
+    if not 0 < at < len(words) - 1 or _SET_PHRASES & {words[at - 1].lemma, words[at + 1].text}:
         return []
-    if any(word.text in ("how", "why", "what") for word in words):
-        return []
-    head = words[at].head
-    participle = (
-        following.tag == "VBG"
-        and following.lemma not in _STATES | _OUTCOMES
-        and sentence.child(at + 1, "nsubj") is None
-    )
-    subject = sentence.child(head, "nsubj", "nsubjpass") if words[at].dep == "mark" and head > at else None
-    clause = subject is not None and (words[subject].tag, words[head].tag) != ("NNS", "VBZ")
-    if clause and words[head].lemma in _PHASES:
-        return []
-    if not participle and not clause:
+    following = words[at + 1]
+    participle = following.tag == "VBG" and sentence.child(at + 1, "nsubj") is None
+    participle = participle and following.lemma not in _STATES | _OUTCOMES
+    if any(word.text in ("how", "why", "what") for word in words) or not (participle or _opens_clause(sentence, at)):
         return []
     others = [other for other in _TIMES if other != words[at].text]
     out = [replace_words(sentence, at, at + 1, other, unit=words[at].text, other=other) for other in others]
     swapped = _around(sentence, at) if participle else None
     return [*out, swapped] if swapped is not None else out
+
+
+def _opens_clause(sentence: Sentence, at: int) -> bool:
+    """Whether a clause with a subject of its own follows: "before he leaves"."""
+    words, head = sentence.words, sentence.words[at].head
+    if words[at].dep != "mark" or head < at or words[head].lemma in _PHASES - {"do", "be", "go", "stop", "return"}:
+        return False
+    subject = sentence.child(head, "nsubj", "nsubjpass")
+    return subject is not None and (words[subject].tag, words[head].tag) != ("NNS", "VBZ")
 
 
 def _around(sentence: Sentence, at: int) -> Contrast | None:
@@ -187,34 +187,38 @@ _Link = tuple[int, int, str] | None  # a span of words, and what stands there in
 def _link(sentence: Sentence, first: _Action, second: _Action) -> tuple[_Link, _Link] | None:
     """What each action says instead of the one thing that both name; None where the exchange would tear more."""
     words = sentence.words
-    pronouns = [n for n in range(second.verb, second.end) if words[n].tag == "PRP" or words[n].text == "its"]
-    before = [n for n in range(first.verb, first.end) if words[n].tag == "PRP" or words[n].text == "its"]
+    before, pronouns = (
+        [n for n in range(action.verb, action.end) if words[n].tag == "PRP" or words[n].text == "its"]
+        for action in (first, second)
+    )
     mine, others = (
         {words[n].lemma: n for n in range(action.verb, action.end) if words[n].is_noun} for action in (first, second)
     )
-    shared = [(mine[name], others[name]) for name in mine if name in others]
-    if not shared and not pronouns and not before:
+    named = [n for name, n in others.items() if name in mine]
+    if not named and not pronouns and not before:
         return None, None
     target = sentence.object(first.verb)
-    if len(shared) + len(pronouns) != 1 or before or target is None or words[target].dep == "conj":
+    again = [*named, *(n for n in pronouns if words[n].text in ("it", "them"))]
+    if before or target is None or len(named) + len(pronouns) != 1 or len(again) != 1:
         return None
-    if pronouns and words[pronouns[0]].text not in ("it", "them"):
+    if (named and mine[words[again[0]].lemma] != target) or _says_more(sentence, first) or _says_more(sentence, second):
         return None
-    if shared and shared[0][0] != target:
-        return None
-    noun = pronouns[0] if pronouns else shared[0][1]
-    spans = sentence.span(target), (sentence.span(noun))
-    if any(
-        words[n].dep in ("prep", "advcl", "conj") and n < a.end
-        for a in (first, second)
-        for n in sentence.children[a.verb]
-    ):
-        return None
-    if any(words[n].is_verb for a, b in spans for n in range(a, b)):
-        return None
-    if spans[0][1] > first.end or spans[1][1] > second.end or any(b - a > 4 for a, b in spans):
+    spans = sentence.span(target), sentence.span(again[0])
+    if not (_is_short(sentence, spans[0], first.end) and _is_short(sentence, spans[1], second.end)):
         return None
     return (*spans[0], sentence.text(*spans[1])), (*spans[1], sentence.text(*spans[0]))
+
+
+def _is_short(sentence: Sentence, span: Span, end: int) -> bool:
+    """Whether the words of a thing are its name and little more, and stand before `end`."""
+    first, last = span
+    return last <= end and last - first <= _LONGEST and not any(word.is_verb for word in sentence.words[first:last])
+
+
+def _says_more(sentence: Sentence, action: _Action) -> bool:
+    """Whether an action has more than its object: "puts it in a bag"."""
+    behind = sentence.children_with(action.verb, "prep", "advcl", "conj")
+    return any(n < action.end for n in behind)
 
 
 def _text(sentence: Sentence, action: _Action, tag: str, link: _Link) -> str | None:

@@ -85,27 +85,43 @@ def _of_noun(sentence: Sentence, noun: int, lexicon: Lexicon) -> list[Contrast]:
     if mine is None or (words[noun].tag not in ("NN", "NNP") and mine.names[0] != "stairs"):
         return []
     lemmas = {word.lemma for word in words}
-    if lemmas & _FITTED.get(mine.names[0], frozenset()):
+    bound = _is_bound(sentence, lexicon) and not {place.names[0] for place in places} & set(_FREE)
+    if bound or lemmas & _FITTED.get(mine.names[0], frozenset()):
         return []
-    if _is_bound(sentence, lexicon) and not {place.names[0] for place in places} & set(_FREE):
-        return []
-    out = []
-    for place in places:
-        name = place.names[0]
-        if place is mine or lemmas.intersection(place.names) or not _goes(sentence, name, noun, lexicon):
-            continue
-        shown = place.prepositions[0] if place.own else preposition
-        before = "the" if name in _ONLY_THE or not article else article
-        if name == "stage" and article in ("", "the"):
-            before = ""
-        start, new = first, name
-        if before.replace("an", "a") != article.replace("an", "a"):
-            start, new = behind, f"{before} {name}".strip()
-        if shown != preposition:
-            start = behind - len(preposition.split())
-            new = f"{shown} {before} {name}"
-        out.append(replace_words(sentence, start, noun + 1, new, unit=mine.names[0], other=name))
-    return out
+    others = [place for place in places if place is not mine and not lemmas.intersection(place.names)]
+    return [
+        _moved(sentence, noun, (behind, preposition, article), names=(mine.names[0], place))
+        for place in others
+        if _goes(sentence, place.names[0], noun, lexicon)
+    ]
+
+
+def _moved(sentence: Sentence, noun: int, told: tuple[int, str, str], *, names: tuple[str, _Place]) -> Contrast:
+    """A place exchanged, with its article and preposition where others go with the new one.
+
+    Args:
+        sentence: the parsed caption.
+        noun: of the place.
+        told: where the words behind the preposition begin, the preposition, and the article.
+        names: the place's name, and the new place.
+    """
+    behind, preposition, article = told
+    old, place = names
+    name = place.names[0]
+    shown, before = place.prepositions[0] if place.own else preposition, _article(name, article)
+    start, new = behind + bool(article), name
+    if before.replace("an", "a") != article.replace("an", "a"):
+        start, new = behind, f"{before} {name}".strip()
+    if shown != preposition:
+        start, new = behind - len(preposition.split()), f"{shown} {before} {name}"
+    return replace_words(sentence, start, noun + 1, new, unit=old, other=name)
+
+
+def _article(place: str, old: str) -> str:
+    """The article of a place where another stood with the article `old`: "on stage", "on the floor"."""
+    if place == "stage" and old in ("", "the"):
+        return ""
+    return "the" if place in _ONLY_THE or not old else old
 
 
 def _governor(sentence: Sentence, noun: int, behind: int) -> tuple[str, str]:
