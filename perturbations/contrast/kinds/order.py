@@ -186,27 +186,28 @@ _Link = tuple[int, int, str] | None  # a span of words, and what stands there in
 
 def _link(sentence: Sentence, first: _Action, second: _Action) -> tuple[_Link, _Link] | None:
     """What each action says instead of the one thing that both name; None where the exchange would tear more."""
-    words = sentence.words
-    before, pronouns = (
-        [n for n in range(action.verb, action.end) if words[n].tag == "PRP" or words[n].text == "its"]
-        for action in (first, second)
-    )
-    mine, others = (
-        {words[n].lemma: n for n in range(action.verb, action.end) if words[n].is_noun} for action in (first, second)
-    )
-    named = [n for name, n in others.items() if name in mine]
+    named, pronouns, before = _named_again(sentence, first, second)
     if not named and not pronouns and not before:
         return None, None
-    target = sentence.object(first.verb)
-    again = [*named, *(n for n in pronouns if words[n].text in ("it", "them"))]
-    if before or target is None or len(named) + len(pronouns) != 1 or len(again) != 1:
+    target, again = sentence.object(first.verb), [*named.values(), *pronouns]
+    if before or target is None or len(again) != 1 or _says_more(sentence, first) or _says_more(sentence, second):
         return None
-    if (named and mine[words[again[0]].lemma] != target) or _says_more(sentence, first) or _says_more(sentence, second):
+    word = sentence.words[again[0]]
+    if (named and sentence.words[target].lemma not in named) or (pronouns and word.text not in ("it", "them")):
         return None
     spans = sentence.span(target), sentence.span(again[0])
     if not (_is_short(sentence, spans[0], first.end) and _is_short(sentence, spans[1], second.end)):
         return None
     return (*spans[0], sentence.text(*spans[1])), (*spans[1], sentence.text(*spans[0]))
+
+
+def _named_again(sentence: Sentence, first: _Action, second: _Action) -> tuple[dict[str, int], list[int], list[int]]:
+    """The nouns of the second action that the first has, too, by lemma; the second's pronouns; the first's."""
+    words = sentence.words
+    spans = [range(action.verb, action.end) for action in (first, second)]
+    mine, others = ({words[n].lemma: n for n in span if words[n].is_noun} for span in spans)
+    before, pronouns = ([n for n in span if words[n].tag == "PRP" or words[n].text == "its"] for span in spans)
+    return {name: n for name, n in others.items() if name in mine}, pronouns, before
 
 
 def _is_short(sentence: Sentence, span: Span, end: int) -> bool:
