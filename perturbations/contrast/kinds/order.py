@@ -224,7 +224,8 @@ def _says_more(sentence: Sentence, action: _Action) -> bool:
 
 def _text(sentence: Sentence, action: _Action, tag: str, link: _Link) -> str | None:
     """The words of an action with its verbs in another form; None where one of them has no such form."""
-    words, parts = sentence.words, []
+    words = sentence.words
+    parts: list[str] = []
     at, own = action.first, words[action.first].tag
     forms = (own, "VB", "VBP") if own in ("VBZ", "VBP") else (own,)
     joined = [n for n in sentence.joined(action.verb) if action.first < n < action.end and words[n].tag in forms]
