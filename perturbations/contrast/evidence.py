@@ -10,7 +10,7 @@ import numpy as np
 
 from video_contrast.perturbations.contrast.caption_counts import CaptionCounts
 from video_contrast.perturbations.contrast.lexicon import Action, Lexicon, load_lexicon
-from video_contrast.perturbations.contrast.slots import ThingKey
+from video_contrast.perturbations.contrast.slots import ThingKey, VerbChoice
 from video_contrast.perturbations.english.forms import inflect
 
 _BACKOFF = log(0.4)
@@ -89,8 +89,8 @@ class Evidence:
         self.groups = lru_cache(_CACHED)(self.groups)  # type: ignore[method-assign]
         self.category = lru_cache(_CACHED)(self.category)  # type: ignore[method-assign]
         self.takes = lru_cache(_CACHED)(self.takes)  # type: ignore[method-assign]
-        self._mean = lru_cache(_KEPT)(self._find_mean)
         self.lift = lru_cache(_CACHED)(self._lift)
+        self._videos = max(counts.get("noun", ""), 1)
         self._size = log(sum(counts.tables["words1"].values()) + 1)
 
     def _computed(self, function: Callable[..., Any], *key: object) -> Any:
@@ -158,26 +158,23 @@ class Evidence:
         )
         return log((again + _SAID_AGAIN) / (videos + _SAID_AGAIN))
 
-    def _find_units(self, subject: str, noun: str = "") -> tuple[tuple[str, str], ...]:
-        """Units of the lexicon that can be seen and that read naturally with a subject (and an object), with frames."""
+    def _find_units(self, subject: str, noun: str = "", *, passive: bool = False) -> dict[str, VerbChoice]:
+        """The units of the lexicon that can be seen and that read naturally with a subject (and an object); in a
+        passive, those that take it without a preposition."""
         own = frozenset((noun, noun.rpartition(" ")[2]))
         wide = {name for category in self.categories(noun) for name in (category, *self.parents(category))}
-        units: dict[tuple[str, str], None] = {}
+        units: dict[str, VerbChoice] = {}
         for name in sorted(own | wide if noun else own):
-            plain, excepting = self._takers(subject, name)
-            units |= plain
-            # What is listed under a noun or its classes takes it, unless it is excepted.
-            units.update(
-                ((action.unit, action.frame), None) for action in excepting if own.isdisjoint(action.object.excepted)
-            )
-        return tuple(units)
+            for action in self._takers(subject, name):
+                # What is listed under a noun or its classes takes it, unless it is excepted.
+                if own.isdisjoint(action.object.excepted) and not (passive and action.frame != "t"):
+                    units.setdefault(action.unit, VerbChoice(action.unit, action.frame))
+        return units
 
-    def _find_takers(self, subject: str, name: str) -> tuple[dict[tuple[str, str], None], list[Action]]:
-        """The seen units that a subject does and that are listed under a noun or class, with frames; and those actions
-        that except some nouns."""
+    def _find_takers(self, subject: str, name: str) -> list[Action]:
+        """The seen actions of a subject that are listed under a noun or class, those with exceptions last."""
         actions = [a for a in self._by_object.get(name, ()) if self.lexicon.admits(a.subject, subject)]
-        plain = {(action.unit, action.frame): None for action in actions if not action.object.excepted}
-        return plain, [action for action in actions if action.object.excepted]
+        return sorted(actions, key=lambda action: bool(action.object.excepted))
 
     @cached_property
     def _by_object(self) -> dict[str, list[Action]]:
@@ -292,14 +289,12 @@ class Evidence:
 
     def _lift(self, table: str, first: str, other: str) -> float:
         """Log of the videos that say both over those that would by chance; 0 where nothing is known."""
-        counts, single = self.counts, table[:-1]
-        if table in _ORDERED:
-            observed = counts.get(table, first, other)
-            of_first, of_other = map(counts.get, _ORDERED[table], (first, other))
-        else:
-            observed = counts.pair(table, first, other)
-            of_first, of_other = counts.get(single, first), counts.get(single, other)
-        expected = of_first * of_other / max(counts.get("noun", ""), 1)
+        tables, single = self.counts.tables, table[:-1]
+        if table not in _ORDERED and other < first:
+            first, other = other, first
+        of_first, of_other = _ORDERED.get(table, (single, single))
+        observed = tables[table].get(f"{first}\t{other}", 0)
+        expected = tables[of_first].get(first, 0) * tables[of_other].get(other, 0) / self._videos
         return log((observed + _PRIOR) / (expected + _PRIOR))
 
     @cached_property
@@ -382,16 +377,15 @@ class Evidence:
             "words counted": sum(known) / max(len(known), 1),
         }
 
-    def _find_mean(self, texts: tuple[str, ...]) -> float:
+    def _mean(self, texts: Sequence[str]) -> float:
         """The mean log-probability of words behind their first two."""
-        return sum(self._log(texts[n - 2], texts[n - 1], texts[n]) for n in range(2, len(texts))) / (len(texts) - 2)
+        runs = zip(texts, texts[1:], texts[2:], strict=False)
+        return sum([self._log(f"{first}\t{second}", second, word) for first, second, word in runs]) / (len(texts) - 2)
 
-    def _log(self, first: str, second: str, word: str) -> float:
+    def _log(self, before: str, second: str, word: str) -> float:
         tables = self.counts.tables
-        three = tables["words3"].get(f"{first}\t{second}\t{word}")
-        if three:
-            return log(three / max(tables["words2"].get(f"{first}\t{second}", 0), three))
-        two = tables["words2"].get(f"{second}\t{word}")
-        if two:
+        if three := tables["words3"].get(f"{before}\t{word}"):
+            return log(three / max(tables["words2"].get(before, 0), three))
+        if two := tables["words2"].get(f"{second}\t{word}"):
             return _BACKOFF + log(two / max(tables["words1"].get(second, 0), two))
         return 2 * _BACKOFF + log(tables["words1"].get(word, 0) + 0.5) - self._size

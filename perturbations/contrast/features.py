@@ -55,12 +55,14 @@ def verb_slot_features(reading: CaptionReading, slot: VerbSlot, evidence: Eviden
     }
 
 
-def _reason(key: VerbKey, choice: VerbChoice, evidence: Evidence) -> str:
-    """The lexicon's reason why two units exclude each other; "" without one."""
+def _reason(key: VerbKey, choice: VerbChoice, evidence: Evidence) -> dict[str, float]:
+    """The lexicon's reason why two units exclude each other."""
     reason = evidence.excludes(key.unit, choice.unit, key.noun)
     if not reason and key.frame == "p" and choice.keeps:
         reason = evidence.excludes(key.unit.rpartition(" ")[0], choice.unit)
-    return reason or ""
+    if not reason:
+        return {"any reason": 0.0, "no reason": float(evidence.knows(key.unit))}
+    return {"any reason": 1.0, **{f"reason {name}": 1.0 for name in _REASONS if reason.startswith(name)}}
 
 
 def verb_choice_features(evidence: Evidence, key: VerbKey, choice: VerbChoice) -> dict[str, float]:
@@ -72,12 +74,9 @@ def verb_choice_features(evidence: Evidence, key: VerbKey, choice: VerbChoice) -
     alone = choice.frame == "i" and not choice.keeps
     noun = "" if alone else key.noun
     seen = evidence.units_of.get(noun, {}).get(unit, 0)
-    reason = _reason(key, choice, evidence)
     subject = key.subject or "person"
     return {
-        "any reason": float(bool(reason)),
-        **{f"reason {name}": 1.0 for name in _REASONS if reason.startswith(name)},
-        "no reason": float(not reason and evidence.knows(key.unit)),
+        **_reason(key, choice, evidence),
         "listed use": float(bool(key.noun) and choice.unit in evidence.uses(key.noun)),
         "fits": float(evidence.fits(choice.unit, subject, key.noun if choice.frame != "i" else "")),
         "seen with noun": log1p(seen) / 3 if noun else 0.0,

@@ -124,9 +124,9 @@ def verb_choice(words: str, slot: VerbSlot, reading: CaptionReading, evidence: E
     bare, _, preposition = unit.rpartition(" ")
     keeps = slot.unit.rpartition(" ")[2] if slot.frame == "p" else ""
     stays = bare and preposition == keeps and _keeps(bare, keeps, slot.noun, evidence)
-    if stays and (bare, "i") in evidence.units_for(slot.subject or "person"):
+    if stays and bare in evidence.units_for(slot.subject or "person"):
         return VerbChoice(bare, "i", keeps)
-    frame = _frame(unit, evidence)
+    frame = _frame(evidence, unit)
     return None if slot.passive and frame != "t" else VerbChoice(unit, frame)
 
 
@@ -194,7 +194,7 @@ def _swaps_of_one_place(evidence: Evidence, key: VerbKey, joined: frozenset[str]
         elif key.frame in "io" or swap.keeps:
             choices.append(VerbChoice(swap.unit, "i", keeps if swap.keeps else "", swap))
         else:
-            choices += [choice._replace(swap=swap) for choice in _with_object([swap.unit], key, evidence)]
+            choices += _with_object([swap.unit], key, evidence, swap)
     return choices
 
 
@@ -212,12 +212,12 @@ def _likely(slot: VerbSlot, reading: CaptionReading, evidence: Evidence) -> list
     scores, listed = evidence.kept(_scored, slot.key._replace(tag="", verb=""))
     jitter = _streams.at("verb choices", reading.caption, slot.place).random(len(scores))
     best = np.argsort(-(scores + 1.5 * jitter), kind="stable")[:_READ]
-    return [VerbChoice(*listed[n]) for n in best.tolist()]
+    return [listed[n] for n in best.tolist()]
 
 
-def _scored(evidence: Evidence, key: VerbKey) -> tuple[np.ndarray, list[tuple[str, str, str]]]:
-    """Unit, frame and the preposition that stays of every unit that might stand in a verb's place, and how usual each
-    is of the object: by the lexicon's uses and by the counts."""
+def _scored(evidence: Evidence, key: VerbKey) -> tuple[np.ndarray, list[VerbChoice]]:
+    """Every unit that might stand in a verb's place, and how usual each is of the object: by the lexicon's uses and by
+    the counts."""
     # What the parser takes for the doer but that does nothing by itself hides people: "a video with people dancing".
     subject = key.subject if key.subject and evidence.units_for(key.subject) else "person"
     seen = evidence.units_of.get(key.noun, {})
@@ -232,27 +232,24 @@ def _scored(evidence: Evidence, key: VerbKey) -> tuple[np.ndarray, list[tuple[st
     return scores, list(listed.values())
 
 
-def _units(evidence: Evidence, key: VerbKey, subject: str, of_noun: tuple[str, ...]) -> dict[str, tuple[str, str, str]]:
-    """Words -> unit, frame and the preposition that stays. `of_noun`: units that go with the object, beside those of
-    its classes."""
+def _units(evidence: Evidence, key: VerbKey, subject: str, of_noun: tuple[str, ...]) -> dict[str, VerbChoice]:
+    """Choices by their words. `of_noun`: units that go with the object, beside those of its classes."""
     keeps = key.unit.rpartition(" ")[2] if key.frame == "p" else ""
-    listed: dict[str, tuple[str, str, str]] = {}
+    listed: dict[str, VerbChoice] = {}
     if key.frame != "t":
         listed |= evidence.kept(_without_object, subject, keeps, key.noun if keeps not in _ANYWHERE else "")
     if key.frame != "i" and key.noun:
         for choice in _with_object(of_noun, key, evidence):
-            listed.setdefault(choice.unit, (choice.unit, choice.frame, ""))
-        for unit, frame in evidence.units_for(subject, key.noun):
-            if frame == "t" or not key.passive:
-                listed.setdefault(unit, (unit, frame, ""))
+            listed.setdefault(choice.unit, choice)
+        listed |= evidence.units_for(subject, key.noun, passive=key.passive) | listed
     listed.pop(key.unit, None)
     return listed
 
 
-def _without_object(evidence: Evidence, subject: str, keeps: str, noun: str) -> dict[str, tuple[str, str, str]]:
-    units = (unit for unit, _ in evidence.units_for(subject))
+def _without_object(evidence: Evidence, subject: str, keeps: str, noun: str) -> dict[str, VerbChoice]:
+    units = evidence.units_for(subject)
     kept = (unit for unit in units if not keeps or _keeps(unit, keeps, noun, evidence))
-    return {f"{unit} {keeps}".strip(): (unit, "i", keeps) for unit in kept}
+    return {f"{unit} {keeps}".strip(): VerbChoice(unit, "i", keeps) for unit in kept}
 
 
 def _keeps(unit: str, preposition: str, noun: str, evidence: Evidence) -> bool:
@@ -267,14 +264,16 @@ def _keeps(unit: str, preposition: str, noun: str, evidence: Evidence) -> bool:
     return evidence.unit_total[whole] >= _LEAST or bool(evidence.lexicon.actions(whole))
 
 
-def _with_object(units: Iterable[str], key: VerbKey, evidence: Evidence) -> Iterator[VerbChoice]:
+def _with_object(
+    units: Iterable[str], key: VerbKey, evidence: Evidence, swap: Swap | None = None
+) -> Iterator[VerbChoice]:
     for unit in units:
-        frame = _frame(unit, evidence)
+        frame = evidence.kept(_frame, unit)
         if frame == "t" or (" " in unit and not key.passive):
-            yield VerbChoice(unit, frame)
+            yield VerbChoice(unit, frame, swap=swap)
 
 
-def _frame(unit: str, evidence: Evidence) -> Frame:
+def _frame(evidence: Evidence, unit: str) -> Frame:
     """How a unit takes its object: by the lexicon, else by whether it ends in a preposition."""
     frames = {action.frame for action in evidence.lexicon.actions(unit)}
     return "t" if "t" in frames or (not frames and " " not in unit) else "p"
@@ -290,7 +289,7 @@ def _rejection(
 ) -> str | None:
     """Why a unit cannot stand in a slot; None if it can. `others` are the groups of the clip's other units."""
     return (
-        evidence.kept(_misfit, slot.key, choice)
+        _misfit(evidence, slot.key, choice)
         or _said_elsewhere(clip, slot, choice, others, evidence)
         or _clash(reading, slot, choice, evidence)
     )
