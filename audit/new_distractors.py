@@ -146,9 +146,7 @@ def answer_options(
     about the same video, what says no more than the question, and what shares half of its words with what is true of
     the video or with a better option. Captions take those of other clips as they come.
 
-    Args:
-        rows: number -> row, to which options are given.
-        everything: all rows of the set, by number.
+    `rows`: number -> row, to which options are given. `everything`: all rows of the set, by number.
     """
     read = _read(everything)
     groups: dict[str, list[int]] = defaultdict(list)

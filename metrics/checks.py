@@ -67,8 +67,7 @@ def vector(values: Values, name: str) -> NDArray[np.float64]:
 def shares(values: Values, name: str) -> NDArray[np.float64]:
     """Numbers from 0 to 1, one an item: what it contributes to an accuracy.
 
-    Raises:
-        ValueError: as `vector`, or a value out of range (the message names the item).
+    Raises ValueError: as `vector`, or a value out of range (the message names the item).
     """
     array = vector(values, name)
     bad = np.flatnonzero((array < 0) | (array > 1))

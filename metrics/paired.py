@@ -82,15 +82,9 @@ def pair_by_id(
 ) -> tuple[list[Hashable], NDArray[np.float64], NDArray[np.float64]]:
     """The items of two runs in one order: `(ids, clean, perturbed)`.
 
-    Args:
-        clean, perturbed: the score of each item by its id.
-
-    Returns:
-        The ids in the order of `clean`, and float64[n] of each run.
-
-    Raises:
-        ValueError: an id is in one run only, or its score is not a finite number; the message names the first, and how
-            many there are.
+    `clean, perturbed`: the score of each item by its id. Returns the ids in the order of `clean`, and float64[n] of
+    each run. Raises ValueError: an id is in one run only, or its score is not a finite number; the message names the
+    first, and how many there are.
 
     >>> pair_by_id({"a": 1.0, "b": 0.0}, {"b": 0.5, "a": 1.0})[2].tolist()
     [1.0, 0.5]

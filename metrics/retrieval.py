@@ -127,8 +127,7 @@ def retrieval_from_embeddings(
 def videos_of_captions(captions_of: Sequence[Sequence[int]], n_captions: int) -> NDArray[np.int64]:
     """The row of each caption's video, from the lists of captions of each video.
 
-    Raises:
-        ValueError: a caption is in no list or in two, or there is none of that number; the message names it.
+    Raises ValueError: a caption is in no list or in two, or there is none of that number; the message names it.
 
     >>> videos_of_captions([[0, 1], [], [2]], 3).tolist()
     [0, 0, 2]

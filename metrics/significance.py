@@ -110,14 +110,8 @@ def mcnemar(first: Values, second: Values) -> dict[str, float | int]:
 def holm(p_values: Values) -> NDArray[np.float64]:
     """P-values adjusted so that the chance of any false positive in the family stays below the level.
 
-    Args:
-        p_values: `[m]`, each from 0 to 1.
-
-    Returns:
-        `float64[m]`, adjusted, in the order given; at most 1.
-
-    Raises:
-        ValueError: empty, or a value outside 0..1; the message names it.
+    `p_values`: `[m]`, each from 0 to 1. Returns `float64[m]`, adjusted, in the order given; at most 1. Raises
+    ValueError: empty, or a value outside 0..1; the message names it.
 
     Source: Holm (1979).
 

@@ -130,9 +130,8 @@ def local_copy(address: Address, *, kept: Path | None = None) -> Iterator[Path]:
 
     Hidden files and folders are not copied. Where an exception passes, nothing is sent.
 
-    Args:
-        address: of the folder.
-        kept: where its copy lies until all is sent, so that work that ended early goes on; default: nowhere.
+    `address`: of the folder. `kept`: where its copy lies until all is sent, so that work that ended early goes on;
+    default: nowhere.
     """
     if not is_remote(address):
         yield Path(address)

@@ -47,9 +47,8 @@ READER_LEFT = 141  # as the shell counts SIGPIPE
 def commands(module: str, subcommand: str = "") -> Iterator[Command | CommandGroup]:
     """The commands of one module of `video_contrast.commands`; a group comes before its subcommands.
 
-    Args:
-        module: its name.
-        subcommand: the one that is asked for, where the module makes its subcommands one by one; "" for all.
+    `module`: its name. `subcommand`: the one that is asked for, where the module makes its subcommands one by one; ""
+    for all.
     """
     from video_contrast.commands.command import declared_in
 
@@ -59,9 +58,8 @@ def commands(module: str, subcommand: str = "") -> Iterator[Command | CommandGro
 def make_app(words: Sequence[str] = ()) -> cyclopts.App:
     """The part of the command line that these words need.
 
-    Args:
-        words: what stands on the command line. Where the first is a command, it is the only one; else all are listed,
-            without subcommands and options, which take time to import.
+    `words`: what stands on the command line. Where the first is a command, it is the only one; else all are listed,
+    without subcommands and options, which take time to import.
     """
     import cyclopts
 

@@ -15,9 +15,8 @@ DOUBTFUL = 0.5  # an edit of less falsity may be true
 def judged(captions: Sequence[str], edits: Sequence[Edit]) -> tuple[list[Edit], list[bool]]:
     """The edits with what the judge says of them in their scores, and whether each may be true with its caption.
 
-    Args:
-        captions: the true captions.
-        edits: one a caption; those that do not replace a verb by a verb or a thing by a thing stay as they are.
+    `captions`: the true captions. `edits`: one a caption; those that do not replace a verb by a verb or a thing by a
+    thing stay as they are.
     """
     scores = judged_edits(captions, edits)
     scored = [replace(edit, scores={**edit.scores, **own}) for edit, own in zip(edits, scores, strict=True)]

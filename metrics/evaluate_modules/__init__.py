@@ -41,8 +41,7 @@ MODULES = {row.partition("\t")[0]: Module(*row.split("\t")) for row in _TABLE.sp
 def module(name: str) -> Module:
     """The module of that name.
 
-    Raises:
-        UsageError: there is none; the message suggests the nearest name.
+    Raises UsageError: there is none; the message suggests the nearest name.
     """
     if name not in MODULES:
         raise unknown_name("metric", name, list(MODULES))
@@ -52,8 +51,7 @@ def module(name: str) -> Module:
 def metric_path(name: str) -> str:
     """The folder of a module, for `evaluate.load(metric_path(name))`.
 
-    Raises:
-        UsageError: unknown name.
+    Raises UsageError: unknown name.
 
     >>> metric_path("video_contrast_mc").endswith("video_contrast_mc")
     True

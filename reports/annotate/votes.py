@@ -68,8 +68,7 @@ class Votes:
     def add(self, vote: Vote) -> Vote:
         """Appends an answer.
 
-        Raises:
-            VideoContrastError: this person has answered this item already, and it was not sent back.
+        Raises VideoContrastError: this person has answered this item already, and it was not sent back.
         """
         with self._lock:
             with open(self.path, "ab") as handle:

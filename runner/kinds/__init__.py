@@ -69,8 +69,7 @@ def choose(source: ModelSource, override: str | None = None) -> Kind:
     embedder or a reranker); `architectures[0]`; `model_type`; code of its own (`auto_map`). Nothing is guessed from
     weights.
 
-    Raises:
-        UsageError: no such kind, or no kind takes the model; the message names the model's class.
+    Raises UsageError: no such kind, or no kind takes the model; the message names the model's class.
     """
     known = all_kinds()
     if override:
@@ -123,8 +122,7 @@ def _saved_as(source: ModelSource) -> str:
 def options_for(model_kind: Kind, values: KindOptions) -> KindOptions:
     """The kind's options with defaults filled in.
 
-    Raises:
-        UsageError: an option that the kind does not have, or a value that it does not take.
+    Raises UsageError: an option that the kind does not have, or a value that it does not take.
     """
     known = {option.name: option for option in model_kind.options}
     for name, value in values.items():

@@ -11,12 +11,8 @@ NAMES = ("bag-of-frames", "temporal-plain", "temporal")
 def checkpoint_path(name: str) -> Path:
     """The folder of a packaged checkpoint: a plain `save_pretrained` folder of a standard transformers class.
 
-    Args:
-        name: "bag-of-frames" (a CLIP that averages frames), "temporal-plain" (an X-CLIP trained by plain contrast)
-            or "temporal" (the same, trained with hard negatives).
-
-    Raises:
-        UsageError: no such checkpoint.
+    `name`: "bag-of-frames" (a CLIP that averages frames), "temporal-plain" (an X-CLIP trained by plain contrast) or
+    "temporal" (the same, trained with hard negatives). Raises UsageError: no such checkpoint.
     """
     if name not in NAMES:
         raise unknown_name("checkpoint", name, NAMES)

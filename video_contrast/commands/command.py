@@ -70,8 +70,7 @@ _OF_MODULE: dict[str, list[Command | CommandGroup]] = {}  # name of a module -> 
 def command(name: str, example: str, *, more: Callable[[], Iterable[Option]] = tuple) -> Callable[[Function], Function]:
     """Decorates a function as a subcommand; it can still be called.
 
-    Args:
-        name, example, more: as in `Command`.
+    `name, example, more`: as in `Command`.
     """
 
     def declare(function: Function) -> Function:
@@ -84,8 +83,7 @@ def command(name: str, example: str, *, more: Callable[[], Iterable[Option]] = t
 def group(name: str, help: str, example: str) -> None:
     """Declares the group of the subcommands that follow in the file that calls it.
 
-    Args:
-        name, help, example: as in `CommandGroup`.
+    `name, help, example`: as in `CommandGroup`.
     """
     _OF_MODULE.setdefault(f"{__package__}.{name}", []).append(CommandGroup(name, help, example))
 

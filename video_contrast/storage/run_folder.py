@@ -154,10 +154,9 @@ class RunFolder:
     def scores(self) -> pandas.DataFrame:
         """The scores of multiple-choice items as a table: a row a config, condition and item.
 
-        Returns:
-            The columns of `ScoreRow`: config, condition, id, video_id, cluster, label, kinds, scores (float64, one a
-            candidate, higher is better), replaced_score, parts (JSON), frames, and group in runs on pairs.
-            Retrieval has matrices: see `matrix`.
+        Returns the columns of `ScoreRow`: config, condition, id, video_id, cluster, label, kinds, scores (float64, one
+        a candidate, higher is better), replaced_score, parts (JSON), frames, and group in runs on pairs. Retrieval has
+        matrices: see `matrix`.
         """
         table: pandas.DataFrame = self.score_table().to_pandas()
         return table
@@ -248,9 +247,7 @@ class RunFolder:
     def write_evidence(self, evidence: JsonObject, items: Mapping[str, Iterable[tuple[str, JsonObject]]]) -> None:
         """Writes `evidence.json`; digests of frames that this start of the run did not look at are kept.
 
-        Args:
-            evidence: all but the items.
-            items: config -> its items with their digests, sorted.
+        `evidence`: all but the items. `items`: config -> its items with their digests, sorted.
         """
         encode = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False).encode
         former = self.evidence.get("items", {}) if (self.path / VIDEOS).exists() else {}  # else no frames were seen

@@ -94,8 +94,7 @@ class SetDraft:
     def save(self, files: Mapping[str, FileWriter] | None = None) -> SetFolder:
         """Writes the files that are not there yet, the tables, and the record last; returns the set's folder.
 
-        Args:
-            files: further files by relative path; each is written by its function, under a temporary name.
+        `files`: further files by relative path; each is written by its function, under a temporary name.
         """
         root = self.folder.path
         remove_abandoned(root)

@@ -79,9 +79,7 @@ class Timeline:
     def shares(self, count: int, policy: Policy = "uniform") -> list[int]:
         """How many of `count` sampled moments fall into each segment; a cross-fade is halved between its two.
 
-        Args:
-            count: moments.
-            policy: "uniform", "linspace" or "starts".
+        `count`: moments. `policy`: "uniform", "linspace" or "starts".
         """
         if count < 1:
             raise UsageError(f"cannot sample {count} frames")

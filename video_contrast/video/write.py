@@ -106,8 +106,7 @@ def check_target(path: str | os.PathLike[str]) -> None:
 def as_frames(frames: object) -> Frames:
     """The array itself if it is a clip: uint8[T >= 1, H >= 1, W >= 1, 3].
 
-    Raises:
-        UsageError: says what it is instead (float, greyscale, RGBA, empty) and how to convert it.
+    Raises UsageError: says what it is instead (float, greyscale, RGBA, empty) and how to convert it.
     """
     if not isinstance(frames, np.ndarray):
         raise UsageError(f"frames must be a numpy array uint8[T,H,W,3], not {type(frames).__name__}")
