@@ -18,8 +18,8 @@ from video_contrast.audit.blind_audit import (
     blind_results,
     in_percent,
 )
-from video_contrast.audit.exchangeability import exchangeability
 from video_contrast.audit.item_checks import TokenCount, copy_facts, leak_facts, position_facts, text_facts
+from video_contrast.audit.language_model import exchangeability
 from video_contrast.audit.model_answers import ModelAnswers, explained, power, suspects
 from video_contrast.audit.pair_groups import pair_facts
 from video_contrast.audit.records import BlindFacts, Certificate, ConfigAudit, NamedScorer, XrayRecord

@@ -3,8 +3,7 @@
 One function or family a file. Decisions have one place each: bad input (`checks`), ties (`ranks`), what is reported of
 ranks (`rank_figures`), intervals of shares and differences (`interval`; `bootstrap` for all other statistics), tests
 (`significance`). Retrieval counts without sorting (`retrieval_counts`), exactly from embeddings too
-(`embedding_ranks`). The `evaluate` modules are in `evaluate_modules`, which finds and installs them; its `bundle`
-writes their Spaces.
+(`embedding_ranks`). The `evaluate` modules are in `evaluate_modules`, which finds, installs and publishes them.
 """
 
 from video_contrast.metrics.average_precision import average_precision

@@ -6,7 +6,7 @@ write.py, page.*    the page; runs.py, hits.py    the runs that it is about, and
 summary.py, kinds.py, robustness.py, controls.py, behaviour.py, sets.py, training.py    its sections; finding.py    its
 first sentence; gallery.py, strips.py    its failures; layout.py, figures.py, dots.py    tables and plots
 compare.py, foreign_logs/    two runs on the same items, and logs of other harnesses
-terminal.py, table_formats.py    tables for a terminal, markdown and LaTeX
+terminal.py    tables for a terminal, markdown and LaTeX
 xray.py, xray_sources.py    X-rays of sets: what is read, and their page
 reproduce.py, reference.py, paper_analyses.py, published/    the papers' tables and analyses
 annotate/, exports/    pages for people; sets in the formats of other tools

@@ -19,8 +19,7 @@ from video_contrast.audit.records import (
 from video_contrast.console import counted
 from video_contrast.reports.compare import shown
 from video_contrast.reports.layout import percent
-from video_contrast.reports.table_formats import markdown
-from video_contrast.reports.terminal import BEST, TableLine
+from video_contrast.reports.terminal import BEST, TableLine, markdown
 from video_contrast.rows import MultipleChoiceRow
 
 Records = Mapping[str, XrayRecord]  # name of a set -> its X-ray

@@ -2,5 +2,4 @@
 
 executors.py    runs numbered tasks, marks what is done, and says which failed
 block_build.py    what a task does for a block, and how the set is put together from all of them
-block_facts.py    the facts of a set from those of its blocks
 """

@@ -15,26 +15,24 @@ from numpy.random import Generator
 from video_contrast import seeds
 from video_contrast.builders.clip_edits.backwards import backwards
 from video_contrast.builders.clip_edits.material import (
+    HOW_FAST,
+    HOW_OFTEN,
     ClipEditOptions,
     EditedGroup,
     LeftOut,
     Member,
     SourceClip,
-    choose_joint,
-    table,
-)
-from video_contrast.builders.clip_edits.mirrored import mirrored
-from video_contrast.builders.clip_edits.motion import likeness
-from video_contrast.builders.clip_edits.parts import (
-    HOW_FAST,
-    HOW_OFTEN,
     balanced,
+    choose_joint,
     distinct_captions,
     first_that,
     length,
     pattern,
     plain_captions,
+    table,
 )
+from video_contrast.builders.clip_edits.mirrored import mirrored
+from video_contrast.builders.clip_edits.motion import likeness
 
 Make = Callable[[tuple[SourceClip, ...], ClipEditOptions, Generator], EditedGroup]
 

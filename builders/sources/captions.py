@@ -13,8 +13,7 @@ from video_contrast.builders.assembly.word_contrasts import Chosen, WordContrast
 from video_contrast.builders.blocks.cluster_options import ClusterOptions
 from video_contrast.builders.registry import BlockSource, BuiltSet, CorpusBlock, Cut, about, builder
 from video_contrast.builders.sources.caption_table import read_table
-from video_contrast.builders.sources.clip_blocks import cut, read_block
-from video_contrast.builders.sources.clip_rows import TooManyCaptions, read_splits
+from video_contrast.builders.sources.clip_rows import TooManyCaptions, cut, read_block, read_splits
 from video_contrast.builders.sources.clip_table import CaptionTable, training_videos
 from video_contrast.builders.sources.human_negatives import read_negatives, unmatched
 from video_contrast.errors import UsageError

@@ -2,20 +2,24 @@
 
 `evaluate.load(metric_path("video_contrast_mc"))` always works. After `register()` the bare name does, in this process;
 after `install()` (the command `video-contrast metrics install`) in every script, without importing this package.
+
+A metric's Space has no package: the files that its script needs lie beside it, with relative imports. `evaluate` copies
+the files that a script imports and not those that these import in turn, so the script imports all of them.
 """
 
 import hashlib
 import os
+import re
 import shutil
 from collections.abc import Iterable
 from contextlib import ExitStack
 from dataclasses import dataclass
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 
-from video_contrast.errors import libraries_named, unknown_name
+from video_contrast.errors import VideoContrastError, libraries_named, unknown_name
 from video_contrast.files import write_text
-from video_contrast.metrics.evaluate_modules.bundle import space_files
 from video_contrast.version import __version__
 
 
@@ -174,3 +178,43 @@ def _install(each: Module, root: Path) -> Installed:
     for path in older:
         shutil.rmtree(path)
     return Installed(each.name, script.parent, status)
+
+
+_IMPORT = re.compile(r"^( *from )(video_contrast(?:\.\w+)+)(?= import\b)", re.M)
+_APP = """
+
+demo = page(Path(__file__).with_name("{script}"))
+
+if __name__ == "__main__":
+    demo.launch()
+"""
+
+
+def space_files(folder: Path) -> dict[str, str]:
+    """The files of a Space, by name: those of a module's folder, the code that its script needs, and the page.
+
+    Raises VideoContrastError: the script needs two files of one name.
+    """
+    script = folder / f"{folder.name}.py"
+    sources: dict[str, Path] = {}
+    _add_sources(script, sources)
+    files = {path.name: path.read_text(encoding="utf-8") for path in folder.iterdir() if path.suffix in (".md", ".txt")}
+    for name, path in sources.items():
+        text = path.read_text(encoding="utf-8")
+        files[name] = _IMPORT.sub(lambda match: f"{match[1]}.{match[2].rpartition('.')[2]}", text)
+    names = (name.removesuffix(".py") for name in sources if name != script.name)
+    every = "".join(f"from .{name} import __name__ as _{name}\n" for name in names)
+    files[script.name] = files[script.name].replace("import evaluate\n", f"import evaluate\n\n{every}", 1)
+    page = Path(__file__).with_name("space_app.py").read_text(encoding="utf-8")
+    return files | {"app.py": page + _APP.format(script=script.name)}
+
+
+def _add_sources(path: Path, sources: dict[str, Path]) -> None:
+    """Adds a file, and the files of this package that it imports, by name."""
+    if sources.setdefault(path.name, path) != path:
+        raise VideoContrastError(f"{path} and {sources[path.name]}: a Space cannot hold two files of one name")
+    for match in _IMPORT.finditer(path.read_text(encoding="utf-8")):
+        spec = find_spec(match[2])
+        assert spec is not None and spec.origin is not None
+        if Path(spec.origin) not in sources.values():
+            _add_sources(Path(spec.origin), sources)

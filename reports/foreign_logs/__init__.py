@@ -3,8 +3,7 @@
 `read_logs` tells the format from the content. A log with samples can be compared and X-rayed; MTEB writes means alone.
 """
 
-from video_contrast.reports.foreign_logs.by_text import named_by_text
 from video_contrast.reports.foreign_logs.detect import is_foreign, read_logs
-from video_contrast.reports.foreign_logs.log import ForeignLog
+from video_contrast.reports.foreign_logs.log import ForeignLog, named_by_text
 
 __all__ = ["ForeignLog", "is_foreign", "named_by_text", "read_logs"]

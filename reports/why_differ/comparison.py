@@ -8,8 +8,7 @@ from pathlib import Path
 from video_contrast.files import JsonObject
 from video_contrast.reports.layout import Cell, Section, Table, Tone, columns, row
 from video_contrast.reports.runs import ConfigRun
-from video_contrast.reports.why_differ.aligned import StageResult
-from video_contrast.reports.why_differ.evidence import Side, pairs_of
+from video_contrast.reports.why_differ.evidence import Side, StageResult, pairs_of
 from video_contrast.reports.why_differ.shares import Share, shares
 from video_contrast.reports.why_differ.stages import compare, first_different
 

@@ -9,10 +9,13 @@ import numpy as np
 
 from video_contrast.console import counted
 from video_contrast.files import Json
-from video_contrast.reports.why_differ.aligned import (
+from video_contrast.reports.why_differ.evidence import (
+    CERTIFICATE,
     GREY_LEVELS,
     PIXELS,
     SHOWN,
+    ItemEvidence,
+    Side,
     StageResult,
     both_traces,
     common,
@@ -23,7 +26,6 @@ from video_contrast.reports.why_differ.aligned import (
     summary_gap,
     unknown,
 )
-from video_contrast.reports.why_differ.evidence import CERTIFICATE, ItemEvidence, Side
 from video_contrast.runner.keys import digest
 
 MARKS = r"<[^<>]*>|\[/?INST\]"  # of chat templates

@@ -13,8 +13,7 @@ import numpy as np
 
 from video_contrast.metrics.ranks import first_chance
 from video_contrast.reports.compare import ranks_among
-from video_contrast.reports.why_differ.aligned import StageResult, candidate_places, common
-from video_contrast.reports.why_differ.evidence import ItemEvidence, Side
+from video_contrast.reports.why_differ.evidence import ItemEvidence, Side, StageResult, candidate_places, common
 from video_contrast.storage.run_records import SimilarityMatrix
 
 UPSTREAM = ("frames", "pixels", "prompt", "model", "joining", "scores")  # what scores depend on

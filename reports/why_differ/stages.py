@@ -13,8 +13,11 @@ import numpy as np
 
 from video_contrast.console import counted
 from video_contrast.files import Json
-from video_contrast.reports.why_differ.aligned import (
+from video_contrast.reports.why_differ.evidence import (
+    CERTIFICATE,
     SHOWN,
+    ItemEvidence,
+    Side,
     StageResult,
     aligned_scores,
     both_traces,
@@ -26,7 +29,6 @@ from video_contrast.reports.why_differ.aligned import (
     tolerance,
     unknown,
 )
-from video_contrast.reports.why_differ.evidence import CERTIFICATE, ItemEvidence, Side
 from video_contrast.reports.why_differ.inputs import PROMPT, compare_frames, compare_pixels, compare_prompt, compare_set
 
 JOINING = ("pooling", "query_temperature", "norm", "alpha", "prefilter")  # options that act on raw scores

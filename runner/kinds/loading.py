@@ -1,4 +1,7 @@
-"""What all transformers kinds share: loading a model and its processor, pixels, tokens, and the v5 return types."""
+"""What all transformers kinds share: loading a model and its processor, pixels, tokens, and the v5 return types.
+
+What code of repositories that was written for transformers 4 leaves out is made up for while it is loaded.
+"""
 
 import pickle
 import re
@@ -13,7 +16,6 @@ from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import Json, JsonObject
 from video_contrast.runner.adapters import merged
 from video_contrast.runner.kinds.base import LoadOptions, ModelSource
-from video_contrast.runner.kinds.older_code import older_code
 from video_contrast.untyped import Processor, Tensor, Tokenizer, TorchModel
 
 if TYPE_CHECKING:
@@ -310,3 +312,49 @@ def count_longer(tokenizer: Tokenizer, texts: Sequence[str], limit: int) -> int:
     texts = [text for text in texts if len(text) + 8 > limit or not text.isascii()]
     blocks = [texts[begin : begin + 1024] for begin in range(0, len(texts), 1024)]
     return sum(len(ids) > limit for block in blocks for ids in tokenizer(block, verbose=False)["input_ids"])
+
+
+LISTED = "all_tied_weights_keys"  # where a model of transformers 5 keeps the names of its tied weights
+
+
+class _LeftOut:
+    """The names of tied weights of a model that did not call `post_init`: it is called when they are asked for."""
+
+    def __get__(self, model: TorchModel | None, owner: type) -> dict[str, str]:
+        if model is None:
+            raise AttributeError(LISTED)  # as of a class without it
+        model.post_init()
+        names: dict[str, str] = vars(model)[LISTED]
+        return names
+
+
+def _with_sources(model: TorchModel) -> None:
+    """Tied weights are named with what they are tied to, where older code names them alone: the input embeddings."""
+    if isinstance(model._tied_weights_keys, list | tuple):
+        embeddings = getattr(model.get_input_embeddings(), "weight", None)
+        source = next((name for name, weight in model.named_parameters() if weight is embeddings), None)
+        model._tied_weights_keys = {name: source for name in model._tied_weights_keys if source not in (None, name)}
+
+
+@contextmanager
+def older_code() -> Iterator[None]:
+    """Loads models whose code leaves out `post_init`, or lists tied weights without what they are tied to.
+
+    Without it, transformers 5 stops at such code: "has no attribute 'all_tied_weights_keys'", "'list' object has no
+    attribute 'keys'".
+    """
+    from transformers import PreTrainedModel
+
+    expanded = PreTrainedModel.get_expanded_tied_weights_keys
+
+    def expanded_with_sources(model: TorchModel, *args: bool, **options: bool) -> dict[str, str]:
+        _with_sources(model)
+        return dict(expanded(model, *args, **options))
+
+    PreTrainedModel.get_expanded_tied_weights_keys = expanded_with_sources
+    setattr(PreTrainedModel, LISTED, _LeftOut())
+    try:
+        yield
+    finally:
+        PreTrainedModel.get_expanded_tied_weights_keys = expanded
+        delattr(PreTrainedModel, LISTED)

@@ -10,7 +10,7 @@ import fabricate
 import pytest
 
 from video_contrast.errors import VideoContrastError
-from video_contrast.reports.annotate import showing
+from video_contrast.reports.annotate import pages
 from video_contrast.video import Segment, write_video
 
 
@@ -35,26 +35,26 @@ def edits(tmp_path: Path, monkeypatch: Any) -> list[Any]:
 
 
 def test_clips_are_ready_before_they_are_shown(edits: list[Any], tmp_path: Path, monkeypatch: Any) -> None:
-    showing.make_ready(tmp_path, edits)
-    until(lambda: len(list(showing.shown_folder().glob("[!.]*.mp4"))) == 2)
+    pages.make_ready(tmp_path, edits)
+    until(lambda: len(list(pages.shown_folder().glob("[!.]*.mp4"))) == 2)
     monkeypatch.setattr("video_contrast.video.write_video", None)  # nothing is left to be written
-    assert showing.shown_clip(tmp_path, edits[0]).is_file() and showing.shown_clip(tmp_path, edits[2]).is_file()
+    assert pages.shown_clip(tmp_path, edits[0]).is_file() and pages.shown_clip(tmp_path, edits[2]).is_file()
     with pytest.raises(VideoContrastError, match=r"b\.mp4: no such video file"):
-        showing.shown_clip(tmp_path, edits[1])
+        pages.shown_clip(tmp_path, edits[1])
 
 
 def test_the_end_of_the_program_waits_for_the_clip_in_hand_and_no_other(tmp_path: Path) -> None:
     program = """
 import sys, threading, time
 from pathlib import Path
-from video_contrast.reports.annotate import showing
+from video_contrast.reports.annotate import pages
 begun = threading.Event()
 def slowly(root, row):
     begun.set()
     time.sleep(0.5)
     (root / row["id"]).touch()
-showing.shown_clip = slowly
-showing.make_ready(Path(sys.argv[1]), [{"id": "0"}, {"id": "1"}, {"id": "2"}])
+pages.shown_clip = slowly
+pages.make_ready(Path(sys.argv[1]), [{"id": "0"}, {"id": "1"}, {"id": "2"}])
 begun.wait()
 """
     ended = subprocess.run([sys.executable, "-c", program, str(tmp_path)], capture_output=True, text=True, timeout=60)

@@ -20,7 +20,7 @@ def test_a_clip_is_shown_in_colours_that_browsers_know_and_cut_to_its_span(tmp_p
     import av
     import numpy as np
 
-    from video_contrast.reports.annotate.showing import shown_clip
+    from video_contrast.reports.annotate.pages import shown_clip
     from video_contrast.video import read_video, write_video
 
     monkeypatch.setenv("VIDEO_CONTRAST_CACHE", str(tmp_path / "cache"))

@@ -312,7 +312,7 @@ def test_a_certified_model_has_its_revision_in_its_row(
     revision = RunFolder(scored).record["model"]["revision"]
     line = f"certified: revision {revision[:12]}, float32"
     assert line in leaderboard([scored], tmp_path / "site").read_text(encoding="utf-8")
-    monkeypatch.setattr("video_contrast.reports.certified.CERTIFICATES", tmp_path)
+    monkeypatch.setattr("video_contrast.reports.leaderboard.CERTIFICATES", tmp_path)
     assert line not in leaderboard([scored], tmp_path / "site").read_text(encoding="utf-8")
     beside = write_json(scored.parent / "certificates" / "mine.json", forged(lambda certificate: None))
     assert check_runs([scored]) == 1

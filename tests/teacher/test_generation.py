@@ -16,7 +16,7 @@ from video_contrast.perturbations.contrast.generators.llm import SCHEMA, UNREADA
 from video_contrast.perturbations.contrast.proposal import OTHER_FORM
 from video_contrast.rows import retrieval_row
 from video_contrast.storage import SetDraft
-from video_contrast.teacher import negative_blocks
+from video_contrast.teacher import generation
 from video_contrast.teacher.generation import GenerateOptions, generate
 from video_contrast.teacher.negative_recipe import NegativeRecipe
 from video_contrast.teacher.negatives import corpus_of, negatives, why_none
@@ -240,13 +240,13 @@ def files_of(root):
 
 def test_blocks_are_shared_among_processes_and_those_that_fail_are_named(corpus, tmp_path, monkeypatch):
     pytest.importorskip("datatrove", reason="the extra cluster is not installed")
-    monkeypatch.setattr(negative_blocks, "CLIPS", 5)
+    monkeypatch.setattr(generation, "CLIPS", 5)
     given = {"generator": "lexicon", "quality": "0", "negatives": "3-action"}
     whole = generate(corpus, output=tmp_path / "whole", **given)
     files = files_of(tmp_path / "whole")
     assert sum(name.endswith(".parquet") for name in files) == 3 and whole["captions"] == 2 * CLIPS
     assert not any(name.startswith(".") for name in files)
-    real = negative_blocks.attempts_of
+    real = generation.attempts_of
 
     def failing(rows):
         if rows[0]["id"] == "v5":
@@ -255,13 +255,13 @@ def test_blocks_are_shared_among_processes_and_those_that_fail_are_named(corpus,
             os.kill(os.getpid(), signal.SIGKILL)
         return real(rows)
 
-    monkeypatch.setattr(negative_blocks, "attempts_of", failing)
+    monkeypatch.setattr(generation, "attempts_of", failing)
     again = given | {"output": f"file://{tmp_path}/shared", "executor": "local", "workers": 2}
     with pytest.raises(
         VideoContrastError, match=r"2 of 3 failed(?s:.*)2 of 3 .*: a clip that(?s:.*)3 of 3 .*was killed"
     ):
         generate(f"file://{corpus}", **again)
-    monkeypatch.setattr(negative_blocks, "attempts_of", real)
+    monkeypatch.setattr(generation, "attempts_of", real)
     counts = ("captions", "negatives", "captions with none", "rejected", "reasons")
     result = generate(f"file://{corpus}", **again)
     assert {name: result[name] for name in counts} == {name: whole[name] for name in counts}

@@ -17,7 +17,7 @@ from video_contrast.teacher.batches import Part, TrainingData
 from video_contrast.teacher.checkpoint import load_checkpoint
 from video_contrast.teacher.evaluation import Hits, Measured
 from video_contrast.teacher.options import TrainingOptions
-from video_contrast.teacher.training import train
+from video_contrast.teacher.run import train
 from video_contrast.teacher.two_towers import Pairs
 
 

@@ -21,10 +21,9 @@ from video_contrast.teacher import material, teach
 from video_contrast.teacher.batches import Part, TrainingData
 from video_contrast.teacher.checkpoint import load_checkpoint
 from video_contrast.teacher.negative_recipe import NegativeRecipe
-from video_contrast.teacher.negatives import corpus_of, negatives
+from video_contrast.teacher.negatives import corpus_of, cosines, latent_semantics, negatives
 from video_contrast.teacher.options import TrainingOptions
-from video_contrast.teacher.similarity import cosines, latent_semantics
-from video_contrast.teacher.training import train
+from video_contrast.teacher.run import train
 from video_contrast.teacher.two_towers import Pairs
 
 QUICK: dict[str, Any] = {"epochs": 1, "batch_size": 16, "evaluate_every": 1, "learning_rate": 1e-3, "progress": False}

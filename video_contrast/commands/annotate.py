@@ -125,7 +125,7 @@ def reading_result(
 ) -> None:
     """Print what the readers of pairs voted: shares by source, and how far readers agree."""
     from video_contrast.reports.annotate import blind_reading_result as read
-    from video_contrast.reports.table_formats import markdown as as_markdown
+    from video_contrast.reports.terminal import markdown as as_markdown
     from video_contrast.reports.terminal import show
 
     if reading is None:

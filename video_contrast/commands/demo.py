@@ -68,7 +68,7 @@ def score(output: Path, say: Callable[[str], None] = print, progress: bool = Tru
     """
     import video_contrast
     from video_contrast.builders.registry import get_builder
-    from video_contrast.reports.table_formats import markdown
+    from video_contrast.reports.terminal import markdown
     from video_contrast.storage import SetFolder
 
     if output.exists() and any(output.iterdir()) and not (output / "set").is_dir():

@@ -1,18 +1,25 @@
-"""`video-contrast score`: a model's scores on configs of a set, under conditions."""
+"""`video-contrast score`: a model's scores on configs of a set, under conditions; of several runs one table."""
 
 from __future__ import annotations
 
 import os
+import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from video_contrast.commands.command import command, names_in
-from video_contrast.commands.score_runs import check_missing, print_plan, score_runs, summary
 from video_contrast.console import AsJson, is_quiet, print_json
-from video_contrast.errors import UsageError
-from video_contrast.options import Configs, Flag, Option
+from video_contrast.errors import UsageError, VideoContrastError
+from video_contrast.files import JsonObject
+from video_contrast.options import Configs, Flag, GivenOptions, Option
 from video_contrast.runner.options import MODEL, SCORED, ScoreOptions
-from video_contrast.storage.run_notes import check_share
+from video_contrast.runner.run_requests import RunRequest, read_run_list, run_requests
+from video_contrast.storage.run_notes import TooManyMissing, are_missing, check_share, more_missing_than
+
+if TYPE_CHECKING:
+    from video_contrast.runner.job import RunResult
+    from video_contrast.runner.several_runs import RunOutcome
 
 
 def kind_options() -> list[Option]:
@@ -78,3 +85,130 @@ def score(
         place = (result.output and address_of(result.output)) or result.output
         print("\n".join([settings, *terminal.remarks(result.record), f"written to {place}"]))
     check_missing([result], max_missing)
+
+
+def score_runs(
+    models: Sequence[str],
+    path: Path | None,
+    usual: GivenOptions,
+    *,
+    request: ScoreOptions,
+    max_missing: float | None = None,
+    as_json: bool = False,
+) -> None:
+    """Scores every run, prints a table of those that ended well, and fails where one did not.
+
+    Args:
+        models: of `--model`: a run each.
+        path: of `--runs`: a YAML file of further runs.
+        usual: `dataset` and `config` of the command line, for runs that do not say their own.
+        request: the options of the command line, likewise.
+        max_missing: as `check_missing`.
+        as_json: print JSON and nothing else.
+
+    Raises:
+        UsageError: the call or an entry of the file is wrong.
+        VideoContrastError: a run failed; the others are done.
+    """
+    if request.show_input:
+        raise UsageError("--show-input is of one model at a time")
+    if request.output is None and not request.dry_run:
+        raise UsageError("give --output DIR: every run gets a folder in it")
+    usual = {name: value for name, value in usual.items() if value is not None}
+    entries = [{"model": model} for model in models] + ([] if path is None else read_run_list(path))
+    where = "the runs" if models or path is None else str(path)
+    folder = request.output or Path()
+    requests = run_requests([{**usual, **entry} for entry in entries], folder, options=request, where=where)
+    if request.dry_run:
+        _print_plans(requests, as_json=as_json)
+        return
+    from video_contrast import api
+    from video_contrast.runner.several_runs import score_each
+
+    first = int(os.environ.get("RANK", "0")) == 0
+    print_outcome = _print_outcome if first and not is_quiet() and not as_json else None
+    outcomes = score_each(requests, folder, find_set=api.named_set, done=print_outcome)
+    if first:
+        _tell(outcomes, max_missing, as_json=as_json)
+
+
+def _tell(outcomes: Sequence[RunOutcome], max_missing: float | None, *, as_json: bool) -> None:
+    """Prints the runs that ended well, and fails where one did not, or lacks too many clips."""
+    results = {outcome.name: outcome.result for outcome in outcomes if outcome.result is not None}
+    if as_json:
+        print_json({o.name: {"error": o.error} if o.result is None else summary(o.result) for o in outcomes})
+    elif results and not is_quiet():
+        from video_contrast.reports import terminal
+
+        metrics = {name: terminal.with_missing(r.metrics["configs"], r.record) for name, r in results.items()}
+        terminal.show(terminal.lines_of(metrics), list(metrics))
+    failed = [f"{outcome.name}: {outcome.error}" for outcome in outcomes if outcome.error]
+    if failed:
+        raise VideoContrastError(
+            f"{len(failed)} of {len(outcomes)} runs failed ({'; '.join(failed)}); the others are done, and the same "
+            "command again does only what is missing"
+        )
+    check_missing(list(results.values()), max_missing)
+
+
+def _print_plans(requests: Sequence[RunRequest], *, as_json: bool) -> None:
+    """What a dry run of each request says."""
+    from video_contrast import api
+
+    plans = {run.name: api.score(run.model, run.dataset, run.configs, request=run.options) for run in requests}
+    if as_json:
+        print_json({name: plan.record for name, plan in plans.items()})
+        return
+    for name, plan in plans.items():
+        print(f"{name}:")
+        print_plan(plan)
+
+
+def _print_outcome(outcome: RunOutcome) -> None:
+    from video_contrast.remote import address_of
+
+    place = address_of(outcome.output) or outcome.output
+    ending = f"failed: {outcome.error}" if outcome.error else f"written to {place}"
+    print(f"{outcome.name}: {ending}", file=sys.stderr if outcome.error else sys.stdout)
+
+
+def check_missing(results: Sequence[RunResult], share: float | None) -> None:
+    """Fails where more than a share of the clips of a run is missing.
+
+    Args:
+        results: of the runs, which are written.
+        share: that may be missing; None: any.
+
+    Raises:
+        TooManyMissing: in a run more are.
+    """
+    if share is None:
+        return
+    for result in results:
+        if more_missing_than(share, result.record):
+            raise TooManyMissing(
+                f"{result.output}: {are_missing(result.record)}, more than --max-missing {share:g} allows; the "
+                "run is written, and the same command scores them once they are there (why: run.json)"
+            )
+
+
+def summary(result: RunResult) -> JsonObject:
+    """What `--json` prints: the metrics, and what has to be known about them."""
+    shown = ("model", "missing", "n_missing", "n_clips", "gone", "skipped", "notes", "counters")
+    record = {name: value for name, value in result.record.items() if name in shown}
+    return {"configs": result.metrics["configs"], "output": str(result.output), **record}
+
+
+def print_plan(result: RunResult) -> None:
+    """Prints what a dry run returns."""
+    skipped = result.record["skipped"]
+    for name, value in result.record.items():
+        if name == "skipped":
+            continue
+        shown = value
+        if isinstance(value, list):
+            first = ", ".join(value[:3])
+            shown = ", ".join(value) if len(value) <= 8 else f"{len(value)}: {first} ... {value[-1]} (all: --json)"
+        print(f"{name:34} {shown}")
+    for name, why in skipped.items():
+        print(f"left out: {name}: {why}")

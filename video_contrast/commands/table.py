@@ -23,7 +23,7 @@ def table(
     from video_contrast.reports import terminal
     from video_contrast.reports.foreign_logs import is_foreign, read_logs
     from video_contrast.reports.foreign_logs.statistics import best_logs, harness_notes, log_metrics, notes_of
-    from video_contrast.reports.table_formats import FORMATS
+    from video_contrast.reports.terminal import FORMATS
     from video_contrast.storage import RunFolder
 
     found = [run for path in runs if not is_foreign(path) for run in RunFolder.find(path) or [RunFolder.open(path)]]
