@@ -24,8 +24,8 @@ import video_contrast
 from video_contrast.cli import main
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.perturbations.contrast.generators.t5_tuning import Tuning, tune_t5
-from video_contrast.teacher import negatives as made
 from video_contrast.teacher import saving, teach
+from video_contrast.teacher.negatives import cosines, latent_semantics, load_encoder
 
 
 @pytest.fixture(scope="module")
@@ -295,7 +295,7 @@ def test_an_encoder_that_gives_no_vectors_is_refused(place: Path, monkeypatch: p
     with pytest.raises(VideoContrastError, match=r"encoder gave \(\d+,\) for \d+ texts"):
         run(place, "flat", encoder="flat", objective="lgt")
     with pytest.raises(VideoContrastError, match=r"--encoder \./nowhere: no such folder"):
-        made.load_encoder("./nowhere", [["a"]])
+        load_encoder("./nowhere", [["a"]])
 
 
 def test_another_teacher_needs_no_new_negatives(place: Path, first: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -315,7 +315,7 @@ def test_the_validation_captions_have_the_teacher_of_the_training_captions(place
     [file] = (place / "teacher-store").glob("similarities-validation-*.parquet")
     negatives = pq.read_table(next((place / "teacher-store").glob("negatives-validation-*.parquet"))).to_pylist()
     documents = [[teacher_set.caption(n), teacher_set.caption(n, 1)] for n in range(9)]
-    expected = made.cosines(made.latent_semantics(documents), negatives)
+    expected = cosines(latent_semantics(documents), negatives)
     found = pq.read_table(file)["teacher"].to_pylist()
     assert [len(row) for row in found] == [len(row) for row in expected]
     for one, other in zip(found, expected, strict=True):
