@@ -10,8 +10,6 @@ changes), peak memory, two processes on one device, decoding by NVDEC where torc
 brackets. Weights are random: speed does not depend on them, rank changes do.
 """
 
-from __future__ import annotations
-
 import multiprocessing
 import statistics
 import tempfile

@@ -3,8 +3,6 @@
 The softmax compares each caption with all videos, so it needs the run's embeddings; scores of own captions do not do.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The papers' tables as data (`published/`), and ours beside theirs."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Where the set comes from that a paper's tables need: named, made before, or made now from the annotations."""
 
-from __future__ import annotations
-
 import csv
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Tables for a terminal: one line a measure, one column a model, from the metrics of runs; in markdown, in LaTeX."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

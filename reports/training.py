@@ -1,7 +1,5 @@
 """Scores over the steps of a training run, from the runs of its checkpoints."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

@@ -3,8 +3,6 @@
 So the first word counts too, and a text of a single token has a likelihood.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -4,8 +4,6 @@ Answers lie in a JSONL file keyed by everything that was asked, so an interrupte
 repeated run asks nothing. `huggingface_hub.InferenceClient` speaks to vLLM, TGI, Inference Providers and others.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

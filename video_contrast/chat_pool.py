@@ -1,7 +1,5 @@
 """One chat model behind several endpoints: what one cannot answer another does, and every answer is kept."""
 
-from __future__ import annotations
-
 import json
 import threading
 from collections import deque

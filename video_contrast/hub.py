@@ -1,7 +1,5 @@
 """One quick question to the Hub before its libraries ask (without a network they try for a minute), and its errors."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path

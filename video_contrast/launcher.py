@@ -1,7 +1,5 @@
 """Several processes: those that `torchrun` or `accelerate launch` started, and a pool of this process's own."""
 
-from __future__ import annotations
-
 import multiprocessing
 import os
 import sys

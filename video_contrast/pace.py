@@ -1,7 +1,5 @@
 """How many requests are in flight at a server: more while its answers come as fast, fewer where they do not."""
 
-from __future__ import annotations
-
 import statistics
 import threading
 import time

@@ -1,7 +1,5 @@
 """What is kept between runs, and checked when it is read: what was damaged since is named and made anew."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """A CLIP of real size with random weights, so that nothing is downloaded: speed does not depend on the weights."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from video_contrast.untyped import Tokenizer

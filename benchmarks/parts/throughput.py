@@ -5,8 +5,6 @@ decoder threads gain is not seen in CPU time. The target is nine tenths of the s
 model runs on the CPU too, threads and model share its cores, and what can be reached is what both cost together.
 """
 
-from __future__ import annotations
-
 import tempfile
 import time
 from collections.abc import Iterator

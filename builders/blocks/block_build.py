@@ -7,8 +7,6 @@ write     a task a block: its tables, as of a small set
 finish    one task: facts are put together, a sample of the items is audited, record and card are written
 """
 
-from __future__ import annotations
-
 import json
 import pickle
 import tempfile

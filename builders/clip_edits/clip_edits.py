@@ -1,7 +1,5 @@
 """The builder `clip_edits`: which clips make a group, its edited clips, and their rows; what is not used is counted."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Iterator, Sequence

@@ -4,8 +4,6 @@ It takes the clips, the options of the build and a random stream of its own; `ED
 group have one form, so that neither is likelier by its words.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass

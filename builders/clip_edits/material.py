@@ -3,8 +3,6 @@
 Several kinds ask the same of their clips: how long their parts are, and that no caption is true of two of them.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace

@@ -3,8 +3,6 @@
 And what two sides have in common: items, traces, and the raw scores of the same captions.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace

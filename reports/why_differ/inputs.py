@@ -1,7 +1,5 @@
 """The stages up to the network: the set, the frames, their pixels, and what is asked."""
 
-from __future__ import annotations
-
 import difflib
 import re
 

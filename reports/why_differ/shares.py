@@ -4,8 +4,6 @@ From the figure of the first side to that of the second: its items without those
 key, norm and reading of answers on its own raw scores, then the other's raw scores, then the other's own items.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 

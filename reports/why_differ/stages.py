@@ -4,8 +4,6 @@ A stage "differs" where its own settings or inputs differ, and "follows" where w
 other frames make other pixels and other scores, which are no causes of their own.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """`video-contrast why-differ A B`: the first stage at which two figures part, and how much each stage explains."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

@@ -1,7 +1,5 @@
 """Certificates on disk: those that are shipped, and those that `certify` wrote on this machine."""
 
-from __future__ import annotations
-
 import json
 import re
 import urllib.request

@@ -3,8 +3,6 @@
 `corrected` applies them: cells that the errata do not name keep their bytes in text files.
 """
 
-from __future__ import annotations
-
 import ast
 import codecs
 import csv

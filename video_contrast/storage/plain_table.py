@@ -3,8 +3,6 @@
 Needed are candidates and which of them is true. An id is the row's number where there is none; a video is its id.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections import Counter

@@ -4,8 +4,6 @@
 This file alone takes them apart: whatever shows numbers reads `RunFigure` and `Gamma`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 

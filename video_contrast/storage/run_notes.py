@@ -1,7 +1,5 @@
 """What a reader of a run's figures has to know: missing clips, its self-test, and with what it was made."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
 from typing import Any
 

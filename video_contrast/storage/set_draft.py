@@ -1,7 +1,5 @@
 """Writing a set: changes are collected, checked, and then written together; equal content gives equal bytes."""
 
-from __future__ import annotations
-
 import io
 import os
 from collections.abc import Callable, Mapping, Sequence

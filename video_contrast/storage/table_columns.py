@@ -1,7 +1,5 @@
 """Which column of a table made elsewhere is what: named by the user, or guessed by the names that data sets use."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field

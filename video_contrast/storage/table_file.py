@@ -1,7 +1,5 @@
 """Reading a table from a file: JSON, JSON lines, CSV, TSV, parquet, xlsx, or one of these in a zip."""
 
-from __future__ import annotations
-
 import codecs
 import csv
 import io

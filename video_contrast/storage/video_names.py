@@ -1,7 +1,5 @@
 """Names of videos in tables: ids that stand for a file are given its ending."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

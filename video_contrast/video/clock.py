@@ -5,8 +5,6 @@ the first frame that is shown. Spans in seconds become frames here and nowhere e
 variable rate gives the same frames to perturbing, scoring, teaching and checking.
 """
 
-from __future__ import annotations
-
 import os
 from bisect import bisect_right
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Opening a video file: regular files of video containers only, nothing over the network, one thread."""
 
-from __future__ import annotations
-
 import logging
 import os
 import stat

@@ -4,8 +4,6 @@ Whatever looks at a clip (scoring, perturbing, strips of frames) asks its footag
 pixels; nothing else knows how an edited clip is put together.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache

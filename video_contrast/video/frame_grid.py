@@ -7,8 +7,6 @@ are at most twice as far apart as others, a part shows different frames as long 
 overlap show the same ones where they can. Nothing but the file, the span and the number of frames decides.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import pairwise
 

@@ -1,7 +1,5 @@
 """The packets of a file's picture, listed without decoding, and whether it is as long as its container says."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass

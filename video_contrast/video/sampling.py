@@ -1,7 +1,5 @@
 """Which frames of a clip are looked at: pure functions, the same for every model, logged with every score."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 import numpy as np

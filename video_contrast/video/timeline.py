@@ -7,8 +7,6 @@ its place, direction and speed. So an edit shows the same frames whether a segme
 backwards: only their order tells; and edits of one file share their frames.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
