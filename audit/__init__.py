@@ -4,7 +4,6 @@ xray.py, records.py    all of it in one record, key by key, and its short form f
 blind_models.py, text_features.py, language_model.py    models that never see a video
 blind_audit.py, pair_groups.py    what they win, alone and in groups of pairs; refinement of a set
 item_checks.py, near_duplicates.py    places of the key, copies, leaks, texts too long
-nearest_contrasts.py    which candidate was made from the true one, where a set does not say
 model_answers.py    what models' answers say of a set; language_model.py    does a language model know it?
 set_audit.py    audits written into a set on disk
 check.py    are the tables valid, and the videos there and readable?

@@ -7,8 +7,7 @@ space_card(name)               the card of a metric's Space
 result_card(results, record)   the card of a model's results
 """
 
-from video_contrast.hub_cards.dataset import dataset_card, evaluation
-from video_contrast.hub_cards.metadata import croissant
+from video_contrast.hub_cards.dataset import croissant, dataset_card, evaluation
 from video_contrast.hub_cards.results import result_card
 from video_contrast.hub_cards.spaces import space_card
 from video_contrast.storage import SetFolder

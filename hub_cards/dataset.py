@@ -1,22 +1,25 @@
 """The card of a built set: the YAML that `load_dataset` reads, and what a person should know before using the set.
 
-Beside it `eval.yaml`, which registers the set as a benchmark on the Hub; its tasks are those that `.eval_results` name.
+Beside it `eval.yaml`, which registers the set as a benchmark on the Hub; its tasks are those that `.eval_results` name;
+and Croissant metadata (MLCommons, version 1.0) as JSON-LD. The Hub makes its own Croissant from the card's YAML once a
+set is pushed; this file serves a set on a disk, and says with which checksums it was made.
 """
 
 import hashlib
 import json
 import re
 from collections.abc import Iterable, Sequence
+from importlib.resources import files
 from pathlib import Path
 
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from video_contrast.files import JsonObject
+from video_contrast.files import Json, JsonObject, sha256
 from video_contrast.hub_cards.licences import licence_fields
 from video_contrast.hub_cards.markdown import render
 from video_contrast.hub_cards.results import task_ending
-from video_contrast.rows import table_features
+from video_contrast.rows import table_columns, table_features
 from video_contrast.seeds import digest
 from video_contrast.storage import SetFolder
 from video_contrast.storage.run_figures import MAIN
@@ -206,3 +209,31 @@ def evaluation(record: SetRecord) -> str:
         "tasks": tasks,
     }
     return yaml.safe_dump(content, sort_keys=False, allow_unicode=True, width=1000)
+
+
+_TYPES = {"string": "sc:Text", "int64": "sc:Integer", "float64": "sc:Float", "bool": "sc:Boolean"}
+
+
+def croissant(record: SetRecord, folder: SetFolder) -> dict[str, object]:
+    """The set's Croissant description: one file object a parquet file, one record set a config and split."""
+    tables: list[dict[str, Json]] = []
+    for config, entry in sorted(record["configs"].items()):
+        columns = table_columns(
+            entry["layout"], entry["perturbed"], entry.get("questions", False), edited=entry.get("edited", False)
+        )
+        for split in entry["splits"]:
+            parts = [
+                {"path": path.relative_to(folder.path).as_posix(), "bytes": path.stat().st_size, "sha256": sha256(path)}
+                for path in folder.files(config, split)
+            ]
+            # of a corpus: a record set reads all files
+            whole = f"{config}/{split}-files" if len(parts) > 1 else ""
+            tables.append({"name": f"{config}/{split}", "files": parts, "set": whole, "columns": columns})
+    context = json.loads((files(__package__) / "croissant_context.json").read_text(encoding="utf-8"))
+    tool = f"video-contrast {record.get('version', '')}".strip()
+    text = render(
+        "croissant.json.jinja", record=record, facts=record.get("facts", {}), tables=tables, types=_TYPES,
+        context=context, tool=tool,
+    )  # fmt: skip
+    described: dict[str, object] = json.loads(text)
+    return described

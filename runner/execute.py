@@ -1,29 +1,40 @@
 """Carrying out a job: the processes share the encoding, the first one joins, measures and writes."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
+from typing import cast
 
 from video_contrast.addresses import check_writable
 from video_contrast.console import note
-from video_contrast.errors import UsageError
-from video_contrast.files import cache_dir
+from video_contrast.errors import UsageError, VideoContrastError
+from video_contrast.files import JsonObject, cache_dir
 from video_contrast.remote import address_of
-from video_contrast.runner import run_directory
+from video_contrast.runner import run_directory, table_metrics
 from video_contrast.runner.device import device_of, full_float32, load_model, perturbing_device
-from video_contrast.runner.job import Job, RunResult, estimate_of, identity, read_result
+from video_contrast.runner.doctor.result import accepted_checks
+from video_contrast.runner.evidence import item_digests, run_evidence
+from video_contrast.runner.job import Job, RunResult, estimate_of, identity, model_facts, read_result
+from video_contrast.runner.keys import VERSION
 from video_contrast.runner.kinds.base import Encoder
-from video_contrast.runner.measure_and_write import measure_and_write
+from video_contrast.runner.kinds.served_messages import price_of
 from video_contrast.runner.memory import enough_memory
-from video_contrast.runner.plan import Plan, make_plan
+from video_contrast.runner.plan import Plan, PlannedTable, make_plan
 from video_contrast.runner.process_share import Run
 from video_contrast.runner.processes import Processes
 from video_contrast.runner.self_test import self_test
+from video_contrast.runner.sets import Group
+from video_contrast.runner.shared_frames import frames_by_themselves
+from video_contrast.runner.table_scores import TableScorer
 from video_contrast.runner.video_files import root_of
 from video_contrast.seeds import digest
 from video_contrast.storage import RunFolder
+from video_contrast.storage.run_notes import WITH_ITS_GROUP
+from video_contrast.storage.run_records import ModelRecord, RunRecord, SamplingRecord, ScoredSet, ScoreRow
+from video_contrast.version import __version__
+from video_contrast.video import frame_grid
 
 
 def execute(job: Job, *, in_memory: bool) -> RunResult:
@@ -89,3 +100,189 @@ def say_estimate(job: Job, plan: Plan) -> None:
         amounts = [f"{value:,g} {name.replace('_', ' ')}" for name, value in estimate.items() if name != "price"]
         price = f", price {estimate['price']:.2f}" if "price" in estimate else ""
         note(f"about {', '.join(amounts)}{price} (stored answers cost nothing)")
+
+
+def measure_and_write(run: Run, scorer: TableScorer) -> None:
+    """Measures and writes what the first process has: scores and matrices, then the metrics, and the record last."""
+    seconds = time.monotonic() - run.began
+    job, plan, folder = run.job, run.plan, RunFolder(run.job.output)
+    missing = _missing(run, scorer)
+    unseen = _unseen_configs(run, scorer)
+    tables = [table for table in plan.tables if table.group.config not in unseen]
+    for group in dict.fromkeys(table.group for table in tables or plan.tables):
+        if all(item.clip in scorer.missing for item in group.items):
+            raise _nothing_scored(run, group, missing)
+    folder.begin()
+    whole = _kept_whole(tables, job.options.keep_matrices)
+    metrics = {}
+    hits: dict[tuple[str, str], dict[str, tuple[float, str]]] = {}
+    tested = any(table.group.config.endswith(table_metrics.PROFICIENCY) for table in tables)
+
+    def measured() -> Iterator[ScoreRow]:
+        """Measures table after table; yields their rows, so that memory holds those of one."""
+        with run.bar("measuring", len(tables), "condition") as advance:
+            for table in sorted(tables, key=lambda table: table.name):  # the order of the lines
+                scored = scorer.scores(table)
+                if table.is_retrieval:
+                    scored, matrix = table_metrics.ranked(scored, whole=table.name in whole)
+                    folder.write_matrix(*table.name, matrix)
+                metrics[table.name] = (table, table_metrics.metrics_of(scored, seed=job.options.seed))
+                if tested:
+                    hits[table.name] = table_metrics.item_hits(scored)
+                yield from table_metrics.score_rows(scored)
+                advance(1)
+
+    folder.write_scores(measured(), pairs=any(table.group.layout == "pairs" for table in tables))
+    for name, numbers in table_metrics.with_proficiency(hits).items():
+        metrics[name][1].update(numbers)
+    folder.write_metrics(table_metrics.summary({table.name: metrics[table.name] for table in tables}))
+    folder.write_evidence(run_evidence(run), item_digests(run.model, plan, run.total))
+    folder.finish(_record(run, scorer, missing, seconds=round(seconds, 2)))
+    from video_contrast.hub_cards.results import write_results
+
+    write_results(job.output)
+
+
+def _kept_whole(tables: Sequence[PlannedTable], gigabytes: float) -> set[tuple[str, str]]:
+    """The tables of retrieval all of whose similarities are kept: as many as fit, clean ones first."""
+    kept, left = set(), gigabytes * 1e9
+    for table in sorted(tables, key=lambda table: table.condition.name != "clean"):
+        size = 4 * table.n_pairs
+        if table.is_retrieval and size <= left:
+            kept.add(table.name)
+            left -= size
+    return kept
+
+
+def _nothing_scored(run: Run, group: Group, missing: dict[str, str]) -> VideoContrastError:
+    """Why no item of a group has scores."""
+    clip = next((item.clip for item in group.items if item.clip in run.total.broken), group.items[0].clip)
+    if clip in run.total.unseen:
+        return VideoContrastError(
+            f"no edited clip of the config {group.config} is shown whole: {run.total.broken[clip]}"
+        )
+    return VideoContrastError(
+        f"no video of the config {group.config} could be read under {run.video_root} (--video-root); the "
+        f"first: {missing.get(clip.name, 'unknown')}"
+    )
+
+
+def _embeddings(run: Run) -> dict[str, str]:
+    """Where the rows of the store are that the run read."""
+    store = run.job.options.store or run.job.store
+    return {"store": address_of(store) or str(store.resolve()), "space": run.space, "keys": VERSION}
+
+
+def _record(run: Run, scorer: TableScorer, missing: dict[str, str], *, seconds: float) -> RunRecord:
+    """The content of `run.json`."""
+    job, plan, counts = run.job, run.plan, run.total
+    entry: RunRecord = {
+        "version": __version__,
+        "request": job.request,
+        "model": cast(ModelRecord, {**model_facts(job, run.model), **_model_counts(run)}),
+        "set": _scored_set(job),
+        "sampling": cast(SamplingRecord, asdict(job.sampling)),
+        "embeddings": _embeddings(run) if isinstance(run.model, Encoder) else {},
+        "conditions": {
+            name: {"group": condition.group, "visual": asdict(condition.visual), "text": asdict(condition.text)}
+            for name, condition in {table.condition.name: table.condition for table in plan.tables}.items()
+        },
+        "skipped": plan.skipped | _unseen_configs(run, scorer),
+        "seed": job.options.seed,
+        "device": run.device,
+        "dtype": run.dtype,
+        "perturb_on": "device" if run.perturb_on else "cpu",
+        "processes": run.processes.count,
+        "versions": run_directory.versions(),
+        "missing": dict(sorted(missing.items())),
+        "n_missing": len(scorer.missing),
+        "n_clips": len({item.clip for table in plan.tables for item in table.group.items}),
+        "counters": {
+            "frames_decoded": counts.decode.decoded,
+            "frames_minimum": counts.decode.minimum,
+            "frames_converted": counts.decode.converted,
+            "visual_encodings": counts.visual_encodings,
+            **({"frame_encodings": counts.frame_encodings} if counts.frame_encodings else {}),
+            "visual_encodings_planned": counts.planned["visual_encodings"],
+            "visual_encodings_in_all": plan.n_views if counts.videos else 0,
+            "text_encodings": counts.text_encodings,
+            "text_encodings_planned": counts.planned["text_encodings"],
+            "text_encodings_in_all": len(plan.texts),
+            "batches": counts.batches,
+        },
+        "notes": counts.notes,
+        "self_test": {"left_out": True}
+        if run.self_test is None
+        else run.self_test.record(accepted_checks(job.options.accept)),
+        "seconds": seconds,
+    }
+    if counts.unseen:
+        entry["n_unseen"] = len(counts.unseen)
+    if any(clip.segments for clip in plan.views):
+        entry["edited_clips"] = _edited_clips(run)
+
+    def relative(file: str) -> str:
+        return Path(file).relative_to(run.video_root).as_posix()
+
+    if job.sampling.accept_damaged:
+        entry["damaged"] = {relative(file): why for file, why in sorted(counts.decode.damaged.items())}
+    if counts.decode.remarks:
+        remarks = sorted(counts.decode.remarks.items())
+        entry["remarks"] = {remark: sorted(map(relative, files)) for remark, files in remarks}
+    if run.self_test and run.self_test.rendered:
+        entry["input"] = run.self_test.rendered
+    return entry
+
+
+def _scored_set(job: Job) -> ScoredSet:
+    """The set, how the questions of its configs were used, and the prompts with which they were asked."""
+    entry: ScoredSet = {
+        "dataset": job.loaded.name,
+        "split": job.loaded.split,
+        "configs": sorted(job.loaded.fingerprints),
+        "fingerprints": job.loaded.fingerprints,
+        "items": sum(len(group.items) for group in job.loaded.groups),
+    }
+    if any(group.questions for group in job.loaded.groups):
+        entry["questions"] = {group.config: group.questions for group in job.loaded.groups if group.questions}
+    asked = [group for group in job.loaded.groups if group.questions == "asked"]
+    if asked:
+        prompts = ((g.config, {item.question.prompt for item in g.items if item.question}) for g in asked)
+        entry["prompts"] = {config: sorted(own) for config, own in prompts}
+    return entry
+
+
+def _edited_clips(run: Run) -> dict[str, str]:
+    """How frames of edited clips were chosen, and in which size parts of different sizes were shown."""
+    alone = isinstance(run.model, Encoder) and frames_by_themselves(run.model)
+    shown = "each in its own; perturbed, scaled into the smallest" if alone else "scaled into the smallest"
+    return {"frames": f"{frame_grid.RULE} {frame_grid.VERSION}", "sizes": shown}
+
+
+def _model_counts(run: Run) -> JsonObject:
+    """What holds for the whole run, not for this process and this start of it."""
+    counts: JsonObject = {"counters": run.model_counts} if run.model_counts else {}
+    estimate = estimate_of(run.job, run.plan)
+    if estimate:
+        price = price_of(run.model_counts, run.job.kind_options)
+        counts |= {"estimate": estimate} | ({"price": price["price"]} if price else {})
+    truncated = run.model.truncated_texts(run.plan.texts)
+    return counts if truncated is None else counts | {"truncated_texts": truncated}
+
+
+def _missing(run: Run, scorer: TableScorer) -> dict[str, str]:
+    """Video path (the name of an edited clip) -> why, of the clips without scores."""
+    reasons = {clip.name: why for clip, why in run.total.broken.items()}
+    reasons |= {path: f"{path}: {entry['error']}" for path, entry in run.total.videos.items() if "error" in entry}
+    other = {True: WITH_ITS_GROUP, False: "could not be read"}  # by whether the clip is edited
+    return {clip.name: reasons.get(clip.name, other[bool(clip.segments)]) for clip in scorer.missing}
+
+
+def _unseen_configs(run: Run, scorer: TableScorer) -> dict[str, str]:
+    """Config -> why it is left out, of those of whose edits the sampling shows none whole."""
+    reasons = {}
+    for group in dict.fromkeys(table.group for table in run.plan.tables):
+        clips = {item.clip for item in group.items}
+        if clips <= scorer.missing and (unseen := sorted(clips & run.total.unseen, key=lambda clip: clip.name)):
+            reasons[group.config] = run.total.broken[unseen[0]]
+    return reasons

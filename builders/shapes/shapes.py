@@ -1,25 +1,253 @@
-"""The builder `shapes`: clips made on the spot, and eleven configs about them whose answers are known."""
+"""The builder `shapes`: clips made on the spot, and eleven configs about them whose answers are known.
+
+A retrieval config has a gallery; the others have groups of clips that share their candidates. A group has as many
+captions as clips. Each caption is true of one of its clips and false of the others, and all clips have these captions
+as their candidates: whatever reads captions alone is right for one clip of a group. So a group is one cluster. (Those
+of `counterfactual_mc` share the actions that their candidates name.)
+"""
 
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
-from itertools import islice
-from typing import Annotated
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from itertools import combinations, count, cycle, islice, pairwise, product, zip_longest
+from typing import Annotated, NamedTuple
 
+from numpy.random import Generator
+
+from video_contrast.builders.assembly.difference import difference
 from video_contrast.builders.registry import BuiltSet, about, builder
-from video_contrast.builders.shapes.items import (
-    antonym_items,
-    contrast_items,
-    counterfactual_items,
-    gallery_row,
-    test_clips,
-    unambiguous,
-)
+from video_contrast.builders.shapes import contrasts
+from video_contrast.builders.shapes.captions import Claim, claim, read, write
 from video_contrast.builders.shapes.scene_clip import SceneClip, training_clips
-from video_contrast.builders.shapes.world import TRANSITIVE, VERSION
-from video_contrast.errors import UsageError
+from video_contrast.builders.shapes.truth import verdict
+from video_contrast.builders.shapes.world import ANTONYMS, REVERSE, TEMPLATES, TRANSITIVE, VERSION, held_out, scenes
+from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.options import as_record
-from video_contrast.rows import Row
+from video_contrast.rows import EditRecord, MultipleChoiceRow, RetrievalRow, Row, multiple_choice_row, retrieval_row
+from video_contrast.seeds import stream
+
+ClipRows = Iterator[tuple[SceneClip, MultipleChoiceRow]]
+# What a true caption claims and a random stream -> what contrasts of it claim.
+Contrast = Callable[[Claim, Generator], Iterable[Claim]]
+
+
+class TrueCaption(NamedTuple):
+    """A clip and a caption that is true of it."""
+
+    clip: SceneClip
+    text: str
+
+
+@dataclass(frozen=True)
+class ContrastKind:
+    """How the items of a config are made."""
+
+    kind: str  # of its contrasts
+    contrast: Contrast = lambda claimed, rng: ()  # makes them
+    clips: int = 2  # that are contrasts of one another; the other candidates are random
+    group: int = 6  # clips that share their candidates
+    templates: Sequence[int] = range(len(TEMPLATES))  # of the scenes that have such contrasts
+    names: bool = False  # whether people are called by their names
+    generator: str = "shapes-grammar"
+
+
+_PEOPLE = (0, 1, 2, 3)
+CONTRASTS = {
+    "random_mc": ContrastKind("random", clips=1, group=5),
+    "antonym_mc": ContrastKind("antonym"),
+    "reversal_pairs": ContrastKind("antonym"),
+    "verb_mc": ContrastKind("verb_lexical", contrasts.verb),
+    "gender_mc": ContrastKind("gender", contrasts.gender, templates=_PEOPLE, generator="table6"),
+    "person_id_mc": ContrastKind("person_id", contrasts.person_id, templates=_PEOPLE, names=True, generator="cast"),
+    "entity_mc": ContrastKind("entity", contrasts.entity),
+    "object_mc": ContrastKind("object", contrasts.object),
+    "role_mc": ContrastKind("role", contrasts.role, templates=(4,)),
+    "counterfactual_mc": ContrastKind("counterfactual", clips=6),
+}
+
+
+def gallery_row(clip: SceneClip, **meta: str) -> RetrievalRow:
+    """The retrieval row of a clip: its caption, and the paraphrase with names."""
+    claimed = claim(clip.scene)
+    captions = [write(claimed), write(claimed, names=True, phrase=1)]
+    return retrieval_row(id=clip.id, captions=captions, meta=clip.meta() | meta, **clip.columns())
+
+
+def test_clips(seed: int, templates: Sequence[int] = range(len(TEMPLATES))) -> Iterator[SceneClip]:
+    """Yields the test clips of a set without end; those of some templates of scenes alone, where they are given."""
+    for number in count():
+        if number % len(TEMPLATES) in templates:
+            yield _test_clip(seed, number)
+
+
+@lru_cache(maxsize=4096)  # each config goes through them anew
+def _test_clip(seed: int, number: int) -> SceneClip:
+    return SceneClip(next(scenes(seed, "test", 1, first=number)), seed, "test", number)
+
+
+def unambiguous(pool: Sequence[SceneClip], counts: Counter[str]) -> Iterator[SceneClip]:
+    """Yields the clips none of whose captions may be true of one before it, nor theirs of it."""
+    clips: list[SceneClip] = []
+    for clip in pool:
+        own = write(claim(clip.scene))
+        if all(
+            verdict(other.scene, own) == verdict(clip.scene, write(claim(other.scene))) == "false" for other in clips
+        ):
+            clips.append(clip)
+            yield clip
+        else:
+            counts["caption may be true of another clip"] += 1
+
+
+def antonym_items(
+    pool: Sequence[SceneClip], seed: int, items: int, counts: Counter[str], *, config: str = "antonym_mc"
+) -> ClipRows:
+    """Each clip and its reversal with the same two candidates, a group in `reversal_pairs`; the actions take turns.
+
+    An even number of items is made, as many as `items` at most; `counts` are raised by clips without an antonym.
+    """
+    by_action = {action: [clip for clip in pool if clip.scene.action == action] for action in REVERSE}
+    counts["action has no antonym"] += len(pool) - sum(map(len, by_action.values()))
+    in_turn = [clip for clips in zip_longest(*by_action.values()) for clip in clips if clip]
+    for clip in in_turn[: items // 2]:
+        rng = stream("shapes", VERSION, seed, "antonym_mc", clip.id)
+        phrase = int(rng.integers(2))
+        order = (1, 0) if rng.integers(2) else (0, 1)
+        both = (clip, clip.reversed())
+        texts = [write(claim(shown.scene), phrase=phrase) for shown in both]
+        for shown in both:
+            group = clip.id if config == "reversal_pairs" else None
+            yield shown, _row(config, shown, texts, order, cluster=clip.cluster, group=group)
+
+
+def counterfactual_items(seed: int) -> ClipRows:
+    """Yields items without end: three clips and their reversals, whose candidates name these six actions.
+
+    The figures are those of the clip. Actions come as pairs of antonyms, since a candidate without its antonym would be
+    the less likely one.
+    """
+    pairs = [pair for pair in ANTONYMS if pair[0] not in TRANSITIVE]
+    # What grows from nothing also appears.
+    threes = [three for three in combinations(pairs, 3) if not {"grows", "appears"} <= {first for first, _ in three}]
+    waiting: dict[str, list[SceneClip]] = {first: [] for first, _ in pairs}
+    in_turn = cycle(threes)
+    three = next(in_turn)
+    for clip in test_clips(seed):
+        for first, second in pairs:
+            if clip.scene.action in (first, second):
+                waiting[first].append(clip)
+        while all(waiting[first] for first, _ in three):
+            clips = [waiting[first].pop(0) for first, _ in three]
+            rng = stream("shapes", VERSION, seed, "counterfactual_mc", clips[0].id)
+            order, phrase = [int(n) for n in rng.permutation(6)], int(rng.integers(2))
+            for forwards in clips:
+                claims = [replace(claim(forwards.scene), action=action) for pair in three for action in pair]
+                texts = [write(claimed, phrase=phrase) for claimed in claims]
+                for shown in (forwards, forwards.reversed()):
+                    yield shown, _row("counterfactual_mc", shown, texts, order, cluster=clips[0].cluster)
+            three = next(in_turn)
+
+
+def contrast_items(config: str, seed: int, counts: Counter[str]) -> ClipRows:
+    """Yields the items of a config without end, group by group.
+
+    `config`: one of `CONTRASTS` that has contrasts, or `random_mc`. `counts`: raised by the clips that do not allow the
+    contrast.
+    """
+    how = CONTRASTS[config]
+    for group, following in pairwise(_groups(how, seed, counts)):
+        order = stream("shapes", VERSION, seed, config, group[0].clip.id).permutation(len(group))
+        # A random caption, which the contrast displaced.
+        false = [
+            text
+            for _, text in following
+            if how.clips > 1 and all(verdict(clip.scene, text) == "false" for clip, _ in group)
+        ]
+        for clip, _ in group:
+            texts, displaced = [text for _, text in group], false[0] if false else None
+            yield clip, _row(config, clip, texts, order, cluster=group[0].clip.cluster, displaced=displaced)
+
+
+def _groups(how: ContrastKind, seed: int, counts: Counter[str]) -> Iterator[list[TrueCaption]]:
+    """Groups of true captions, each of them false of the other clips; clips that fit nowhere are counted."""
+    group: list[TrueCaption] = []
+    for clip in test_clips(seed, how.templates):
+        contrasting = _contrasting(how, clip)
+        if len(contrasting) < how.clips:
+            counts["no such contrast among the scenes that training never shows"] += 1
+        elif not _distinct([*group, *contrasting]):
+            counts["caption may be true of another clip of its group"] += 1
+        else:
+            group += contrasting
+        if len(group) == how.group:
+            yield group
+            group = []
+
+
+def _contrasting(how: ContrastKind, clip: SceneClip) -> list[TrueCaption]:
+    """The clip, and a clip that shows what a contrast of its caption claims, if training shows none of these."""
+    rng = stream("shapes", VERSION, clip.seed, how.kind, clip.id)
+    # The way the action is phrased does not depend on the config.
+    phrase = int(stream("shapes", VERSION, clip.seed, "random options", clip.id).integers(2))
+    claimed = claim(clip.scene)
+    own = TrueCaption(clip, write(claimed, names=how.names, phrase=phrase))
+    for other in how.contrast(claimed, rng):
+        shown = TrueCaption(clip.showing(other, f"-{how.kind}"), write(other, names=how.names, phrase=phrase))
+        if held_out(shown.clip.scene) and _distinct([own, shown]):
+            return [own, shown]
+    return [own]
+
+
+def _distinct(captions: Sequence[TrueCaption]) -> bool:
+    """Whether each caption is true of its clip and false of all others."""
+    return all(
+        verdict(clip.scene, other.text) == ("true" if other.clip is clip else "false")
+        for (clip, _), other in product(captions, repeat=2)
+    )
+
+
+def _row(
+    config: str,
+    clip: SceneClip,
+    texts: Sequence[str],
+    order: Iterable[int],
+    *,
+    cluster: str,
+    displaced: str | None = None,
+    group: str | None = None,
+) -> MultipleChoiceRow:
+    """The row of a clip whose candidates are the texts in this order; each of them is checked against the scene.
+
+    Raises VideoContrastError: not just one of the texts is true, or another is not surely false.
+    """
+    how = CONTRASTS[config]
+    verdicts = [verdict(clip.scene, text) for text in texts]
+    if sorted(verdicts) != ["false"] * (len(texts) - 1) + ["true"]:
+        raise VideoContrastError(f"shapes, {config}: of clip {clip.id}, {texts} are {verdicts}")
+    own = verdicts.index("true")
+    candidates, kinds = [], []
+    edits: list[EditRecord | None] = []
+    for n in map(int, order):
+        candidates.append(texts[n])
+        contrast = n != own and n // how.clips == own // how.clips
+        kinds.append("true" if n == own else how.kind if contrast else "random")
+        antonym = REVERSE.get(clip.scene.action) == read(texts[n]).action
+        edit = replace(difference(texts[own], texts[n], generator=how.generator), antonym=antonym)
+        edits.append(edit.row() if contrast else None)
+    return multiple_choice_row(
+        id=f"{config}-{clip.id}",
+        candidates=candidates,
+        label=kinds.index("true"),
+        kinds=kinds,
+        edits=edits,
+        replaced=displaced,
+        cluster=cluster,
+        meta=clip.meta(),
+        group=group,
+        **clip.columns(),
+    )
+
 
 NEGATIVES = {
     "retrieval": "the captions of the other clips; none is true of a clip but its own",

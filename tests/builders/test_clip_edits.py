@@ -17,9 +17,8 @@ import video_contrast
 from tests.support.video_files import turn_pictures, write_clip
 from video_contrast.builders.assembly.reasons import LEFT_OUT, counts_in_words
 from video_contrast.builders.clip_edits.backwards import backwards
-from video_contrast.builders.clip_edits.edits import EDITS
+from video_contrast.builders.clip_edits.edits import EDITS, mirrored
 from video_contrast.builders.clip_edits.material import WHEN, LeftOut
-from video_contrast.builders.clip_edits.mirrored import mirrored
 from video_contrast.builders.clip_edits.motion import motion_of
 from video_contrast.builders.shapes.captions import PHRASES, claim, write
 from video_contrast.builders.shapes.scene_clip import SceneClip, scene_of
