@@ -126,7 +126,11 @@ def misfit(caption: str, noun: Person, persons: Sequence[Person]) -> str:
         return WORN
     if _found(_role(noun.gender), caption):
         return ROLE
-    everyone = tuple(persons)
+    return _misfit_beside(caption, noun, tuple(persons))
+
+
+def _misfit_beside(caption: str, noun: Person, everyone: tuple[Person, ...]) -> str:
+    """As `misfit`, for what a caption says of `noun` beside the other persons."""
     if any(p.start > noun.start and p.gender == noun.gender for p in _those_after(_ANOTHER, caption, everyone)):
         return OTHER
     match = _ANOTHER.search(caption[_near(noun.start) : noun.start])
