@@ -18,6 +18,9 @@ EDITS = {
         ("a man is yelling at a woman", "a woman is yelling at a man"),
         ("two men are pushing two women", "two women are pushing two men"),
         ("an old woman slaps a young man", "a young man slaps an old woman"),
+        ("a white dog chases a brown dog", "a brown dog chases a white dog"),
+        ("a girl is being carried by a man", "a man is being carried by a girl"),
+        ("a lady reads a book to a little boy", "a little boy reads a book to a lady"),
     ],
     "order": [
         ("a woman opens a door and then sits down", "a woman sits down and then opens a door"),
@@ -39,6 +42,12 @@ EDITS = {
         ("a man turns to the left", "a man turns to the right"),
         ("a boy is standing behind a man", "a boy is standing in front of a man"),
         ("children are playing outside", "children are playing inside"),
+        ("the camera pans left", "the camera pans right"),
+        ("a boat comes into view", "a boat goes out of view"),
+        ("a man enters the frame", "a man leaves the frame"),
+        ("a sign at the bottom left of the screen", "a sign at the bottom right of the screen"),
+        ("the man on the left walks into a shop", "the man on the right walks into a shop"),
+        ("the man on the left walks into a shop", "the man on the left walks out of a shop"),
     ],
     "count": [
         ("two men are singing", "three men are singing"),
@@ -72,6 +81,11 @@ EDITS = {
         ("a man in red is running", "a man in yellow is running"),
         ("a female singer dances", "a male singer dances"),
         ("add the chopped onions to the pan", "add the whole onions to the pan"),
+        ("a man in a light blue shirt runs", "a man in a red shirt runs"),
+        ("the screen turns green", "the screen turns red"),
+        ("a lady in black adjusts her hat", "a lady in white adjusts her hat"),
+        ("a large group of people dance", "a small group of people dance"),
+        ("the girl wears blue shorts", "the girl wears red shorts"),
     ],
     "place": [
         ("a man is talking in a kitchen", "a man is talking in a classroom"),
@@ -85,6 +99,12 @@ EDITS = {
         ("put the dough in the fridge", "put the dough in the oven"),
         ("cook the wings in the oven", "cook the wings in the microwave"),
         ("a woman sings in a car", "a woman sings in a bedroom"),
+        ("a person sits in a chair", "a person sits on a couch"),
+        ("a person sits on a couch", "a person sits at a desk"),
+        ("a man puts a box on the table", "a man puts a box on the floor"),
+        ("a man picks up a towel off of the bed", "a man picks up a towel off of the floor"),
+        ("a girl walks into the kitchen", "a girl walks into the bedroom"),
+        ("a person leaves the bathroom", "a person leaves the garage"),
     ],
     "binding": [
         ("a man is singing and a woman is dancing", "a woman is singing and a man is dancing"),
@@ -92,6 +112,7 @@ EDITS = {
         ("a girl in a red hat talks to a man in a black suit", "a girl in a black hat talks to a man in a red suit"),
         ("A cat is sleeping and a dog is running", "A dog is sleeping and a cat is running"),
         ("a red car drives behind a blue truck", "a blue car drives behind a red truck"),
+        ("a man serves the ball and a woman hits it", "a woman serves the ball and a man hits it"),
     ],
 }  # fmt: skip
 
@@ -122,6 +143,7 @@ REFUSED = {
         "a map on the left and a woman on the right",
         "she is looking forward to the party",
         "a man jumps up and down",
+        "a man closes the door behind him",
         "a man puts on a hat",
         "children play outside in the snow",
     ],
@@ -141,6 +163,7 @@ REFUSED = {
         "add the green onion",
         "add a little salt",
         "a black and white cat",
+        "he puts it into a plastic bag",
         "the green grass",
     ],
     "place": [
@@ -148,6 +171,8 @@ REFUSED = {
         "a man is riding in a car",
         "a car drives on the road",
         "a man is in a kitchen with white walls",
+        "a man opens the fridge in the kitchen",
+        "a man walks in the room",
         "a man sings in his kitchen",
         "a fish in the water",
     ],
@@ -157,6 +182,7 @@ REFUSED = {
         "a man is driving a red car and a blue car",
         "a man sings and a man dances",
         "a man plays his guitar and a woman sings",
+        "man pans over so a boy can wave",
     ],
 }
 

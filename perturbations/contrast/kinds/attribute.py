@@ -82,6 +82,8 @@ def suits(sentence: Sentence, noun: int, attribute: Attribute, lexicon: Lexicon)
         return "person" in attribute.classes and attribute.group not in _COLOURS and not young
     if meaning is None or (attribute.adjective == "glass" and lemma not in _OF_GLASS):
         return False
+    if lemma == "bag" and attribute.dimension == "material":  # "plastic bag" is one name
+        return False
     if attribute.group in _COLOURS:
         return _has_colour(lemma, meaning.category, attribute, lexicon)
     if attribute.adjective == "little" and meaning.category in _MASS:

@@ -4,7 +4,7 @@ from itertools import combinations
 
 from video_contrast.perturbations.contrast.edit import Contrast
 from video_contrast.perturbations.contrast.kinds.attribute import alternatives, described
-from video_contrast.perturbations.contrast.kinds.contrast import change, core, exchange, has_pronoun, living
+from video_contrast.perturbations.contrast.kinds.contrast import alike, change, core, exchange, has_pronoun, living
 from video_contrast.perturbations.contrast.lexicon import Lexicon
 from video_contrast.perturbations.english import Sentence
 from video_contrast.perturbations.english.lexicon import words_of
@@ -19,7 +19,10 @@ def contrasts(sentence: Sentence, lexicon: Lexicon) -> list[Contrast]:
 
 def _actions(sentence: Sentence, lexicon: Lexicon) -> list[Contrast]:
     out = []
-    if has_pronoun(sentence) or any(word.text in ("how", "why", "that") for word in sentence.words):
+    said = [at for at in range(len(sentence)) if has_pronoun(sentence, at, at + 1)]
+    if any(sentence.words[at].text != "it" for at in said) or any(
+        word.text in ("how", "why", "that") for word in sentence.words
+    ):
         return []
     for (verb, doer), (other_verb, other) in combinations(sorted(_doers(sentence), key=lambda pair: pair[1]), 2):
         if not _comparable(sentence, doer, other, lexicon) or sentence.object(verb) == other:
@@ -32,7 +35,7 @@ def _actions(sentence: Sentence, lexicon: Lexicon) -> list[Contrast]:
             continue
         names = sentence.noun_key(doer), sentence.noun_key(other)
         spans = core(sentence, doer), core(sentence, other)
-        if spans[0] is None or spans[1] is None or spans[0][1] > spans[1][0]:
+        if spans[0] is None or spans[1] is None or spans[0][1] > spans[1][0] or not alike(sentence, *spans):
             continue
         units = f"{sentence.words[verb].lemma}", f"{sentence.words[other_verb].lemma}"
         claims = [f"{a} {units[0]} {b} {units[1]}" for a, b in (names, names[::-1])]

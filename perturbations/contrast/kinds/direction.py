@@ -8,6 +8,7 @@ from video_contrast.perturbations.contrast.edit import Contrast
 from video_contrast.perturbations.contrast.kinds.contrast import living, replace_words, thing
 from video_contrast.perturbations.contrast.lexicon import Lexicon
 from video_contrast.perturbations.english import Sentence
+from video_contrast.perturbations.english.forms import lemma, verb_tags
 from video_contrast.perturbations.english.lexicon import words_of
 from video_contrast.perturbations.english.tables import lines
 
@@ -68,7 +69,7 @@ def _is_said(sentence: Sentence, at: int, size: int, way: Way, lexicon: Lexicon)
     if at == 0 or words[at - 1].text in _JOINED or _goes_on(sentence, end):
         return False
     said = f" {' '.join(word.text for word in words)} "
-    if f" {way.other} " in said or words[at].dep in ("amod", "compound", "nmod"):  # "an outside stage"
+    if f" {way.other} " in said or (size == 1 and words[at].dep in ("amod", "compound", "nmod")):  # "an outside stage"
         return False
     if words[at].text in _SETTINGS and _is_no_setting(sentence, at, way, lexicon):
         return False
@@ -76,10 +77,8 @@ def _is_said(sentence: Sentence, at: int, size: int, way: Way, lexicon: Lexicon)
         return False
     if words[at].text == "behind" and any(word.lemma in _CLOSE for word in words[:at]):
         return False
-    if way.verbs is not None:
-        verb = _verb_before(sentence, at)
-        if verb is None or words[verb].lemma not in way.verbs:
-            return False
+    if way.verbs is not None and not _is_behind(sentence, at, way.verbs):
+        return False
     return way.before is None or _is_before(sentence, end, way.before, lexicon)
 
 
@@ -88,14 +87,17 @@ def _goes_on(sentence: Sentence, end: int) -> bool:
     words = sentence.words
     following = [word.text for word in words[end : end + 2]]
     joined = len(following) == 2 and following[0] in ("and", "or")
-    return following[:1] == ["of"] or (joined and (following[1] in _JOINED or following[1] in ways()))
+    return (following[:1] == ["of"] and words[end - 1].text in _JOINED | set(_SETTINGS)) or (
+        joined and (following[1] in _JOINED or following[1] in ways())
+    )
 
 
 def _is_before(sentence: Sentence, end: int, classes: frozenset[str], lexicon: Lexicon) -> bool:
     """Whether what a way needs stands behind the word before `end`: a noun of some classes, or, of none, no noun."""
     words = sentence.words
     if not classes:
-        return end == len(words) or words[end].tag[:2] not in _NAMES
+        some = [word.text for word in words[end : end + 2]] in (["a", "little"], ["a", "bit"])
+        return end == len(words) or some or words[end].tag[:2] not in _NAMES
     return _stands_before(sentence, end, classes, lexicon)
 
 
@@ -131,10 +133,10 @@ def _tells_setting(sentence: Sentence, lexicon: Lexicon) -> bool:
     return False
 
 
-def _verb_before(sentence: Sentence, at: int) -> int | None:
-    """The verb that a direction hangs on, or the nearest one before it."""
-    head = sentence.words[at].head
+def _is_behind(sentence: Sentence, at: int, verbs: frozenset[str]) -> bool:
+    """Whether a direction hangs on one of some verbs, or the nearest one before it is of them: "camera pans left"."""
+    words, head = sentence.words, sentence.words[at].head
     if head in sentence.verbs and head < at:
-        return head
-    near = [n for n in sentence.verbs if 0 < at - n <= _FAR]
-    return near[-1] if near else None
+        return words[head].lemma in verbs
+    near = [n for n in range(max(at - _FAR, 0), at) if n in sentence.verbs or "VBZ" in verb_tags(words[n].text)]
+    return bool(near) and lemma(words[near[-1]].text, "VBZ") in verbs

@@ -1,7 +1,7 @@
 """Roles: who does it to whom. "a boy chases a dog" -> "a dog chases a boy"."""
 
 from video_contrast.perturbations.contrast.edit import Contrast
-from video_contrast.perturbations.contrast.kinds.contrast import core, exchange, has_pronoun, living, thing
+from video_contrast.perturbations.contrast.kinds.contrast import Span, alike, core, exchange, has_pronoun, living, thing
 from video_contrast.perturbations.contrast.lexicon import Lexicon
 from video_contrast.perturbations.english import Sentence
 
@@ -13,6 +13,11 @@ _RELATIVE = words_of("relative_noun")
 # Prepositions behind which somebody undergoes an action.
 _TOWARDS = frozenset("after at toward towards on over from away".split())  # noqa: SIM905
 _SIZES = "thab"
+_POINTED = frozenset(("point", "wave", "bow"))
+# Done to people of any size, which the lexicon's objects of these verbs do not all name.
+_TO_PEOPLE = frozenset("carry lift drag pull push throw film".split())  # noqa: SIM905
+_GIVEN = _POINTED | set("give hand read show throw pass bring offer serve kick toss".split())  # to somebody  # noqa: SIM905
+_DESCRIBED = 3  # words of "a white dog"
 
 
 def contrasts(sentence: Sentence, lexicon: Lexicon) -> list[Contrast]:
@@ -31,18 +36,35 @@ def _swapped(sentence: Sentence, verb: int, lexicon: Lexicon) -> Contrast | None
     first, second = core(sentence, doer), core(sentence, undergoer)
     if first is None or second is None or sentence.is_plural(doer) != sentence.is_plural(undergoer):
         return None
-    names = tuple(sentence.noun_key(place) for place in (doer, undergoer))
-    sides = tuple(living(sentence, place, lexicon) for place in (doer, undergoer))
-    if not all(sides) or not _reversible(unit, names, lexicon):
-        return None
-    if sides[0] != sides[1] and not _strong_enough(sentence, undergoer, doer, lexicon):
-        return None
-    if sides == ("people", "people") and {"person", "people"} & set(names):  # "a man" is a person, too
-        return None
     if has_pronoun(sentence, max(first[1], second[1])) or any(_is_bound(sentence, span) for span in (first, second)):
         return None
+    names = tuple(sentence.noun_key(place) for place in (doer, undergoer))
+    if not alike(sentence, first, second) or not _both_could(sentence, unit, (doer, undergoer), lexicon):
+        return None
+    if names[0] == names[1]:
+        names = _described(sentence, first, second)
+        if len(set(names)) == 1:
+            return None
     claims = [f"{a} {unit} {b}" for a, b in (names, names[::-1])]
     return exchange(sentence, first, second, unit=claims[0], other=claims[1])
+
+
+def _both_could(sentence: Sentence, unit: str, parties: tuple[int, int], lexicon: Lexicon) -> bool:
+    """Whether who undergoes an action could do it, too. `parties`: doer and undergoer."""
+    names = tuple(sentence.noun_key(place) for place in parties)
+    sides = tuple(living(sentence, place, lexicon) for place in parties)
+    if not all(sides) or not _reversible(unit, names, lexicon):
+        return False
+    if sides[0] != sides[1]:
+        return _could_do(sentence, unit, *parties[::-1], lexicon=lexicon)
+    return sides[0] != "people" or not {"person", "people"} & set(names)  # "a man" is a person, too
+
+
+def _described(sentence: Sentence, first: Span, second: Span) -> tuple[str, ...]:
+    """The names of two of a kind that are told apart, "a white dog" and "a brown dog"; equal where they are not."""
+    if any(last - at < _DESCRIBED for at, last in (first, second)):
+        return ("", "")
+    return tuple(sentence.text(*span).lower() for span in (first, second))
 
 
 def _parties(sentence: Sentence, verb: int) -> tuple[int, int, str] | None:
@@ -57,6 +79,9 @@ def _parties(sentence: Sentence, verb: int) -> tuple[int, int, str] | None:
         agent = sentence.agent(verb)
         return (agent, subject, unit) if agent is not None else None
     target = sentence.object(verb)
+    receiver = _receiver(sentence, verb) if subject < verb else None
+    if receiver is not None:
+        return subject, receiver, f"{unit} to"
     if target is None and not sentence.children_with(verb, "dobj"):
         behind = [(at, noun) for at, noun in sentence.prepositions(verb) if noun is not None]
         if not behind or words[behind[0][0]].text not in _TOWARDS or behind[0][0] > (particle or verb) + 1:
@@ -65,18 +90,32 @@ def _parties(sentence: Sentence, verb: int) -> tuple[int, int, str] | None:
     return (subject, target, unit) if target is not None and subject < verb else None
 
 
+def _receiver(sentence: Sentence, verb: int) -> int | None:
+    """Who is given, read or shown something, or pointed to: "hands a ball to a boy"."""
+    words = sentence.words
+    if words[verb].lemma not in _GIVEN or (sentence.object(verb) is None and words[verb].lemma not in _POINTED):
+        return None
+    to = [noun for at, noun in sentence.prepositions(verb) if words[at].text == "to"]
+    return to[0] if to else None
+
+
 def _reversible(unit: str, names: tuple[str, ...], lexicon: Lexicon) -> bool:
-    actions = lexicon.actions(unit)
-    if not any(action.seen for action in actions):
+    if unit.endswith(" to"):
+        return True
+    if unit not in _TO_PEOPLE and not any(action.seen for action in lexicon.actions(unit)):
         return False
-    if names[0] == names[1] or unit.partition(" ")[0] in _MUTUAL or unit.endswith(" with"):
+    if unit.partition(" ")[0] in _MUTUAL or unit.endswith(" with"):
         return False
     heads = [name.rpartition(" ")[2] for name in names]
+    if unit in _TO_PEOPLE:
+        return True
     return lexicon.fits(unit, heads[1], heads[0]) or lexicon.fits(unit, heads[1], names[0])
 
 
-def _strong_enough(sentence: Sentence, doer: int, undergoer: int, lexicon: Lexicon) -> bool:
-    """Whether an animal that is to do something to a person (or the reverse) is not smaller."""
+def _could_do(sentence: Sentence, unit: str, doer: int, undergoer: int, *, lexicon: Lexicon) -> bool:
+    """Whether an animal could do that to a person (or the reverse), and is not smaller."""
+    if unit in _TO_PEOPLE or unit.endswith(" to"):
+        return False
     sizes = [meaning.size for place in (doer, undergoer) if (meaning := thing(sentence, place, lexicon))]
     return len(sizes) == 2 and _SIZES.find(sizes[0]) >= _SIZES.find(sizes[1]) - 1
 
