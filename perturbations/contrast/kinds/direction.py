@@ -66,7 +66,8 @@ def contrasts(sentence: Sentence, lexicon: Lexicon) -> list[Contrast]:
 def _is_said(sentence: Sentence, at: int, size: int, way: Way, lexicon: Lexicon) -> bool:
     """Whether the words stand as a direction: behind one of the verbs and before one of the nouns that they need."""
     words, end = sentence.words, at + size
-    if at == 0 or words[at - 1].text in _JOINED or _goes_on(sentence, end):
+    joined = at == 0 or words[at - 1].text in (_JOINED if size == 1 else _JOINED - {"the"})
+    if joined or _goes_on(sentence, end):
         return False
     said = f" {' '.join(word.text for word in words)} "
     if f" {way.other} " in said or (size == 1 and words[at].dep in ("amod", "compound", "nmod")):  # "an outside stage"
