@@ -34,12 +34,12 @@ def _actions(sentence: Sentence, lexicon: Lexicon) -> list[Contrast]:
         if any(word.text == "like" for word in sentence.words[doer:other]):
             continue
         names = sentence.noun_key(doer), sentence.noun_key(other)
-        spans = core(sentence, doer), core(sentence, other)
-        if spans[0] is None or spans[1] is None or spans[0][1] > spans[1][0] or not alike(sentence, *spans):
+        one, two = core(sentence, doer), core(sentence, other)
+        if one is None or two is None or one[1] > two[0] or not alike(sentence, one, two):
             continue
         units = f"{sentence.words[verb].lemma}", f"{sentence.words[other_verb].lemma}"
         claims = [f"{a} {units[0]} {b} {units[1]}" for a, b in (names, names[::-1])]
-        contrast = exchange(sentence, spans[0], spans[1], unit=claims[0], other=claims[1])
+        contrast = exchange(sentence, one, two, unit=claims[0], other=claims[1])
         out += [contrast] if contrast is not None else []
     return out
 
