@@ -12,7 +12,7 @@ from pathlib import Path
 
 from video_contrast.console import counted, note
 from video_contrast.errors import UsageError, VideoContrastError
-from video_contrast.files import JsonObject, sha256
+from video_contrast.files import JsonObject, held, sha256
 from video_contrast.remote import address_of
 from video_contrast.runner.job import Job, RunResult, read_result
 from video_contrast.runner.sets import LoadedSet
@@ -120,18 +120,7 @@ def locked(run: RunFolder, rank: int) -> Iterator[None]:
     if rank != 0:
         yield
         return
-    try:
-        import fcntl
-    except ImportError:  # no such locks on this system: two runs at once are then the user's affair
-        yield
-        return
-    with open(run.lock, "w", encoding="utf-8") as handle:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            raise VideoContrastError(
-                f"another run is writing to {run.path}; wait for it, or give another --output"
-            ) from error
+    with held(run.lock, f"another run is writing to {run.path}"):
         try:
             yield
         except BaseException:

@@ -45,6 +45,25 @@ def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
             temporary.unlink(missing_ok=True)
 
 
+@contextmanager
+def held(lock: Path, by_another: str) -> Iterator[None]:
+    """Holds the lock of a file, which goes with the process and with those that it forked.
+
+    Raises VideoContrastError: another process holds it; it says `by_another`.
+    """
+    try:
+        import fcntl
+    except ImportError:  # no such locks on this system: two commands at once are then the user's affair
+        yield
+        return
+    with open(lock, "w", encoding="utf-8") as handle:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            raise VideoContrastError(f"{by_another}; wait for it, or give another --output") from error
+        yield
+
+
 def remove_abandoned(folder: str | os.PathLike[str]) -> list[Path]:
     """Removes temporary files of `atomic_path` below a folder whose process was killed; returns them.
 

@@ -38,7 +38,7 @@ from video_contrast.builders.blocks.executors import Stage, require_datatrove, r
 from video_contrast.builders.registry import BlockSource, CorpusBlock
 from video_contrast.console import counted, note
 from video_contrast.errors import VideoContrastError
-from video_contrast.files import Json, json_bytes
+from video_contrast.files import Json, held, json_bytes
 from video_contrast.hub_cards import write_card
 from video_contrast.perturbations.contrast.generate import ProposedContrasts, note_left_out
 from video_contrast.perturbations.contrast.proposal import Kind
@@ -51,6 +51,7 @@ from video_contrast.storage.set_folder import table_path
 from video_contrast.storage.set_records import ConfigRecord, Facts
 
 WORK = ".blocks"  # below the output, until the set is whole
+LOCK = "lock"  # in it, held by the command that builds
 AUDITED = 5000  # items of a config
 _AT_ONCE = 50  # records of blocks that are read together
 
@@ -67,19 +68,28 @@ def build_blocks(source: BlockSource, output: Address, key: str) -> bool:
         Whether the set is whole; False where jobs of Slurm were submitted.
 
     Raises:
-        VideoContrastError: blocks failed; the same call does them again, and no others.
+        VideoContrastError: another process builds there, or blocks failed; the same call does them again, and no
+            others.
     """
     if source.cluster.executor is not None:
         require_datatrove()
     build = _Build(source, str(output).rstrip("/"))
-    if is_remote(output):  # as `SetDraft` does for folders, before the work
-        check_writable(build.output)
-        record = SetFolder.record_at(output)
-        if record is not None and record["builder"] != source.builder:
-            raise VideoContrastError(f"--output {output} holds a set of {record['builder']!r}; give a new folder")
-    plan = build.plan()
+    if not is_remote(output):
+        Path(build.folder).mkdir(parents=True, exist_ok=True)
+        with held(Path(build.path(LOCK)), f"another build is writing to {output}"):
+            return _begin_or_go_on(build, key)
+    # as `SetDraft` does for folders, before the work
+    check_writable(build.output)
+    record = SetFolder.record_at(output)
+    if record is not None and record["builder"] != source.builder:
+        raise VideoContrastError(f"--output {output} holds a set of {record['builder']!r}; give a new folder")
+    return _begin_or_go_on(build, key)
+
+
+def _begin_or_go_on(build: _Build, key: str) -> bool:
+    source, plan = build.source, build.plan()
     if plan is None or plan["key"] != key:
-        build.clear()
+        build.clear(LOCK)
         cut = source.cut(build.folder)
         write_bytes(
             build.path("plan.json"),

@@ -102,7 +102,7 @@ def run_stages(
             if options.executor == "ray":
                 _run_on_ray(executor, options.workers, stage.name)
             else:
-                _run_here(executor, options.workers or 1, stage.name)
+                _run_here(executor, logs, options.workers or 1, stage.name)
         if last is None and (missing := executor.get_incomplete_ranks()):
             raise VideoContrastError(_faults(logs, missing, stage, describe))
     if last is not None and (open_ := last.get_incomplete_ranks()):
@@ -120,7 +120,7 @@ def _run_alone(stage: Stage, folder: str) -> None:
             write_bytes(f"{folder}/completions/{rank:05d}", b"")
 
 
-def _run_here(executor: PipelineExecutor, workers: int, name: str) -> None:
+def _run_here(executor: PipelineExecutor, logs: str, workers: int, name: str) -> None:
     """Runs each open task in a process of its own.
 
     datatrove's pool of processes would wait for ever for one that was killed, and keep the memory of former tasks.
@@ -134,7 +134,7 @@ def _run_here(executor: PipelineExecutor, workers: int, name: str) -> None:
         try:
             while pending or running:
                 while pending and len(running) < workers:
-                    process = context.Process(target=_run_rank, args=(executor, pending.pop()))
+                    process = context.Process(target=_run_rank, args=(executor, logs, pending.pop()))
                     process.start()
                     running[process.sentinel] = process
                 for sentinel in wait([process.sentinel for process in running.values()]):
@@ -146,10 +146,12 @@ def _run_here(executor: PipelineExecutor, workers: int, name: str) -> None:
                 process.join()
 
 
-def _run_rank(executor: PipelineExecutor, rank: int) -> None:
+def _run_rank(executor: PipelineExecutor, logs: str, rank: int) -> None:
+    from datatrove.io import get_datafolder
     from loguru import logger
 
     logger.enable("datatrove")
+    executor.logging_dir = get_datafolder(logs)  # file systems with threads (s3fs) refuse to work in a forked process
     with contextlib.redirect_stderr(io.StringIO()):  # what is said stands in the log of the task
         try:
             executor._run_for_rank(rank, 1)  # what executors call: `run` would start processes of its own

@@ -24,6 +24,7 @@ from video_contrast.builders.sources.clip_rows import cut, read_block, read_spli
 from video_contrast.builders.sources.clip_table import CaptionTable
 from video_contrast.cli import main
 from video_contrast.errors import UsageError, VideoContrastError
+from video_contrast.files import held
 from video_contrast.storage import SetFolder
 
 pytest.importorskip("datatrove", reason="the extra cluster is not installed")
@@ -337,6 +338,39 @@ def test_addresses_and_patterns_of_files(table, tmp_path):
     with pytest.raises(VideoContrastError) as failed:
         list(CaptionTable(captions="memory://corpus/part-*").rows())
     assert "part-3.parquet" in str(failed.value)
+
+
+def test_file_systems_that_refuse_to_work_in_a_forked_process_take_a_set(table, tmp_path):
+    """As s3fs does, whose thread is not forked."""
+    import fsspec
+    from fsspec.implementations.local import LocalFileSystem
+
+    class Threaded(LocalFileSystem):
+        def __init__(self, *args, **options):
+            super().__init__(*args, **options)
+            self.made_in = os.getpid()
+
+        @classmethod
+        def _strip_protocol(cls, path):
+            return super()._strip_protocol(path.removeprefix("threaded://"))
+
+        def _open(self, *args, **options):
+            if os.getpid() != self.made_in:
+                raise RuntimeError("This class is not fork-safe")
+            return super()._open(*args, **options)
+
+    fsspec.register_implementation("threaded", Threaded, clobber=True)
+    here = build("captions", CONFIGS, output=tmp_path / "here", captions=str(table), executor="local")
+    build("captions", CONFIGS, output=f"threaded://{tmp_path}/out", captions=str(table), executor="local", workers=2)
+    expected = {name: content for name, content in tables(here).items() if name.endswith(".parquet")}
+    assert {name: content for name, content in tables(tmp_path / "out").items() if name in expected} == expected
+
+
+def test_two_commands_at_once_do_not_build_the_same_set(table, tmp_path):
+    (tmp_path / "set/.blocks").mkdir(parents=True)
+    with held(tmp_path / "set/.blocks/lock", "x"), pytest.raises(VideoContrastError, match="another build is writing"):
+        build("captions", "retrieval", output=tmp_path / "set", captions=str(table), executor="local")
+    build("captions", "retrieval", output=tmp_path / "set", captions=str(table), executor="local")
 
 
 def test_what_a_bucket_refuses_is_one_sentence(tmp_path, monkeypatch):
