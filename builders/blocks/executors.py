@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 _FAULTS = "faults"  # below the folder of a stage: why tasks failed
 _SHOWN = 10  # faults in one message
 _KILLED = "its process was killed (the system does so where memory runs out; fewer --workers need less)"
+_NO_MEMORY = "there was not enough memory (fewer --workers need less)"
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,7 @@ class StageTask:
         try:
             self.work(rank)
         except Exception as error:
-            reason = str(error).strip() or type(error).__name__
+            reason = _NO_MEMORY if isinstance(error, MemoryError) else str(error).strip() or type(error).__name__
             write_bytes(_fault(self.folder, rank), reason.encode("utf-8", "replace"))
             raise
 

@@ -174,13 +174,13 @@ def test_large_tables_go_in_blocks_without_being_asked(table, tmp_path, monkeypa
 
 def test_a_block_that_fails_is_named_and_the_same_command_goes_on(table, tmp_path, monkeypatch):
     whole = build("captions", CONFIGS, output=tmp_path / "whole", captions=str(table), executor="local")
-    real, failing = captions.read_block, {1: "no space left", 3: None}
+    real, failing = captions.read_block, {1: "no space left", 2: "memory", 3: None}
 
     def read(folder, number):
         if (reason := failing.get(number, "")) is None:
             os.kill(os.getpid(), signal.SIGKILL)
         if reason:
-            raise OSError(reason)
+            raise MemoryError if reason == "memory" else OSError(reason)
         (tmp_path / "done").open("a").write(f"{number} ")
         return real(folder, number)
 
@@ -189,16 +189,17 @@ def test_a_block_that_fails_is_named_and_the_same_command_goes_on(table, tmp_pat
     with pytest.raises(VideoContrastError) as failed:
         build("captions", CONFIGS, **again)
     first, *lines = str(failed.value).splitlines()
-    assert "propose: 2 of 5 failed" in first and "The same command goes on" in first
+    assert "propose: 3 of 5 failed" in first and "The same command goes on" in first
     assert "block 2 of 5 of the split test: no space left" in lines[0] and "task_00001.log" in lines[0]
-    assert "block 4 of 5 of the split test: its process was killed" in lines[1] and len(lines) == 2
-    assert sorted((tmp_path / "done").read_text().split()) == ["0", "2", "4"]
+    assert "block 3 of 5 of the split test: there was not enough memory" in lines[1]
+    assert "block 4 of 5 of the split test: its process was killed" in lines[2] and len(lines) == 3
+    assert sorted((tmp_path / "done").read_text().split()) == ["0", "4"]
     assert not (tmp_path / "set/set.json").exists()
     failing.clear()
     (tmp_path / "done").write_text("")
     build("captions", CONFIGS, **again)
     assert sorted((tmp_path / "done").read_text().split()) == sorted(
-        ["1", "3", "0", "1", "2", "3", "4"]
+        ["1", "2", "3", "0", "1", "2", "3", "4"]
     )  # then all are written
     assert tables(tmp_path / "set") == tables(whole)
 
