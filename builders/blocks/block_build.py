@@ -86,7 +86,7 @@ def build_blocks(source: BlockSource, output: Address, key: str) -> bool:
     return _begin_or_go_on(build, key)
 
 
-def _begin_or_go_on(build: _Build, key: str) -> bool:
+def _begin_or_go_on(build: "_Build", key: str) -> bool:
     source, plan = build.source, build.plan()
     if plan is None or plan["key"] != key:
         build.clear(LOCK)

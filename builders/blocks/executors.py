@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 
 _FAULTS = "faults"  # below the folder of a stage: why tasks failed
 _SHOWN = 10  # faults in one message
-_KILLED = "its process was killed (the system does so where memory runs out; fewer --workers need less)"
+# Where the disk is full, no process can leave a note of why it ended.
+_KILLED = "its process was killed (where memory runs out, fewer --workers need less), or the disk is full"
 _NO_MEMORY = "there was not enough memory (fewer --workers need less)"
 
 
