@@ -76,6 +76,7 @@ class Evidence:
             self._tail_total[key.split("\t")[1]] += n
         self._classmates = lru_cache(_CACHED)(self._find_classmates)
         self.classmates = lru_cache(_CACHED)(self._find_peers)
+        self.choice = lru_cache(_CACHED)(VerbChoice)  # one object for equal ones: there are many
         self.opposites = lru_cache(_CACHED)(self.lexicon.opposites)
         self.alike_in_use = lru_cache(_CACHED)(self._alike_in_use)
         self._vector_of_uses = lru_cache(_KEPT)(self._find_vector_of_uses)
@@ -168,7 +169,7 @@ class Evidence:
             for action in self._takers(subject, name):
                 # What is listed under a noun or its classes takes it, unless it is excepted.
                 if own.isdisjoint(action.object.excepted) and not (passive and action.frame != "t"):
-                    units.setdefault(action.unit, VerbChoice(action.unit, action.frame))
+                    units.setdefault(action.unit, self.choice(action.unit, action.frame))
         return units
 
     def _find_takers(self, subject: str, name: str) -> list[Action]:

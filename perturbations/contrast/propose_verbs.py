@@ -192,7 +192,7 @@ def _swaps_of_one_place(evidence: Evidence, key: VerbKey, joined: frozenset[str]
         if swap.place:
             choices.append(VerbChoice(swap.unit, "t", swap=swap))
         elif key.frame in "io" or swap.keeps:
-            choices.append(VerbChoice(swap.unit, "i", keeps if swap.keeps else "", swap))
+            choices.append(evidence.choice(swap.unit, "i", keeps if swap.keeps else "", swap))
         else:
             choices += _with_object([swap.unit], key, evidence, swap)
     return choices
@@ -249,7 +249,7 @@ def _units(evidence: Evidence, key: VerbKey, subject: str, of_noun: tuple[str, .
 def _without_object(evidence: Evidence, subject: str, keeps: str, noun: str) -> dict[str, VerbChoice]:
     units = evidence.units_for(subject)
     kept = (unit for unit in units if not keeps or _keeps(unit, keeps, noun, evidence))
-    return {f"{unit} {keeps}".strip(): VerbChoice(unit, "i", keeps) for unit in kept}
+    return {f"{unit} {keeps}".strip(): evidence.choice(unit, "i", keeps) for unit in kept}
 
 
 def _keeps(unit: str, preposition: str, noun: str, evidence: Evidence) -> bool:
@@ -270,7 +270,7 @@ def _with_object(
     for unit in units:
         frame = evidence.kept(_frame, unit)
         if frame == "t" or (" " in unit and not key.passive):
-            yield VerbChoice(unit, frame, swap=swap)
+            yield evidence.choice(unit, frame, swap=swap)
 
 
 def _frame(evidence: Evidence, unit: str) -> Frame:
