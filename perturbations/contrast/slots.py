@@ -377,19 +377,22 @@ def _thing_slot(
     key = f"{compound} {word.lemma}".strip()
     lexicon = load_lexicon()
     known = lexicon.things(key) or lexicon.things(word.lemma)
-    governor = by_noun.get(place)
+    first = place  # of things that are joined: "puts on a shirt and a hat"
+    while words[first].dep == "conj" and words[words[first].head].is_noun:
+        first = words[first].head
+    governor = by_noun.get(first)
     relation: Literal["object", "subject", "place"] = "object"
     preposition, behind, unit, subject = "", "", "", ""
     if governor is not None:
         unit, subject = _with_particle(sentence, governor), governor.subject
         preposition = behind = unit.rpartition(" ")[2] if governor.frame == "p" else ""
-    elif place in by_subject:
-        relation, unit = "subject", by_subject[place].unit
+    elif first in by_subject:
+        relation, unit = "subject", by_subject[first].unit
     else:
         relation = "place"
-        if word.dep == "pobj":
-            preposition = words[word.head].text
-            behind, holder = _whole_preposition(sentence, word.head)
+        if words[first].dep == "pobj":
+            preposition = words[words[first].head].text
+            behind, holder = _whole_preposition(sentence, words[first].head)
             unit = f"{verbs[holder].verb} {behind}" if holder in verbs else ""
             subject = verbs[holder].subject if holder in verbs else ""
     return ThingSlot(

@@ -147,8 +147,14 @@ class Lexicon:
         return self._wider.get(noun) or self._wider.get(noun.rpartition(" ")[2], frozenset())
 
     def peers(self, noun: str) -> Sequence[Peers]:
-        """What can stand for a noun or what it looks like, or for a compound's head, and is surely something else."""
-        return self._peers.get(self._look(noun)) or self._peers.get(self._look(noun.rpartition(" ")[2])) or ()
+        """What can stand for a noun, what it looks like, or a compound's head, and is surely something else.
+
+        A compound of another class than its head ("toy car") has what is written for it alone, if anything is.
+        """
+        head = noun.rpartition(" ")[2]
+        own, of_head = (self._peers.get(self._look(name), []) for name in (noun, head))
+        classes = {thing.category for name in (noun, head) for thing in self.things(name)[:1]}
+        return tuple(own if head == noun or (own and len(classes) > 1) else own + of_head)
 
     def _look(self, noun: str) -> str:
         """The tag of what looks like a noun in its commonest meaning; itself if nothing does."""
