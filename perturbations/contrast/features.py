@@ -18,6 +18,8 @@ _SPEECH = words_of("speech")
 PUTS, TAKES = words_of("puts_in"), words_of("takes_out")
 _INTO, _OUT = frozenset({"in", "into", "on", "onto", "over", "to"}), frozenset({"from", "off", "out of"})
 _WIDE_CLASSES = ("food", "place", "kitchen", "animal", "vehicle", "instrument", "activity")
+_RESTS, _MOVES = frozenset({"sit", "stand", "lie", "kneel"}), frozenset({"walk", "run", "jump", "climb", "ride", "swim"})
+_BESIDE = ("advcl", "xcomp", "conj", "acl")  # how a participle hangs on what is done at the same time
 _SIZES = "thab"
 _WELL_KNOWN = 20  # videos that say a verb
 _NONE: dict[str, int] = {}
@@ -123,6 +125,7 @@ def verb_caption_features(
     """
     actions, swap = evidence.lexicon.actions(choice.unit), choice.swap
     features = _company(reading, slot, choice, evidence) | _runs(reading, slot, new, evidence)
+    features |= _at_once(reading, slot, choice, evidence)
     features["longer"] = float(len(new.split()) - len(reading.caption[slot.start : slot.end].split()))
     features["place clash"] = _place_clash(reading, actions[0] if actions else None)
     if goes_back(choice):
@@ -192,6 +195,37 @@ def _company(reading: CaptionReading, slot: VerbSlot, choice: VerbChoice, eviden
         "worst tail": min((evidence.tail_surprise(choice.verb, preposition) for preposition in tails), default=0.0),
         "other verb with": _mean(with_others),
     }
+
+
+def _at_once(reading: CaptionReading, slot: VerbSlot, choice: VerbChoice, evidence: Evidence) -> dict[str, float]:
+    """How a verb goes with what its doer does at the same time ("sits on a chair, reading"), and afterwards."""
+    new = next(iter(evidence.lexicon.actions(choice.unit)), None)
+    beside = [other for other in reading.verbs if _together(reading, slot, other)]
+    later = (v for v in reading.verbs if v.subject == slot.subject and v.place > slot.place and v not in beside)
+    features = {"acts later": float(any(later))}
+    if new is None or not beside:
+        return features
+    clash = any(evidence.excludes(other.unit, choice.unit) for other in beside)
+    return features | {
+        "at once": 1.0,
+        "at once, hands busy": float(new.hands == "busy"),
+        "at once, moves": float(new.posture in _MOVES or new.motion != "-"),
+        "at once, rests": float(new.posture in _RESTS),
+        "at once, elsewhere": float("any" not in new.scenes),
+        "at once, clash": float(clash),
+    }
+
+
+def _together(reading: CaptionReading, slot: VerbSlot, other: VerbSlot) -> bool:
+    """Whether one of two verbs is a participle beside the other, of one doer; a chair does nothing, its sitter reads."""
+    words = reading.sentence.words
+    first, last = sorted((slot, other), key=lambda verb: verb.place)
+    word, noun = words[last.place], words[words[last.place].head].is_noun
+    if first is last or word.tag != "VBG" or word.dep not in _BESIDE:
+        return False
+    if word.head == first.place:
+        return first.subject == last.subject
+    return noun and first.place < word.head < last.place and last.subject not in ("", "person")
 
 
 def _runs(reading: CaptionReading, slot: VerbSlot | ThingSlot, new: str, evidence: Evidence) -> dict[str, float]:

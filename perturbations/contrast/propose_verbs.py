@@ -25,7 +25,9 @@ from video_contrast.perturbations.contrast.slots import (
     VerbChoice,
     VerbKey,
     VerbSlot,
+    with_antecedent,
     with_object,
+    with_particle,
 )
 from video_contrast.perturbations.english import Sentence
 from video_contrast.perturbations.english.forms import inflect, lemma, verb_tags
@@ -44,6 +46,12 @@ _PIECES = frozenset({"broken", "cut", "mashed", "melted", "peeled"})
 _COMPANY = ("people", "animal")
 _COOKED_IN = frozenset({"appliance", "cookware", "tableware"})  # where few other things are done than the caption's
 _JOINS = frozenset({"and", "then", ",", "."})  # between two clauses
+# What says which way, as an adverb or behind "to".
+_WAYS = frozenset(
+    ("across", "along", "away", "back", "backward", "backwards", "by", "forth", "forward", "forwards", "in", "left", "off")
+    + ("out", "past", "right", "side", "sideways", "through")
+)
+_IN, _ON = ("in", "into"), ("on", "onto")
 _streams = Streams()
 
 
@@ -72,7 +80,8 @@ def propose_verbs(clip: ClipReading, evidence: Evidence, replacements: Replaceme
 def replaceable(reading: CaptionReading, *, whole: bool) -> Iterator[VerbSlot]:
     """The verbs of a caption, and those with their objects, which written swaps replace together."""
     for slot in reading.verbs:
-        yield slot
+        slot = with_antecedent(reading.sentence, slot)
+        yield (with_particle(reading.sentence, slot) or slot) if whole else slot
         together = with_object(reading.sentence, slot) if whole else None
         if together is not None and together.rejection_reason is None:
             yield together
@@ -161,7 +170,7 @@ def _swaps(slot: VerbSlot, reading: CaptionReading, evidence: Evidence) -> Itera
     sentence = reading.sentence
     joined = sentence.joined(slot.noun_place) if slot.noun_place is not None else []
     nouns = frozenset(sentence.noun_key(place) for place in joined) - {"", slot.noun}
-    for tail in slot.tails if slot.frame == "t" else ():
+    for tail in slot.tails if slot.frame == "t" and slot.apart is None else ():
         if slot.place < tail.place and sentence.words[tail.place].head in (slot.place, slot.noun_place):
             for choice in evidence.kept(_swaps_of_two_places, slot.key, tail.phrase, nouns):
                 yield choice._replace(tail=tail)
@@ -173,7 +182,8 @@ def _swaps(slot: VerbSlot, reading: CaptionReading, evidence: Evidence) -> Itera
             if choice.swap.exchanged and choice.keeps:
                 yield choice._replace(keeps="")
     for choice in evidence.kept(_swaps_of_one_place, slot.key, nouns):
-        if not (choice.swap.carried and slot.rejection_reason) and not (choice.swap.place and slot.tails):
+        behind = slot.tails or slot.apart is not None
+        if not (choice.swap.carried and slot.rejection_reason) and not (choice.swap.place and behind):
             yield choice
 
 
@@ -342,14 +352,18 @@ def _clash(reading: CaptionReading, slot: VerbSlot, choice: VerbChoice, evidence
     if slot.order and not _in_a_step(choice, evidence):
         return "not done in a step"
     of_noun = slot.noun_place is None or reading.sentence.words[slot.noun_place].is_noun
-    if choice.frame == "t" and choice.unit.startswith(f"{choice.verb} ") and not of_noun:
+    if choice.frame == "t" and choice.unit.startswith(f"{choice.verb} ") and not of_noun and slot.apart is None:
         return "particle before a pronoun"
     if brings_place(choice) and not _ends_a_clause(reading.sentence, slot, choice):
+        return "does not go with what follows"
+    if _goes_a_way(reading.sentence, slot) and not _moves(choice, evidence):
         return "does not go with what follows"
     if any(tail != choice.tail and not _goes_before(tail, slot, choice, evidence) for tail in slot.tails):
         return "does not go with what follows"
     if _leaves_a_place(slot, choice, evidence):
         return "not taken from there"
+    if choice.tail is not None and choice.swap is not None and not _said_of(choice.swap, choice.tail, evidence):
+        return "not said of this place"
     if _is_so_already(reading.sentence, slot, choice, evidence):
         return "it is so already"
     for other in reading.verbs:
@@ -358,6 +372,19 @@ def _clash(reading: CaptionReading, slot: VerbSlot, choice: VerbChoice, evidence
             if clash and not evidence.excludes(other.unit, slot.unit):
                 return "clashes with another verb of the caption"
     return None
+
+
+def _goes_a_way(sentence: Sentence, slot: VerbSlot) -> bool:
+    """Whether a word behind a verb says which way, not where: "walks by", "swings to the left"."""
+    bare = any(sentence.child(tail.place, "pobj") is None for tail in slot.tails)
+    return bare or not _WAYS.isdisjoint((*slot.adverbs, slot.noun if slot.frame == "p" else ""))
+
+
+def _moves(choice: VerbChoice, evidence: Evidence) -> bool:
+    """Whether a unit is a way to move; of exchanges, one that is written to stand before "past"."""
+    if choice.swap is not None and choice.swap.exchanged:
+        return "past" in choice.swap.behind or choice.frame != "i"
+    return any(action.motion != "-" for action in evidence.lexicon.actions(choice.unit))
 
 
 def _ends_a_clause(sentence: Sentence, slot: VerbSlot, choice: VerbChoice) -> bool:
@@ -376,6 +403,15 @@ def _leaves_a_place(slot: VerbSlot, choice: VerbChoice, evidence: Evidence) -> b
     if choice.tail is None or not goes_back(choice) or slot.verb in PUTS | TAKES:
         return False
     return not _of_kitchen(choice.tail.noun, evidence)
+
+
+def _said_of(swap: Swap, tail: Tail, evidence: Evidence) -> bool:
+    """Whether captions say a new "in" or "on" of the place, and do not rather say the other: "on the table"."""
+    own, other = (_ON, _IN) if swap.preposition in _ON else (_IN, _ON)
+    if swap.place or swap.preposition not in own or tail.phrase in own:
+        return True
+    said, rather = (sum(evidence.counts.get("place", word, tail.noun) for word in words) for words in (own, other))
+    return rather <= 2 * said
 
 
 def _is_so_already(sentence: Sentence, slot: VerbSlot, choice: VerbChoice, evidence: Evidence) -> bool:
@@ -440,6 +476,11 @@ def add_verb(
     known = evidence.kept(verb_choice_features, slot.key, choice if choice.tail is None else choice._replace(tail=None))
     features = {**shared, **known, **verb_caption_features(reading, slot, choice, new, evidence)}
     unit, other, end = slot.unit, choice.words, slot.end
+    if slot.apart is not None:  # "takes a bottle out" -> "throws a bottle away", "looks at a bottle"
+        words = reading.sentence.words
+        between = reading.caption[words[slot.place].end : words[slot.apart - 1].end]
+        verb, _, rest = new.partition(" ")
+        new = f"{verb}{between} {rest}".strip() if choice.frame == "t" else f"{new}{between}"
     if slot.frame == "o":
         unit = f"{unit} {slot.noun}".strip()
     if choice.swap is not None and (choice.tail is not None or choice.swap.place):

@@ -23,6 +23,7 @@ _ADJECTIVE_PARTICLES = words_of("particle")
 PLACES = words_of("place_preposition")
 _NO_THINGS = words_of("says_little")
 _BEFORE_OF = ("out", "off", "inside", "outside", "front", "top")  # "in front of" is one preposition
+_APART = "particle apart from its verb"
 _OPENS_A_NOUN = ("DT", "PRP$", "NN", "NNS", "CD", "JJ")
 
 
@@ -81,6 +82,7 @@ class VerbSlot:
     # why it cannot be replaced; None where it can. Written swaps replace a "light verb" too.
     rejection_reason: str | None
     subject_place: int | None = None  # of who does it; None where the caption does not tell
+    apart: int | None = None  # place of a particle that stands behind the object ("takes a bottle out"), or None
 
     @cached_property
     def key(self) -> VerbKey:
@@ -212,6 +214,42 @@ def with_object(sentence: Sentence, slot: VerbSlot) -> VerbSlot | None:
     return replace(slot, frame="o", end=sentence.words[phrase[-1]].end, rejection_reason=reason, tails=tails)
 
 
+def with_particle(sentence: Sentence, slot: VerbSlot) -> VerbSlot | None:
+    """A verb with its object and the particle behind that: "takes a bottle out"; None for others.
+
+    >>> from video_contrast.perturbations.english import parse_one
+    >>> sentence = parse_one("a man takes a bottle out")
+    >>> slot = with_particle(sentence, verb_slots(sentence)[0])
+    >>> (slot.unit, slot.noun, sentence.caption[slot.start : slot.end])
+    ('take out', 'bottle', 'takes a bottle out')
+    """
+    particle, at = sentence.particle(slot.place), slot.noun_place
+    if slot.rejection_reason != _APART or particle is None or at is None or slot.passive:
+        return None
+    if sentence.subtree(at) != list(range(slot.place + 1, particle)):
+        return None
+    unit = f"{slot.verb} {sentence.words[particle].text}"
+    tails = (*slot.tails, *_tails(sentence, particle, particle))
+    end = sentence.words[particle].end
+    return replace(slot, unit=unit, end=end, tails=tails, apart=particle, rejection_reason=None)
+
+
+def with_antecedent(sentence: Sentence, slot: VerbSlot) -> VerbSlot:
+    """A verb with the noun that "it" or "them" behind it stands for, the last object of its number; itself for others.
+
+    >>> from video_contrast.perturbations.english import parse_one
+    >>> sentence = parse_one("a man picks up a towel and throws it")
+    >>> with_antecedent(sentence, verb_slots(sentence)[1]).noun
+    'towel'
+    """
+    at, words = slot.noun_place, sentence.words
+    if at is None or slot.noun or words[at].text not in ("it", "them"):
+        return slot
+    tag = "NNS" if words[at].text == "them" else "NN"
+    objects = [n for n in range(at) if words[n].dep == "dobj" and words[n].tag == tag]
+    return replace(slot, noun=sentence.noun_key(objects[-1])) if objects else slot
+
+
 def _particle(sentence: Sentence, place: int) -> str:
     """The particle right behind a verb: "up" of "pick up"; "" without one."""
     beside = sentence.words[place + 1] if place + 1 < len(sentence) else None
@@ -307,14 +345,16 @@ def _clause_rejection(sentence: Sentence, place: int, last: int) -> str | None:
     words, word = sentence.words, sentence.words[place]
     following = words[last + 1] if last + 1 < len(words) else None
     particle = sentence.particle(place)
+    if following is not None and [word.text for word in words[last + 1 : last + 3]] == ["and", "forth"]:
+        return "shares its particle"
     with_what = [n for n, _ in sentence.prepositions(place) if words[n].text == "with"]  # "with headphones on"
     if particle is not None and particle != place + 1 and not any(place < n < particle for n in with_what):
-        return "particle apart from its verb"
+        return _APART
     if last == place and following is not None and (following.dep == "prt" or following.text in ("and", "or")):
         joined = sentence.children_with(place, "conj")
         if following.dep == "prt" or (sentence.object(place) is None and any(sentence.object(n) for n in joined)):
             return "shares its object"
-    if word.dep == "conj" and words[word.head].is_verb and _form(word.tag) != _form(words[word.head].tag):
+    if word.dep == "conj" and words[word.head].is_verb and not _same_form(word.tag, words[word.head].tag):
         return "joined with another form"
     return None
 
@@ -325,8 +365,12 @@ def _object_rejection(sentence: Sentence, place: int, last: int) -> str | None:
     following = words[last + 1] if last + 1 < len(words) else None
     bare = last == place or words[last].dep in ("prt", "advmod")
     plain = bare and sentence.object(place) is None and not sentence.is_passive(place)
-    if plain and following is not None and following.tag in _OPENS_A_NOUN and following.dep != "npadvmod":
+    # "sneezes a few times"
+    how_often = following is not None and "npadvmod" in (following.dep, words[following.head].dep)
+    if plain and following is not None and following.tag in _OPENS_A_NOUN and not how_often:
         return "object not found by the parser"
+    if word.dep != "acl" and sentence.child(place, "auxpass") is not None and sentence.child(place, "nsubjpass") is None:
+        return "passive of nothing"
     obj = sentence.object(place)
     if obj is not None and obj < place:
         return "object before its verb"
@@ -339,15 +383,18 @@ def _object_rejection(sentence: Sentence, place: int, last: int) -> str | None:
 def _is_bare_participle(sentence: Sentence, place: int) -> bool:
     """Whether a verb may be a passive without an auxiliary."""
     word, labels = sentence.words[place], {sentence.words[n].dep for n in sentence.children[place]}
-    if "auxpass" in labels or word.tag not in ("VBD", "VBN"):
+    perfect = any(sentence.words[n].lemma == "have" for n in sentence.children_with(place, "aux"))
+    if "auxpass" in labels or perfect or word.tag not in ("VBD", "VBN"):
         return False
     if word.tag == "VBN" and word.dep not in ("acl", "relcl", "conj"):
         return True
     return word.dep in ("acl", "ROOT") and not labels & {"nsubj", "prep", "agent", "prt"}
 
 
-def _form(tag: str) -> str:
-    return "VBZ" if tag in ("VBZ", "VBP", "VBD") else tag
+def _same_form(tag: str, other: str) -> bool:
+    """Whether two joined verbs may stand in one form, of which the parser may take one for another."""
+    finite = ("VBZ", "VBP", "VBD")
+    return tag == other or (tag in finite and other in finite) or {tag, other} == {"VB", "VBP"}
 
 
 def thing_slots(sentence: Sentence) -> list[ThingSlot]:

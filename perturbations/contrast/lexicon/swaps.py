@@ -79,7 +79,7 @@ class SwapTable:
         alone = tuple(Swap(unit, exchanged=True, behind=behind) for unit in others)
         staying = tuple(swap._replace(keeps=True) for swap in alone)
         if frame == "t":  # what is done to a thing replaces also what no row has
-            own = tuple(Swap(unit, exchanged=True, carried=True) for unit in part)
+            own = tuple(Swap(unit, exchanged=True, carried=True, behind=behind) for unit in part)
             self._exchanges.put("", "t", subject, objects - {"*"}, own)
         for unit in part:
             if frame == "t" or objects & {"*", "-"}:
