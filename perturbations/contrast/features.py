@@ -18,7 +18,10 @@ _SPEECH = words_of("speech")
 PUTS, TAKES = words_of("puts_in"), words_of("takes_out")
 _INTO, _OUT = frozenset({"in", "into", "on", "onto", "over", "to"}), frozenset({"from", "off", "out of"})
 _WIDE_CLASSES = ("food", "place", "kitchen", "animal", "vehicle", "instrument", "activity")
-_RESTS, _MOVES = frozenset({"sit", "stand", "lie", "kneel"}), frozenset({"walk", "run", "jump", "climb", "ride", "swim"})
+_RESTS, _MOVES = (
+    frozenset({"sit", "stand", "lie", "kneel"}),
+    frozenset({"walk", "run", "jump", "climb", "ride", "swim"}),
+)
 _BESIDE = ("advcl", "xcomp", "conj", "acl")  # how a participle hangs on what is done at the same time
 _SIZES = "thab"
 _WELL_KNOWN = 20  # videos that say a verb

@@ -48,7 +48,21 @@ _COOKED_IN = frozenset({"appliance", "cookware", "tableware"})  # where few othe
 _JOINS = frozenset({"and", "then", ",", "."})  # between two clauses
 # What says which way, as an adverb or behind "to".
 _WAYS = frozenset(
-    ("across", "along", "away", "back", "backward", "backwards", "by", "forth", "forward", "forwards", "in", "left", "off")
+    (
+        "across",
+        "along",
+        "away",
+        "back",
+        "backward",
+        "backwards",
+        "by",
+        "forth",
+        "forward",
+        "forwards",
+        "in",
+        "left",
+        "off",
+    )
     + ("out", "past", "right", "side", "sideways", "through")
 )
 _IN, _ON = ("in", "into"), ("on", "onto")

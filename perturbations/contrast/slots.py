@@ -369,7 +369,11 @@ def _object_rejection(sentence: Sentence, place: int, last: int) -> str | None:
     how_often = following is not None and "npadvmod" in (following.dep, words[following.head].dep)
     if plain and following is not None and following.tag in _OPENS_A_NOUN and not how_often:
         return "object not found by the parser"
-    if word.dep != "acl" and sentence.child(place, "auxpass") is not None and sentence.child(place, "nsubjpass") is None:
+    if (
+        word.dep != "acl"
+        and sentence.child(place, "auxpass") is not None
+        and sentence.child(place, "nsubjpass") is None
+    ):
         return "passive of nothing"
     obj = sentence.object(place)
     if obj is not None and obj < place:
