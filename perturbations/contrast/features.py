@@ -220,7 +220,7 @@ def _at_once(reading: CaptionReading, slot: VerbSlot, choice: VerbChoice, eviden
 
 
 def _together(reading: CaptionReading, slot: VerbSlot, other: VerbSlot) -> bool:
-    """Whether one of two verbs is a participle beside the other, of one doer; a chair does nothing, its sitter reads."""
+    """Whether one of two verbs is a participle beside the other, of one doer (on a chair, reading: who sits there)."""
     words = reading.sentence.words
     first, last = sorted((slot, other), key=lambda verb: verb.place)
     word, noun = words[last.place], words[words[last.place].head].is_noun

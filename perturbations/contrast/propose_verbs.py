@@ -46,25 +46,7 @@ _PIECES = frozenset({"broken", "cut", "mashed", "melted", "peeled"})
 _COMPANY = ("people", "animal")
 _COOKED_IN = frozenset({"appliance", "cookware", "tableware"})  # where few other things are done than the caption's
 _JOINS = frozenset({"and", "then", ",", "."})  # between two clauses
-# What says which way, as an adverb or behind "to".
-_WAYS = frozenset(
-    (
-        "across",
-        "along",
-        "away",
-        "back",
-        "backward",
-        "backwards",
-        "by",
-        "forth",
-        "forward",
-        "forwards",
-        "in",
-        "left",
-        "off",
-    )
-    + ("out", "past", "right", "side", "sideways", "through")
-)
+_WAYS = words_of("says_which_way")  # as an adverb, or behind "to"
 _IN, _ON = ("in", "into"), ("on", "onto")
 _streams = Streams()
 
@@ -368,16 +350,10 @@ def _clash(reading: CaptionReading, slot: VerbSlot, choice: VerbChoice, evidence
     of_noun = slot.noun_place is None or reading.sentence.words[slot.noun_place].is_noun
     if choice.frame == "t" and choice.unit.startswith(f"{choice.verb} ") and not of_noun and slot.apart is None:
         return "particle before a pronoun"
-    if brings_place(choice) and not _ends_a_clause(reading.sentence, slot, choice):
-        return "does not go with what follows"
-    if _goes_a_way(reading.sentence, slot) and not _moves(choice, evidence):
-        return "does not go with what follows"
-    if any(tail != choice.tail and not _goes_before(tail, slot, choice, evidence) for tail in slot.tails):
+    if not _goes_with_what_follows(reading.sentence, slot, choice, evidence):
         return "does not go with what follows"
     if _leaves_a_place(slot, choice, evidence):
         return "not taken from there"
-    if choice.tail is not None and choice.swap is not None and not _said_of(choice.swap, choice.tail, evidence):
-        return "not said of this place"
     if _is_so_already(reading.sentence, slot, choice, evidence):
         return "it is so already"
     for other in reading.verbs:
@@ -386,6 +362,17 @@ def _clash(reading: CaptionReading, slot: VerbSlot, choice: VerbChoice, evidence
             if clash and not evidence.excludes(other.unit, slot.unit):
                 return "clashes with another verb of the caption"
     return None
+
+
+def _goes_with_what_follows(sentence: Sentence, slot: VerbSlot, choice: VerbChoice, evidence: Evidence) -> bool:
+    """Whether a unit may stand before all that hangs on a verb."""
+    if brings_place(choice) and not _ends_a_clause(sentence, slot, choice):
+        return False
+    if _goes_a_way(sentence, slot) and not _moves(choice, evidence):
+        return False
+    if choice.tail is not None and choice.swap is not None and not _said_of(choice.swap, choice.tail, evidence):
+        return False
+    return all(tail == choice.tail or _goes_before(tail, slot, choice, evidence) for tail in slot.tails)
 
 
 def _goes_a_way(sentence: Sentence, slot: VerbSlot) -> bool:

@@ -309,6 +309,7 @@ def _verb_rejection(sentence: Sentence, place: int, last: int, unit: str, *, ord
     return (
         ("light verb" if lemma == "be" else None)
         or _form_rejection(sentence, place)
+        or ("back and forth" if [w.text for w in sentence.words[last + 1 : last + 3]] == ["and", "forth"] else None)
         or _clause_rejection(sentence, place, last)
         or _object_rejection(sentence, place, last)
         or ("light verb" if lemma in LIGHT and not (order and lemma in _STEPS) and not _is_action(unit) else None)
@@ -345,8 +346,6 @@ def _clause_rejection(sentence: Sentence, place: int, last: int) -> str | None:
     words, word = sentence.words, sentence.words[place]
     following = words[last + 1] if last + 1 < len(words) else None
     particle = sentence.particle(place)
-    if following is not None and [word.text for word in words[last + 1 : last + 3]] == ["and", "forth"]:
-        return "shares its particle"
     with_what = [n for n, _ in sentence.prepositions(place) if words[n].text == "with"]  # "with headphones on"
     if particle is not None and particle != place + 1 and not any(place < n < particle for n in with_what):
         return _APART
