@@ -42,6 +42,7 @@ _FREE = ("rain", "pool", "oven", "table", "couch")  # members of the sets that d
 _ONLY_THE = ("floor", "stairs", "lawn", "rain", "snow", "sunshine")
 _IN_CAR = words_of("done_in_a_car")
 _COOL = frozenset("put place keep leave set store refrigerate let".split())  # also done with a fridge  # noqa: SIM905
+_AT_DESK = frozenset("sit work study write read eat draw type stand".split())  # noqa: SIM905
 _NOT_AT = frozenset("look stare glance point smile throw laugh yell wave shoot".split())  # noqa: SIM905
 _LYING = frozenset(("lie", "lay", "sleep", "nap", "awaken", "wake"))  # not done on a chair, at a desk
 _FURNITURE = frozenset("table shelf floor chair couch bed bench stairs".split())  # noqa: SIM905
@@ -55,6 +56,7 @@ _FITTED = {
     "bedroom": frozenset(("bed", "pillow")),
     "laundry room": frozenset(("washer", "dryer", "laundry")),
 }
+_SPORTING = frozenset(("sport", "ball", "sports_gear"))
 _INDOORS = frozenset(("furniture", "fixture", "appliance", "room"))  # classes of what stands in rooms
 # Scenes of the lexicon: an action that is of nothing else belongs to a kind of place.
 _BOUND = words_of("bound_scene")
@@ -92,7 +94,7 @@ def _of_noun(sentence: Sentence, noun: int, lexicon: Lexicon) -> list[Contrast]:
     return [
         _moved(sentence, noun, (behind, preposition, article), names=(mine.names[0], place))
         for place in others
-        if _goes(sentence, place.names[0], noun, lexicon)
+        if (place.names[0] != "desk" or verb in _AT_DESK) and _goes(sentence, place.names[0], noun, lexicon)
     ]
 
 
@@ -174,12 +176,13 @@ def _fitting(sentence: Sentence, classes: set[str], lexicon: Lexicon) -> frozens
     cooks = any(word.lemma in ("cook", "fry", "bake", "boil", "chef", "recipe") for word in sentence.words)
     if cooks or any(lexicon.is_a(name, kind) for name in classes for kind in ("food", "cookware", "tableware")):
         return _WITH_FOOD
-    return _WITH_SPORT if "sport" in classes else frozenset()
+    return _WITH_SPORT if classes & _SPORTING else frozenset()
 
 
 def _classes(sentence: Sentence, noun: int, lexicon: Lexicon) -> set[str]:
     """The classes of all things of a caption but the one at `noun`."""
-    meanings = (thing(sentence, n, lexicon) for n in sentence.noun_phrases() if n != noun)
+    words = sentence.words
+    meanings = (thing(sentence, n, lexicon) for n in range(len(words)) if n != noun and words[n].head != noun)
     return {meaning.category for meaning in meanings if meaning is not None}
 
 
