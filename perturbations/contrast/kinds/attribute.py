@@ -79,7 +79,8 @@ def suits(sentence: Sentence, noun: int, attribute: Attribute, lexicon: Lexicon)
         if lemma in _GROUPS and attribute.dimension == "size":
             return True
         young = attribute.dimension in _YOUNG and lemma in _YOUNG[attribute.dimension]
-        return "person" in attribute.classes and attribute.group not in _COLOURS and not young
+        haired = attribute.adjective == "bald" and any(word.lemma == "hair" for word in sentence.words)
+        return "person" in attribute.classes and attribute.group not in _COLOURS and not (young or haired)
     if meaning is None or (attribute.adjective == "glass" and lemma not in _OF_GLASS):
         return False
     if lemma == "bag" and attribute.dimension == "material":  # "plastic bag" is one name

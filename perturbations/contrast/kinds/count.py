@@ -255,7 +255,8 @@ def _is_counted_object(sentence: Sentence, quantity: Quantity, side: str) -> boo
     if quantity.first == quantity.last or words[quantity.first].text == "the":
         return False
     if words[quantity.head].dep == "dobj":
-        return governor.lemma in _COUNTED_OBJECT
+        worn = sentence.particle(words[quantity.head].head) is not None and governor.lemma == "put"
+        return governor.lemma in _COUNTED_OBJECT and not worn
     picture = governor.text != "of" or words[governor.head].lemma in _PICTURES
     return bool(side) and governor.text in _WITH_PEOPLE and picture
 

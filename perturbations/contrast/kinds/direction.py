@@ -70,7 +70,9 @@ def _is_said(sentence: Sentence, at: int, size: int, way: Way, lexicon: Lexicon)
     if joined or _goes_on(sentence, end):
         return False
     said = f" {' '.join(word.text for word in words)} "
-    if f" {way.other} " in said or (size == 1 and words[at].dep in ("amod", "compound", "nmod")):  # "an outside stage"
+    if f" {way.other.removesuffix(' from')} " in said or (
+        size == 1 and words[at].dep in ("amod", "compound", "nmod")
+    ):  # "an outside stage"
         return False
     if words[at].text in _SETTINGS and _is_no_setting(sentence, at, way, lexicon):
         return False
@@ -97,6 +99,8 @@ def _is_before(sentence: Sentence, end: int, classes: frozenset[str], lexicon: L
     """Whether what a way needs stands behind the word before `end`: a noun of some classes, or, of none, no noun."""
     words = sentence.words
     if not classes:
+        if end < len(words) and words[end].text == "from":  # "walks in from the right"
+            return False
         some = [word.text for word in words[end : end + 2]] in (["a", "little"], ["a", "bit"])
         return end == len(words) or some or words[end].tag[:2] not in _NAMES
     return _stands_before(sentence, end, classes, lexicon)

@@ -94,7 +94,7 @@ def _of_noun(sentence: Sentence, noun: int, lexicon: Lexicon) -> list[Contrast]:
     return [
         _moved(sentence, noun, (behind, preposition, article), names=(mine.names[0], place))
         for place in others
-        if (place.names[0] != "desk" or verb in _AT_DESK) and _goes(sentence, place.names[0], noun, lexicon)
+        if _goes(sentence, place.names[0], noun, lexicon)
     ]
 
 
@@ -154,7 +154,7 @@ def _set_of(preposition: str, verb: str, name: str) -> tuple[_Place | None, tupl
 def _goes(sentence: Sentence, place: str, noun: int, lexicon: Lexicon) -> bool:
     """Whether what a caption tells can well happen at another place. `noun`: of the place that it tells."""
     lemmas = {sentence.words[verb].lemma for verb in sentence.verbs}
-    if place in ("chair", "desk") and lemmas & _LYING:
+    if (place in ("chair", "desk") and lemmas & _LYING) or (place == "desk" and not lemmas & _AT_DESK):
         return False
     in_car = any(word.text in ("car", "van", "truck", "vehicle") for word in sentence.words)
     if (place == "car" or in_car) and not lemmas <= _IN_CAR:
