@@ -14,6 +14,7 @@ from video_contrast.hub_cards.markdown import render
 from video_contrast.storage import RunFolder
 from video_contrast.storage.run_figures import WAYS, in_words, main_figures
 from video_contrast.storage.run_notes import (
+    SEE_NOTHING,
     UNSEEN,
     TooManyMissing,
     are_missing,
@@ -205,7 +206,7 @@ def _pushed(path: Path, repo: str, folder: str, message: str, pull_request: bool
 def _arguments(result: Result, record: RunRecord) -> dict[str, object]:
     """What a figure of the `model-index` depends on, as numbers."""
     interval = {} if result["low"] is None else {"interval_low": result["low"], "interval_high": result["high"]}
-    frames = record.get("sampling", {}).get("frames")
+    frames = _frames(record)
     missing = record.get("n_missing")
     return {
         **interval,
@@ -218,8 +219,7 @@ def _arguments(result: Result, record: RunRecord) -> dict[str, object]:
 
 def _notes(result: Result, record: RunRecord) -> str:
     interval = "" if result["low"] is None else f", 95 % interval {result['low']:g} to {result['high']:g}"
-    sampling = record.get("sampling", {})
-    frames = f", {sampling['frames']} frames" if sampling.get("frames") else ""
+    frames = f", {count} frames" if (count := _frames(record)) else ""
     missing = f", {missing_clips(record)} missing" if record.get("n_missing") else ""
     unparseable = f", {result['unparseable']}" if result["unparseable"] else ""
     return (
@@ -227,6 +227,12 @@ def _notes(result: Result, record: RunRecord) -> str:
         f"{missing}{', ' + beside if (beside := beside_owner(record)) else ''}, "
         f"video-contrast {record.get('version', '')}"
     ).strip()
+
+
+def _frames(record: RunRecord) -> int:
+    """How many frames the model saw of a clip; 0 of one that sees none, or where the record does not say."""
+    unseen = record.get("model", {}).get("kind") in SEE_NOTHING
+    return 0 if unseen else record.get("sampling", {}).get("frames") or 0
 
 
 def _yaml(value: object) -> str:

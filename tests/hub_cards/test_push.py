@@ -491,3 +491,5 @@ def test_a_dry_run_checks_the_name_and_says_of_how_many_items(
         assert "no name of a repository" in capsys.readouterr().err
     assert main(["push", str(tmp_path / "run"), "me/model", "--dataset", "me/set", "--dry-run"]) == 0
     assert "(n = 4)" in capsys.readouterr().out
+    (written,) = (tmp_path / "run" / ".eval_results").glob("*.yaml")
+    assert "4 items" in written.read_text() and "frames" not in written.read_text()  # it sees none

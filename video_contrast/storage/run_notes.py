@@ -84,6 +84,7 @@ _POLICIES = {
 _FACTS = (
     "pooling", "itm_aggregate", "scoring", "readout", "norm", "rotations", "prompt_text", "prompt_video", "prompt",
 )  # fmt: skip
+SEE_NOTHING = ("random", "constant", "blind")  # kinds of models
 _LONGEST = 160  # characters of a prompt
 _UNSAID = {"rounding": "down"}  # of records that were written without it
 
@@ -95,7 +96,7 @@ def setting_lines(record: RunRecord) -> list[str]:
     ['8 frames, middles of equal segments', 'pooling: mean']
     """
     model = record["model"]
-    if model.get("kind") in ("random", "constant", "blind"):
+    if model.get("kind") in SEE_NOTHING:
         return ["sees no frames"]
     sampling = record["sampling"]
     count = f"{sampling['frames']} frames"
