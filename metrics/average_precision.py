@@ -7,8 +7,7 @@ from numpy.typing import NDArray
 
 from video_contrast.metrics.checks import Values
 from video_contrast.metrics.interval import interval_keys, share_interval
-from video_contrast.metrics.rank_figures import Numbers
-from video_contrast.metrics.ranks import exact_mean
+from video_contrast.metrics.ranks import Numbers, exact_mean
 
 
 def average_precision(

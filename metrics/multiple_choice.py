@@ -5,11 +5,10 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from video_contrast.kind_names import clash
 from video_contrast.metrics.checks import Values, at_most, choices, cluster_codes, listed
 from video_contrast.metrics.ndcg import ndcg
-from video_contrast.metrics.rank_figures import Numbers, hit_figures, rank_figures
-from video_contrast.metrics.ranks import choice_ranks, exact_mean
+from video_contrast.metrics.ranks import Numbers, choice_ranks, exact_mean, hit_figures, rank_figures
+from video_contrast.rows import clash
 
 
 def multiple_choice(

@@ -5,8 +5,7 @@ from numpy.typing import NDArray
 
 from video_contrast.metrics.checks import Values, choices, listed
 from video_contrast.metrics.interval import interval_keys, share_interval
-from video_contrast.metrics.rank_figures import Numbers
-from video_contrast.metrics.ranks import exact_mean
+from video_contrast.metrics.ranks import Numbers, exact_mean
 
 Floats = NDArray[np.float64]
 FIGURES = ("ndcg", "ndcg_min_max")

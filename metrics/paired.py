@@ -8,8 +8,7 @@ from numpy.typing import NDArray
 from video_contrast.metrics.bootstrap import cluster_bootstrap
 from video_contrast.metrics.checks import Figures, Values, choices, cluster_codes, vector
 from video_contrast.metrics.interval import cluster_error, difference_interval, interval_keys, share_interval
-from video_contrast.metrics.rank_figures import Numbers
-from video_contrast.metrics.ranks import choice_ranks, exact_mean
+from video_contrast.metrics.ranks import Numbers, choice_ranks, exact_mean
 from video_contrast.metrics.significance import mcnemar, sign_flip
 
 

@@ -1,4 +1,4 @@
-"""The tie rule, in one place: what a rank and a hit are when scores are equal.
+"""The tie rule, in one place: what a rank and a hit are when scores are equal, and what is reported of ranks.
 
 Equal scores are ordered at random, and every figure is the expected value of that: a constant scorer gets
 exactly chance. The pessimistic and the optimistic bound say how much hangs on the ties.
@@ -11,7 +11,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from video_contrast.metrics.checks import Array
+from video_contrast.metrics.bootstrap import cluster_bootstrap
+from video_contrast.metrics.checks import Array, Values
+from video_contrast.metrics.interval import interval_keys, median_interval, share_interval
 
 
 class Ranks(NamedTuple):
@@ -123,3 +125,41 @@ def exact_std(values: Array, ddof: int = 0) -> float:
     """
     squares = (values - exact_mean(values)) ** 2
     return math.sqrt(squares.sum() / (len(values) - ddof))
+
+
+Numbers = dict[str, float | int | None]
+
+
+def rank_figures(
+    ranks: Ranks, ks: Sequence[int], clusters: Values = None, *, interval: bool, seed: int = 0, best: bool = False
+) -> Numbers:
+    """R@K (`hit_figures`), mean and median rank of true answers.
+
+    `interval`: add the intervals of R@K, mean (`cluster_bootstrap`) and median rank (`median_interval`), over the
+    source videos `clusters` of the queries. `best`: every tie counts for the true answer.
+    """
+    rank = ranks.best if best else ranks.expected
+    bounds = {"mean_rank_worst": exact_mean(ranks.worst), "mean_rank_best": exact_mean(ranks.best)}
+    result: Numbers = {"mean_rank": exact_mean(rank), **bounds, "median_rank": float(np.median(rank))}
+    if interval:
+        mean = cluster_bootstrap(rank, clusters, seed=seed, bounds=(1, np.inf))
+        result |= interval_keys("mean_rank", mean) | interval_keys("median_rank", median_interval(rank, clusters))
+    for k in ks:
+        result |= hit_figures(f"R@{k}", ranks, clusters, k=k, interval=interval, best=best)
+    return result
+
+
+def hit_figures(
+    name: str, ranks: Ranks, clusters: Values = None, *, k: int = 1, interval: bool, best: bool = False
+) -> Numbers:
+    """The share of queries whose true answer is among the first `k`, with its bounds and its interval.
+
+    `name`: of the figure; what ties could make of it is called NAME_worst and NAME_best. `ranks, clusters, interval,
+    best`: as in `rank_figures`.
+    """
+    worst, most = ranks.hit_bounds(k)
+    hits = most if best else ranks.hit(k)
+    result: Numbers = {
+        name: exact_mean(hits), f"{name}_worst": exact_mean(worst), f"{name}_best": exact_mean(most)
+    }  # fmt: skip
+    return result | interval_keys(name, share_interval(hits, clusters)) if interval else result

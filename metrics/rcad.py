@@ -14,8 +14,7 @@ from video_contrast.metrics.checks import (
     refuse_large_integers,
     rows_of_one_length,
 )
-from video_contrast.metrics.rank_figures import Numbers, rank_figures
-from video_contrast.metrics.ranks import choice_ranks
+from video_contrast.metrics.ranks import Numbers, choice_ranks, rank_figures
 
 
 def rcad(

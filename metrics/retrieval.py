@@ -17,8 +17,7 @@ from video_contrast.metrics.checks import (
     rows_of_one_length,
 )
 from video_contrast.metrics.embedding_ranks import embedding_ranks
-from video_contrast.metrics.rank_figures import Numbers, rank_figures
-from video_contrast.metrics.ranks import Ranks, exact_mean
+from video_contrast.metrics.ranks import Numbers, Ranks, exact_mean, rank_figures
 from video_contrast.metrics.retrieval_counts import BothWays, matrix_ranks
 
 _KS = (1, 5, 10)

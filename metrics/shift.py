@@ -12,7 +12,7 @@ from video_contrast.metrics.bootstrap import OfMeans, cluster_bootstrap
 from video_contrast.metrics.checks import Values
 from video_contrast.metrics.interval import interval_keys, share_interval
 from video_contrast.metrics.perplexity import perplexity
-from video_contrast.metrics.rank_figures import Numbers
+from video_contrast.metrics.ranks import Numbers
 
 _ORDER = 4
 

@@ -12,12 +12,11 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from typing import TYPE_CHECKING, Any, Literal, NotRequired, TypedDict, TypeVar, final
 
 from video_contrast.errors import VideoContrastError
 from video_contrast.files import is_safe_relative
-from video_contrast.kind_names import clash
 from video_contrast.row_parts import AnyRow
 from video_contrast.row_parts import EditRecord as EditRecord
 from video_contrast.row_parts import SegmentColumns as SegmentColumns
@@ -86,6 +85,28 @@ def contrast_places(kinds: Sequence[str]) -> list[int]:
     [2]
     """
     return [n for n, kind in enumerate(kinds) if kind not in ("true", "random")]
+
+
+# Each kind has figures of its own in a result: accuracy_low is the lower end of the interval of accuracy.
+ENDINGS = ("best", "high", "low", "worst")
+
+
+def clash(kinds: Set[str]) -> tuple[str, str] | None:
+    """The first kind, in alphabetical order, whose figure is one of something else.
+
+    Returns the kind and the name of the figure; None where every kind has figures of its own. `kinds`: all kinds of a
+    table of contrasts.
+
+    >>> clash({"noun", "noun_low"}), clash({"noun_low"}), clash({"ties"})
+    (('noun_low', 'accuracy_noun_low'), None, ('ties', 'n_ties'))
+    """
+    for kind in sorted(kinds):
+        other, _, ending = kind.rpartition("_")
+        if ending in ENDINGS and (not other or other in kinds):
+            return kind, f"accuracy_{kind}"
+        if kind == "ties":
+            return kind, "n_ties"
+    return None
 
 
 # A column's type: a name of Arrow's, a list of one type, or a struct.

@@ -13,9 +13,8 @@ from unicodedata import combining, normalize
 
 from video_contrast.builders.assembly.captioned_clip import CaptionedClip, normal
 from video_contrast.errors import UsageError, VideoContrastError
-from video_contrast.kind_names import clash
 from video_contrast.perturbations.contrast import Edit
-from video_contrast.rows import MultipleChoiceRow, multiple_choice_row
+from video_contrast.rows import MultipleChoiceRow, clash, multiple_choice_row
 from video_contrast.seeds import Streams
 
 CANDIDATES = 5  # appendix D: one positive and four negatives
