@@ -112,8 +112,9 @@ def blind_results(
         for scores, model in zip(_learned(items, seed), BLIND_MODELS.values(), strict=True):
             results.append(BlindResult(model.key, model.summary, scores))
     if language_model is not None:
-        likely = _likelihoods(items, language_model)
-        results.append(BlindResult("large_language_model", language_model.name, likely))
+        likely = -np.log(np.array(language_model.perplexity([text for item in items for text in item.texts])))
+        ends = np.cumsum([len(item.texts) for item in items])
+        results.append(BlindResult("large_language_model", language_model.name, np.split(likely, ends[:-1])))
     return results
 
 
@@ -241,12 +242,6 @@ def _learned(items: Sequence[AuditedItem], seed: int) -> list[Scores]:
 
 def _lengths(items: Sequence[AuditedItem], sign: float) -> Scores:
     return [np.array([sign * len(text.split()) for text in item.texts]) for item in items]
-
-
-def _likelihoods(items: Sequence[AuditedItem], model: PerplexityModel) -> Scores:
-    scores = -np.log(np.array(model.perplexity([text for item in items for text in item.texts])))
-    ends = np.cumsum([len(item.texts) for item in items])
-    return np.split(scores, ends[:-1])
 
 
 def accuracy_facts(won: NDArray[np.float64], clusters: Sequence[str], *, level: float = 0.95) -> AccuracyFacts:

@@ -123,10 +123,10 @@ def make_job(
     configs = [config] if isinstance(config, str) else config
     source, kind = _model(str(model), options)
     kind_options = options_for(kind, {**_owners_options(kind, source, options), **options.options})
+    questions: Questions = "left out" if options.questions == "without" else "asked" if kind.asks else "joined"
     loaded = load_set(
-        dataset, configs, options.split,
-        limit=options.limit, folder=folder, questions=_questions(kind, options), columns=options,
-    )  # fmt: skip
+        dataset, configs, options.split, limit=options.limit, folder=folder, questions=questions, columns=options
+    )
     visual = Visual(profile=options.profile, seed=options.seed, scope=options.scope, order=options.order)
     return Job(
         source=source,
@@ -159,10 +159,6 @@ def _model(name: str, options: ScoreOptions) -> tuple[ModelSource, Kind]:
         names.append(name)  # of a served model, which is no file here
     source = locate(name, revision=options.revision, names=tuple(names))
     return source, choose(source, options.kind)
-
-
-def _questions(kind: Kind, options: ScoreOptions) -> Questions:
-    return "left out" if options.questions == "without" else "asked" if kind.asks else "joined"
 
 
 def _sampling(kind: Kind, source: ModelSource, options: ScoreOptions) -> Sampling:

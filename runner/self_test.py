@@ -38,7 +38,10 @@ def self_test(run: Run) -> SelfTest | None:
         return None
     if isinstance(run.model, TextScorer):
         return examine(run)[0]
-    folder, key = RunFolder(run.job.output), _key(run)
+    folder = RunFolder(run.job.output)
+    sampling, marks = run.job.sampling, sorted(run.job.loaded.fingerprints.items())
+    # What it holds for: the model, its libraries and options, the sampling, and the set.
+    key = seeds.digest("self-test", VERSION, run.space, str(sampling), str(marks)).hex()[:32]
     former = run.processes.from_first(lambda: folder.read_self_test(key))
     test = SelfTest.from_dict(former) if former else _tested(run)
     refuse(test, run.job.source.name, accepted)
@@ -64,12 +67,6 @@ def _tested(run: Run) -> SelfTest:
         verdict = same_in_all(mine, processes.gather(mine.scores(clips, captions)))
         test = replace(test, verdicts=(*test.verdicts, verdict))
     return test
-
-
-def _key(run: Run) -> str:
-    """What a self-test holds for: the model, its libraries and options, the sampling, and the set."""
-    sampling, marks = run.job.sampling, sorted(run.job.loaded.fingerprints.items())
-    return seeds.digest("self-test", VERSION, run.space, str(sampling), str(marks)).hex()[:32]
 
 
 def diagnose(job: Job, *, alternatives: bool = False) -> tuple[SelfTest, ModelRecord]:

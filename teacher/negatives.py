@@ -52,8 +52,9 @@ def negatives(
     none". `path`: where the file begins: `PATH-KEY.parquet`, with the name of the split at its end ("negatives-train");
     its settings stand beside it as `.json`. `corpus`: the captions of each training video, whose words are counted.
     """
-    settings = recipe.record() | {"set": _digest(rows), "corpus": digest(*chain.from_iterable(corpus.values())).hex()}
-    settings["model"] = content(recipe.model)
+    given = digest(*(row["id"] for row in rows), *(text for row in rows for text in row["captions"]))
+    words = digest(*chain.from_iterable(corpus.values()))
+    settings = recipe.record() | {"set": given.hex(), "corpus": words.hex(), "model": content(recipe.model)}
     if recipe.generator not in READY:
         settings["parser of captions"] = PARSER
     part = path.name.rpartition("-")[2]
@@ -240,10 +241,6 @@ def edits_of(
 def _write(path: Path, rows: Sequence[Mapping[str, object]]) -> None:
     with atomic_path(path) as temporary:
         pq.write_table(pa.Table.from_pylist(list(rows)), temporary, compression="zstd")
-
-
-def _digest(rows: Sequence[RetrievalRow]) -> str:
-    return digest(*(row["id"] for row in rows), *(text for row in rows for text in row["captions"])).hex()
 
 
 def _counts(captions: Sequence[CaptionNegatives], requested: int) -> dict[str, int]:

@@ -89,7 +89,8 @@ def _of_cell(value: Json, column: str) -> Candidates:
     """Candidates of one cell: a list of texts or of objects, or an object of texts or of lists."""
     if isinstance(value, Mapping):
         if not value or not all(isinstance(part, list | tuple) for part in value.values()):
-            keys = sorted(value, key=lambda key: [(int(p), "") if p.isdigit() else (-1, p) for p in _parts(key)])
+            numbered = {key: re.findall(r"\d+|\D+", str(key)) for key in value}
+            keys = sorted(value, key=lambda key: [(int(p), "") if p.isdigit() else (-1, p) for p in numbered[key]])
             return Candidates([as_text(value[key]) for key in keys], [str(key) for key in keys])
         if len({len(part) for part in value.values()}) > 1:
             raise Fault("no list of candidates", f"column {column!r} holds lists of different lengths: {value!r}")
@@ -117,10 +118,6 @@ def _of_objects(objects: Sequence[Mapping[str, Json]], column: str) -> Candidate
         raise Fault("several true candidates", f"{sum(marks)} candidates are marked as true by {mark!r}")
     names = [] if name is None else [str(part[name]) for part in objects]
     return Candidates([part[text] for part in objects], names, marks.index(True) if any(marks) else None)
-
-
-def _parts(key: object) -> list[str]:
-    return re.findall(r"\d+|\D+", str(key))
 
 
 def as_text(value: Json) -> str:
