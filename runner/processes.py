@@ -93,9 +93,9 @@ class Processes:
         An error of the first is everyone's; one that another process meets ends that one, and the others at their next
         meeting.
         """
-        made: list[T] = []
-        self.from_first(lambda: made.append(make()))
-        return made[0] if made else make()
+        kept: list[T] = []
+        self.from_first(lambda: kept.append(make()))
+        return kept[0] if kept else make()
 
     def gather(self, value: T) -> list[T]:
         """The values of all processes, in their order. Raises VideoContrastError: one of them ended."""

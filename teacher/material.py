@@ -82,7 +82,7 @@ def prepare(
         """The part, its counts of negatives, and what was encoded now."""
         readable = [row for row in clips if row["id"] not in unread]
         with alone():  # generators deal their work out to all processes, of which the others wait or read
-            captions, made = negatives(readable, recipe, folder / f"negatives-{name}", corpus=corpus, say=say)
+            captions, of_negatives = negatives(readable, recipe, folder / f"negatives-{name}", corpus=corpus, say=say)
         taught = with_similarities(
             captions, request.teacher, folder / f"similarities-{name}", documents=documents, say=say
         )
@@ -90,7 +90,7 @@ def prepare(
         part, now = with_outputs(
             pairs, part, tokens, folder / f"frozen-{name}", model=checkpoint.revision, progress=progress
         )
-        return part, made, now
+        return part, of_negatives, now
 
     parts: dict[str, Part] = {}
     counts: dict[str, dict[str, int]] = {}

@@ -117,8 +117,8 @@ def _files(source: str | Path) -> list[str]:
         return [str(source)]
     with explained(source):
         system, path = filesystem(source)
-        found = sorted(map(str, system.glob(path)))
-        return [system.unstrip_protocol(file) if is_remote(source) else file for file in found]
+        paths = sorted(map(str, system.glob(path)))
+        return [system.unstrip_protocol(file) if is_remote(source) else file for file in paths]
 
 
 def utf8_text(path: Path) -> str:

@@ -120,12 +120,12 @@ def app(desk: Desk, video_root: str | Path, *, title: str = "video-contrast", re
     make_ready(root, desk.rows.values())
 
     # What is called below returns what changes on the page: component -> its new value.
-    def show(person: str, said: str = "") -> Changes:
+    def show(person: str, words: str = "") -> Changes:
         task = desk.next(person)
         own, n_answers, n_needed = desk.progress(person)
         progress = f"{html.escape(person)}: {own} by you · {n_answers} of {n_needed} answers in all"
         if task is None:
-            return hidden(f"**Nothing left for you. Thank you.** {progress}", said)
+            return hidden(f"**Nothing left for you. Thank you.** {progress}", words)
         try:
             clip: str | None = str(shown_clip(root, task.row))
         except VideoContrastError:
@@ -143,14 +143,14 @@ def app(desk: Desk, video_root: str | Path, *, title: str = "video-contrast", re
             else gr.update(visible=False),
             text: gr.update(value=str(task.former or task.caption), visible=not judging),
             send: gr.update(visible=True),
-            message: said or lost,
+            message: words or lost,
             who: gr.update(visible=False),  # the name is given: on a phone its place is for the options
         }
 
-    def hidden(progress: str, said: str) -> Changes:
+    def hidden(progress: str, words: str) -> Changes:
         nothing = dict.fromkeys((sentence, note, choice, text, send), gr.update(visible=False))
         shown = {who: gr.update(visible=True), video: gr.update(value=None, visible=False)}
-        return {state: None, status: progress, message: said, **nothing, **shown}
+        return {state: None, status: progress, message: words, **nothing, **shown}
 
     def start(person: str) -> Changes:
         person = " ".join(person.split())[:60]

@@ -262,14 +262,14 @@ class GeneratedScorer(AskedScorer):
         with torch.inference_mode(), torch.random.fork_rng(), heard(self._head) as logits:
             torch.manual_seed(self.options.option_seed)
             try:
-                said = self._ask(self.asked, clip, broken_up(question, self._reserved))
+                answer = self._ask(self.asked, clip, broken_up(question, self._reserved))
             except (AttributeError, TypeError, KeyError, IndexError, AssertionError, ImportError) as error:
                 model = self.asked.model
                 raise VideoContrastError(
                     f"{type(model).__name__}, asked by {self.interface}: {type(error).__name__}: {error}"
                     f"{own_code(vars(model.config))}"
                 ) from error
-        text = str(said[0] if isinstance(said, tuple | list) else said)
+        text = str(answer[0] if isinstance(answer, tuple | list) else answer)
         return Answer(text=text, alternatives=self._alternatives(text, logits, names))
 
     def _alternatives(

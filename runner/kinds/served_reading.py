@@ -68,10 +68,10 @@ def _log_probabilities(answer: Answer, place: Place | None, names: Sequence[str]
     by_name: dict[str | None, list[float]] = {}
     for token, log in alternatives:
         by_name.setdefault(_named(token, names, small), []).append(log)
-    said = _named(alternatives[0][0], names, small)
-    if place is not None and said != place[0]:  # the first piece of a word
+    likeliest = _named(alternatives[0][0], names, small)
+    if place is not None and likeliest != place[0]:  # the first piece of a word
         by_name.setdefault(place[0], []).append(alternatives[0][1])
-    elif place is None and said is not None:  # "A" of "A man", which is no answer
+    elif place is None and likeliest is not None:  # "A" of "A man", which is no answer
         return None
     logs = np.array([np.logaddexp.reduce(by_name[name]) if name in by_name else np.nan for name in names])
     if not np.nansum(np.exp(logs)) >= prompts.MIN_MASS:

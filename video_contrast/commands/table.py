@@ -26,8 +26,8 @@ def table(
     from video_contrast.reports.terminal import FORMATS
     from video_contrast.storage import RunFolder
 
-    found = [run for path in runs if not is_foreign(path) for run in RunFolder.find(path) or [RunFolder.open(path)]]
-    own = list({run.path.resolve(): run for run in found}.values())
+    folders = [run for path in runs if not is_foreign(path) for run in RunFolder.find(path) or [RunFolder.open(path)]]
+    own = list({run.path.resolve(): run for run in folders}.values())
     metrics = terminal.metrics_of(own)
     logs = [log for run in runs if is_foreign(run) for log in read_logs(run, metric)]
     foreign = log_metrics(logs)
