@@ -23,7 +23,7 @@ STEPS = 400
 _RATE = 0.5
 _NONE = 0.02  # weight of leaving a clip out, against 1 of a contrast
 _CHANCE = 1.0  # unevenness that stays, in standard deviations of a fair coin: less than chance tells as well
-_SEEN = 4  # contrasts in which a run of words must change before it is evened: rarer ones teach nothing
+_SEEN = 6  # contrasts in which a run of words must change before it is evened: rarer ones teach nothing
 
 
 @dataclass(frozen=True, slots=True)
