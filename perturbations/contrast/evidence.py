@@ -109,9 +109,11 @@ class Evidence:
         return frozenset(thing.category for thing in things)
 
     def looks(self, noun: str) -> str:
-        """The tag of what looks like a noun; itself if nothing does."""
-        things = self.lexicon.things(noun)
-        return (things[0].looks if things else "") or noun
+        """The tag of what looks like a noun, or like the head of a compound of its class; itself if nothing does."""
+        head = noun.rpartition(" ")[2]
+        meanings = [things[0] for name in (noun, head) if (things := self.lexicon.things(name))]
+        alike = [thing.looks for thing in meanings if thing.category == meanings[0].category]
+        return next(filter(None, alike), noun)
 
     def uses(self, noun: str) -> tuple[str, ...]:
         """The units that the lexicon lists for a noun, or for the head of a compound."""
