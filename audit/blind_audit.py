@@ -237,7 +237,8 @@ def refine(
 def _learned(items: Sequence[AuditedItem], seed: int) -> list[Scores]:
     """The cross-fitted scores of every blind model that learns, in the order of `BLIND_MODELS`."""
     texts, clusters = [item.texts for item in items], [item.cluster for item in items]
-    return [blind_scores(texts, clusters, model, seed=seed) for model in BLIND_MODELS]
+    answers = any(item.question for item in items)
+    return [blind_scores(texts, clusters, model, answers=answers, seed=seed) for model in BLIND_MODELS]
 
 
 def _lengths(items: Sequence[AuditedItem], sign: float) -> Scores:

@@ -49,24 +49,27 @@ def cross_fitted(
     fit: Fit,
     *,
     scored: Sequence[Sequence[str]] | None = None,
+    answers: bool = False,
 ) -> Scores:
     """Scores texts of every item by a model fitted on the other folds.
 
     A caption may stand in several items, true in one and a distractor in others: a text that is scored is taken out of
-    what that fold's model learns from. Returns float64[k] for each item.
+    what that fold's model learns from. Answers stay there: which of them ("2", "yes") is often true gives others away.
+    Returns float64[k] for each item.
 
     Args:
         items: candidates of each item that models learn from, the true one first.
         fold: of each item, int64[n].
         fit: learns from items and returns a function from texts to scores.
         scored: the texts of each item to score; `items` by default.
+        answers: whether the texts are answers to questions.
     """
     scored = items if scored is None else scored
     scores: Scores = [np.zeros(0)] * len(items)
     for held_out in np.unique(fold):
         inside = [number for number in range(len(items)) if fold[number] == held_out]
         texts = [text for number in inside for text in scored[number]]
-        unseen = set(texts)
+        unseen = set[str]() if answers else set(texts)
         rest = [item for item, number in zip(items, fold, strict=True) if number != held_out]
         score = fit([[text if text not in unseen else "" for text in item] for item in rest])
         ends = np.cumsum([len(scored[number]) for number in inside])
@@ -81,6 +84,7 @@ def blind_scores(
     model: str = "classifier",
     *,
     scored: Sequence[Sequence[str]] | None = None,
+    answers: bool = False,
     seed: int = 0,
 ) -> Scores:
     """Cross-fitted scores of a blind model, as the audit uses it.
@@ -92,11 +96,13 @@ def blind_scores(
         items: candidates of each item that the model learns from, the true one first.
         model: a name of `BLIND_MODELS`.
         scored: the texts of each item to score; `items` by default.
+        answers: as for `cross_fitted`.
         seed: of the folds, which keep a cluster together.
     """
     if too_few(clusters):
         raise UsageError(f"{len(clusters)} items of {len(set(clusters))} videos are too few to cross-validate")
-    return cross_fitted(items, folds_of(clusters, FOLDS, seed), BLIND_MODELS[model].fit, scored=scored)
+    fold, fit = folds_of(clusters, FOLDS, seed), BLIND_MODELS[model].fit
+    return cross_fitted(items, fold, fit, scored=scored, answers=answers)
 
 
 def wins(scores: Scores) -> NDArray[np.float64]:

@@ -34,7 +34,7 @@ _PART = 2000  # items that exchange their candidates with each other
 # Of a new answer, added up (natural logarithms; chosen by reading new answers of NExT-QA):
 _LEAST = -2.9  # what fits worse is not used
 _OTHER_ASKED = -2.3  # its question asks about another verb ("hold", "react"), or noun ("what colour")
-_OTHER_SUBJECT = -3.0  # living beings, things, or "there is"
+_OTHER_SUBJECT = -3.0  # persons, animals, things, or "there is"
 _UNFIT = -8.0  # "her" where only men are spoken of, "it" where no thing is, or whom the question asks about
 _POINTS = -1.5  # it points to somebody or something ("it", "them"), where the true answer does not
 _BESIDE = -1.5  # what people do beside other things ("smile"), where the true answer is of another kind
@@ -51,7 +51,7 @@ Options = dict[int, list[NewDistractor]]  # row -> its options, the best first
 class _Question:
     group: str  # "why", "do", "how many" ...: only within a group candidates are exchanged
     asks: str  # lemma of the verb or noun that is asked about
-    subject: str  # "living", "thing" or "there"
+    subject: str  # "person", "animal", "thing" or "there"
     words: frozenset[str]  # lemmas of those that say something
     unfit: frozenset[str]  # words of no answer: the one whom it asks about, pronouns that can mean nothing in it
 
@@ -262,7 +262,7 @@ def _fits_of_words(
     unfit = (bag.transform(question.unfit for question in questions) @ words.T).toarray() > 0
     pronouns = frozenset[str]().union(*(answer.pronouns for answer in given))
     prices = [
-        0.0 if name in pronouns else costs.get(name, _NEVER_TRUE) - _OTHER_PERSON * _living(name)
+        0.0 if name in pronouns else costs.get(name, _NEVER_TRUE) - _OTHER_PERSON * bool(_kind(name))
         for name in bag.get_feature_names_out()
     ]
     priced = words.multiply([prices]).tocsr()
@@ -278,15 +278,12 @@ def _question(sentence: Sentence) -> _Question:
     >>> from video_contrast.perturbations.english import parse
     >>> asked = parse(["what did the dog do", "how is he holding it", "why is there a box", "how many are there"])
     >>> [(q.group, q.asks, q.subject) for q in map(_question, asked)]
-    [('do', 'do', 'living'), ('how', 'hold', 'living'), ('why', 'be', 'there'), ('how JJ', 'many', 'there')]
+    [('do', 'do', 'animal'), ('how', 'hold', 'person'), ('why', 'be', 'there'), ('how JJ', 'many', 'there')]
     """
     words, root = sentence.words, sentence.root or 0
     group, asks = _asked(sentence, root)
-    subjects = sentence.children_with(root, "nsubj", "nsubjpass")
-    near = {n for at in subjects for n in (at, *sentence.children_with(at, "compound", "nmod"))}
-    living = any(_living(words[n].lemma) or words[n].text in ("he", "she", "they") for n in near or range(len(words)))
-    subject = "living" if living else "there" if sentence.children_with(root, "expl") else "thing"
-    named = [word.lemma for word in words if _living(word.lemma)]
+    subject, near = _subject(sentence, root)
+    named = [word.lemma for word in words if word.is_noun and _kind(word.lemma)]
     unfit = {words[n].lemma for n in near if named.count(words[n].lemma) == 1}
     nouns = {word.lemma for word in words if word.is_noun}
     if not nouns - words_of("says_little") - {*named}:
@@ -295,6 +292,16 @@ def _question(sentence: Sentence) -> _Question:
         if named and all(has_class(name, gender) for name in named):
             unfit.update(PRONOUNS[gender])  # those of the other one
     return _Question(group, asks, subject, _says(sentence), frozenset(unfit))
+
+
+def _subject(sentence: Sentence, root: int) -> tuple[str, set[int]]:
+    """What the subject of a question names, and the words that name it; without one, persons and animals count."""
+    words = sentence.words
+    subjects = sentence.children_with(root, "nsubj", "nsubjpass")
+    near = {n for at in subjects for n in (at, *sentence.children_with(at, "compound", "nmod"))}
+    near = near or {n for n, word in enumerate(words) if _kind(word.lemma)}
+    kinds = {_kind(words[n].lemma) or "person" * (words[n].text in ("he", "she", "they")) for n in near}
+    return max(kinds, default="") or ("there" if sentence.children_with(root, "expl") else "thing"), near
 
 
 def _asked(sentence: Sentence, root: int) -> tuple[str, str]:
@@ -335,15 +342,17 @@ def _says(sentence: Sentence) -> frozenset[str]:
         if (word.is_noun or word.is_verb or word.tag[:2] in ("JJ", "RB"))
         and word.dep not in ("aux", "auxpass", "neg")
         and word.lemma not in ("be", "do", "have", "video")
-        and (_living(word.lemma) or not has_class(word.lemma, "says_little"))
+        and (_kind(word.lemma) or not has_class(word.lemma, "says_little"))
     )
 
 
 @cache
-def _living(lemma: str) -> bool:
-    """Whether a noun names persons or animals."""
+def _kind(lemma: str) -> str:
+    """Whether a noun names persons ("person") or animals ("animal"), or neither ("")."""
     lexicon = load_lexicon()
-    return has_class(lemma, "person") or any(lexicon.is_a(t.category, "animal") for t in lexicon.things(lemma))
+    if has_class(lemma, "person"):
+        return "person"
+    return "animal" if any(lexicon.is_a(t.category, "animal") for t in lexicon.things(lemma)) else ""
 
 
 def _alike(first: frozenset[str], second: frozenset[str]) -> bool:

@@ -49,8 +49,8 @@ def write_repair(
     sample: int = 60,
     votes: Sequence[Path] = (),
     seed: int = 0,
-) -> dict[str, XrayRecord]:
-    """Repairs a set and writes all of it; returns the X-rays before and after.
+) -> tuple[dict[str, XrayRecord], str]:
+    """Repairs a set and writes all of it; returns the X-rays before and after, and what was done in one sentence.
 
     `source`: what `open_sources` read with these columns. Readers see a `sample` of the old distractors, and as many
     new ones; without `votes`, files of these readers, the card says "not read". Other arguments are those of `repair`.
@@ -62,11 +62,11 @@ def write_repair(
         for split, rows in source.splits.items()
     }
     kept = {split: of_split.rows for split, of_split in repairs.items() if of_split.rows}
+    done = Counter[str]()
+    for of_split in repairs.values():
+        done.update(of_split.counts)
+    why = ", ".join(f"{n:,} {name}" for name, n in sorted(done.items()) if name.startswith("left out"))
     if not kept:
-        done = Counter[str]()
-        for of_split in repairs.values():
-            done.update(of_split.counts)
-        why = ", ".join(f"{n:,} {name}" for name, n in sorted(done.items()) if name.startswith("left out"))
         raise UsageError(f"{source.name}: no item stays ({why}): no distractor that would not tell is known for any")
     split = "test" if "test" in kept else next(iter(kept))
     records = {
@@ -103,7 +103,11 @@ def write_repair(
     if authors is not None:
         write_bytes(output / "authors" / errata.file, authors)
     write_xray(records, output / "xray")
-    return records
+    said = f"{done['items']:,} items, {done['won blind']:,} won blind: {done['repaired']:,} have new distractors, "
+    said += f"{done['won blind and kept']:,} kept theirs, {why or 'none left out'}"
+    if after["blind"]["solvable"]:
+        said += "; still solvable blind: report its best blind model beside every score"
+    return records, said
 
 
 def _errata(source: XraySource, repairs: Mapping[str, Repair], path: Path, columns: TableColumns) -> Errata:

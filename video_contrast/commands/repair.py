@@ -59,7 +59,7 @@ def repair(
         names = ", ".join(source.config or source.name for source in sources)
         raise UsageError(f"{what} has several configs: name one by --config ({names})")
     proposals = WordProposals(generator=generator, options=options)
-    records = write_repair(
+    records, done = write_repair(
         sources[0],
         path,
         output,
@@ -75,4 +75,5 @@ def repair(
         print_json(records)
     elif not is_quiet():
         print(side_by_side(records))
+    say(done)
     say(f"{output}: the repaired set; errata.json, xray/index.html, reading/page.html")
