@@ -58,6 +58,22 @@ def test_a_word_that_only_contrasts_have_is_found_by_the_classifier():
     assert found["blind"]["accuracy"] > 0.97 and found["blind"]["standard_error"] < 0.02
 
 
+def test_an_answer_that_is_often_true_gives_questions_away():
+    draw = np.random.default_rng(0)
+    rows = []
+    for k in range(200):
+        order = [str(n) for n in draw.permutation(["two", "five", "six", "nine"])]
+        label = order.index("two") if k % 2 else int(draw.integers(4))
+        row = multiple_choice_row(
+            id=f"i{k}", video_id=f"v{k}", video_path="v.mp4", candidates=order, label=label,
+            kinds=["true" if n == label else "answer" for n in range(4)],
+        )  # fmt: skip
+        rows.append(row | {"question": "how many boys jump"})
+    # half of the answers are "two", and a quarter of the others
+    assert audit(rows)["blind"]["accuracy"] == pytest.approx(5 / 8, abs=0.1)
+    assert audit([row | {"question": ""} for row in rows])["blind"]["accuracy"] == 0.25  # captions: nothing to learn
+
+
 def test_an_order_of_words_that_nobody_writes_is_found_by_the_language_model():
     found = audit(pairs(300, lambda s, v, p, rng: f"near {p} the {v} {s}"))
     assert found["language_model"]["accuracy"] > 0.97
