@@ -3,7 +3,7 @@
     python benchmarks/judge.py VOTES... [--unseen VOTES] [--output perturbations/contrast/judge.tsv]
 
 VOTES are tables as `readings/edits.tsv`: `kind` ("verb" or "object"), `clip`, `vote` (wording g, o or b, and truth f, m
-or t; usable is "gf"), `weight` (1 to 10: how far a vote is trusted, by what its captions are like), and a column a
+or t; usable is "gf"), `weight` (1 to 15: how far a vote is trusted, by what its captions are like), and a column a
 feature, empty where it is 0. Prints area under the curve and calibration by tenths: cross-validated over clips
 (captions of daily life also apart), and on `--unseen`.
 """
