@@ -257,6 +257,8 @@ def _fits_of_words(
     """
     from sklearn.feature_extraction.text import CountVectorizer
 
+    if not any(answer.words | answer.pronouns for answer in given):
+        return np.zeros((len(questions), len(given)))  # numbers
     bag = CountVectorizer(analyzer=list, binary=True)
     words = bag.fit_transform([answer.words | answer.pronouns for answer in given])
     unfit = (bag.transform(question.unfit for question in questions) @ words.T).toarray() > 0

@@ -72,6 +72,15 @@ def test_captions_that_are_won_blind_get_new_distractors_and_keep_clip_and_key()
     assert result.counts["kept"] + result.counts["left out: won blind"] == len(rows)
 
 
+def test_questions_whose_answers_are_numbers_are_read():
+    rows = questions()
+    for at, row in enumerate(rows):
+        texts = [f"{at % 9 + 10 * n}" for n in range(1, len(row["candidates"]) + 1)]
+        texts[0], texts[row["label"]] = texts[row["label"]], "2"
+        rows[at] = row | {"candidates": texts, "question": "how many?"}
+    assert repair(rows).counts["won blind"] > 100
+
+
 def test_questions_take_answers_that_are_true_elsewhere():
     rows = questions()
     result = repair(rows)
