@@ -5,7 +5,7 @@ registry, so both offer the look-up of theirs: `text.text_spec`, `video.video_sp
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Literal, TypeVar
 
 from video_contrast.errors import unknown_name
@@ -26,13 +26,17 @@ class TextSpec:
     """
 
     name: str
-    category: str
-    origin: Origin
+    category: str  # of the robustness paper, e.g. "SwapText"
+    origin: Origin  # "synthetic" is the paper's third type
     function: Callable[..., Any]  # its kind says which arguments and which result
-    version: str
+    version: str  # rises when the output changes; random streams and caches are named by it
     requirements: tuple[str, ...] = ()  # e.g. ("parse",), ("wordnet",), ("model:bert-base-uncased",)
     batched: bool = False
-    summary: str = ""
+
+    @property
+    def summary(self) -> str:
+        """The first line of the function's docstring."""
+        return _first_line(self.function)
 
 
 @dataclass(frozen=True)
@@ -48,9 +52,13 @@ class VideoSpec:
     category: str
     acts: Acts
     function: Callable[..., Any]  # its kind says which arguments and which result
-    version: str
-    summary: str = ""
-    profiles: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # profile -> constants for `function`
+    version: str  # as of `TextSpec`
+    profiles: Mapping[str, Mapping[str, Any]]  # profile -> constants for `function` that are not the paper's
+
+    @property
+    def summary(self) -> str:
+        """The first line of the function's docstring."""
+        return _first_line(self.function)
 
 
 TEXT: dict[str, TextSpec] = {}
@@ -66,28 +74,10 @@ def text_perturbation(
     requirements: tuple[str, ...] = (),
     batched: bool = False,
 ) -> Callable[[Rule], Rule]:
-    """Registers a text perturbation; its summary is the first line of the function's docstring.
-
-    Args:
-        name: unique among the text perturbations.
-        category: of the robustness paper, e.g. "SwapText".
-        origin: "natural", "machine" or "synthetic" (the paper's third type).
-        version: rises when the output changes; random streams and caches are named by it.
-        requirements: "parse", "wordnet", "model:NAME".
-        batched: whether the function takes many captions at a time.
-    """
+    """Registers a text perturbation of a new name; fields as of `TextSpec`."""
 
     def register(function: Rule) -> Rule:
-        TEXT[name] = TextSpec(
-            name,
-            category,
-            origin,
-            function,
-            version=version,
-            requirements=requirements,
-            batched=batched,
-            summary=_first_line(function),
-        )
+        TEXT[name] = TextSpec(name, category, origin, function, version, requirements, batched)
         return function
 
     return register
@@ -101,20 +91,10 @@ def video_perturbation(
     version: str = "1",
     profiles: Mapping[str, Mapping[str, object]] | None = None,
 ) -> Callable[[Rule], Rule]:
-    """Registers a visual perturbation; its summary is the first line of the function's docstring.
-
-    Args:
-        name: unique among the visual perturbations.
-        category: of the robustness paper, e.g. "Camera".
-        acts: what the function is given and returns (`VideoSpec`).
-        version: rises when the output changes; random streams and caches are named by it.
-        profiles: profile -> constants for the function, where they differ from the paper's.
-    """
+    """Registers a visual perturbation of a new name; fields as of `VideoSpec`."""
 
     def register(function: Rule) -> Rule:
-        VIDEO[name] = VideoSpec(
-            name, category, acts, function, version=version, summary=_first_line(function), profiles=profiles or {}
-        )
+        VIDEO[name] = VideoSpec(name, category, acts, function, version, profiles or {})
         return function
 
     return register

@@ -45,6 +45,16 @@ def in_batches(lengths: Sequence[int], budget: int, run: Callable[[list[int]], T
         yield batch, result
 
 
+def of_each(
+    texts: Sequence[str], lengths: Sequence[int], budget: int, run: Callable[[list[str]], list[T]]
+) -> dict[str, T]:
+    """What `run` makes of each text, in batches as of `in_batches`."""
+    done: dict[str, T] = {}
+    for batch, results in in_batches(lengths, budget, lambda batch: run([texts[n] for n in batch])):
+        done.update(zip([texts[n] for n in batch], results, strict=True))
+    return done
+
+
 def tokens_a_batch(tokens: int | None, device: str) -> int:
     """How many tokens one batch holds: `tokens`, or what suits the device.
 

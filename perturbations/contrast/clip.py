@@ -3,13 +3,13 @@
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cached_property
 
 from video_contrast.perturbations.contrast.caption_counts import CaptionCounts, words_of
 from video_contrast.perturbations.contrast.evidence import Evidence, Gap
+from video_contrast.perturbations.contrast.lexicon import load_lexicon
 from video_contrast.perturbations.contrast.slots import ThingSlot, VerbSlot, thing_slots, verb_slots
 from video_contrast.perturbations.english import Sentence
-from video_contrast.perturbations.english.tables import lines
 
 # Reasons that hold of most candidates everywhere: any other one tells more.
 _DULL = frozenset((
@@ -17,13 +17,6 @@ _DULL = frozenset((
     "another form or part of speech",
 ))  # fmt: skip
 _WELL_KNOWN = 20  # videos that name a noun
-
-
-@cache
-def place_settings() -> dict[str, str]:
-    """Noun of a place -> "indoor", "outdoor", "either" ... of the lexicon."""
-    rows = (line.split("\t") for line in lines("video_contrast.perturbations.contrast.lexicon", "places.tsv")[1:])
-    return {row[0]: row[1] for row in rows}
 
 
 class CaptionReading:
@@ -73,7 +66,8 @@ class CaptionReading:
     @cached_property
     def settings(self) -> frozenset[str]:
         """ "indoor", "outdoor", "either": of the places that it names."""
-        return frozenset(place_settings()[noun] for noun in self.nouns if noun in place_settings())
+        places = load_lexicon().places
+        return frozenset(places[noun].setting for noun in self.nouns if noun in places)
 
     def governor(self, slot: ThingSlot) -> VerbSlot | None:
         """The verb that a thing is subject or object of, or that its preposition hangs on."""

@@ -152,6 +152,12 @@ class Evidence:
             peers.update(dict.fromkeys(written.nouns, int(here)))
         return peers
 
+    def said_here(self, key: ThingKey) -> dict[str, int]:
+        """Noun -> the videos whose captions say it in a thing's frame."""
+        if key.relation == "place":
+            return self.nouns_behind.get(key.preposition, {})
+        return (self.subjects_of if key.relation == "subject" else self.nouns_of).get(key.unit, {})
+
     def said_again(self, noun: str) -> float:
         """A logarithm of how many further captions of a video say a thing (a compound: its head) that one of them says:
         few say what stands in the background."""
@@ -269,7 +275,7 @@ class Evidence:
         return sum(weight * b[name] for name, weight in a.items() if name in b)
 
     def _find_vector_of_uses(self, noun: str) -> dict[tuple[str, str], float]:
-        weights = {name: self._rarity[name] for name in self._names_of_uses(noun)}
+        weights = {name: self._rarity[name] for name in sorted(self._names_of_uses(noun))}  # sums are in this order
         length = sum(weight * weight for weight in weights.values()) ** 0.5
         return {name: weight / length for name, weight in weights.items()} if length else {}
 

@@ -263,7 +263,7 @@ def object_slot_features(reading: CaptionReading, slot: ThingSlot, evidence: Evi
     words, lexicon = reading.sentence.words, evidence.lexicon
     features = {f"a {name}": float(lexicon.is_a(slot.category, name)) for name in _WIDE_CLASSES}
     children = reading.sentence.children[slot.place]
-    here = _row(slot.key, evidence)
+    here = evidence.said_here(slot.key)
     known = evidence.counts.get("noun", slot.noun)
     return features | {
         "words": len(reading.words) / 10,
@@ -277,13 +277,6 @@ def object_slot_features(reading: CaptionReading, slot: ThingSlot, evidence: Evi
         "old goes here": evidence.surprise(slot.relation, here.get(slot.noun, 0), evidence.total(here), known),
         **reading.style(evidence),
     }
-
-
-def _row(key: ThingKey, evidence: Evidence) -> dict[str, int]:
-    """Noun -> the videos whose captions say it in a thing's frame."""
-    if key.relation == "place":
-        return evidence.nouns_behind.get(key.preposition, _NONE)
-    return (evidence.subjects_of if key.relation == "subject" else evidence.nouns_of).get(key.unit, _NONE)
 
 
 def _left_tie(reading: CaptionReading, slot: ThingSlot, evidence: Evidence) -> float:

@@ -125,16 +125,9 @@ def propose(
         replacements = None if generator is None else _replacements(readings, generator, proposed)
         for clip in readings:
             _propose(clip, evidence, judge, least, proposed, replacements, name=name)
-    proposed.record = {
-        "generator": name,
-        "kind": kind,
-        "quality": quality,
-        "least_probability": least,
-        "seed": seed,
-        "parser": PARSER,
-        "counts": list(counts.sources),
-        "counted_videos": counts.videos,
-    }
+    asked = {"generator": name, "kind": kind, "quality": quality, "least_probability": least, "seed": seed}
+    known = {"parser": PARSER, "counts": list(counts.sources), "counted_videos": counts.videos}
+    proposed.record = {**asked, **known}
     if judge.votes:
         proposed.record |= {"votes_of_judge": judge.votes, "good_votes_of_judge": judge.good_votes}
     return proposed
@@ -198,15 +191,9 @@ def _replacements(
 
     Answers of a chat model that cannot be read are counted in `proposed`.
     """
-    spans = list(
-        dict.fromkeys(
-            masked_span(reading, slot)
-            for clip in clips
-            for reading in clip.readings
-            for slot in (reading.verbs if proposed.kind == "verb" else reading.things)
-            if slot.rejection_reason is None
-        )
-    )
+    readings = [reading for clip in clips for reading in clip.readings]
+    slots = [(r, slot) for r in readings for slot in (r.verbs if proposed.kind == "verb" else r.things)]
+    spans = list(dict.fromkeys(masked_span(r, slot) for r, slot in slots if slot.rejection_reason is None))
     replacements = dict(zip(spans, generator.propose(spans), strict=True))
     unreadable: list[tuple[str, str]] = getattr(generator, "unreadable", [])
     proposed.rejected += [RejectedEdit(caption, answer, UNREADABLE) for caption, answer in unreadable]

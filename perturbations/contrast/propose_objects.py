@@ -77,15 +77,6 @@ def noun_of(words: str, slot: ThingSlot) -> str | None:
     return noun if is_noun(head) and inflect_name(noun, slot.tag) == words.lower() else None
 
 
-def _seen_here(slot: ThingKey, evidence: Evidence) -> dict[str, int]:
-    """Nouns that captions say in a thing's frame, with the number of videos."""
-    if slot.relation == "subject":
-        return evidence.subjects_of.get(slot.unit, {})
-    if slot.relation == "object":
-        return evidence.nouns_of.get(slot.unit, {})
-    return evidence.nouns_behind.get(slot.preposition, {})
-
-
 def _likely(slot: ThingSlot, caption: str, evidence: Evidence) -> list[str]:
     """The `_READ` nouns that a quick look finds likeliest, with a seeded jitter so that sets do not repeat a few."""
     scores, nouns = evidence.kept(_scored, slot.key._replace(introduction="", subject=""))
@@ -110,7 +101,7 @@ def _scored(evidence: Evidence, key: ThingKey) -> tuple[np.ndarray, list[str]]:
 def _said_here(evidence: Evidence, key: ThingKey) -> list[tuple[str, float]]:
     """Nouns of classes near to a thing's that captions say in its frame, with how usual each is."""
     near = set(evidence.siblings(key.category))
-    seen = _seen_here(key, evidence).items()
+    seen = evidence.said_here(key).items()
     return [(noun, min(n, 20) ** 0.5 / 3) for noun, n in seen if n >= _SEEN and evidence.category(noun) in near]
 
 
@@ -124,7 +115,7 @@ def _misfit(evidence: Evidence, slot: ThingKey, noun: str) -> str | None:
     written = evidence.kept(Evidence.peers, slot._replace(subject="", introduction="")).get(noun, 0)
     if any(lexicon.is_a(category, parent) for parent in _NEVER):
         return "of another kind"
-    if not written and evidence.counts.get("noun", noun) < _COMMON and _seen_here(slot, evidence).get(noun, 0) < _SEEN:
+    if not written and evidence.counts.get("noun", noun) < _COMMON and evidence.said_here(slot).get(noun, 0) < _SEEN:
         return "rare"
     if not evidence.takes(noun, slot.introduction):
         return "not said in this number"

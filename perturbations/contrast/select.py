@@ -76,12 +76,7 @@ def select(
 
     Returns clip id -> the chosen proposal, in the order of `proposals`; and the ids of the clips that are left out,
     since each of their contrasts would tell a reader of texts alone which caption is true. Of fewer than `SMALL` clips
-    none is left out.
-
-    Args:
-        proposals: clip id -> its proposals, best first.
-        seed: of the order in which items choose.
-        kind: what is replaced; names the random stream, beside the seed.
+    none is left out. `proposals`: clip id -> its proposals, best first. `seed, kind`: name the random stream.
     """
     runs, names = _InOrder[Run](), _InOrder[Name]()
     rated = _rated(proposals, seed, kind, runs.__getitem__, names.__getitem__)

@@ -87,7 +87,7 @@ class VerbSlot:
     @cached_property
     def key(self) -> VerbKey:
         """What equal verbs of other captions share."""
-        return VerbKey(self.unit, self.verb, self.frame, self.noun, self.subject, self.passive, self.tag)
+        return VerbKey(*(getattr(self, name) for name in VerbKey._fields))
 
 
 class VerbChoice(NamedTuple):
@@ -134,16 +134,7 @@ class ThingSlot:
     @cached_property
     def key(self) -> ThingKey:
         """What equal things of other captions share."""
-        return ThingKey(
-            self.noun,
-            self.category,
-            self.unit,
-            self.relation,
-            self.preposition,
-            self.behind,
-            self.subject,
-            self.introduction,
-        )
+        return ThingKey(*(getattr(self, name) for name in ThingKey._fields))
 
 
 def verb_slots(sentence: Sentence) -> list[VerbSlot]:
@@ -286,11 +277,7 @@ def _object_key(sentence: Sentence, place: int | None) -> str:
     """`Sentence.noun_key`; "person" for pronouns of persons, "" for other pronouns."""
     if place is None:
         return ""
-    key = sentence.noun_key(place)
-    word = sentence.words[place]
-    if key and word.text not in _PERSONS:
-        return key
-    return "person" if word.text in _PERSONS else ""
+    return "person" if sentence.words[place].text in _PERSONS else sentence.noun_key(place)
 
 
 def subject_key(sentence: Sentence, place: int | None) -> str:

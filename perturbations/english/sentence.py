@@ -49,12 +49,7 @@ class Preposition(NamedTuple):
 
 
 class Sentence:
-    """A caption with its dependency tree.
-
-    Args:
-        caption: the text.
-        words: its words, in order.
-    """
+    """A caption with its dependency tree."""
 
     def __init__(self, caption: str, words: tuple[Word, ...]) -> None:
         self.caption = caption

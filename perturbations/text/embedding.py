@@ -57,12 +57,8 @@ def _swap(caption: str, options: list[tuple[Word, tuple[str, ...]]], count: int,
     while left and len(changes) < count:
         word, names = left.pop(sample(len(left), 1, rng)[0])
         trials = parse([put(caption, [(word.start, word.end, name)]) for name in names])
-        fits = [
-            name
-            for name, trial in zip(names, trials, strict=True)
-            if any(other.start == word.start and other.tag == word.tag for other in trial.words)
-            and can_be(name, word.tag)
-        ]
+        tagged = [any((w.start, w.tag) == (word.start, word.tag) for w in trial.words) for trial in trials]
+        fits = [name for name, alike in zip(names, tagged, strict=True) if alike and can_be(name, word.tag)]
         if fits:
             changes.append((word.start, word.end, like_case(pick(fits, rng), caption[word.start : word.end])))
     return put(caption, sorted(changes))

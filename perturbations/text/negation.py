@@ -52,15 +52,10 @@ def _negated(sentence: Sentence, profile: str) -> dict[int, str]:
         place = next(iter(sentence.auxiliaries(verb)), verb)
         return {place: f"not {sentence.words[place].text}"}
     word = sentence.words[place]
-    if (
-        word.tag == "MD"
-        or word.lemma == "be"
-        or place != verb
-        or (profile == "released" and word.lemma in ("do", "have"))
-    ):
+    carries_not = ("be", "do", "have") if profile == "released" else ("be",)
+    if word.tag == "MD" or word.lemma in carries_not or place != verb:
         return {place: f"{word.text} not"}
-    subject = sentence.subject(verb)
-    if not sentence.is_verb_form(place) or subject is None:
+    if not sentence.is_verb_form(place) or sentence.subject(verb) is None:
         return {}
     do = "did" if word.tag == "VBD" else "do" if word.tag == "VBP" else "does"
     clitic = " " if word.text[0] in "'’" else ""

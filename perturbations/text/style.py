@@ -94,11 +94,8 @@ def sample_rewritings(
     for batch in checkpoints.batches(inputs, len):
         rows = [n for n in batch for _ in range(SAMPLES)]
         draws = [stream("rewriting", int(rngs[n].integers(1 << 62))) for n in batch for _ in range(SAMPLES)]
-        draw = LogitsProcessorList([_Draw(draws)])
-        ids = [inputs[n] for n in rows]
-        outputs = checkpoints.outputs(
-            ids, tokenizer, model, num_beams=1, max_new_tokens=_LONGEST, logits_processor=draw
-        )
+        options = {"num_beams": 1, "max_new_tokens": _LONGEST, "logits_processor": LogitsProcessorList([_Draw(draws)])}
+        outputs = checkpoints.outputs([inputs[n] for n in rows], tokenizer, model, **options)
         for n, text in zip(rows, outputs, strict=True):
             done[n].append(text)
     return done
@@ -134,8 +131,7 @@ def choose(captions: list[str], rewritten: list[list[str]], tokenizer: Tokenizer
     Args:
         captions: the originals.
         rewritten: the candidates of each; where none holds text, the caption stays.
-        tokenizer: of the adequacy model.
-        model: a classifier of pairs with a label "entailment" (else its last label).
+        tokenizer, model: a classifier of pairs with a label "entailment" (else its last label).
     """
     import torch
 

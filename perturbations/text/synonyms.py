@@ -83,8 +83,7 @@ def synonyms(word: Word, any_sense: bool = False) -> tuple[str, ...]:
 
     The sense is the commonest one, of words that are mostly used in it; its synonyms are those whose own commonest
     sense it is, and that running text uses. The commonest words of captions have their sense stated (`caption_senses`).
-    With `any_sense` the words of all senses count, and auxiliaries too. `any_sense`: take the words of all senses
-    (`released`).
+    With `any_sense` (`released`) the words of all senses count, and auxiliaries too.
     """
     part = _PARTS.get(word.tag[:2])
     if part is None or (word.lemma in _AUXILIARIES and not any_sense):
@@ -99,19 +98,14 @@ def synonyms(word: Word, any_sense: bool = False) -> tuple[str, ...]:
     stated = caption_senses().get((word.lemma, part))
     if stated is not None:
         return stated
-    first_sense = senses[0]
-    uses = [net.uses(word.lemma, part, sense) for sense in senses]
+    first, uses = senses[0], [net.uses(word.lemma, part, sense) for sense in senses]
     if uses[0] < _MOSTLY * sum(uses):
         return ()
     return tuple(
-        name
-        for name in first_sense.words
-        if name != word.lemma
-        and name.isalpha()
-        and name.islower()
-        and net.uses(name, part, first_sense) >= _FEWEST_USES
-        and first_sense in net.senses(name, part)[:1]
-    )
+        name for name in first.words
+        if name != word.lemma and name.isalpha() and name.islower()
+        and net.uses(name, part, first) >= _FEWEST_USES and first in net.senses(name, part)[:1]
+    )  # fmt: skip
 
 
 @cache

@@ -135,15 +135,11 @@ def is_exact_on_device(name: str) -> bool:
 def index_map(
     name: str, length: int, severity: int, *, seed: int = 0, profile: str = "paper", **key: Unpack[ClipKey]
 ) -> npt.NDArray[np.int64]:
-    """Which clean frame a temporal perturbation shows at each place of a clip of `length` frames.
+    """Which clean frame a temporal perturbation shows at each place of a clip, int64[length].
 
     Args:
-        name: a temporal perturbation.
         length: frames of the clip, at least 1.
-        severity, seed, profile, key: as of `perturb_clip`.
-
-    Returns:
-        int64[length].
+        name, severity, seed, profile, key: as of `perturb_clip`.
 
     Raises:
         UsageError: as `perturb_clip`, and for a perturbation that is not temporal or a clip without frames.
@@ -161,8 +157,7 @@ def index_map(
 def resolve(name: str, severity: int, profile: str) -> tuple[VideoSpec, dict[str, object], bool]:
     """The perturbation, its constants under a profile, and whether a clip's frames share one stream.
 
-    `profile`: see `perturb_clip`. Raises UsageError: an unknown name or profile (the nearest is suggested), or a
-    severity outside 1..5.
+    Raises UsageError: an unknown name or profile (the nearest is suggested), or a severity outside 1..5.
     """
     spec = video_spec(name)
     whole = isinstance(severity, int | np.integer) and not isinstance(severity, bool)
@@ -177,12 +172,6 @@ def resolve(name: str, severity: int, profile: str) -> tuple[VideoSpec, dict[str
 def stream_parts(
     spec: VideoSpec, seed: int, video_id: str, start: float | None = None, end: float | None = None
 ) -> tuple[Part, ...]:
-    """The name of a clip's stream.
-
-    Args:
-        spec: the perturbation, whose name and version are part of it.
-        start: the clip's seconds in its video; None: from its beginning.
-        end: see `start`; None: to its end.
-    """
+    """The name of a clip's stream; `start, end`: the clip's seconds in its video."""
     span = tuple(None if edge is None else float(edge) for edge in (start, end))
     return int(seed), spec.name, spec.version, str(video_id), *span

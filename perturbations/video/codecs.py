@@ -43,8 +43,6 @@ def codec2(frames: Frames, severity: int, quantisers: Sequence[int] = CODECS["co
 def codec_and_quantiser(spec: VideoSpec, severity: int, profile: str = "paper") -> tuple[str, int]:
     """Which FFmpeg encoder a codec perturbation uses, and at which quantiser.
 
-    `profile`: see `perturb_clip`.
-
     >>> from video_contrast.perturbations.video import video_spec
     >>> codec_and_quantiser(video_spec("codec1"), 2)
     ('mpeg2video', 31)

@@ -30,15 +30,10 @@ StrPath = str | os.PathLike[str]
 
 
 def file_name(source: StrPath, clip: Clip, condition: VideoCondition | None, quality: Quality = "high") -> str:
-    """Returns the relative path of the file of a clip under a condition.
+    """Returns the relative path of the file of a clip of `source` under a condition (None: the clean reference).
 
-    Returns `<condition>-<digest>/<video id>_<start>_<end>-<digest>.mp4`; the span only where there is one. Raises
+    It is `<condition>-<digest>/<video id>_<start>_<end>-<digest>.mp4`; the span only where there is one. Raises
     VideoContrastError: there is no such file.
-
-    Args:
-        source: the clip's video file; its content is part of the name.
-        condition: a perturbation, or None for the re-encoded clean reference.
-        quality: "high" or "lossless".
     """
     if condition is None:
         folder, key = CLEAN, digest(_WRITER, quality)
@@ -62,10 +57,8 @@ def _content(path: str, state: tuple[int, int, int]) -> str:
 def perturbed_clip(source: StrPath, clip: Clip, condition: VideoCondition | None) -> DecodedClip:
     """Returns a clip of a file under a condition, all of its frames.
 
-    With the scope "video" the whole file is perturbed and then cut; only the frames that this needs are decoded.
-    Returns the frames, shown at the times at which the clip's own frames are. `clip`: its video id, which seeds the
-    perturbation, and its span. `condition`: a perturbation, or None for the clip as it is. Raises BrokenVideo: the file
-    cannot be read or is damaged; the message names it.
+    With the scope "video" the whole file is perturbed and then cut; only the frames that this needs are decoded. The
+    frames are shown at the times of the clip's own. Raises BrokenVideo: the file cannot be read or is damaged.
     """
     if condition is None:
         return read_video(source, clip.start, clip.end)
@@ -89,13 +82,8 @@ def write_perturbed(
 ) -> list[str]:
     """Writes a clip under each condition below `output_dir`. The clip is decoded once for all conditions.
 
-    Returns the relative paths, one a condition. Raises VideoContrastError: the file cannot be read, or the disk is
-    full; files already written stay.
-
-    Args:
-        conditions: perturbations; None is the clean reference.
-        output_dir: files that are there already stay as they are.
-        quality: "high" or "lossless".
+    Returns the relative paths, one a condition (None: the clean reference). Files that are there already stay as they
+    are. Raises VideoContrastError: the file cannot be read, or the disk is full.
     """
     names = [file_name(source, clip, condition, quality) for condition in conditions]
     clean: DecodedClip | None = None

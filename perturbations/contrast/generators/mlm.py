@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from video_contrast.errors import UsageError, VideoContrastError
-from video_contrast.perturbations.contrast.batches import in_batches, tokens_a_batch
+from video_contrast.perturbations.contrast.batches import of_each, tokens_a_batch
 from video_contrast.perturbations.contrast.generators.base import MaskedSpan
 from video_contrast.pretrained import device_of, load, placed
 from video_contrast.untyped import Tokenizer, TorchModel
@@ -59,10 +59,7 @@ class MaskedGenerator:
 
     def _fill(self, texts: list[str]) -> dict[str, list[tuple[str, float]]]:
         lengths = [len(self._tokenizer(text, truncation=True)["input_ids"]) for text in texts]
-        fillings: dict[str, list[tuple[str, float]]] = {}
-        for batch, filled in in_batches(lengths, self._budget, lambda batch: self._batch([texts[n] for n in batch])):
-            fillings.update(zip([texts[n] for n in batch], filled, strict=True))
-        return fillings
+        return of_each(texts, lengths, self._budget, self._batch)
 
     def _batch(self, texts: list[str]) -> list[list[tuple[str, float]]]:
         import torch

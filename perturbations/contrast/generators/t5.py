@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 
 from video_contrast.errors import UsageError, VideoContrastError
-from video_contrast.perturbations.contrast.batches import in_batches
+from video_contrast.perturbations.contrast.batches import of_each
 from video_contrast.perturbations.contrast.generators.base import MaskedSpan
 from video_contrast.pretrained import device_of, load, placed
 from video_contrast.untyped import Tokenizer, TorchModel
@@ -52,9 +52,7 @@ class T5Generator:
         inputs = [span.masked(SENTINEL) for span in spans]
         unique = list(dict.fromkeys(inputs))
         lengths = [len(self._tokenizer(text, truncation=True)["input_ids"]) * self._beams for text in unique]
-        fillings: dict[str, list[str]] = {}
-        for batch, filled in in_batches(lengths, self._budget, lambda batch: self._batch([unique[n] for n in batch])):
-            fillings.update(zip([unique[n] for n in batch], filled, strict=True))
+        fillings = of_each(unique, lengths, self._budget, self._batch)
         return [fillings[text] for text in inputs]
 
     def _batch(self, texts: list[str]) -> list[list[str]]:
@@ -63,13 +61,9 @@ class T5Generator:
         inputs = self._tokenizer(texts, padding=True, truncation=True, return_tensors="pt").to(self._device)
         with torch.inference_mode():
             generated = self._model.generate(
-                **inputs,
-                num_beams=self._beams,
-                num_return_sequences=self._k,
-                max_new_tokens=self._max_new_tokens,
-                do_sample=False,
-                early_stopping=True,
-            )
+                **inputs, num_beams=self._beams, num_return_sequences=self._k, max_new_tokens=self._max_new_tokens,
+                do_sample=False, early_stopping=True,
+            )  # fmt: skip
         decoded = self._tokenizer.batch_decode(generated, skip_special_tokens=False)
         fillings = [filling(text, self._tokenizer.pad_token, self._tokenizer.eos_token) for text in decoded]
         return [

@@ -13,9 +13,7 @@ from video_contrast.perturbations.contrast.lexicon.swaps import Swap, SwapTable
 from video_contrast.perturbations.english.tables import both_ways
 
 _CACHED = 1 << 18
-_PREPOSITIONS = frozenset(
-    {"at", "behind", "by", "for", "from", "in", "inside", "near", "on", "outside", "under", "with"}
-)
+_PREPOSITIONS = ("at", "behind", "by", "for", "from", "in", "inside", "near", "on", "outside", "under", "with")
 
 
 @dataclass(frozen=True)
@@ -321,11 +319,8 @@ class Lexicon:
         scenes = f"{min(first.scenes)}, {min(other.scenes)}"
         if not any(scene in self._mixes[another] for scene, another in product(first.scenes, other.scenes)):
             return f"different activities: {scenes}"
-        if (
-            first.hands == other.hands == "busy"
-            and first.span == other.span == "m"
-            and "i" not in first.frame + other.frame
-        ):
+        both = (first.hands, first.span) == (other.hands, other.span) == ("busy", "m")
+        if both and "i" not in first.frame + other.frame:
             return f"hands are busy with different things: {scenes}"
         return None
 

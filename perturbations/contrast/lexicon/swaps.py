@@ -95,10 +95,7 @@ class SwapTable:
         """The exchanges of the rows that name the object or its class, else of any object; then the swaps of the rows
         that name it most closely.
 
-        Args:
-            unit: as it stands in the caption; of frame "t+p" with its preposition: "pour _ into".
-            doers: classes of who does it, narrow ones first; the last is "person", "animal" or "thing".
-            nouns, classes: names of the object, and its classes with those above them; both empty without one.
+        `doers`: narrow classes first. `nouns, classes`: names of the object, and its classes with those above them.
         """
         exchanged: dict[str, Swap] = {}
         exchanges = self._exchanges
