@@ -77,4 +77,5 @@ def test_with_the_flag_it_is_scored_by_its_own_features(call: list[str], tmp_pat
         text = model.get_text_features(tokens["input_ids"], tokens["attention_mask"])
     expected = torch.nn.functional.cosine_similarity(video, text)
     found = matrix.values[matrix.videos.index("video1"), matrix.columns.index("clip1#0")]
-    np.testing.assert_allclose(found, float(expected), atol=1e-5)
+    # Pixels are resized by torchvision where it is installed, by PIL here: they differ in rounding.
+    np.testing.assert_allclose(found, float(expected), atol=1e-4)
