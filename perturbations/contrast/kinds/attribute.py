@@ -57,10 +57,8 @@ def described(sentence: Sentence, place: int, lexicon: Lexicon) -> tuple[int, At
         return None
     if is_amount(sentence, noun):
         return (noun, attribute) if attribute.group in ("big", "small") and words[noun].lemma in _GROUPS else None
-    if (
-        words[noun].lemma in (_VAGUE | _NAMES if attribute.group in _COLOURS else _VAGUE)
-        or sentence.child(place, "advmod", "conj", "cc") is not None
-    ):
+    vague = _VAGUE | _NAMES if attribute.group in _COLOURS else _VAGUE
+    if words[noun].lemma in vague or sentence.child(place, "advmod", "conj", "cc") is not None:
         return None
     if attribute.group in ("hot", "cold", "boiling") and words[noun].lemma not in ("water", "oil", "milk", "soup"):
         return None
@@ -103,21 +101,17 @@ def _has_colour(lemma: str, category: str, colour: Attribute, lexicon: Lexicon) 
 
 def alternatives(sentence: Sentence, noun: int, attribute: Attribute, lexicon: Lexicon) -> list[Attribute]:
     """The other attributes of its set that the noun may have. `attribute`: the one that the caption gives the noun."""
-    if sentence.words[noun].lemma == "hair" and attribute.group in _HAIR:
-        names = _HAIR
-    else:
-        names = next(
-            (names for names in _SETS if attribute.group in names or attribute.adjective in names), frozenset()
-        )
-    known = [lexicon.attributes[name] for name in sorted(names) if name in lexicon.attributes]
-    return [
-        other
-        for other in known
-        if other.group != attribute.group
-        and frozenset((other.group, attribute.group)) not in _NEAR
-        and suits(sentence, noun, other, lexicon)
-        and not _is_there(sentence, noun, other)
-    ]
+    on_hair = sentence.words[noun].lemma == "hair" and attribute.group in _HAIR
+    sets = (names for names in _SETS if attribute.group in names or attribute.adjective in names)
+    names = _HAIR if on_hair else next(sets, frozenset())
+    others = _unlike(attribute, names, lexicon)
+    return [o for o in others if suits(sentence, noun, o, lexicon) and not _is_there(sentence, noun, o)]
+
+
+def _unlike(attribute: Attribute, names: frozenset[str], lexicon: Lexicon) -> list[Attribute]:
+    """The attributes of a set that nobody takes for another one."""
+    known = [lexicon.attributes[name] for name in sorted(names)]
+    return [o for o in known if o.group != attribute.group and frozenset((o.group, attribute.group)) not in _NEAR]
 
 
 def _is_there(sentence: Sentence, noun: int, attribute: Attribute) -> bool:
@@ -139,7 +133,7 @@ def _predicate(sentence: Sentence, place: int, lexicon: Lexicon) -> list[Contras
     if attribute is None or word.dep not in ("acomp", "oprd") or sentence.children[place]:
         return []
     noun = sentence.subject(word.head)
-    if noun is None or noun > place or sentence.is_negated(word.head) or not suits(sentence, noun, attribute, lexicon):
+    if noun is None or not suits(sentence, noun, attribute, lexicon):
         return []
     return _renamed_to(sentence, place, alternatives(sentence, noun, attribute, lexicon), attribute)
 
@@ -157,13 +151,7 @@ def _clothes(sentence: Sentence, place: int, lexicon: Lexicon) -> list[Contrast]
         return []
     if place + 1 < len(words) and words[place + 1].text in ("and", "or"):
         return []
-    others = [lexicon.attributes[name] for name in sorted(_COLOURS) if name in lexicon.attributes]
-    return _renamed_to(
-        sentence,
-        place,
-        [o for o in others if o.group != colour.group and frozenset((o.group, colour.group)) not in _NEAR],
-        colour,
-    )
+    return _renamed_to(sentence, place, _unlike(colour, _COLOURS, lexicon), colour)
 
 
 def _may_be_verb(sentence: Sentence, at: int, lexicon: Lexicon) -> bool:
@@ -205,14 +193,5 @@ def _renamed(sentence: Sentence, place: int, names: tuple[str, ...]) -> list[Con
     word = sentence.words[place]
     own = next((alike for alike in names if word.lemma in alike.split("/")), None)
     others = [alike.split("/")[0] for alike in names if alike != own] if own else []
-    return [
-        replace_words(
-            sentence,
-            place,
-            place + 1,
-            other if word.tag == "NN" else inflect(other, "NNS"),
-            unit=word.lemma,
-            other=other,
-        )
-        for other in others
-    ]
+    shown = {other: other if word.tag == "NN" else inflect(other, "NNS") for other in others}
+    return [replace_words(sentence, place, place + 1, shown[o], unit=word.lemma, other=o) for o in others]

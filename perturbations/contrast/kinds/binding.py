@@ -37,7 +37,7 @@ def _actions(sentence: Sentence, lexicon: Lexicon) -> list[Contrast]:
         one, two = core(sentence, doer), core(sentence, other)
         if one is None or two is None or one[1] > two[0] or not alike(sentence, one, two):
             continue
-        units = f"{sentence.words[verb].lemma}", f"{sentence.words[other_verb].lemma}"
+        units = sentence.words[verb].lemma, sentence.words[other_verb].lemma
         claims = [f"{a} {units[0]} {b} {units[1]}" for a, b in (names, names[::-1])]
         contrast = exchange(sentence, one, two, unit=claims[0], other=claims[1])
         out += [contrast] if contrast is not None else []
@@ -81,8 +81,6 @@ def _attributes(sentence: Sentence, lexicon: Lexicon) -> list[Contrast]:
         ):
             continue
         names = _holder(sentence, noun), _holder(sentence, other)
-        if names[0] == names[1] or (other in sentence.joined(noun) and names[0].split()[0] == names[1].split()[0]):
-            continue
         claims = [f"{a} {names[0]} {b} {names[1]}" for a, b in ((one.group, two.group), (two.group, one.group))]
         changes = [(first, first + 1, two.adjective), (second, second + 1, one.adjective)]
         out.append(change(sentence, changes, unit=claims[0], other=claims[1]))

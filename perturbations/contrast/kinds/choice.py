@@ -56,15 +56,11 @@ def proposals(
 
 
 def choose(proposed: Mapping[str, Sequence[Proposed]], *, seed: int = 0, kind: str = "") -> dict[str, Proposed]:
-    """One contrast a clip, for as many clips as can be evened.
+    """One contrast a clip, for as many clips as can be evened: clip id -> the contrast, in the order of `proposed`.
 
     Args:
         proposed: clip id -> its contrasts.
-        seed: of the draws.
-        kind: names the random stream, beside the seed.
-
-    Returns:
-        Clip id -> the contrast, in the order of `proposed`.
+        seed, kind: name the random stream.
     """
     clips = sorted(clip for clip, options in proposed.items() if options)
     options = [(number, option) for number, clip in enumerate(clips) for option in proposed[clip]]

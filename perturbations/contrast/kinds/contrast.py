@@ -15,11 +15,7 @@ _PRONOUNS = words_of("third_person")
 def replace_words(sentence: Sentence, first: int, last: int, new: str, *, unit: str, other: str) -> Contrast:
     """The words `first` to `last` (behind the last) replaced; "a" or "an" before them fits the new ones.
 
-    Args:
-        first: index of the first replaced word.
-        last: index behind the last replaced word.
-        unit: what the caption says, in dictionary form.
-        other: what the contrast says instead, in dictionary form.
+    `unit, other`: what the caption says, and what the contrast says instead, in dictionary form.
     """
     start, end = sentence.words[first].start, sentence.words[last - 1].end
     new = new.upper() if sentence.caption.isupper() else new
@@ -30,12 +26,7 @@ def replace_words(sentence: Sentence, first: int, last: int, new: str, *, unit: 
 def change(sentence: Sentence, changes: list[Change], *, unit: str, other: str) -> Contrast:
     """Several spans replaced, in any order; the contrast's `old` and `new` run from the first to the last of them.
 
-    "a" or "an" before a span fits what stands there afterwards.
-
-    Args:
-        changes: spans of words that do not overlap, with the new text of each.
-        unit: what the caption says, in dictionary form.
-        other: what the contrast says instead, in dictionary form.
+    "a" or "an" before a span fits what stands there afterwards. `changes`: spans that do not overlap.
     """
     words, caption = sentence.words, sentence.caption
     taken = {place for first, last, _ in changes for place in range(first, last)}
@@ -57,10 +48,7 @@ def change(sentence: Sentence, changes: list[Change], *, unit: str, other: str) 
 
 
 def exchange(sentence: Sentence, first: Span, second: Span, *, unit: str, other: str) -> Contrast | None:
-    """Two spans that change places; None where that changes nothing.
-
-    `unit`: what the caption says, in dictionary form. `other`: what the contrast says instead, in dictionary form.
-    """
+    """Two spans that change places; None where that changes nothing."""
     (a, b), (c, d) = sorted((first, second))
     left = within(sentence.text(a, b), sentence.words[a].tag) if sentence.words[a].start == 0 else sentence.text(a, b)
     right = sentence.text(c, d)
@@ -88,10 +76,7 @@ def alike(sentence: Sentence, first: Span, second: Span) -> bool:
 
 
 def has_pronoun(sentence: Sentence, first: int = 0, last: int | None = None) -> bool:
-    """Whether a pronoun of the third person stands among the words `first` to `last` (default: anywhere).
-
-    `last`: index behind the last word; None for the end of the caption.
-    """
+    """Whether a pronoun of the third person stands among the words `first` to `last` (default: anywhere)."""
     return any(word.text in _PRONOUNS for word in sentence.words[first:last])
 
 
@@ -99,8 +84,7 @@ def agreement(sentence: Sentence, subject: int, *, plural: bool) -> list[Change]
     """The changes that make the verbs of a subject plural or singular; None where the parse does not tell how.
 
     Args:
-        sentence: the parsed caption.
-        subject: index of the subject's noun.
+        sentence, subject: the caption, and the place of the subject's noun.
         plural: the number that the verbs take.
     """
     changes: list[Change] = []

@@ -88,8 +88,6 @@ def _quantity(sentence: Sentence, head: int) -> Quantity | None:
         return None
     left = [n for child in sentence.children[head] for n in sentence.subtree(child) if n < head]
     first = min(left, default=head)
-    if set(range(first, head)) != set(left):
-        return None
     return _several(sentence, first, head) if word.tag == "NNS" else _one(sentence, first, head)
 
 
@@ -142,13 +140,9 @@ def _recounted(sentence: Sentence, quantity: Quantity, value: str, side: str, le
         return replace_words(sentence, first, last, shown, unit=quantity.value, other=value)
     plural, was_plural = value != "one", quantity.value != "one"
     own = _pronouns(sentence, quantity, plural=plural)
-    if (
-        own is None
-        or (plural and _has_own(sentence, quantity, lexicon))
-        or any(word.text in _TOGETHER for word in words)
-    ):
+    if own is None or (plural and _has_own(sentence, quantity, lexicon)):
         return None
-    if quantity.value == SEVERAL and side != "people":
+    if any(word.text in _TOGETHER for word in words) or (quantity.value == SEVERAL and side != "people"):
         return None
     if words[first].text in _DIGITS or sentence.compound(quantity.noun) in ("video", "news"):
         return None
@@ -224,11 +218,8 @@ def _is_lone_subject(sentence: Sentence, noun: int) -> bool:
         return word.dep in ("nsubj", "nsubjpass") and sentence.words[word.head].is_verb
     behind = [sentence.words[child] for child in sentence.children[noun]]
     told = any(other.dep in ("acl", "prep") and other.text != "of" for other in behind)
-    return (
-        told
-        and word.lemma not in _PICTURES
-        and not any(_lacks_subject(sentence, at) for at in range(noun, len(sentence)))
-    )
+    hidden = any(_lacks_subject(sentence, at) for at in range(noun, len(sentence)))
+    return told and word.lemma not in _PICTURES and not hidden
 
 
 def _lacks_subject(sentence: Sentence, at: int) -> bool:

@@ -1,5 +1,6 @@
 """Order: what happens first. "walks in and then sits down" -> "sits down and then walks in"; before, after; first."""
 
+import re
 from typing import NamedTuple
 
 from video_contrast.perturbations.contrast.edit import Contrast
@@ -108,12 +109,7 @@ def _sequences(sentence: Sentence) -> list[Contrast]:
     out = []
     for first, second, stop, end in zip(verbs, verbs[1:], stops, stops[1:], strict=False):
         joined = [word.text for word in words[stop:second]]
-        if (
-            "then" not in joined
-            or joined.count("then") > 1
-            or end <= second
-            or not _comparable(sentence, first, second)
-        ):
+        if joined.count("then") != 1 or not _comparable(sentence, first, second):
             continue
         own = sentence.child(second, "nsubj") is not None
         end = stops[-1] if own else end
@@ -169,14 +165,11 @@ def _exchanged(sentence: Sentence, first: _Action, second: _Action) -> Contrast 
     linked = _link(sentence, first, second)
     if linked is None:
         return None
-    texts = [
-        _text(sentence, action, tag, linked[side])
-        for side, (action, tag) in enumerate(((first, tags[1]), (second, tags[0])))
-    ]
     names = words[first.verb].lemma, words[second.verb].lemma
-    if names[0] == names[1] or any(text is None for text in texts):
+    if names[0] == names[1]:
         return None
-    changes = [(first.first, first.end, texts[1] or ""), (second.first, second.end, texts[0] or "")]
+    one, other = _text(sentence, first, tags[1], linked[0]), _text(sentence, second, tags[0], linked[1])
+    changes = [(first.first, first.end, other), (second.first, second.end, one)]
     claims = [f"{a} then {b}" for a, b in (names, names[::-1])]
     return change(sentence, changes, unit=claims[0], other=claims[1])
 
@@ -222,8 +215,8 @@ def _says_more(sentence: Sentence, action: _Action) -> bool:
     return any(n < action.end for n in behind)
 
 
-def _text(sentence: Sentence, action: _Action, tag: str, link: _Link) -> str | None:
-    """The words of an action with its verbs in another form; None where one of them has no such form."""
+def _text(sentence: Sentence, action: _Action, tag: str, link: _Link) -> str:
+    """The words of an action with its verbs in another form."""
     words = sentence.words
     parts: list[str] = []
     at, own = action.first, words[action.first].tag
@@ -242,13 +235,7 @@ def _text(sentence: Sentence, action: _Action, tag: str, link: _Link) -> str | N
         word = words[at]
         shown = word.text if at == action.first and word.start == 0 else sentence.text(at, at + 1)
         if tag != own and (at == action.first or at in joined):
-            if inflect(word.lemma, word.tag) != word.text.lower():
-                return None
             shown = inflect(word.lemma, tag)
-        glued = word.text in (",", ".", "'s", "n't")
-        if glued and parts:
-            parts[-1] += shown
-        else:
-            parts.append(shown)
+        parts.append(shown)
         at += 1
-    return " ".join(parts).rstrip(" ,")
+    return re.sub(r" (?=[,.]|'s\b|n't\b)", "", " ".join(parts)).rstrip(" ,")

@@ -101,11 +101,8 @@ def _of_noun(sentence: Sentence, noun: int, lexicon: Lexicon) -> list[Contrast]:
 def _moved(sentence: Sentence, noun: int, told: tuple[int, str, str], *, names: tuple[str, _Place]) -> Contrast:
     """A place exchanged, with its article and preposition where others go with the new one.
 
-    Args:
-        sentence: the parsed caption.
-        noun: of the place.
-        told: where the words behind the preposition begin, the preposition, and the article.
-        names: the place's name, and the new place.
+    `told`: where the words behind the preposition begin, the preposition, and the article. `names`: the place's name,
+    and the new place.
     """
     behind, preposition, article = told
     old, place = names

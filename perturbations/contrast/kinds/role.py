@@ -1,7 +1,7 @@
 """Roles: who does it to whom. "a boy chases a dog" -> "a dog chases a boy"."""
 
 from video_contrast.perturbations.contrast.edit import Contrast
-from video_contrast.perturbations.contrast.kinds.contrast import Span, alike, core, exchange, has_pronoun, living, thing
+from video_contrast.perturbations.contrast.kinds.contrast import alike, core, exchange, has_pronoun, living, thing
 from video_contrast.perturbations.contrast.lexicon import Lexicon
 from video_contrast.perturbations.english import Sentence
 
@@ -17,7 +17,6 @@ _POINTED = frozenset(("point", "wave", "bow"))
 # Done to people of any size, which the lexicon's objects of these verbs do not all name.
 _TO_PEOPLE = frozenset("carry lift drag pull push throw film".split())  # noqa: SIM905
 _GIVEN = _POINTED | set("give hand read show throw pass bring offer serve kick toss".split())  # to somebody  # noqa: SIM905
-_DESCRIBED = 3  # words of "a white dog"
 
 
 def contrasts(sentence: Sentence, lexicon: Lexicon) -> list[Contrast]:
@@ -42,9 +41,7 @@ def _swapped(sentence: Sentence, verb: int, lexicon: Lexicon) -> Contrast | None
     if not alike(sentence, first, second) or not _both_could(sentence, unit, (doer, undergoer), lexicon):
         return None
     if names[0] == names[1]:
-        names = _described(sentence, first, second)
-        if len(set(names)) == 1:
-            return None
+        return None
     claims = [f"{a} {unit} {b}" for a, b in (names, names[::-1])]
     return exchange(sentence, first, second, unit=claims[0], other=claims[1])
 
@@ -58,13 +55,6 @@ def _both_could(sentence: Sentence, unit: str, parties: tuple[int, int], lexicon
     if sides[0] != sides[1]:
         return _could_do(sentence, unit, *parties[::-1], lexicon=lexicon)
     return sides[0] != "people" or not {"person", "people"} & set(names)  # "a man" is a person, too
-
-
-def _described(sentence: Sentence, first: Span, second: Span) -> tuple[str, ...]:
-    """The names of two of a kind that are told apart, "a white dog" and "a brown dog"; equal where they are not."""
-    if any(last - at < _DESCRIBED for at, last in (first, second)):
-        return ("", "")
-    return tuple(sentence.text(*span).lower() for span in (first, second))
 
 
 def _parties(sentence: Sentence, verb: int) -> tuple[int, int, str] | None:
@@ -104,12 +94,10 @@ def _reversible(unit: str, names: tuple[str, ...], lexicon: Lexicon) -> bool:
         return True
     if unit not in _TO_PEOPLE and not any(action.seen for action in lexicon.actions(unit)):
         return False
-    if unit.partition(" ")[0] in _MUTUAL or unit.endswith(" with"):
+    if unit.partition(" ")[0] in _MUTUAL:
         return False
     heads = [name.rpartition(" ")[2] for name in names]
-    if unit in _TO_PEOPLE:
-        return True
-    return lexicon.fits(unit, heads[1], heads[0]) or lexicon.fits(unit, heads[1], names[0])
+    return unit in _TO_PEOPLE or lexicon.fits(unit, heads[1], heads[0])
 
 
 def _could_do(sentence: Sentence, unit: str, doer: int, undergoer: int, *, lexicon: Lexicon) -> bool:
