@@ -7,7 +7,7 @@ from typing import Any
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import JsonObject
 from video_contrast.perturbations.english import PARSER
-from video_contrast.perturbations.text import text_spec
+from video_contrast.perturbations.text import PROFILES, perturb_captions, text_spec
 from video_contrast.perturbations.text.checkpoints import produced_by
 from video_contrast.row_parts import Columns, TextRecipe
 from video_contrast.seeds import check_seed
@@ -55,8 +55,6 @@ class TextPerturbation:
 
     def __post_init__(self) -> None:
         """Checks name and profile; takes the version from the registry."""
-        from video_contrast.perturbations.text import PROFILES
-
         check_seed(self.seed)
         if self.profile not in PROFILES:
             raise UsageError(f"unknown profile {self.profile!r} for text: choose {' or '.join(PROFILES)}")
@@ -103,8 +101,6 @@ class TextPerturbation:
                 raise VideoContrastError(f"row {row} of the batch has no {self.id_column!r}: every item needs an id")
             own = [text for name in self.columns for text in _texts(rows[name][row], name, item)]
             captions += [(text, str(drawn_by[row]), place) for place, text in enumerate(own)]
-        from video_contrast.perturbations.text import perturb_captions
-
         texts, ids = [text for text, _, _ in captions], [drawn for _, drawn, _ in captions]
         places = [place for _, _, place in captions]
         return iter(

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from video_contrast.perturbations.english.main_verb import main_verb
+from video_contrast.perturbations.english.forms import main_verb
 from video_contrast.reports.figures import FAINT, MUTED, colour, drawing, finish, legend, tidy
 from video_contrast.reports.layout import Plot
 from video_contrast.reports.runs import ConfigRun, SetKey

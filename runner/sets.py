@@ -204,6 +204,6 @@ def _replaced_verb(row: MultipleChoiceRow) -> str:
     edits = [e for e, kind in zip(row["edits"], row["kinds"], strict=True) if e is not None and kind.startswith("verb")]
     if len(edits) != 1 or not edits[0]["old"]:
         return ""
-    from video_contrast.perturbations.english.main_verb import main_verb
+    from video_contrast.perturbations.english.forms import main_verb
 
     return main_verb(edits[0]["old"])

@@ -37,6 +37,19 @@ class Gap(NamedTuple):
     usual: float  # mean log-probability of what stands there
 
 
+def _indexed(table: Mapping[str, int], by: int) -> dict[str, dict[str, int]]:
+    """The counts of pairs by their first (0) or second (1) part: part -> the other part -> videos."""
+    index: dict[str, dict[str, int]] = defaultdict(dict)
+    for key, n in table.items():
+        parts = key.split("\t")
+        index[parts[by]][parts[1 - by]] = n
+    return index
+
+
+def _totals(index: Mapping[str, Mapping[str, int]]) -> Counter[str]:
+    return Counter({part: sum(counted.values()) for part, counted in index.items()})
+
+
 class Evidence:
     """Indexes of the counts and answers of the lexicon, kept for a whole set.
 
@@ -47,33 +60,18 @@ class Evidence:
         self.counts = counts
         self.lexicon = lexicon or load_lexicon()
         self.parents = self.lexicon.parents
-        # noun -> unit -> videos; noun "" for units without an object; and the reverse
-        self.units_of: dict[str, dict[str, int]] = defaultdict(dict)
-        self.nouns_of: dict[str, dict[str, int]] = defaultdict(dict)
-        self.unit_total: Counter[str] = Counter()
-        for key, n in counts.tables["object"].items():
-            unit, noun = key.split("\t")
-            self.units_of[noun][unit] = n
-            self.unit_total[unit] += n
-            if noun:
-                self.nouns_of[unit][noun] = n
-        self.noun_total = Counter({noun: sum(units.values()) for noun, units in self.units_of.items()})
-        self.nouns_behind: dict[str, dict[str, int]] = defaultdict(dict)  # preposition -> noun -> videos
-        for key, n in counts.tables["place"].items():
-            preposition, noun = key.split("\t")
-            self.nouns_behind[preposition][noun] = n
-        self.subjects_of: dict[str, dict[str, int]] = defaultdict(dict)  # unit -> subject -> videos
-        for key, n in counts.tables["subject"].items():
-            subject, unit = key.split("\t")
-            self.subjects_of[unit][subject] = n
-        self._sizes = {
-            table: sum(counts.tables[table].values()) + 1 for table in ("object", "subject", "place", "tail")
-        }
+        # noun -> unit -> videos; noun "" for units without an object; and the reverse, without that
+        self.units_of, self.nouns_of = (_indexed(counts.tables["object"], by) for by in (1, 0))
+        self.unit_total, self.noun_total = _totals(self.nouns_of), _totals(self.units_of)
+        for nouns in self.nouns_of.values():
+            nouns.pop("", None)
+        self.nouns_behind = _indexed(counts.tables["place"], 0)  # preposition -> noun -> videos
+        self.subjects_of = _indexed(counts.tables["subject"], 1)  # unit -> subject -> videos
+        self.behind_total = _totals(self.nouns_behind)
+        self._tail_total = _totals(_indexed(counts.tables["tail"], 1))
+        self._sizes = {name: sum(counts.tables[name].values()) + 1 for name in ("object", "subject", "place", "tail")}
         self._row_totals: dict[int, int] = {}
         self.kept: Callable[..., Any] = lru_cache(_KEPT)(self._computed)
-        self._tail_total: Counter[str] = Counter()
-        for key, n in counts.tables["tail"].items():
-            self._tail_total[key.split("\t")[1]] += n
         self._classmates = lru_cache(_CACHED)(self._find_classmates)
         self.classmates = lru_cache(_CACHED)(self._find_peers)
         self.choice = lru_cache(_CACHED)(VerbChoice)  # one object for equal ones: there are many
@@ -81,7 +79,6 @@ class Evidence:
         self.alike_in_use = lru_cache(_CACHED)(self._alike_in_use)
         self._vector_of_uses = lru_cache(_KEPT)(self._find_vector_of_uses)
         self.similarity = lru_cache(_CACHED)(self._similarity)
-        self.behind_total = {preposition: sum(nouns.values()) for preposition, nouns in self.nouns_behind.items()}
         self.fits = lru_cache(_CACHED)(self.lexicon.fits)
         self.swaps = lru_cache(_CACHED)(self.lexicon.swaps)
         self.excludes = lru_cache(_CACHED)(self.lexicon.excludes)
@@ -354,8 +351,6 @@ class Evidence:
         """
         expected = of_first * of_other / self._sizes.get(table, self._sizes["object"])
         return log((seen + 0.5) / (expected + 0.5)) / 3
-
-    # Runs of words
 
     def gap(self, words: Sequence[str], first: int, size: int) -> Gap:
         """The surroundings of `size` words of a caption that will be replaced; `first`: the number of the first."""

@@ -224,10 +224,9 @@ def _propose(
     good.sort(key=lambda item: (-item.probability, item.index, item.text))
     proposed.reasons.update(reason for reason, _ in reasons)
     if replacements is not None:
+        improbable = [(p, item) for p, item in judged if p < least]
         proposed.rejected += of_clip.rejected
-        proposed.rejected += [
-            RejectedEdit(item.caption, item.text, IMPROBABLE, round(p, 4)) for p, item in judged if p < least
-        ]
+        proposed.rejected += [RejectedEdit(item.caption, item.text, IMPROBABLE, round(p, 4)) for p, item in improbable]
     if good:
         proposed.proposals[clip.id] = good
     elif judged:

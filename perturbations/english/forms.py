@@ -15,6 +15,7 @@ _PAST = {"blend": "blended", "lean": "leaned", "quit": "quit", "saute": "sauteed
 _CLITICS = {"n't": "not", "n’t": "not", "'re": "be", "'m": "be", "'ve": "have", "'ll": "will", "'d": "would"}
 # Verbs of two words whose second is inflected.
 _COMPOUNDS = words_of("compound_verb")
+_AUXILIARIES = frozenset({"is", "are", "was", "were", "be", "been", "being", "has", "have", "had", "am"})
 _CACHED_WORDS = 1 << 17
 
 
@@ -155,6 +156,29 @@ def is_noun(word: str) -> bool:
     (True, True, False)
     """
     return "NOUN" in word_classes(word)
+
+
+@cache
+def main_verb(phrase: str) -> str:
+    """The dictionary form of a phrase's main verb: of the first word that is no auxiliary; "" of an empty phrase.
+
+    >>> main_verb("is sitting on"), main_verb("Sings")
+    ('sit', 'sing')
+    """
+    words = without_auxiliaries(phrase.lower())
+    return lemma(words[0], "VB") if words else ""
+
+
+def without_auxiliaries(phrase: str) -> list[str]:
+    """The words of a verb phrase from its main verb on.
+
+    >>> without_auxiliaries("has been sitting down")
+    ['sitting', 'down']
+    """
+    words = phrase.split()
+    while len(words) > 1 and words[0] in _AUXILIARIES:
+        words = words[1:]
+    return words
 
 
 # Spelling tells the sound but for a few words: "a one-man show", "a university", "an hour".

@@ -7,8 +7,7 @@ from numpy.random import Generator
 from video_contrast.perturbations.english import Sentence
 from video_contrast.perturbations.english.lexicon import has_class
 from video_contrast.perturbations.registry import text_perturbation
-from video_contrast.perturbations.text import tables
-from video_contrast.perturbations.text.words import FUNCTION_WORDS, pick, rewritten
+from video_contrast.perturbations.text.words import FUNCTION_WORDS, lines, pick, rewritten
 
 PROVERB_FROM = 10  # words from which on a caption also gets a closing proverb
 
@@ -17,7 +16,7 @@ PROVERB_FROM = 10  # words from which on a caption also gets a closing proverb
 def append_irr(sentence: Sentence, rng: Generator, *, profile: str = "paper") -> str:
     """An irrelevant phrase opens the caption; one of 10 words or more also ends with a proverb."""
     text = sentence.caption.strip()
-    opening = pick(tables.lines("openings.txt"), rng)
+    opening = pick(lines("openings.txt"), rng)
     first, _, rest = text.partition(" ")
     if profile != "released" and first.istitle() and first.lower() in FUNCTION_WORDS and first != "I":
         text = f"{first.lower()} {rest}"
@@ -27,7 +26,7 @@ def append_irr(sentence: Sentence, rng: Generator, *, profile: str = "paper") ->
     text = f"{opening}{comma} {text}"
     if len(sentence.caption.split()) < PROVERB_FROM:
         return text
-    return f"{text.rstrip(' .,;')}. {pick(tables.lines('proverbs.txt'), rng)}."
+    return f"{text.rstrip(' .,;')}. {pick(lines('proverbs.txt'), rng)}."
 
 
 @text_perturbation("insert_adv", category="AddText", origin="natural", version="5", requirements=("parse",))
@@ -57,5 +56,5 @@ def _takes_adverb(sentence: Sentence, verb: int) -> bool:
 @cache
 def adverbs(profile: str) -> tuple[str, ...]:
     """The adverbs of a profile; "released" draws all of the table, names and other slips included."""
-    table = tables.lines("adverbs.txt")
+    table = lines("adverbs.txt")
     return table if profile == "released" else tuple(word for word in table if has_class(word, "adverb"))

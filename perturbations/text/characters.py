@@ -10,8 +10,7 @@ from numpy.random import Generator
 
 from video_contrast.perturbations.english.forms import like_case
 from video_contrast.perturbations.registry import text_perturbation
-from video_contrast.perturbations.text import tables
-from video_contrast.perturbations.text.words import FUNCTION_WORDS, UNFIT, WORD, draws, how_many, pick
+from video_contrast.perturbations.text.words import FUNCTION_WORDS, UNFIT, WORD, draws, how_many, lines, parsed, pick
 
 Able = Callable[[str], bool]
 Change = Callable[[str, float], str]
@@ -131,7 +130,7 @@ def _neighbours(profile: str) -> dict[str, str]:
     The table gives "u" the neighbour " t" and "a" itself; `paper` leaves both out, `released` keeps them as they are.
     """
     table: dict[str, str] = {}
-    for key, near in tables.parsed("keyboard_en.json").items():
+    for key, near in parsed("keyboard_en.json").items():
         if profile == "released":
             table[key] = "".join(near)
         else:
@@ -145,7 +144,7 @@ def _neighbours(profile: str) -> dict[str, str]:
 def _lookalikes(profile: str) -> dict[str, str]:
     """Character -> those that look like it, in both directions; the same in both profiles."""
     alike: dict[str, list[str]] = {}
-    for letter, others in tables.parsed("ocr_en.json").items():
+    for letter, others in parsed("ocr_en.json").items():
         for other in others:
             alike.setdefault(letter, []).append(other)
             alike.setdefault(other, []).append(letter)
@@ -159,7 +158,7 @@ def _misspellings(profile: str) -> dict[str, tuple[str, ...]]:
     What stands behind "|" in the table is no misspelling (markup, another word, an offence): for `released` only.
     """
     table: dict[str, list[str]] = {}
-    for line in tables.lines("spelling_en.txt"):
+    for line in lines("spelling_en.txt"):
         spelled_wrong, _, other = line.partition(" |")
         word, *wrong = (spelled_wrong + other if profile == "released" else spelled_wrong).split()
         table.setdefault(word.lower(), []).extend(w for w in wrong if w.lower() != word.lower())

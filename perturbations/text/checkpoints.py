@@ -110,13 +110,11 @@ def pretrained(model_class: str, checkpoint: str, wanted_by: str) -> tuple[Token
 
 def missing(checkpoints: Sequence[str], wanted_by: str) -> MissingCheckpoint:
     """The error for checkpoints that are not there."""
-    single = len(checkpoints) == 1
-    place = "is neither a folder" if single else "are neither folders"
+    s, place = ("", "is neither a folder") if len(checkpoints) == 1 else ("s", "are neither folders")
     return MissingCheckpoint(
-        f"{wanted_by} needs the checkpoint{'' if single else 's'} {' and '.join(checkpoints)}, which "
-        f"{place} nor in the Hub cache and could not be downloaded: "
-        f"run {download_command(*checkpoints)}, or name another checkpoint "
-        f"(--model, or models={{'{wanted_by}': ...}})"
+        f"{wanted_by} needs the checkpoint{s} {' and '.join(checkpoints)}, which {place} nor in the Hub cache and "
+        f"could not be downloaded: run {download_command(*checkpoints)}, or name another checkpoint (--model, or "
+        f"models={{'{wanted_by}': ...}})"
     )
 
 

@@ -9,8 +9,7 @@ from video_contrast.perturbations.english import Sentence
 from video_contrast.perturbations.english.forms import inflect, like_case
 from video_contrast.perturbations.english.gender import TITLES, names_person, pronoun
 from video_contrast.perturbations.registry import text_perturbation
-from video_contrast.perturbations.text import tables
-from video_contrast.perturbations.text.words import rewritten
+from video_contrast.perturbations.text.words import lines, rewritten
 
 _TOKEN = re.compile(r"\S+")
 _PRONOUNS = ("he", "she", "his", "her", "hers", "him", "himself", "herself")
@@ -40,7 +39,7 @@ def gender_swap(sentence: Sentence, rng: Generator, *, profile: str = "paper") -
 def counterparts(profile: str) -> dict[str, str]:
     """Word -> its counterpart, lower case, with plurals. `=>` lines of the list hold for one direction only."""
     table: dict[str, str] = {}
-    for line in tables.lines("gender_words.txt"):
+    for line in lines("gender_words.txt"):
         left, arrow, right = line.partition("=>") if "=>" in line else line.partition("=")
         sources, targets = _words(left), _words(right)
         pairs = [(source, targets[0]) for source in sources]
@@ -49,7 +48,7 @@ def counterparts(profile: str) -> dict[str, str]:
         for old, new in pairs:
             table.setdefault(old, new)
     if profile != "released":
-        corrections = dict(line.split("=") for line in tables.lines("gender_corrections.txt"))
+        corrections = dict(line.split("=") for line in lines("gender_corrections.txt"))
         table = {old: new for old, new in (table | corrections).items() if new}
     singular = _PRONOUNS if profile == "released" else (*_PRONOUNS, *TITLES)
     plurals = {inflect(old, "NNS"): inflect(new, "NNS") for old, new in table.items() if old not in singular}

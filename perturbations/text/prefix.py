@@ -8,8 +8,7 @@ from video_contrast.perturbations.english import Sentence
 from video_contrast.perturbations.english.forms import lemma, verb_tags, word_classes
 from video_contrast.perturbations.english.lexicon import has_class
 from video_contrast.perturbations.registry import text_perturbation
-from video_contrast.perturbations.text import tables
-from video_contrast.perturbations.text.words import FUNCTION_WORDS, UNFIT, pick, rewritten
+from video_contrast.perturbations.text.words import FUNCTION_WORDS, UNFIT, lines, pick, rewritten
 
 _SHORTEST_REST = 3  # characters that are left of a word without its first part
 _ENDINGS = ("ing", "ings", "ers", "able")  # "playing" minus "play": no word is left to put another part before
@@ -71,7 +70,7 @@ def fitting(word: str, tag: str, swapped: tuple[str, ...]) -> tuple[str, ...]:
 
 @cache
 def _prefixes() -> tuple[str, ...]:
-    return tuple(sorted(prefix for line in tables.lines("prefixes.txt") for prefix in line.split()))
+    return tuple(sorted(prefix for line in lines("prefixes.txt") for prefix in line.split()))
 
 
 def _is_word(word: str, tag: str) -> bool:

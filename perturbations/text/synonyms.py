@@ -8,8 +8,7 @@ from video_contrast.perturbations.english import Sentence, Word, wordnet
 from video_contrast.perturbations.english.forms import inflect, inflect_name
 from video_contrast.perturbations.english.lexicon import has_class
 from video_contrast.perturbations.registry import text_perturbation
-from video_contrast.perturbations.text import tables
-from video_contrast.perturbations.text.words import FUNCTION_WORDS, UNFIT, how_many, pick, put, rewritten, sample
+from video_contrast.perturbations.text.words import FUNCTION_WORDS, UNFIT, how_many, lines, pick, put, rewritten, sample
 
 _PARTS = {"NN": "n", "VB": "v", "JJ": "a", "RB": "r"}
 _MULTI = 2  # words that a multi_pos_swap replaces, at most
@@ -112,7 +111,7 @@ def synonyms(word: Word, any_sense: bool = False) -> tuple[str, ...]:
 def caption_senses() -> dict[tuple[str, str], tuple[str, ...]]:
     """(lemma, part of speech) -> the synonyms of the sense that captions mean, for their commonest words."""
     table = {}
-    for line in tables.lines("caption_senses.txt"):
+    for line in lines("caption_senses.txt"):
         word, _, rest = line.partition(":")
         lemma, _, part = word.partition(" ")
         table[lemma, part] = tuple(synonym.strip() for synonym in rest.split(",") if synonym.strip())

@@ -8,8 +8,7 @@ from video_contrast.files import Json
 from video_contrast.perturbations.english import Sentence
 from video_contrast.perturbations.english.forms import inflect
 from video_contrast.perturbations.registry import text_perturbation
-from video_contrast.perturbations.text import tables
-from video_contrast.perturbations.text.words import how_many, pick, rewritten, sample
+from video_contrast.perturbations.text.words import how_many, parsed, pick, rewritten, sample
 
 _PAST_OF_MODALS = {"can": "could", "will": "would", "may": "might", "shall": "should"}
 _PAST_OF_MODALS |= {"ca": "could", "wo": "would", "sha": "should", "'ll": " would", "’ll": " would"}  # "can't", "he'll"
@@ -112,4 +111,4 @@ def _any_form(sentence: Sentence, rng: Generator) -> str:
 @cache
 def _forms() -> Json:
     """Verb form -> the verb's other forms."""
-    return tables.parsed("verb_tenses.json")
+    return parsed("verb_tenses.json")

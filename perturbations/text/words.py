@@ -1,12 +1,14 @@
 """What the word-level rules share: which words may change, how many of them, and how a new word is put in."""
 
+import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from itertools import chain
 
 from numpy.random import Generator
 
-from video_contrast.perturbations.english import Sentence, Word
+from video_contrast.files import Json
+from video_contrast.perturbations.english import Sentence, Word, tables
 from video_contrast.perturbations.english.forms import fix_article, is_noun, like_case, verb_tags
 from video_contrast.perturbations.english.lexicon import words_of
 
@@ -19,6 +21,16 @@ FUNCTION_WORDS = words_of("function")
 
 # Words that no caption should be given at random: slurs, insults, obscenities, what is sexual or violent.
 UNFIT = words_of("unfit")
+
+
+def lines(name: str) -> tuple[str, ...]:
+    """The lines of a word table (data/LICENSES.md says where it comes from) that are neither empty nor a comment."""
+    return tables.lines("video_contrast.perturbations.text", "data", name)
+
+
+def parsed(name: str) -> Json:
+    """A JSON table."""
+    return json.loads("\n".join(lines(name)))
 
 
 def is_content(word: Word) -> bool:

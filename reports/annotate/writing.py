@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from video_contrast.builders.assembly.captioned_clip import normal
 from video_contrast.builders.assembly.difference import difference
 from video_contrast.errors import VideoContrastError
-from video_contrast.perturbations.english.main_verb import without_auxiliaries
+from video_contrast.perturbations.english.forms import without_auxiliaries
 from video_contrast.reports.annotate.votes import Vote
 from video_contrast.rows import EditRecord, MultipleChoiceRow, contrast_places, multiple_choice_row
 

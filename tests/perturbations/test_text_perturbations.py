@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.perturbations.registry import TEXT
-from video_contrast.perturbations.text import PROFILES, how_to_get, names, perturb_captions, shift, tables
+from video_contrast.perturbations.text import PROFILES, how_to_get, names, perturb_captions, shift
+from video_contrast.perturbations.text.words import lines
 
 FREE = [name for name in names() if not TEXT[name].batched and "wordnet" not in TEXT[name].requirements]
 
@@ -127,9 +128,9 @@ def test_a_proverb_closes_captions_of_ten_words_or_more_only():
 
 def test_there_are_at_least_100_openings_and_50_proverbs_none_twice():
     for table, least in (("openings.txt", 100), ("proverbs.txt", 50)):
-        lines = tables.lines(table)
-        assert len(lines) == len(set(lines)) >= least
-    assert not set(tables.lines("openings.txt")) & set(tables.lines("proverbs.txt"))
+        rows = lines(table)
+        assert len(rows) == len(set(rows)) >= least
+    assert not set(lines("openings.txt")) & set(lines("proverbs.txt"))
 
 
 def test_shuffled_words_are_the_same_words_in_another_order():
