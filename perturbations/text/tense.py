@@ -97,6 +97,9 @@ def _past(sentence: Sentence, place: int) -> str:
     clitic = " " if word.text[0] in "'’" else ""
     if word.lemma != "be":
         return clitic + inflect(word.lemma, "VBD")
+    after = sentence.words[place + 1 : place + 2]
+    if word.text in ("'s", "’s") and after and after[0].text in ("got", "been", "had"):
+        return " had"
     return clitic + ("were" if word.text in ("are", "'re", "’re") else "was")
 
 
