@@ -255,11 +255,13 @@ def strongest_blind_scores(
     kinds: Sequence[Sequence[str]],
     *,
     clusters: Sequence[str],
+    answers: bool = False,
 ) -> tuple[str, Scores]:
     """Scores all candidates by the blind model that tells most true captions from the contrasts of their items.
 
     Returns what the model is, and float64[k] for each item in the order of its candidates, higher for what looks true.
     Too few items to cross-validate have the models of their audit, which learn nothing: the fewest or the most words.
+    `answers`: as for `cross_fitted`.
     """
     against = [audited_negatives(label, of_item) for label, of_item in zip(labels, kinds, strict=True)]
     if too_few(clusters):
@@ -270,7 +272,7 @@ def strongest_blind_scores(
             [texts[n] for n in (label, *own)] for texts, label, own in zip(candidates, labels, against, strict=True)
         ]
         models = {
-            model.summary: blind_scores(learned, clusters, name, scored=candidates)
+            model.summary: blind_scores(learned, clusters, name, scored=candidates, answers=answers)
             for name, model in BLIND_MODELS.items()
         }
     places = [[label, *others] for label, others in zip(labels, against, strict=True)]

@@ -204,10 +204,11 @@ def text_tables(model: TextScorer, plan: Plan, absent: frozenset[Clip]) -> Table
             blocks = tuple(SimilarityBlock(rows, np.arange(len(columns)), partial(values, rows)) for rows in parts)
             return TableScores(table, places, blocks=blocks, columns=columns)
         config, condition = table.name
-        labelled = [
-            LabelledItem(item.id, item.cluster, own, label=item.label, kinds=item.kinds)
-            for item, own in zip(items, shown, strict=True)
-        ]
+        labelled = []
+        for item, own in zip(items, shown, strict=True):
+            question = table.group.with_question(item, "")
+            texts = [text.removeprefix(question) for text in own]
+            labelled.append(LabelledItem(item.id, item.cluster, texts, item.label, item.kinds, bool(item.question)))
         model.begin_items(labelled, config=config, condition=condition)
         rows = packed(
             _checked(np.asarray(model.score_item(item.id, item.clip.video_id, own), np.float64), table)

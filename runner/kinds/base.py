@@ -247,9 +247,10 @@ class LabelledItem:
 
     id: str  # of the item
     cluster: str  # its source video
-    candidates: Sequence[str]  # under the condition
+    candidates: Sequence[str]  # under the condition, without the question
     label: int  # which of them is true
     kinds: Sequence[str]  # of the candidates
+    answers: bool = False  # whether they answer a question
 
 
 class TextScorer(Model):

@@ -3,8 +3,9 @@
 They stand beside every table. `blind` scores a caption by what the texts of the set give away. By default it is the
 stronger of the blind models of a set's audit (`audit.blind_models`): a classifier of word n-grams or a word trigram
 model, learned from the set itself with its labels; no caption is scored by a model that has seen it, or an item of the
-same video. Of too few items, the number of words decides, as in their audit. `--lm MODEL` takes a causal language model
-of transformers instead: what reads better is taken for true.
+same video. Answers are read without their question, and learned wherever they stand. Of too few items, the number of
+words decides, as in their audit. `--lm MODEL` takes a causal language model of transformers instead: what reads better
+is taken for true.
 """
 
 from collections.abc import Sequence
@@ -75,7 +76,7 @@ class Blind(TextScorer):
             return
         summary, scores = blind_models.strongest_blind_scores(
             [item.candidates for item in items], [item.label for item in items], [item.kinds for item in items],
-            clusters=[item.cluster for item in items],
+            clusters=[item.cluster for item in items], answers=any(item.answers for item in items),
         )  # fmt: skip
         self.models[f"{config}, {condition}"] = summary
         self.of_item = {item.id: of_item for item, of_item in zip(items, scores, strict=True)}

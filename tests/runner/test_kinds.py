@@ -9,6 +9,7 @@ import pytest
 import tiny_models
 
 import video_contrast
+from video_contrast.cli import main
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.runner.kinds import ClipFrames, LoadOptions, all_kinds, choose, options_for
 from video_contrast.runner.kinds.base import Encoder
@@ -272,6 +273,23 @@ def test_the_blind_scorer_finds_what_the_audit_of_a_set_finds(tmp_path: Path, n:
     strongest = max(audit[name]["accuracy"] for name in names)
     result = video_contrast.score("blind", root, "pairs_mc", output=tmp_path / "run", progress=False)
     assert result["pairs_mc"]["conditions"]["clean"]["accuracy"] == pytest.approx(strongest, abs=1e-4) == 1.0
+
+
+@pytest.mark.parametrize("questions", ["with", "without"])
+def test_the_blind_scorer_learns_which_answers_are_often_true(tmp_path: Path, questions: str) -> None:
+    """It finds what the X-ray finds, also where other models read the question before each candidate."""
+    lines = ["video,question,option_0,option_1,option_2,answer"]
+    for k in range(90):
+        options = list(np.roll(["two", "five", "six"], k))
+        label = options.index("five" if k % 5 == 0 else "two")
+        lines.append(f"v{k}.mp4,how many {['boys', 'girls'][k % 2]} jump,{','.join(options)},{label}")
+    table = tmp_path / "answers.csv"
+    table.write_text("\n".join(lines))
+    assert main(["xray", str(table), "--output", str(tmp_path / "xray")]) == 0
+    [found] = json.loads((tmp_path / "xray/xray.json").read_text()).values()
+    scored = video_contrast.score("blind", table, questions=questions, output=tmp_path / "run", progress=False)
+    accuracy = scored["answers"]["conditions"]["clean"]["accuracy"]
+    assert accuracy == pytest.approx(found["blind"]["best"]["accuracy"]) == 0.8  # of which "two" is the answer
 
 
 def test_the_blind_scorer_takes_a_language_model(tmp_path: Path) -> None:
