@@ -52,6 +52,7 @@ FILES = {
     ),
     "sources.published_pairs": (
         "vinoground", "rtime", "minimal_video_pairs", "timeblind", "camerabench", "intphys2", "vidhalluc",
+        "vidpair_halluc",
     ),
     "robustness.perturbed": ("msrvtt_p", "youcook2_p", "perturbed"),
 }  # fmt: skip

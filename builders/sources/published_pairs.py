@@ -235,3 +235,33 @@ def _vidhalluc_choices(row: Entry, published: PublishedSet, video_pattern: str) 
         choice = Choice(entry.text("Question"), options, letters.index(right[0]), prompt)
         video = entry.video(video_pattern, clip=clip, cluster=row.key)
         items.answers(entry, f"{row.key}-{clip}", video, choice, kind="action")
+
+
+VIDPAIR_VIDEOS = "VidPair-Halluc/"  # the folder of the videos; paths are given below it, or with it
+
+
+@published_builder("vidpair_halluc", configs=("binary",))
+def vidpair_halluc(published: PublishedSet, *, folder: Path, answer_column: str = "answer") -> None:
+    """VidPair-Halluc: two clips of one background and a question, answered by yes of one and by no of the other."""
+    pair_of = {
+        row.text(side).removeprefix(VIDPAIR_VIDEOS): row.key
+        for row in published.rows(folder / "pairs/pairs.json")
+        for side in ("positive_video", "adversarial_video")
+    }
+    asked: dict[tuple[str, str], list[tuple[str, Entry]]] = {}  # pair and question -> clips with their rows
+    for row in published.rows(folder / "qa/hf/binary.jsonl"):
+        clip = row.text("repo_video_path").removeprefix(VIDPAIR_VIDEOS)
+        if clip not in pair_of:
+            raise row.error(f"{clip!r} is of no pair in pairs.json")
+        asked.setdefault((pair_of[clip], row.text("question")), []).append((clip, row))
+    items = published.items("binary")
+    for number, ((pair, question), rows) in enumerate(asked.items()):
+        labels = [row.yes_or_no(answer_column) for _, row in rows]
+        if sorted(labels) != [0, 1]:
+            items.counts.update({"rows": len(rows), "not_one_yes_and_one_no": len(rows)})
+            continue
+        for (clip, row), label in zip(rows, labels, strict=True):
+            kind = clip.partition("/")[0].removeprefix("T_").rpartition("_")[0]  # as the authors' scripts name aspects
+            video = row.video(VIDPAIR_VIDEOS + "{clip}", clip=clip, cluster=pair)
+            choice = Choice(question, YES_NO, label, published.release.prompt)
+            items.answers(row, f"{number}-{label}", video, choice, kind=kind or "pair", group=str(number))

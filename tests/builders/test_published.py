@@ -526,6 +526,32 @@ def test_vidhalluc_groups_the_clips_of_a_question(tmp_path: Path) -> None:
         video_contrast.build("vidhalluc", output=tmp_path / "none")
 
 
+def vidpair_halluc(root: Path, **changes: Any) -> dict[str, Any]:
+    clips = [f"VidPair-Halluc/{folder}/{folder}_001.mp4" for folder in ("static_relation_0040", "static_relation_0041")]
+    pair = {"pair_id": "p1", "positive_video": clips[0], "adversarial_video": clips[1].partition("/")[2]}
+    as_json(root / "pairs/pairs.json", [pair])
+    as_lines(root / "qa/hf/binary.jsonl", [
+        {"question": question, "answer": answer, "repo_video_path": clip} | changes
+        for question, answers in (("Is it behind?", ("yes", "No")), ("Is it red?", ("no", "no")))
+        for clip, answer in zip(clips, answers, strict=True)
+    ])  # fmt: skip
+    return {"folder": root}
+
+
+def test_vidpair_halluc_groups_the_clips_of_a_pair_under_a_question(tmp_path: Path) -> None:
+    rows = build("vidpair_halluc", tmp_path, **vidpair_halluc(tmp_path / "in"))["binary", "test"]
+    assert [(row["video_path"], true(row)) for row in rows] == [
+        ("VidPair-Halluc/static_relation_0040/static_relation_0040_001.mp4", "yes"),
+        ("VidPair-Halluc/static_relation_0041/static_relation_0041_001.mp4", "no"),
+    ]
+    assert len({row["group"] for row in rows}) == 1 and "static_relation" in rows[0]["kinds"]
+    assert asked(rows[0]).endswith("or explanation.\nIs it behind?")
+    record = SetFolder.open(tmp_path / "vidpair_halluc").record
+    counts = record["configs"]["binary"]["facts"]["splits"]["test"]["counts"]
+    assert (counts["rows"], counts["built"], counts["not_one_yes_and_one_no"]) == (4, 2, 2)
+    assert record["facts"]["warnings"][0].startswith("binary: the files hold 4 items, as no known release")
+
+
 def vidhal(root: Path, **order: str) -> dict[str, Any]:
     captions = {"2": "Three men dance.", "3": "Four men dance.", "1": "Two men dance."}
     as_json(root / "annotations.json", [
@@ -686,6 +712,10 @@ def _latin(root: Path) -> dict[str, Any]:
         ("videonet", lambda root: videonet(root, question="Which?"), "'question' must be a list of objects, not"),
         ("vidhalluc", lambda root: {"binary": as_json(root / "b.json", {"1": [{"q": "?", "a": ["Yes"]}]})},
          "b.json, 1, 0: 'a' must be an object, not ['Yes']"),
+        ("vidpair_halluc", lambda root: vidpair_halluc(root) | {"answer_column": "gt"},
+         "binary.jsonl, line 1: no field 'gt'; it has question, answer, repo_video_path"),
+        ("vidpair_halluc", lambda root: vidpair_halluc(root, repo_video_path="a/b.mp4"),
+         "binary.jsonl, line 1: 'a/b.mp4' is of no pair in pairs.json"),
         ("chirality_in_action", lambda root: {
             "configs": ["ssv2_mc"], "folder": as_csv(root / "cia-ssv2-validation.csv", [{"id": 1, "label": 0}]).parent},
          "no field 'chiral_triplet_id'; it has id, label"),
