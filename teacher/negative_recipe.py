@@ -82,7 +82,7 @@ class NegativeRecipe:
         if self.generator == "shapes" and self.rules:
             raise UsageError("--rules edits captions that people wrote; the shapes world has kinds of its own")
         if self.generator not in READY:
-            threshold(self.quality)
+            threshold(self.quality, "verb")
             self.source("verb", {})
         elif self.options or (self.model and self.generator == "shapes") or self.quality != "balanced":
             raise UsageError(

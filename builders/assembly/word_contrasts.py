@@ -148,7 +148,7 @@ class WordContrasts(WordProposals):
         seeded order. Models on a GPU are run by this process.
         """
         proposed, proposal_of = self.chosen or self._choose(clips, seed, caption, num_proc)
-        least = threshold(self.options.quality)
+        least = threshold(self.options.quality, self.target)
         asked = {"quality": self.options.quality, "least_probability": least}
         self.record = {**proposed.record, **asked, **_facts(list(proposal_of.values()))}
         contrasts = ClipContrasts(clips=len(clips), tried=_of_candidates(proposed.reasons), candidates=self._candidates)
@@ -162,7 +162,7 @@ class WordContrasts(WordProposals):
         return contrasts
 
     def _choose(self, clips: Sequence[CaptionedClip], seed: int, caption: CaptionChoice, num_proc: int) -> Chosen:
-        least = threshold(self.options.quality)
+        least = threshold(self.options.quality, self.target)
         shown = str(min(LEAST, least)) if self.review else self.options.quality
         whole = replace(self, options=replace(self.options, quality=shown))
         proposed = whole.proposed(clips, seed=seed, caption=caption, num_proc=num_proc)

@@ -111,7 +111,7 @@ def propose(
     """
     if kind not in _KINDS:
         raise unknown_name("kind of contrast", kind, list(_KINDS))
-    least = threshold(quality)
+    least = threshold(quality, kind)
     captioned = [ClipCaptions(*clip) for clip in clips]
     if len({clip.id for clip in captioned}) < len(captioned):
         raise UsageError("two clips have the same id: the ids must be unique")

@@ -140,12 +140,14 @@ def test_what_is_usual_is_read_around_the_words_that_are_replaced(kind) -> None:
 def test_quality_is_the_least_probability() -> None:
     strict, loose = proposals_of(CAPTIONS, quality="high"), proposals_of(CAPTIONS, quality="0.1")
     assert strict.proposals.keys() <= loose.proposals.keys()
-    assert all(item.probability >= QUALITIES["high"] for listed in strict.proposals.values() for item in listed)
+    assert all(item.probability >= QUALITIES["high"]["verb"] for listed in strict.proposals.values() for item in listed)
     assert all("has the probability" in strict.missing[name] for name in loose.proposals.keys() - strict.proposals)
-    assert sorted(QUALITIES.values(), reverse=True) == [threshold(name) for name in ("high", "balanced", "all")]
+    for kind in ("verb", "object"):
+        least = [threshold(name, kind) for name in ("high", "balanced", "all")]
+        assert least == sorted(least, reverse=True) and threshold("0.7", kind) == 0.7
     for wrong in ("best", "1.5", "nan", -0.1):
         with pytest.raises(UsageError, match="quality must be high"):
-            threshold(wrong)
+            threshold(wrong, "verb")
 
 
 def test_other_languages_two_clips_of_one_id_and_unknown_kinds_are_refused() -> None:
