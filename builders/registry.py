@@ -18,7 +18,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
-from video_contrast.errors import UsageError, unknown_name
+from video_contrast.errors import UsageError, VideoContrastError, unknown_name
 from video_contrast.files import read_json
 from video_contrast.options import bind, with_options
 from video_contrast.rows import Row
@@ -93,6 +93,7 @@ class Cut(NamedTuple):
 
     blocks: list[CorpusBlock]
     facts: Facts
+    faults: Sequence[VideoContrastError] = ()  # of files that could not be read, whose rows are in no block
 
 
 class BlockSource(ABC):

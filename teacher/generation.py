@@ -23,7 +23,7 @@ from video_contrast.builders.assembly.kind_contrasts import KindContrasts
 from video_contrast.builders.assembly.sharding import spread, world_size
 from video_contrast.builders.assembly.word_contrasts import Chosen, WordEdits
 from video_contrast.builders.registry import BlockSource, BuiltSet, CorpusBlock, Cut
-from video_contrast.builders.sources.caption_table import read_table
+from video_contrast.builders.sources.caption_table import read_files, read_table
 from video_contrast.chat_model import Answer, AnswerStore, ChatModel, Conversation, Cost
 from video_contrast.console import bar, counted
 from video_contrast.errors import UsageError, VideoContrastError
@@ -39,7 +39,6 @@ from video_contrast.rows import RetrievalRow, Row, retrieval_row
 from video_contrast.seeds import digest
 from video_contrast.storage import SetDraft, SetFolder
 from video_contrast.storage.set_records import Facts
-from video_contrast.storage.table_file import parquet_rows
 from video_contrast.teacher.caption_rows import GeneratedCaption, items_of
 from video_contrast.teacher.needed_models import check_endpoint, check_generator
 from video_contrast.teacher.negative_recipe import NegativeRecipe
@@ -106,9 +105,10 @@ def generate(dataset: str | Path, *, request: GenerateOptions, say: Callable[[st
     chat = chat_of(request, recipe, ANSWERS)
     chats = partial(chat_of, request, recipe) if request.executor else (lambda _: chat)
     source = NegativeBlocks(str(dataset), request, recipe, chats)
-    estimate = _estimate(source.rows(), recipe, chat=chat, request=request) if chat is not None else None
+    faults: list[VideoContrastError] = []  # said by the dry run; else of those that `cut` finds
+    estimate = _estimate(source.rows(faults), recipe, chat=chat, request=request) if chat is not None else None
     if estimate is not None:
-        say(str(estimate))
+        say("\n".join([*map(str, faults), str(estimate)]))
     if request.dry_run:
         try:
             _check_models(request, recipe, estimate)
@@ -233,15 +233,16 @@ class NegativeBlocks(BlockSource):
         """Of every draw."""
         return self.cluster.seed
 
-    def rows(self) -> Iterator[RetrievalRow]:
-        """The clips as they are read. Raises UsageError: no such table; VideoContrastError: a file is damaged."""
-        return islice(_rows(self.dataset, self.cluster.config, self.cluster.split), self.cluster.limit)
+    def rows(self, faults: list[VideoContrastError]) -> Iterator[RetrievalRow]:
+        """The clips as they are read. `faults`: as of `read_files`. Raises UsageError: no such table."""
+        return islice(_rows(self.dataset, self.cluster.config, self.cluster.split, faults), self.cluster.limit)
 
     def cut(self, folder: str) -> Cut:
         """Copies the clips in blocks, and counts the words of the first ones."""
         corpus: dict[str, list[str]] = {}
+        faults: list[VideoContrastError] = []
         captions = blocks = 0
-        rows = iter(bar(self.rows(), desc="reading", unit="clip"))
+        rows = iter(bar(self.rows(faults), desc="reading", unit="clip"))
         while part := list(islice(rows, CLIPS)):
             lines = "".join(json.dumps(_plain(row), ensure_ascii=False) + "\n" for row in part)
             write_bytes(_part(folder, "clips", blocks), lines.encode("utf-8", "surrogatepass"))
@@ -251,11 +252,12 @@ class NegativeBlocks(BlockSource):
                     corpus.setdefault(row["video_id"], []).extend(row["captions"])
                     captions += len(row["captions"])
         if not blocks:
-            raise VideoContrastError(f"{self.dataset}: {self.cluster.config}, {self.cluster.split}: no rows")
+            none = f"{self.dataset}: {self.cluster.config}, {self.cluster.split}: no rows"
+            raise VideoContrastError("\n".join(map(str, faults or [none])))
         processes = self.cluster.workers or 1 if self.cluster.executor == "local" else 1
         counts = spread(_counts, list(corpus.items()), num_proc=processes, chunk=_COUNTED_AT_ONCE)
         write_bytes(f"{folder}/{_WORDS}", zlib.compress(pickle.dumps(sum(counts, CaptionCounts())), 1))
-        return Cut([CorpusBlock(self.cluster.split, number, blocks) for number in range(blocks)], self._facts())
+        return Cut([CorpusBlock(self.cluster.split, number, blocks) for number in range(blocks)], self._facts(), faults)
 
     def prepare(self, folder: str) -> None:
         """Loads parser, lexicon, judge and counts; no model, since those on a GPU do not outlive a fork."""
@@ -336,17 +338,17 @@ class NegativeBlocks(BlockSource):
         return self._sources
 
 
-def _rows(dataset: str, config: str, split: str) -> Iterator[RetrievalRow]:
+def _rows(dataset: str, config: str, split: str, faults: list[VideoContrastError]) -> Iterator[RetrievalRow]:
     if is_remote(dataset):
-        yield from (cast(RetrievalRow, row.cells) for row in read_table(f"{dataset}/{config}/{split}-*.parquet"))
+        table = read_table(f"{dataset}/{config}/{split}-*.parquet", faults=faults)
+        yield from (cast(RetrievalRow, row.cells) for row in table)
         return
     folder = SetFolder.open(dataset)
     files = folder.files(config, split) if folder.is_built and config in folder.configs else []
     if not files or folder.layout(config) != "retrieval":
         yield from folder.retrieval_rows(config, split)  # of another library's layout, or says what is wrong
         return
-    for file in files:
-        yield from cast(Iterator[RetrievalRow], parquet_rows(file))
+    yield from (cast(RetrievalRow, row.cells) for row in read_files(files, faults=faults))
 
 
 def _plain(row: RetrievalRow) -> dict[str, object]:

@@ -88,13 +88,14 @@ def build_blocks(source: BlockSource, output: Address, key: str) -> bool:
 
 def _begin_or_go_on(build: "_Build", key: str) -> bool:
     source, plan = build.source, build.plan()
+    faults: Sequence[VideoContrastError] = ()
     if plan is None or plan["key"] != key:
         build.clear(LOCK)
         cut = source.cut(build.folder)
-        write_bytes(
-            build.path("plan.json"),
-            json_bytes({"key": key, "blocks": [list(block) for block in cut.blocks], "facts": cut.facts}),
-        )
+        faults = cut.faults
+        # a cut that lacks files is never gone on with
+        plan = {"key": None if faults else key, "blocks": [list(block) for block in cut.blocks], "facts": cut.facts}
+        write_bytes(build.path("plan.json"), json_bytes(plan))
     system, mark = filesystem(build.path("finish/completions/00000"))
     if system.exists(mark):  # jobs of Slurm have left no more
         build.clear()
@@ -103,6 +104,8 @@ def _begin_or_go_on(build: "_Build", key: str) -> bool:
         source.prepare(build.folder)  # processes are forked, and share it
     count = len(build.blocks())
     note(f"{source.builder}: {counted(count, 'block')}")
+    if faults:
+        _work_ahead(build, faults, count)
     stages = [Stage("write", build.write, count), Stage("finish", build.finish, 1, of_blocks=False)]
     if source.words:
         stages = [Stage("propose", build.propose, count), Stage("choose", build.choose, 1, of_blocks=False), *stages]
@@ -110,6 +113,21 @@ def _begin_or_go_on(build: "_Build", key: str) -> bool:
         return False
     build.clear()
     return True
+
+
+def _work_ahead(build: "_Build", faults: Sequence[VideoContrastError], count: int) -> None:
+    """Does for the files that can be read what is kept between builds, and names the others in an error.
+
+    No job of Slurm is submitted: it would still be at work when the same command cuts anew.
+    """
+    for fault in faults:
+        note(f"{fault}; the other files go on")
+    if build.source.cluster.executor != "slurm":
+        run_stages([Stage("ahead", build.ahead, count)], build.folder, build.source.cluster, describe=build.describe)
+    raise VideoContrastError(
+        f"{counted(len(faults), 'file')} cannot be read. Parses of the other captions, and answers on them, are kept; "
+        "the same command completes the set when all can be:\n" + "\n".join(map(str, faults))
+    )
 
 
 @dataclass(frozen=True)
@@ -148,6 +166,13 @@ class _Build:
         """Names a block in a message."""
         split, number, of = self.blocks()[rank]
         return f"block {number + 1} of {of} of the split {split}"
+
+    def ahead(self, rank: int) -> None:
+        """Parses a block's captions, and asks models about them, which keeps what they say; writes no table."""
+        if self.source.words:
+            self.source.propose(self.folder, rank)
+        else:
+            self.source.build(self.folder, rank, self.blocks()[rank], {})
 
     def propose(self, rank: int) -> None:
         """Keeps what is proposed for a block's clips, and as numbers what the choice among them depends on."""

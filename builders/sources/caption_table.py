@@ -72,22 +72,44 @@ def read_table(
     encoding: str = ENCODING,
     delimiter: str | None = None,
     streamed: bool = False,
+    faults: list[VideoContrastError] | None = None,
 ) -> Iterator[TableRow]:
     """Yields the rows of a table in the order of the file.
 
     `source`: a file with a suffix of `table_file.SUFFIXES` (in .tsv quotation marks are text, as in the released
     contrast sets), its address (`s3://...`), a pattern of several (`captions-*.parquet`), or the name of a data set of
     the Hub (`owner/name`, or `owner/name:config`), of which `split` is read (`test` by default), if `streamed` as it
-    comes and not as a whole first. `encoding`, `delimiter`: as of `read_table_file`.
+    comes and not as a whole first. `encoding`, `delimiter`: as of `read_table_file`. `faults`: as of `read_files`.
 
     Raises UsageError: neither a file nor the name of a data set; a suffix that is not known; VideoContrastError: the
     file is not UTF-8, a column is named twice, a quotation mark is never closed, a row has another number of fields
-    than the header, or a line is not JSON; the message names the line. Of several files all are read, and the message
-    names each that cannot be.
+    than the header, or a line is not JSON; the message names the line.
     """
     path = Path(source)
-    files = _files(source)
-    faults: list[VideoContrastError] = []
+    if files := _files(source):
+        yield from read_files(files, encoding=encoding, delimiter=delimiter, faults=faults)
+        return
+    if path.is_dir():
+        raise UsageError(f"{path} is a folder; give the file of captions in it")
+    name, _, config = str(source).partition(":")
+    if path.suffix.lower() in SUFFIXES or not _HUB_NAME.fullmatch(name):
+        raise UsageError(f"no such file: {source}")
+    yield from _hub(name, config or None, split or "test", streamed=streamed)
+
+
+def read_files(
+    files: Sequence[str | Path],
+    *,
+    encoding: str = ENCODING,
+    delimiter: str | None = None,
+    faults: list[VideoContrastError] | None = None,
+) -> Iterator[TableRow]:
+    """Yields the rows of one file after the other.
+
+    `encoding`, `delimiter`: as of `read_table_file`. `faults`: takes what is wrong with each of several files that
+    cannot be read, while the others are; without it, all that is raised as one error at the end.
+    """
+    found: list[VideoContrastError] = [] if faults is None else faults
     for file in files:
         try:
             table = read_table_file(file, encoding=encoding, delimiter=delimiter, marks=False)
@@ -96,17 +118,9 @@ def read_table(
         except VideoContrastError as error:
             if len(files) == 1:
                 raise
-            faults.append(error)
-    if faults:
-        raise VideoContrastError("\n".join(map(str, faults)))
-    if files:
-        return
-    if path.is_dir():
-        raise UsageError(f"{path} is a folder; give the file of captions in it")
-    name, _, config = str(source).partition(":")
-    if path.suffix.lower() in SUFFIXES or not _HUB_NAME.fullmatch(name):
-        raise UsageError(f"no such file: {source}")
-    yield from _hub(name, config or None, split or "test", streamed=streamed)
+            found.append(error)
+    if found and faults is None:
+        raise VideoContrastError("\n".join(map(str, found)))
 
 
 def _files(source: str | Path) -> list[str]:

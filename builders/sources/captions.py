@@ -116,10 +116,10 @@ class _Captions(BlockSource):
 
     def cut(self, folder: str) -> Cut:
         """The table as blocks; counts of training captions beside them."""
-        blocks, facts = cut(self.table, folder)
+        blocks, facts, faults = cut(self.table, folder)
         if self.table.training is not None:
             write_bytes(f"{folder}/{COUNTS}", own_counts(training_videos(self.table)).encoded())
-        return Cut(blocks, {**self.facts(), "seed": self.seed, **facts})
+        return Cut(blocks, {**self.facts(), "seed": self.seed, **facts}, faults)
 
     def prepare(self, folder: str) -> None:
         """Loads parser, lexicon and judge; no model, since those on a GPU do not outlive a fork."""

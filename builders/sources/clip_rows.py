@@ -51,6 +51,7 @@ class CaptionRows:
 
     # split -> its counts: "rows", "clips", "captions", "empty_captions", "clips_without_caption"
     sizes: Mapping[str, dict[str, int]]
+    faults: Sequence[VideoContrastError] = ()  # of files that could not be read
 
     def counts(self) -> dict[str, int]:
         """The counts of all splits together."""
@@ -92,7 +93,7 @@ def caption_rows(table: CaptionTable, *, file: Path | None = None, most: int | N
     Args:
         table: where it is, and its columns.
         file: a new one on disk, which holds the rows; clips are then in the order of a digest. Default: in memory, in
-            the order of their first rows.
+            the order of their first rows, and each of several files must be readable.
         most: captions that the table may have.
 
     Raises:
@@ -108,7 +109,8 @@ def caption_rows(table: CaptionTable, *, file: Path | None = None, most: int | N
         rows.execute(_ROWS)
         known: dict[str, int] = {}
         order: Order = _shuffled if file else lambda span, movie: known.setdefault(span.id, len(known))
-        first = _store(table, rows, order, most=most, streamed=file is not None)
+        faults: list[VideoContrastError] | None = [] if file else None
+        first = _store(table, rows, order, most=most, faults=faults)
         names = {name: name for (name,) in rows.execute("SELECT split FROM rows GROUP BY split ORDER BY min(rowid)")}
         if len(names) > 1 and (twice := rows.execute(_OF_TWO.format("split")).fetchone()):
             place, name, split, former, former_place = twice
@@ -126,7 +128,7 @@ def caption_rows(table: CaptionTable, *, file: Path | None = None, most: int | N
             raise VideoContrastError(f"{table.captions}: every caption in column {column!r} is empty")
         guessed = sum(rows.execute(_GUESSED, (name,)).fetchone()[0] for name in splits.values())
         table.say({split: of_split["rows"] for split, of_split in sizes.items()}, first, guessed)
-        yield CaptionRows(table, rows, splits, sizes)
+        yield CaptionRows(table, rows, splits, sizes, faults or ())
 
 
 def read_splits(
@@ -159,9 +161,14 @@ def _shuffled(span: Span, movie: str) -> bytes:
 
 
 def _store(
-    table: CaptionTable, rows: sqlite3.Connection, order: Order, *, most: int | None, streamed: bool
+    table: CaptionTable,
+    rows: sqlite3.Connection,
+    order: Order,
+    *,
+    most: int | None,
+    faults: list[VideoContrastError] | None,
 ) -> TableRow:
-    """Stores every row of the table; returns the first."""
+    """Stores every row of the table, which is streamed where there are `faults`; returns the first."""
     first: TableRow | None = None
     batch: list[tuple[object, ...]] = []
     read = 0
@@ -172,7 +179,7 @@ def _store(
         rows.execute("COMMIT")
         batch.clear()
 
-    for row in bar(table.rows(streamed=streamed), desc="reading", unit="row"):
+    for row in bar(table.rows(streamed=faults is not None, faults=faults), desc="reading", unit="row"):
         first = first or row
         split, span = table.split_of(row), table.span(row)
         movie, captions = table.movie(row), table.texts(row)
@@ -188,7 +195,7 @@ def _store(
         if len(batch) == _BATCH:
             write()
     if first is None:
-        raise VideoContrastError(f"{table.captions}: no rows")
+        raise VideoContrastError("\n".join(map(str, faults or [f"{table.captions}: no rows"])))
     write()
     return first
 
@@ -228,7 +235,7 @@ def cut(table: CaptionTable, folder: Address) -> Cut:
                 write_bytes(block_path(folder, len(blocks) + parts), lines.encode("utf-8", "surrogatepass"))
                 parts += 1
             blocks += [CorpusBlock(split, number, parts) for number in range(parts)]
-        return Cut(blocks, {"counts": rows.counts()})
+        return Cut(blocks, {"counts": rows.counts()}, rows.faults)
 
 
 def _parts(clips: Iterator[CaptionedClip], count: int, most: int) -> Iterator[Sequence[CaptionedClip]]:

@@ -55,11 +55,17 @@ class VideoTable:
         if not re.fullmatch(r"[a-z]{2,3}(-[A-Za-z0-9]+)*|multilingual", self.language):  # the Hub refuses such a card
             raise UsageError(f"--language {self.language}: give the code of the language, such as en, de or zh")
 
-    def rows(self, source: str | None = None, *, streamed: bool = False) -> Iterator[TableRow]:
-        """The rows of the table, or of another one in the same form; `streamed` as of `read_table`."""
+    def rows(
+        self,
+        source: str | None = None,
+        *,
+        streamed: bool = False,
+        faults: list[VideoContrastError] | None = None,
+    ) -> Iterator[TableRow]:
+        """The rows of the table, or of another one in the same form; `streamed`, `faults` as of `read_table`."""
         return read_table(
             source or self.captions, split=None if source else self.source_split, encoding=self.encoding,
-            delimiter=self.delimiter, streamed=streamed,
+            delimiter=self.delimiter, streamed=streamed, faults=faults,
         )  # fmt: skip
 
     def card_facts(self) -> Facts:

@@ -125,7 +125,7 @@ def test_movies_stay_together_and_splits_apart(tmp_path):
     table = CaptionTable(
         captions=str(write_csv(tmp_path / "t.csv", rows, ("video", "caption", "movie", "split"))), movie_column="movie"
     )
-    blocks, _ = cut(table, tmp_path / "w")
+    blocks = cut(table, tmp_path / "w").blocks
     assert [block.split for block in blocks] == ["train", "train", "test"]
     assert [{clip.pool for clip in read_block(tmp_path / "w", n)} for n in range(3)] in (
         [{"m1"}, {"m2"}, {"m0"}], [{"m2"}, {"m1"}, {"m0"}],
@@ -339,6 +339,43 @@ def test_addresses_and_patterns_of_files(table, tmp_path):
     with pytest.raises(VideoContrastError) as failed:
         list(CaptionTable(captions="memory://corpus/part-*").rows())
     assert "part-3.parquet" in str(failed.value)
+
+
+def test_files_that_cannot_be_read_are_named_the_others_go_on_and_the_same_command_completes(table, tmp_path, capsys):
+    """Of a former set in the folder nothing changes meanwhile."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    corpus, whole, out = (tmp_path / name for name in ("corpus", "whole", "out"))
+    corpus.mkdir()
+    rows = list(csv.DictReader(table.open()))
+    for n in range(5):
+        if n % 2:
+            (corpus / f"{n}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows[n::5]))
+        else:
+            pq.write_table(pa.Table.from_pylist(rows[n::5]), corpus / f"{n}.parquet")
+    build("captions", CONFIGS, output=whole, captions=str(corpus / "*"), executor="local")
+    build("captions", "retrieval", output=out, captions=str(table), executor="local")
+    former = tables(out)
+    good = {name: (corpus / name).read_bytes() for name in ("2.parquet", "3.jsonl")}
+    for name, content in good.items():
+        (corpus / name).write_bytes(content[:-50])
+    command = ["build", "captions", ",".join(CONFIGS), "--captions", str(corpus / "*"), "--output", str(out)]
+    command += ["--executor", "local", "--workers", "2"]
+    capsys.readouterr()
+    for n in range(2):  # again, one of them being mended
+        assert main(command) == 1
+        said = capsys.readouterr().err
+        assert "3.jsonl: line 15 is not JSON" in said and ("2.parquet: cannot be read" in said) == (n == 0)
+        assert f"{2 - n} file" in said.splitlines()[-1] and "the same command completes the set" in said
+        done = tables(out)
+        ahead = [name for name in done if name.startswith(".blocks/ahead/completions")]
+        assert len(ahead) == len(json.loads(done[".blocks/plan.json"])["blocks"]) >= 4
+        assert {name: content for name, content in done.items() if ".blocks" not in name} == former
+        (corpus / "2.parquet").write_bytes(good["2.parquet"])
+    (corpus / "3.jsonl").write_bytes(good["3.jsonl"])
+    assert main(command) == 0
+    assert tables(out) == tables(whole)
 
 
 def test_file_systems_that_refuse_to_work_in_a_forked_process_take_a_set(table, tmp_path):

@@ -7,6 +7,7 @@ import signal
 from pathlib import Path
 
 import datasets
+import pyarrow.parquet as pq
 import pytest
 from contrast_models import TRAIN, Endpoint, online  # noqa: F401  a fixture
 
@@ -236,6 +237,32 @@ def test_bad_options_are_one_sentence(tmp_path, options, message):
 
 def files_of(root):
     return {path.relative_to(root).as_posix(): path.read_bytes() for path in sorted(root.rglob("*")) if path.is_file()}
+
+
+def test_of_files_that_cannot_be_read_the_others_go_on_and_nothing_is_written(corpus, tmp_path, monkeypatch):
+    monkeypatch.setattr(generation, "CLIPS", 5)
+    file = corpus / "retrieval/train-00000-of-00001.parquet"
+    table = pq.read_table(file)
+    file.unlink()
+    for n in range(3):
+        pq.write_table(table.slice(5 * n, 5), corpus / f"retrieval/train-0000{n}-of-00003.parquet")
+    given = {"generator": "lexicon", "quality": "0", "negatives": "3-action"}
+    generate(corpus, output=tmp_path / "whole", **given)
+    damaged = corpus / "retrieval/train-00001-of-00003.parquet"
+    content = damaged.read_bytes()
+    damaged.write_bytes(content[:100])
+    real, gone_on = generation.attempts_of, []
+    monkeypatch.setattr(generation, "attempts_of", lambda rows: gone_on.extend(r["id"] for r in rows) or real(rows))
+    for limit in (None, 6):  # also where the other files have as many clips as are asked for
+        for dataset in (corpus, f"file://{corpus}"):
+            with pytest.raises(VideoContrastError, match=r"1 file cannot be read\.(?s:.*)train-00001-of-00003.parquet"):
+                generate(dataset, output=tmp_path / "out", limit=limit, **given)
+            assert not (tmp_path / "out/set.json").exists() and not list((tmp_path / "out").rglob("*.parquet"))
+    others = [f"v{n}" for n in (*range(5), *range(10, CLIPS))]
+    assert gone_on == 2 * others + 2 * others[:6]
+    damaged.write_bytes(content)
+    generate(corpus, output=tmp_path / "out", **given)
+    assert files_of(tmp_path / "out") == files_of(tmp_path / "whole")
 
 
 def test_blocks_are_shared_among_processes_and_those_that_fail_are_named(corpus, tmp_path, monkeypatch):
