@@ -253,7 +253,7 @@ class NegativeBlocks(BlockSource):
                     captions += len(row["captions"])
         if not blocks:
             none = f"{self.dataset}: {self.cluster.config}, {self.cluster.split}: no rows"
-            raise VideoContrastError("\n".join(map(str, faults or [none])))
+            raise VideoContrastError("\n".join(map(str, faults)) or none)
         processes = self.cluster.workers or 1 if self.cluster.executor == "local" else 1
         counts = spread(_counts, list(corpus.items()), num_proc=processes, chunk=_COUNTED_AT_ONCE)
         write_bytes(f"{folder}/{_WORDS}", zlib.compress(pickle.dumps(sum(counts, CaptionCounts())), 1))

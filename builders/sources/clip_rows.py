@@ -195,7 +195,7 @@ def _store(
         if len(batch) == _BATCH:
             write()
     if first is None:
-        raise VideoContrastError("\n".join(map(str, faults or [f"{table.captions}: no rows"])))
+        raise VideoContrastError("\n".join(map(str, faults or ())) or f"{table.captions}: no rows")
     write()
     return first
 
