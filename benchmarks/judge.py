@@ -3,9 +3,11 @@
     python benchmarks/judge.py VOTES... [--unseen VOTES] [--output perturbations/contrast/judge.tsv]
 
 VOTES are tables as `readings/edits.tsv`: `kind` ("verb" or "object"), `clip`, `vote` (wording g, o or b, and truth f, m
-or t; usable is "gf"), `weight` (1 to 15: how far a vote is trusted, by what its captions are like), and a column a
-feature, empty where it is 0. Prints area under the curve and calibration by tenths: cross-validated over clips
-(captions of daily life also apart), and on `--unseen`.
+or t; usable is "gf"), `weight` (1 to 15: how far a vote is trusted, by what its captions are like; for
+verbs from 5 on: strict readers, captions of other styles than those that were counted), and a column a feature, empty
+where it is 0. By how much other readers of verbs are milder is learned apart and left out of the weights, so that a
+probability is what strict readers say of any captions. Prints area under the curve and calibration by tenths:
+cross-validated over clips (strict votes also apart), and on `--unseen`.
 """
 
 import csv
@@ -24,8 +26,8 @@ from sklearn.preprocessing import StandardScaler
 from video_contrast.perturbations.contrast.judge import INTERCEPT, QUESTIONS
 
 Vote = dict[str, Any]  # kind, clip, vote, features
-STRENGTH = 0.02  # inverse regularisation, chosen by cross-validation
-DAILY = "daily life"  # begins the clips of captions that one person wrote
+STRENGTH = 0.01  # inverse regularisation, chosen by cross-validation
+STRICT = {"verb": 5.0, "object": 0.0}  # least weight of a strict vote
 LETTERS = {"natural": (0, "g"), "surely false": (1, "f")}  # question -> place in a vote, letter that says yes
 
 
@@ -43,9 +45,11 @@ def read(paths: Sequence[Path], kind: str) -> list[Vote]:
     return [row for row in listed if row["kind"] == kind]
 
 
-def table(rows: Sequence[Vote], names: Sequence[str]) -> np.ndarray:
-    """Features, rows x names."""
-    return np.array([[row["features"].get(name, 0.0) for name in names] for row in rows])
+def table(rows: Sequence[Vote], names: Sequence[str], *, mild: bool = False) -> np.ndarray:
+    """Features, rows x names, and whether a vote is mild (`mild`; else none is)."""
+    return np.array(
+        [[*(r["features"].get(n, 0.0) for n in names), mild and r["weight"] < STRICT[r["kind"]]] for r in rows]
+    )
 
 
 def answers(rows: Sequence[Vote], question: str) -> np.ndarray:
@@ -63,7 +67,9 @@ def fitted(rows: Sequence[Vote], names: Sequence[str]) -> dict[str, Pipeline]:
         model = make_pipeline(StandardScaler(), LogisticRegression(C=STRENGTH, max_iter=2000))
         weights = np.array([row["weight"] for row in kept])
         models[question] = model.fit(
-            table(kept, names), answers(kept, question), logisticregression__sample_weight=weights
+            table(kept, names, mild=question == "natural"),
+            answers(kept, question),
+            logisticregression__sample_weight=weights,
         )
     return models
 
@@ -107,9 +113,9 @@ def main() -> None:
         names = sorted({name for row in rows for name in row["features"]})
         guessed = cross_validated(rows, names)
         tell(f"{kind} cross-validated", rows, guessed)
-        daily = np.array([row["clip"].startswith(DAILY) for row in rows])
-        if daily.any():
-            tell(f"{kind} of daily life", [row for row in rows if row["clip"].startswith(DAILY)], guessed[daily])
+        strict = np.array([row["weight"] >= STRICT[kind] for row in rows])
+        if 0 < strict.mean() < 1:
+            tell(f"{kind} of strict votes", [row for row in rows if row["weight"] >= STRICT[kind]], guessed[strict])
         models = fitted(rows, names)
         if options.unseen:
             unseen = read(options.unseen, kind)
@@ -120,7 +126,7 @@ def main() -> None:
             lines.append(f"{kind}\t{question}\t{INTERCEPT}\t{intercept:.3f}")
             lines += [
                 f"{kind}\t{question}\t{name}\t{weight:.3f}"
-                for name, weight in zip(names, weights, strict=True)
+                for name, weight in zip(names, weights, strict=False)  # but for that of mild votes
                 if abs(weight) >= 0.0005
             ]
     if options.output:

@@ -7,7 +7,6 @@ from functools import cached_property
 
 from video_contrast.perturbations.contrast.caption_counts import CaptionCounts, words_of
 from video_contrast.perturbations.contrast.evidence import Evidence, Gap
-from video_contrast.perturbations.contrast.lexicon import load_lexicon
 from video_contrast.perturbations.contrast.slots import ThingSlot, VerbSlot, thing_slots, verb_slots
 from video_contrast.perturbations.english import Sentence
 
@@ -62,12 +61,6 @@ class CaptionReading:
         if self._counted is None:
             self._counted = sorted(noun for noun in self.nouns if counts.get("noun", noun) > _WELL_KNOWN)
         return self._counted
-
-    @cached_property
-    def settings(self) -> frozenset[str]:
-        """ "indoor", "outdoor", "either": of the places that it names."""
-        places = load_lexicon().places
-        return frozenset(places[noun].setting for noun in self.nouns if noun in places)
 
     def governor(self, slot: ThingSlot) -> VerbSlot | None:
         """The verb that a thing is subject or object of, or that its preposition hangs on."""

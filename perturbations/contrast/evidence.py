@@ -68,8 +68,7 @@ class Evidence:
         self.nouns_behind = _indexed(counts.tables["place"], 0)  # preposition -> noun -> videos
         self.subjects_of = _indexed(counts.tables["subject"], 1)  # unit -> subject -> videos
         self.behind_total = _totals(self.nouns_behind)
-        self._tail_total = _totals(_indexed(counts.tables["tail"], 1))
-        self._sizes = {name: sum(counts.tables[name].values()) + 1 for name in ("object", "subject", "place", "tail")}
+        self._sizes = {name: sum(counts.tables[name].values()) + 1 for name in ("object", "subject", "place")}
         self._row_totals: dict[int, int] = {}
         self.kept: Callable[..., Any] = lru_cache(_KEPT)(self._computed)
         self._classmates = lru_cache(_CACHED)(self._find_classmates)
@@ -331,11 +330,6 @@ class Evidence:
         if len(b) < len(a):
             a, b = b, a
         return sum(weight * b[name] for name, weight in a.items() if name in b)
-
-    def tail_surprise(self, verb: str, preposition: str) -> float:
-        """How much oftener a verb has a preposition behind it than verbs have (a logarithm, smoothed)."""
-        seen = self.counts.get("tail", verb, preposition)
-        return self.surprise("tail", seen, self.counts.get("verb", verb), self._tail_total[preposition])
 
     def total(self, counted: dict[str, int]) -> int:
         """The sum of a row of an index (kept, since rows are asked for again and again)."""

@@ -3,25 +3,17 @@
 from math import log1p
 
 from video_contrast.perturbations.contrast.clip import CaptionReading
-from video_contrast.perturbations.contrast.evidence import Evidence
-from video_contrast.perturbations.contrast.lexicon import Action, Swap
+from video_contrast.perturbations.contrast.evidence import Evidence, Gap
+from video_contrast.perturbations.contrast.lexicon import Swap
 from video_contrast.perturbations.contrast.slots import ThingKey, ThingSlot, VerbChoice, VerbKey, VerbSlot
 from video_contrast.perturbations.english.forms import verb_word
 from video_contrast.perturbations.english.lexicon import words_of
 
-_OUTDOOR = frozenset({"water", "drive", "hunt", "garden", "farm", "nature", "travel", "crowd"})
-_INDOOR = frozenset({"cook", "clean", "office", "lab", "medical", "shop"})
-
-_REASONS = ("opposites", "listed", "opposite directions", "different results", "different postures",
-            "different activities", "hands are busy")  # fmt: skip
 _SPEECH = words_of("speech")
 PUTS, TAKES = words_of("puts_in"), words_of("takes_out")
 _INTO, _OUT = frozenset({"in", "into", "on", "onto", "over", "to"}), frozenset({"from", "off", "out of"})
 _WIDE_CLASSES = ("food", "place", "kitchen", "animal", "vehicle", "instrument", "activity")
-_RESTS, _MOVES = (
-    frozenset({"sit", "stand", "lie", "kneel"}),
-    frozenset({"walk", "run", "jump", "climb", "ride", "swim"}),
-)
+_RESTS = frozenset({"sit", "stand", "lie", "kneel"})
 _BESIDE = ("advcl", "xcomp", "conj", "acl")  # how a participle hangs on what is done at the same time
 _SIZES = "thab"
 _WELL_KNOWN = 20  # videos that say a verb
@@ -31,32 +23,18 @@ _NONE: dict[str, int] = {}
 def verb_slot_features(reading: CaptionReading, slot: VerbSlot, evidence: Evidence) -> dict[str, float]:
     """Features of what is replaced, which all proposals of a verb share."""
     others = [other for other in reading.verbs if other.place != slot.place]
-    word = reading.sentence.words[slot.place]
-    category = evidence.category(slot.noun)
     return {
-        "old verb unknown": float(not evidence.knows(slot.unit)),
         "animal or thing acts": float(slot.subject not in ("", "person")),
         "subject unknown": float(not slot.subject),
         "tails": float(len(slot.tails)),
-        "tail in a step": float(slot.order and bool(slot.tails)),
         "adverbs": float(len(slot.adverbs)),
         "other verbs": float(len(others)),
         "same clause verb": float(any(other.subject_place == slot.subject_place for other in others)),
         "worn beside other verbs": float(slot.verb == "wear" and bool(others)),
-        "joined objects": float(len(reading.sentence.joined(slot.noun_place))) if slot.noun_place is not None else 0.0,
         "words": len(reading.words) / 10,
         "old speech": float(slot.verb in _SPEECH),
         "old unit known": log1p(evidence.unit_total[slot.unit]) / 5,
         "order": float(slot.order),
-        "passive": float(slot.passive),
-        "participle": float(slot.tag == "VBG"),
-        "finite present": float(slot.tag in ("VBZ", "VBP")),
-        "main clause": float(word.dep == "ROOT"),
-        "behind its noun": float(word.dep in ("acl", "relcl")),
-        "joined": float(word.dep == "conj"),
-        "other clause": float(word.dep in ("advcl", "xcomp", "ccomp", "pcomp")),
-        "vague noun": float(bool(slot.noun) and not category),
-        "intangible noun": float(evidence.lexicon.is_a(category, "intangible")),
     }
 
 
@@ -66,8 +44,8 @@ def _reason(key: VerbKey, choice: VerbChoice, evidence: Evidence) -> dict[str, f
     if not reason and key.frame == "p" and choice.keeps:
         reason = evidence.excludes(key.unit.rpartition(" ")[0], choice.unit)
     if not reason:
-        return {"any reason": 0.0, "no reason": float(evidence.knows(key.unit))}
-    return {"any reason": 1.0, **{f"reason {name}": 1.0 for name in _REASONS if reason.startswith(name)}}
+        return {"no reason": float(evidence.knows(key.unit))}
+    return {"any reason": 1.0, f"reason {reason}": 1.0}
 
 
 def verb_choice_features(evidence: Evidence, key: VerbKey, choice: VerbChoice) -> dict[str, float]:
@@ -79,23 +57,15 @@ def verb_choice_features(evidence: Evidence, key: VerbKey, choice: VerbChoice) -
     alone = choice.frame == "i" and not choice.keeps
     noun = "" if alone else key.noun
     seen = evidence.units_of.get(noun, {}).get(unit, 0)
-    subject = key.subject or "person"
     return {
         **_reason(key, choice, evidence),
         "listed use": float(bool(key.noun) and choice.unit in evidence.uses(key.noun)),
-        "fits": float(evidence.fits(choice.unit, subject, key.noun if choice.frame != "i" else "")),
-        "seen with noun": log1p(seen) / 3 if noun else 0.0,
-        "never with noun": float(bool(noun) and not seen),
+        "fits": float(evidence.fits(choice.unit, key.subject or "person", key.noun if choice.frame != "i" else "")),
         "goes with noun": evidence.surprise("object", seen, evidence.unit_total[unit], evidence.noun_total[noun]),
-        "seen alone": log1p(seen) / 5 if alone else 0.0,
-        "never alone": float(alone and not seen),
-        "seen with subject": log1p(evidence.subjects_of.get(unit, {}).get(subject, 0)) / 4,
         "unit known": log1p(evidence.unit_total[unit]) / 5,
         "lift": evidence.lift("verbs", key.verb, choice.verb),
         "keeps a place": float(bool(choice.keeps)),
         "intransitive": float(alone),
-        "new preposition": float(choice.frame == "p" and key.frame != "p"),
-        "same preposition": float(choice.frame == "p" and choice.unit.split(" ")[-1] == key.unit.split(" ")[-1]),
         **evidence.kept(_unit_features, choice.unit),
         **_written(choice.swap),
     }
@@ -109,13 +79,9 @@ def _unit_features(evidence: Evidence, unit: str) -> dict[str, float]:
         return known
     action = actions[0]
     return known | {
-        "in lexicon": 1.0,
         "hands busy": float(action.hands == "busy"),
         "takes minutes": float(action.span == "m"),
-        "fixes a posture": float(action.posture != "any"),
-        "moves": float(action.motion != "-"),
         "changes something": float(action.result != "-"),
-        "any scene": float("any" in action.scenes),
     }
 
 
@@ -126,17 +92,15 @@ def verb_caption_features(
 
     `reading, slot, choice`: the caption, what is replaced, and by what. `new`: the words as they will stand there.
     """
-    actions, swap = evidence.lexicon.actions(choice.unit), choice.swap
-    features = _company(reading, slot, choice, evidence) | _runs(reading, slot, new, evidence)
-    features |= _at_once(reading, slot, choice, evidence)
+    swap = choice.swap
+    features = _company(reading, slot, choice, evidence) | _at_once(reading, slot, choice, evidence)
+    features["run change"] = _run_change(reading, slot, new, evidence)
     features["longer"] = float(len(new.split()) - len(reading.caption[slot.start : slot.end].split()))
-    features["place clash"] = _place_clash(reading, actions[0] if actions else None)
     if goes_back(choice):
         opposite = slot.verb in (PUTS if choice.verb in TAKES else TAKES)
         features |= {f"reason {'opposites' if opposite else 'listed'}": 1.0, "any reason": 1.0, "no reason": 0.0}
     if swap is not None:
         frame = _swap_frame(choice, swap)
-        features["swap before tails"] = float(bool(slot.tails) and choice.tail is None)
         features["exchange beside other verbs"] = float(len(reading.verbs) > 1 and swap.exchanged)
         features["swap of a light verb"] = float(slot.rejection_reason is not None)
         features[f"swap {frame}{' in a step' if slot.order else ''}"] = 1.0
@@ -187,17 +151,9 @@ def _written(swap: Swap | None) -> dict[str, float]:
 
 def _company(reading: CaptionReading, slot: VerbSlot, choice: VerbChoice, evidence: Evidence) -> dict[str, float]:
     """How a verb goes with the other nouns, verbs and prepositions of the caption."""
-    others = [other for other in reading.verbs if other.place != slot.place]
     topics = [evidence.lift("topic", choice.verb, name) for name in reading.counted_nouns(evidence.counts)]
-    tails = [tail.preposition for tail in slot.tails if tail != choice.tail]
-    with_others = [evidence.lift("verbs", other.verb, choice.verb) for other in others]
-    return {
-        "topic": _mean(topics),
-        "worst topic": min(topics, default=0.0),
-        "tail unseen": float(sum(not evidence.counts.get("tail", choice.verb, preposition) for preposition in tails)),
-        "worst tail": min((evidence.tail_surprise(choice.verb, preposition) for preposition in tails), default=0.0),
-        "other verb with": _mean(with_others),
-    }
+    others = [evidence.lift("verbs", verb.verb, choice.verb) for verb in reading.verbs if verb.place != slot.place]
+    return {"topic": _mean(topics), "other verb with": _mean(others)}
 
 
 def _at_once(reading: CaptionReading, slot: VerbSlot, choice: VerbChoice, evidence: Evidence) -> dict[str, float]:
@@ -208,15 +164,7 @@ def _at_once(reading: CaptionReading, slot: VerbSlot, choice: VerbChoice, eviden
     features = {"acts later": float(any(later))}
     if new is None or not beside:
         return features
-    clash = any(evidence.excludes(other.unit, choice.unit) for other in beside)
-    return features | {
-        "at once": 1.0,
-        "at once, hands busy": float(new.hands == "busy"),
-        "at once, moves": float(new.posture in _MOVES or new.motion != "-"),
-        "at once, rests": float(new.posture in _RESTS),
-        "at once, elsewhere": float("any" not in new.scenes),
-        "at once, clash": float(clash),
-    }
+    return features | {"at once": 1.0, "at once, rests": float(new.posture in _RESTS)}
 
 
 def _together(reading: CaptionReading, slot: VerbSlot, other: VerbSlot) -> bool:
@@ -231,61 +179,35 @@ def _together(reading: CaptionReading, slot: VerbSlot, other: VerbSlot) -> bool:
     return noun and first.place < word.head < last.place and last.subject not in ("", "person")
 
 
-def _runs(reading: CaptionReading, slot: VerbSlot | ThingSlot, new: str, evidence: Evidence) -> dict[str, float]:
-    """How usual the words around a replacement become."""
+def _run_change(reading: CaptionReading, slot: VerbSlot | ThingSlot, new: str, evidence: Evidence) -> float:
+    """How much more usual the words around a replacement become."""
+    return max(-1.5, min(1.5, evidence.run_change(_gap(reading, slot, evidence), new.lower().split())))
+
+
+def _gap(reading: CaptionReading, slot: VerbSlot | ThingSlot, evidence: Evidence) -> Gap:
+    """What stands around a slot, kept for its caption."""
     span = slot.start, slot.end
     gap = reading.gaps.get(span)
     if gap is None:
         size = len(reading.caption[slot.start : slot.end].split())
         first = reading.word_number(slot.place) - (size - 1 if isinstance(slot, ThingSlot) else 0)
         gap = reading.gaps[span] = evidence.gap(reading.words, first, size)
-    shown = new.lower().split()
-    left, right = evidence.attested(gap, shown)
-    change = evidence.run_change(gap, shown)
-    return {"run change": max(-1.5, min(1.5, change)), "left run": left, "right run": right}
+    return gap
 
 
 def _mean(values: list[float]) -> float:
     return sum(values) / len(values) if values else 0.0
 
 
-def _place_clash(reading: CaptionReading, action: Action | None) -> float:
-    """1 where an action of the open air is put into a room, or the other way round."""
-    if action is None or "any" in action.scenes:
-        return 0.0
-    settings = reading.settings
-    clash = ("indoor" in settings and action.scenes <= _OUTDOOR) or ("outdoor" in settings and action.scenes <= _INDOOR)
-    return float(clash)
-
-
 def object_slot_features(reading: CaptionReading, slot: ThingSlot, evidence: Evidence) -> dict[str, float]:
     """Features of what is replaced, which all proposals of a thing share."""
-    words, lexicon = reading.sentence.words, evidence.lexicon
-    features = {f"a {name}": float(lexicon.is_a(slot.category, name)) for name in _WIDE_CLASSES}
-    children = reading.sentence.children[slot.place]
-    here = evidence.said_here(slot.key)
-    known = evidence.counts.get("noun", slot.noun)
+    features = {f"a {name}": float(evidence.lexicon.is_a(slot.category, name)) for name in _WIDE_CLASSES}
     return features | {
         "words": len(reading.words) / 10,
         "with an adjective": float(bool(slot.adjectives)),
-        "compound": float(" " in slot.noun),
-        "possessed": float(any(words[n].tag == "PRP$" for n in children)),
-        "one of several": float(words[slot.place].dep == "conj" or any(words[n].dep == "conj" for n in children)),
-        "at the end": float(slot.place >= len(words) - 2),
         "animal or thing acts": float(slot.subject not in ("", "person")),
-        "left tie": _left_tie(reading, slot, evidence),
-        "old goes here": evidence.surprise(slot.relation, here.get(slot.noun, 0), evidence.total(here), known),
         **reading.style(evidence),
     }
-
-
-def _left_tie(reading: CaptionReading, slot: ThingSlot, evidence: Evidence) -> float:
-    """How much oftener a thing follows the word before it than by chance: "hot dog", "video game"."""
-    words = reading.sentence.words
-    before = slot.place - len(reading.caption[slot.start : slot.end].split())
-    if before < 0 or words[before].tag[0] not in "NJV":
-        return 0.0
-    return evidence.lift("words2", words[before].text, words[before + 1].text) / 3
 
 
 def object_choice_features(evidence: Evidence, key: ThingKey, noun: str) -> dict[str, float]:
@@ -338,15 +260,12 @@ def object_caption_features(
     lift = evidence.lift
     verbs = [verb.verb for verb in reading.verbs if counts.get("verb", verb.verb) > _WELL_KNOWN]
     governor = reading.governor(slot)
+    left, right = evidence.attested(_gap(reading, slot, evidence), new.lower().split())
     return {
         "company": _mean([lift("nouns", name, noun) for name in others]),
         "verbs lost": _mean([lift("topic", verb, noun) - lift("topic", verb, slot.noun) for verb in verbs]),
         "own verb": lift("topic", governor.verb, noun) if governor is not None else 0.0,
-        "cannot do it": float(
-            governor is not None
-            and slot.relation == "subject"
-            and evidence.fits(governor.unit, slot.noun, governor.noun)
-            and not evidence.fits(governor.unit, noun, governor.noun)
-        ),
-        **_runs(reading, slot, new, evidence),
+        "left run": left,
+        "right run": right,
+        "run change": _run_change(reading, slot, new, evidence),
     }
