@@ -26,7 +26,7 @@ from sklearn.preprocessing import StandardScaler
 from video_contrast.perturbations.contrast.judge import INTERCEPT, QUESTIONS
 
 Vote = dict[str, Any]  # kind, clip, vote, features
-STRENGTH = 0.01  # inverse regularisation, chosen by cross-validation
+STRENGTH = 0.02  # inverse regularisation, chosen by cross-validation
 STRICT = {"verb": 5.0, "object": 0.0}  # least weight of a strict vote
 LETTERS = {"natural": (0, "g"), "surely false": (1, "f")}  # question -> place in a vote, letter that says yes
 

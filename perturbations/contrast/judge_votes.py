@@ -19,7 +19,7 @@ from video_contrast.perturbations.contrast.judge import INTERCEPT, PUTS_IN, Judg
 from video_contrast.perturbations.contrast.proposal import Features, Kind, put_in
 from video_contrast.perturbations.english import parse
 
-_SHIPPED = 100.0  # precision of the prior of shipped weights: 1 / `STRENGTH` of benchmarks/judge.py
+_SHIPPED = 50.0  # precision of the prior of shipped weights: 1 / `STRENGTH` of benchmarks/judge.py
 _OWN = 1.0  # of the intercept, which says how strict a reader is, and of words that are put in
 
 

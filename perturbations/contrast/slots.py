@@ -340,7 +340,8 @@ def _clause_rejection(sentence: Sentence, place: int, last: int) -> str | None:
         joined = sentence.children_with(place, "conj")
         if following.dep == "prt" or (sentence.object(place) is None and any(sentence.object(n) for n in joined)):
             return "shares its object"
-    if word.dep == "conj" and words[word.head].is_verb and not _same_form(word.tag, words[word.head].tag):
+    sure = word.tag in ("VBG", "VBZ")  # a form that the parser hardly takes for another
+    if word.dep == "conj" and words[word.head].is_verb and not (sure or _same_form(word.tag, words[word.head].tag)):
         return "joined with another form"
     return None
 
