@@ -10,8 +10,7 @@ from pathlib import Path
 from parts.command_line import parser_of
 
 import video_contrast
-from video_contrast.builders.shapes.scene_clip import scene_of
-from video_contrast.builders.shapes.shapes import CONFIGS
+from video_contrast.builders.shapes.shapes import CONFIGS, scene_of
 from video_contrast.checkpoints import NAMES
 
 # `reversal_pairs` has the items of `antonym_mc`.

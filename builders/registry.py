@@ -43,7 +43,7 @@ FILES = {
     "sources.youcook2": ("youcook2",),
     "sources.feint6k": ("feint6k",),
     "sources.counterfactual": ("counterfactual",),
-    "sources.published_captions": (
+    "sources.published_sets": (
         "vitatecs", "velociti", "vilma", "videocon", "videocomp", "actionbench", "chirality_in_action", "carebench",
     ),
     "sources.published_questions": (

@@ -117,7 +117,7 @@ def _of_shapes(rows: Sequence[RetrievalRow], recipe: NegativeRecipe) -> list[Cap
     """From the grammar of the shapes world, each checked against the scene."""
     from video_contrast.builders.shapes.captions import claim, write
     from video_contrast.builders.shapes.contrasts import negatives as of_scene
-    from video_contrast.builders.shapes.scene_clip import scene_of
+    from video_contrast.builders.shapes.shapes import scene_of
 
     streams = Streams()
     captions = []

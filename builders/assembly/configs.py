@@ -15,7 +15,7 @@ from video_contrast.builders.assembly.clip_contrasts import (
     SetContrasts,
     contrast_clips,
 )
-from video_contrast.builders.assembly.may_be_true import COUNT, warn
+from video_contrast.builders.assembly.difference import COUNT, warn
 from video_contrast.builders.assembly.multiple_choice import (
     CANDIDATES,
     RandomItem,

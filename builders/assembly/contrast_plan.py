@@ -14,7 +14,7 @@ from video_contrast.builders.assembly.kind_contrasts import KindContrasts
 from video_contrast.builders.assembly.review import read_ticks
 from video_contrast.builders.assembly.word_contrasts import EditOptions, Generator, WordContrasts
 from video_contrast.builders.sources.caption_table import TableRow, read_table
-from video_contrast.builders.sources.human_negatives import HumanContrasts, read_negatives
+from video_contrast.builders.sources.released import HumanContrasts, read_negatives
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.perturbations.contrast import gender, person_id
 from video_contrast.perturbations.contrast.judge import Judge

@@ -28,11 +28,11 @@ from video_contrast.builders.clip_edits.material import (
     distinct_captions,
     first_that,
     length,
+    likeness,
     pattern,
     plain_captions,
     table,
 )
-from video_contrast.builders.clip_edits.motion import likeness
 from video_contrast.perturbations.english.forms import like_case
 
 _SIDE_WORDS = {"left": "right", "right": "left", **dict(table("ways.tsv"))}

@@ -10,8 +10,7 @@ from itertools import islice
 
 from numpy.random import Generator
 
-from video_contrast.builders.shapes.captions import Claim, noun_phrase, read, read_figure, write
-from video_contrast.builders.shapes.truth import verdict
+from video_contrast.builders.shapes.captions import Claim, noun_phrase, read, read_figure, verdict, write
 from video_contrast.builders.shapes.world import (
     CAST,
     COLOURS,

@@ -15,7 +15,7 @@ from video_contrast.builders.registry import BlockSource, BuiltSet, CorpusBlock,
 from video_contrast.builders.sources.caption_table import read_table
 from video_contrast.builders.sources.clip_rows import TooManyCaptions, cut, read_block, read_splits
 from video_contrast.builders.sources.clip_table import CaptionTable, training_videos
-from video_contrast.builders.sources.human_negatives import read_negatives, unmatched
+from video_contrast.builders.sources.released import read_negatives, unmatched
 from video_contrast.errors import UsageError
 from video_contrast.perturbations.contrast.caption_counts import decoded, shipped_counts
 from video_contrast.perturbations.contrast.generate import ClipCaptions, ProposedContrasts, own_counts

@@ -6,8 +6,7 @@ from typing import Annotated, NamedTuple
 
 from video_contrast.builders.assembly.captioned_clip import CaptionedClip, normal
 from video_contrast.builders.assembly.configs import add_config
-from video_contrast.builders.assembly.difference import difference
-from video_contrast.builders.assembly.may_be_true import COUNT, judged, warn
+from video_contrast.builders.assembly.difference import COUNT, difference, judged, warn
 from video_contrast.builders.assembly.multiple_choice import KIND, contrasts_only_row, kind_of
 from video_contrast.builders.registry import BuiltSet, about, builder
 from video_contrast.builders.sources.caption_table import TableRow

@@ -5,28 +5,289 @@ counted by reason; what cannot be right (a key outside the options, an id that r
 """
 
 import inspect
+import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
 from typing import Annotated, Any
 
-from video_contrast.builders.assembly.captioned_clip import CaptionedClip, normal
+from video_contrast.builders.assembly.captioned_clip import CaptionedClip, VideoSpan, normal
 from video_contrast.builders.assembly.difference import difference
 from video_contrast.builders.assembly.multiple_choice import contrasts_only_row, kind_of
 from video_contrast.builders.registry import BuiltSet, builder
-from video_contrast.builders.sources.published_fields import (
-    Choice,
-    Entry,
-    VideoName,
-    inside,
-    members_of,
-    read_rows,
-    release,
-)
+from video_contrast.builders.sources.caption_table import read_table
 from video_contrast.errors import UsageError, VideoContrastError, unknown_name
+from video_contrast.files import Json, is_safe_relative, read_json
 from video_contrast.rows import Row, multiple_choice_row, retrieval_row
+from video_contrast.seeds import stream
 from video_contrast.storage.set_records import Facts
+from video_contrast.storage.table_file import open_zip
+
+
+@dataclass(frozen=True)
+class VideoName(VideoSpan):
+    """Where the video of an item lies."""
+
+    source: str = ""  # the source video, for intervals; the path without suffix by default
+
+    @property
+    def cluster(self) -> str:
+        """The source video."""
+        return self.source or self.video_id
+
+
+def members_of(path: Path) -> dict[str, str | None]:
+    """The members of a zip of videos by each end of their paths; None for what several end in.
+
+    Raises VideoContrastError: as `open_zip`.
+    """
+    by_end: dict[str, str | None] = {}
+    with open_zip(path) as archive:
+        names = [name for name in archive.namelist() if not name.endswith("/")]
+    for name, parts in ((name, name.split("/")) for name in names):
+        for end in ("/".join(parts[n:]) for n in range(len(parts))):
+            by_end[end] = None if end in by_end else name
+    return by_end
+
+
+def file_name(path: str) -> str:
+    """The last part of a path or of an address.
+
+    >>> file_name("s3://bucket/a/v_x.mp4?y=1")
+    'v_x.mp4'
+    """
+    return path.partition("?")[0].replace("\\", "/").rstrip("/").rsplit("/", 1)[-1]
+
+
+YES_NO = ("yes", "no")
+
+
+@dataclass(frozen=True)
+class Release:
+    """What a card says of a published set."""
+
+    builder: str  # its name
+    title: str  # for the card
+    summary: str
+    licence: str  # in words
+    citation: str  # of its paper
+    fetch: str  # the command that fetches the annotations, from the set's own place
+    videos: str  # where the videos come from, with the command of their owner
+    needs: str  # which files of it the builder reads
+    options: Mapping[str, str]  # option of the builder -> its help
+    inside: str = ""  # the folder of the release, below `--folder` or it, in which the files lie
+    splits: Mapping[str, str] = field(default_factory=dict)  # split -> what the release calls it
+    paper_by_split: Mapping[str, int] = field(default_factory=dict)  # as `paper`, where a set has one config
+    tables: Mapping[str, Json] = field(default_factory=dict)  # names of its files, tasks and prompts, for its reader
+    licence_id: str | None = None  # the licence as the Hub calls it, if it knows it
+    paper: Mapping[str, int] = field(default_factory=dict)  # config -> items of the paper; where none is known, absent
+    prompt: str | None = None  # with which the authors ask, word for word
+    about: str = ""  # what is said of its size where no count of the items is published
+    former: Mapping[str, Mapping[str, int]] = field(default_factory=dict)  # an older release -> its own counts
+
+    def of_counts(self, config: str, items: int) -> tuple[str, str | None]:
+        """Which release has this many items of a config, in words, and a warning where the published has not."""
+        known = {"the published": self.paper, **self.former}
+        if config not in self.paper:
+            return f"{items:,} items; {self.about or 'no published count is known'}", None
+        name = next((name for name, counts in known.items() if counts.get(config) == items), None)
+        if name is None:
+            counts = ", ".join(f"{name} {of[config]:,}" for name, of in known.items() if config in of)
+            count = f"{items:,} items, as no known release ({counts})"
+            return count, f"{config}: the files hold {count}: are they whole?"
+        count = f"{items:,} items: {name} release"
+        return count, f"{config}: {count}, not the published {self.paper[config]:,}" if name in self.former else None
+
+
+@cache
+def release(builder: str) -> Release:
+    """What `releases.json` says of the set of a builder."""
+    return Release(builder, **read_json(Path(__file__).with_name("releases.json"))[builder])
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What an item offers for choice."""
+
+    question: str  # what the options answer; "" where they are captions
+    options: Sequence[str]  # in the released order
+    key: int  # the number of the right one
+    prompt: str | None = None  # how the release asks it (`runner.kinds.base.Question`); None: as this package does
+    option: str | None = None
+
+    def turned(self, turn: bool = True) -> "Choice":
+        """The same choice with its options in the reverse order, if `turn`."""
+        return replace(self, options=self.options[::-1], key=len(self.options) - 1 - self.key) if turn else self
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A row of a release; reading a field that is not right is a `VideoContrastError` with the row's place."""
+
+    place: str  # of the row, for messages
+    key: str  # its key in the file, or its number
+    fields: Mapping[str, Json]  # as released
+
+    def get(self, name: str) -> Json:
+        """Returns a field as it is; None where there is none."""
+        return self.fields.get(name)
+
+    def error(self, text: str) -> VideoContrastError:
+        """Returns an error that names the place."""
+        return VideoContrastError(f"{self.place}: {text}")
+
+    def text(self, name: str) -> str:
+        """Returns the text, or the number as a text, of a field."""
+        if name not in self.fields:
+            raise self.error(f"no field {name!r}; it has {', '.join(map(str, self.fields))}")
+        value = self.fields[name]
+        if not isinstance(value, str | int) or isinstance(value, bool):
+            raise self.error(f"{name!r} must be a text, not {value!r}")
+        return str(value)
+
+    def texts(self, name: str) -> list[str]:
+        """Returns the texts of a field that holds a list."""
+        value = self.get(name)
+        if not isinstance(value, list | tuple):
+            raise self.error(f"{name!r} must be a list of texts, not {value!r}")
+        return [str(text) for text in value]
+
+    def entry(self, name: str) -> "Entry":
+        """Returns the object of a field."""
+        fields = self.get(name)
+        if not isinstance(fields, dict):
+            raise self.error(f"{name!r} must be an object, not {fields!r}")
+        return Entry(f"{self.place}, {name}", name, fields)
+
+    def entries(self, name: str) -> list["Entry"]:
+        """Returns the objects of a field that holds a list."""
+        value = self.get(name)
+        if not isinstance(value, list) or not all(isinstance(fields, dict) for fields in value):
+            raise self.error(f"{name!r} must be a list of objects, not {value!r}")
+        return [Entry(f"{self.place}, {name}, {number}", str(number), fields) for number, fields in enumerate(value)]
+
+    def number(self, name: str) -> float | None:
+        """Returns the number of a field; None where there is none."""
+        value = self.get(name)
+        if value is None or value == "":
+            return None
+        try:
+            return float(value)
+        except (TypeError, ValueError):
+            raise self.error(f"{name!r} must be a number, not {value!r}") from None
+
+    def place_of(self, name: str) -> int:
+        """Returns the place of the right option, which a field holds as a number from 0."""
+        number = self.number(name)
+        if number is None or number != int(number):
+            raise self.error(f"the key {self.get(name)!r} is no number of an option")
+        return int(number)
+
+    def place_among(self, name: str, options: Sequence[str]) -> int:
+        """Returns the place of the right option, whose text a field repeats."""
+        answer, plain = self.text(name).strip(), [option.strip() for option in options]
+        if answer not in plain:
+            raise self.error(f"the answer {answer!r} is outside the options {options}")
+        return plain.index(answer)
+
+    def yes_or_no(self, name: str = "answer") -> int:
+        """Returns the place of the answer among yes and no."""
+        answer = self.text(name).strip().lower()
+        if answer not in YES_NO:
+            raise self.error(f"the answer {answer!r} is neither yes nor no")
+        return YES_NO.index(answer)
+
+    def video(
+        self, pattern: str, *, start: float | None = None, end: float | None = None, cluster: str = "", **values: str
+    ) -> VideoName:
+        """Returns where the video lies: the pattern with the given values, or else the row's fields, in braces.
+
+        `cluster`: the source video; the path by default. Raises UsageError: the pattern cannot be read;
+        VideoContrastError: the row lacks a field that the pattern names, or the path would leave the video root; names
+        the place.
+        """
+        known = {**self.fields, **values}
+        try:
+            path = pattern.format_map(known)
+        except KeyError as error:
+            names = ", ".join(map(str, known))
+            raise self.error(f"no field {error} for the video's path {pattern!r}; it has {names}") from error
+        except (IndexError, ValueError) as error:
+            raise UsageError(f"--video-pattern {pattern!r}: its fields are {', '.join(map(str, known))}") from error
+        if not is_safe_relative(path):
+            raise self.error(f"{path!r} must be a path relative to the video root, without '..'")
+        if start is not None and end is not None and end <= start:
+            raise self.error(f"the clip ends at {end:g} s, not after its start at {start:g} s")
+        return VideoName(path, start, end, cluster)
+
+
+def read_rows(path: str | Path, release: Release) -> Iterator[Entry]:
+    """Yields the rows of a table (.csv .tsv .jsonl .parquet, or of the Hub), or the objects of a JSON file.
+
+    The key is that of an object of objects, the number of the row elsewhere. Raises UsageError: no such file; the
+    message says how to fetch it; VideoContrastError: cannot be read, or entries that are no objects; names file and
+    entry.
+    """
+    if not str(path).endswith(".json"):
+        if Path(path).suffix:
+            present(Path(path), release)
+        for number, (place, fields) in enumerate(read_table(path)):
+            yield Entry(place, str(number), fields)
+        return
+    path = Path(path)
+    content = read_json(present(path, release))
+    if not isinstance(content, dict | list):
+        raise VideoContrastError(f"{path.name}: must hold a JSON object or list")
+    pairs: Iterable[tuple[object, Json]] = content.items() if isinstance(content, dict) else enumerate(content)
+    for key, fields in pairs:
+        place = f"{path.name}, {'key' if isinstance(content, dict) else 'row'} {key!r}"
+        if not isinstance(fields, dict):
+            raise VideoContrastError(f"{place}: must be an object, not {type(fields).__name__}")
+        yield Entry(place, str(key), fields)
+
+
+def inside(folder: Path, inner: str) -> Path:
+    """The folder `inner` of a release, whether `folder` is the whole release or `inner` itself.
+
+    `inner`: path of the folder with the files below the release; its last parts alone will do.
+    """
+    parts = inner.split("/")
+    below = (folder.joinpath(*parts[n:]) for n in range(len(parts)))
+    return next((path for path in below if path.is_dir()), folder)
+
+
+def present(path: Path, release: Release) -> Path:
+    """Returns the path; where there is none, a `UsageError` says how to fetch it."""
+    if not path.exists():
+        raise UsageError(f"{path}: no such file; fetch {release.title} by `{release.fetch}`")
+    return path
+
+
+def lettered(row: Entry) -> Choice:
+    """Reads a `question` that holds its options ("A. ...", a line each), and the letter `GT` of the right one.
+
+    >>> row = Entry("row 1", "1", {"question": "What?\\nA. this\\nB. that \\nAnswer directly.", "GT": "B"})
+    >>> choice = lettered(row)
+    >>> choice.question, choice.options, choice.key, choice.prompt
+    ('What?', ['this', 'that '], 1, '{question}\\n{options}\\nAnswer directly.')
+    """
+    text, key = row.text("question"), row.text("GT").strip().upper()
+    choices = list(re.finditer(r"^ ?([A-Z])\. ?(.*)$", text, re.M))
+    letters = [match[1] for match in choices]
+    if len(choices) < 2 or letters != [chr(ord("A") + n) for n in range(len(choices))]:
+        raise row.error(f"the question holds no options A., B. ... a line each: {text!r}")
+    if key not in letters:
+        raise row.error(f"the key {key!r} is outside the {len(choices)} options")
+    rest = text[choices[-1].end() :].strip("\n")
+    prompt = "{question}\n{options}" + (f"\n{rest}" if rest else "")
+    return Choice(text[: choices[0].start()].rstrip("\n"), [match[2] for match in choices], letters.index(key), prompt)
+
+
+def flipped(seed: int, *names: str) -> bool:
+    """A seeded toss of a coin, the same for equal names."""
+    return bool(stream(seed, "published", *names).integers(2))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -18,11 +18,9 @@ from tests.support.video_files import turn_pictures, write_clip
 from video_contrast.builders.assembly.reasons import LEFT_OUT, counts_in_words
 from video_contrast.builders.clip_edits.backwards import backwards
 from video_contrast.builders.clip_edits.edits import EDITS, mirrored
-from video_contrast.builders.clip_edits.material import WHEN, LeftOut
-from video_contrast.builders.clip_edits.motion import motion_of
-from video_contrast.builders.shapes.captions import PHRASES, claim, write
-from video_contrast.builders.shapes.scene_clip import SceneClip, scene_of
-from video_contrast.builders.shapes.truth import verdict
+from video_contrast.builders.clip_edits.material import WHEN, LeftOut, motion_of
+from video_contrast.builders.shapes.captions import PHRASES, claim, verdict, write
+from video_contrast.builders.shapes.shapes import SceneClip, scene_of
 from video_contrast.builders.shapes.world import REVERSE, SYMMETRIC, Scene, scenes
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.hub_cards.publishing import plan_set

@@ -16,13 +16,11 @@ from hypothesis import strategies as st
 import video_contrast
 from video_contrast.audit.blind_audit import audited_items, blind_results
 from video_contrast.audit.blind_models import wins
-from video_contrast.builders.shapes.captions import Claim, claim, read, write
+from video_contrast.builders.shapes.captions import Claim, claim, read, verdict, write
 from video_contrast.builders.shapes.contrasts import negatives
 from video_contrast.builders.shapes.render import COLOURS, render
-from video_contrast.builders.shapes.scene_clip import SceneClip
-from video_contrast.builders.shapes.scene_clip import scene_of as scene_of_id
-from video_contrast.builders.shapes.shapes import CONFIGS
-from video_contrast.builders.shapes.truth import verdict
+from video_contrast.builders.shapes.shapes import CONFIGS, SceneClip
+from video_contrast.builders.shapes.shapes import scene_of as scene_of_id
 from video_contrast.builders.shapes.world import ACTIONS, REVERSE, TRANSITIVE, Figure, Scene, held_out, scenes
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.seeds import stream

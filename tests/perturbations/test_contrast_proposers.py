@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from video_contrast.builders.assembly.difference import difference
-from video_contrast.builders.assembly.may_be_true import judged
+from video_contrast.builders.assembly.difference import difference, judged
 from video_contrast.errors import UsageError
 from video_contrast.perturbations.contrast.generate import IMPROBABLE, choose, load_counts, propose
 from video_contrast.perturbations.contrast.generators import check_generator_options, make_generator

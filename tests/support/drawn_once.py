@@ -9,7 +9,7 @@ import shutil
 from hashlib import sha256
 from pathlib import Path
 
-from video_contrast.builders.shapes.scene_clip import SceneClip
+from video_contrast.builders.shapes.shapes import SceneClip
 
 FOLDER = "VIDEO_CONTRAST_TEST_CLIPS"  # the variable that names the folder
 draw = SceneClip.write
