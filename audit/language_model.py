@@ -13,9 +13,8 @@ from numpy.typing import NDArray
 
 from video_contrast.audit.blind_audit import PerplexityModel
 from video_contrast.audit.records import OrderFacts, OrderTest
-from video_contrast.causal_lm import log_probabilities, perplexity_of, token_rows
 from video_contrast.perturbations.contrast.batches import in_batches, tokens_a_batch
-from video_contrast.pretrained import device_of, load, placed
+from video_contrast.pretrained import device_of, load, log_probabilities, perplexity_of, placed, token_rows
 from video_contrast.rows import MultipleChoiceRow
 from video_contrast.seeds import stream
 from video_contrast.untyped import Tokenizer, TorchModel

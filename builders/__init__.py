@@ -8,7 +8,7 @@ sources/    one file a data set; published ones by their form (`published.py` ha
 assembly/    clips, contrasts and distractors become candidates; reasons why clips fall out; work on many processes
 robustness/    sets under perturbations of their texts and videos
 shapes/    clips drawn on the spot, whose captions are true by construction
-clip_edits/    groups of edited clips, one file a kind of edit
+clip_edits/    groups of edited clips
 dataset_builder.py    every builder as a class of `datasets`
 """
 

@@ -8,8 +8,8 @@ result_card(results, record)   the card of a model's results
 """
 
 from video_contrast.hub_cards.dataset import croissant, dataset_card, evaluation
+from video_contrast.hub_cards.publishing import space_card
 from video_contrast.hub_cards.results import result_card
-from video_contrast.hub_cards.spaces import space_card
 from video_contrast.storage import SetFolder
 
 __all__ = ["croissant", "dataset_card", "result_card", "space_card", "write_card"]

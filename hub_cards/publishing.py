@@ -2,7 +2,8 @@
 
 Uploads are made of several commits, videos first and the tables and the card last, so a repository never shows rows
 whose clips are not there yet. Files that the repository already holds are not sent again: an interrupted push is
-finished by the same call. Nothing is published that `refusals` objects to.
+finished by the same call. Nothing is published that `refusals` objects to: bytes of videos in the tables, and paths of
+the machine that made the set.
 
 Pushed clips stand beside their rows in a column `video` of the type `datasets.Video`, which the Hub's viewer plays: a
 clip's file is there once, however many rows are about it. Whoever reads a pushed set with this package gets the rows
@@ -10,6 +11,7 @@ without the column.
 """
 
 import json
+import re
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -23,15 +25,18 @@ import pyarrow.parquet as pq
 import yaml
 
 from video_contrast.errors import UsageError, VideoContrastError
-from video_contrast.files import sha256
+from video_contrast.files import Json, is_safe_relative, resolve_under, sha256
 from video_contrast.hub import of_the_connection
-from video_contrast.hub_cards.licences import licence_fields
+from video_contrast.hub_cards.dataset import licence_fields
+from video_contrast.hub_cards.markdown import render
 from video_contrast.storage import SetFolder
 from video_contrast.storage.set_folder import CARD, CROISSANT, PLAYED
+from video_contrast.video import Clip
 
 if TYPE_CHECKING:
     import datasets
     from huggingface_hub import HfApi
+
 
 RepoType = Literal["dataset", "space", "model"]
 ANYWHERE = "THIS_REPOSITORY_OR_FOLDER"  # what the card of a set on a disk says in its example
@@ -74,8 +79,6 @@ def plan_set(
         raise UsageError(
             f"{root} is not a built set (no set.json and README.md); build one with `video-contrast build`"
         )
-    from video_contrast.hub_cards.refusing import clips, refusals
-
     problems = refusals(built)
     if problems:
         raise VideoContrastError(f"{root} was not published: " + "; ".join(problems))
@@ -300,3 +303,141 @@ def _feature() -> "datasets.Features":
     import datasets
 
     return datasets.Features({PLAYED: datasets.Video()})
+
+
+# An absolute path of two or more parts as a whole value: "/data/x.mp4", "C:\\videos\\x.mp4", "file:///...", "~/x"
+_ABSOLUTE = re.compile(r"(?:file://|~/|[A-Za-z]:[\\/]|\\\\|/)[^\s/\\]+[/\\].*", re.S)
+_AS_WRITTEN = ("candidates", "captions", "replaced", "kinds")  # people's words, which may look like anything
+
+
+def refusals(folder: SetFolder) -> list[str]:
+    """Why a built set must not be published, a sentence each; empty if it may."""
+    problems = [
+        f"set.json, {where}: holds the absolute path {value!r}; build the set again with relative paths"
+        for where, value in _strings(folder.record)
+        if _ABSOLUTE.fullmatch(value)
+    ]
+    tables = [file for file in folder.published_files() if file.suffix == ".parquet"]
+    for file in tables:
+        problems += _in_table(file, file.relative_to(folder.path).as_posix())
+    if not tables:
+        problems.append("it holds no parquet file")
+    return problems
+
+
+def clips(folder: SetFolder, root: Path, tables: Sequence[tuple[str, str]] | None = None) -> list[tuple[str, Path]]:
+    """The distinct clips of a set that lie under `root`: (relative path, file), sorted.
+
+    `tables`: (config, split) of those that are asked for; all where None. Raises VideoContrastError: one is missing;
+    the message says how many are.
+    """
+    rows = (row for table in tables or folder.tables() for row in folder.rows(*table))
+    files = [
+        (path, resolve_under(root, path)) for path in sorted({path for row in rows for path in Clip.of(row).paths})
+    ]
+    missing = [path for path, file in files if not file.is_file()]
+    if missing:
+        raise VideoContrastError(
+            f"{len(missing)} of {len(files)} clips are not in {root}, the first is {missing[0]}; give --video-root"
+        )
+    return files
+
+
+def _in_table(file: Path, name: str) -> list[str]:
+    schema = pq.read_schema(file)
+    problems = [
+        f"{name}, column {field.name!r}: holds bytes ({field.type}); a published set holds ids and relative paths only"
+        for field in schema
+        if _holds_bytes(field.type)
+    ]
+    if problems:
+        return problems
+    checked = [f.name for f in schema if f.name not in _AS_WRITTEN and not pa.types.is_primitive(f.type)]
+    table = pq.read_table(file, columns=checked)
+    for column in checked:
+        for number, value in enumerate(table[column].to_pylist()):
+            problem = _problem(column, value)
+            if problem:
+                # One example a column is enough; a whole column of paths would fill the screen.
+                problems.append(f"{name}, row {number}, column {column!r}: {problem}")
+                break
+    return problems
+
+
+def _problem(column: str, value: Json) -> str:
+    if column == "video_path" and value is not None and not is_safe_relative(value):
+        return f"{value!r} is not relative to the video root"
+    if column == "meta" and str(value).startswith("{"):
+        try:
+            value = json.loads(value)
+        except ValueError:
+            return "is not JSON"
+    absolute = next((text for _, text in _strings(value) if _ABSOLUTE.fullmatch(text)), None)
+    return f"holds the absolute path {absolute!r}" if absolute else ""
+
+
+def _holds_bytes(kind: pa.DataType) -> bool:
+    if pa.types.is_binary(kind) or pa.types.is_large_binary(kind) or pa.types.is_fixed_size_binary(kind):
+        return True
+    if pa.types.is_struct(kind):
+        return any(_holds_bytes(kind.field(n).type) for n in range(kind.num_fields))
+    if pa.types.is_list(kind) or pa.types.is_large_list(kind):
+        return _holds_bytes(kind.value_type)
+    return False
+
+
+def _strings(value: Json, where: str = "") -> Iterator[tuple[str, str]]:
+    """(where, text) for every text inside of nested values."""
+    if isinstance(value, str):
+        yield where, value
+    elif isinstance(value, Mapping):
+        for key, inner in value.items():
+            yield from _strings(inner, f"{where}.{key}" if where else str(key))
+    elif isinstance(value, list | tuple):
+        for number, inner in enumerate(value):
+            yield from _strings(inner, f"{where}[{number}]")
+
+
+def space_card(name: str, *, body: str = "") -> str:
+    """The card of a metric's Space: the YAML that the Hub needs to run it, and the metric's own card in markdown.
+
+    Without a `body` of its own the card holds the metric's one-line summary.
+    """
+    from video_contrast.metrics.evaluate_modules import module
+    from video_contrast.version import __version__
+
+    return render("space.md.jinja", module=module(name), gradio=gradio_version(), version=__version__, body=body)
+
+
+def gradio_version() -> str:
+    """The version of Gradio that a Space asks for: the installed one, else the one that pages were written for."""
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version("gradio")
+    except PackageNotFoundError:
+        return "6.20.0"
+
+
+def push_metric(name: str, user: str, *, private: bool = False) -> str:
+    """Publishes a metric as the Space USER/NAME; returns its address. What is there already is not sent again.
+
+    `user`: user or organisation. Raises UsageError: no such metric; VideoContrastError: no permission or no network.
+    """
+    from video_contrast.metrics.evaluate_modules import write_space
+
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = write_space(name, Path(temporary) / name)
+        card = folder / "README.md"
+        text = card.read_text(encoding="utf-8") if card.exists() else ""
+        if not text.startswith("---\n"):
+            card.write_text(space_card(name, body=text), encoding="utf-8")
+        files = [(file.name, file) for file in sorted(folder.iterdir())]
+        return upload(
+            (files,),
+            f"{user}/{name}",
+            "space",
+            message=f"Publish the metric {name}",
+            private=private,
+            space_sdk="gradio",
+        )

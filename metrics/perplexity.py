@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from video_contrast.causal_lm import log_probabilities, perplexity_of, token_rows
+from video_contrast.pretrained import log_probabilities, perplexity_of, token_rows
 
 _BATCH = 64  # texts in one forward pass
 

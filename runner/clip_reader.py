@@ -8,8 +8,8 @@ from typing import TypeVar
 
 import numpy as np
 
+from video_contrast.addresses import FULL
 from video_contrast.errors import VideoContrastError
-from video_contrast.remote import FULL
 from video_contrast.runner.conditions import Visual
 from video_contrast.runner.frame_store import FrameStore
 from video_contrast.runner.keys import frames_digest

@@ -7,11 +7,10 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import cast
 
-from video_contrast.addresses import check_writable
+from video_contrast.addresses import address_of, check_writable
 from video_contrast.console import note
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import JsonObject, cache_dir
-from video_contrast.remote import address_of
 from video_contrast.runner import run_directory, table_metrics
 from video_contrast.runner.device import device_of, full_float32, load_model, perturbing_device
 from video_contrast.runner.doctor.result import accepted_checks
@@ -34,7 +33,7 @@ from video_contrast.storage import RunFolder
 from video_contrast.storage.run_notes import WITH_ITS_GROUP
 from video_contrast.storage.run_records import ModelRecord, RunRecord, SamplingRecord, ScoredSet, ScoreRow
 from video_contrast.version import __version__
-from video_contrast.video import frame_grid
+from video_contrast.video import timeline
 
 
 def execute(job: Job, *, in_memory: bool) -> RunResult:
@@ -256,7 +255,7 @@ def _edited_clips(run: Run) -> dict[str, str]:
     """How frames of edited clips were chosen, and in which size parts of different sizes were shown."""
     alone = isinstance(run.model, Encoder) and frames_by_themselves(run.model)
     shown = "each in its own; perturbed, scaled into the smallest" if alone else "scaled into the smallest"
-    return {"frames": f"{frame_grid.RULE} {frame_grid.VERSION}", "sizes": shown}
+    return {"frames": f"{timeline.RULE} {timeline.VERSION}", "sizes": shown}
 
 
 def _model_counts(run: Run) -> JsonObject:

@@ -12,7 +12,7 @@ from video_contrast.perturbations.video.clip import is_exact_on_device
 from video_contrast.question_text import Question
 from video_contrast.runner.conditions import Visual
 from video_contrast.runner.views import Sampling
-from video_contrast.video import Clip, frame_grid
+from video_contrast.video import Clip, timeline
 
 VERSION = "4"  # of decoding and sampling: raise it when equal inputs may give other pixels
 KERNELS_VERSION = "1"  # of kernels that run on a device: raise it when their pixels change
@@ -50,7 +50,7 @@ class Keys:
 
     def _segments(self, clip: Clip) -> tuple[seeds.Part, ...]:
         """What an edited clip is put together from, and how its frames are chosen."""
-        rule = (frame_grid.RULE, frame_grid.VERSION) if clip.segments else ()
+        rule = (timeline.RULE, timeline.VERSION) if clip.segments else ()
         return rule + tuple(
             value
             for part in clip.segments

@@ -11,8 +11,8 @@ from itertools import chain
 from pathlib import Path
 
 from video_contrast import seeds
+from video_contrast.addresses import address_of
 from video_contrast.console import is_quiet
-from video_contrast.remote import address_of
 from video_contrast.runner import run_directory
 from video_contrast.runner.clip_reader import ClipReader
 from video_contrast.runner.doctor.result import SelfTest

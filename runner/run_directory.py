@@ -10,10 +10,10 @@ from contextlib import contextmanager, suppress
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
+from video_contrast.addresses import address_of
 from video_contrast.console import counted, note
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import JsonObject, held, sha256
-from video_contrast.remote import address_of
 from video_contrast.runner.job import Job, RunResult, read_result
 from video_contrast.runner.sets import LoadedSet
 from video_contrast.runner.video_files import is_same

@@ -9,11 +9,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import cast
 
-from video_contrast.addresses import check_writable
+from video_contrast.addresses import address_of, check_writable
 from video_contrast.errors import UsageError
 from video_contrast.files import JsonObject, cache_dir
 from video_contrast.options import with_options
-from video_contrast.remote import address_of
 from video_contrast.runner import run_directory
 from video_contrast.runner.conditions import Visual, parse
 from video_contrast.runner.doctor.result import accepted_checks

@@ -7,9 +7,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from video_contrast.addresses import address_of
 from video_contrast.errors import VideoContrastError
 from video_contrast.files import cache_dir
-from video_contrast.remote import address_of
 from video_contrast.runner.device import LOADED
 from video_contrast.runner.frame_store import FrameStore
 from video_contrast.runner.job import Job, RunResult

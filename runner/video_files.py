@@ -8,9 +8,9 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from video_contrast import files
+from video_contrast.addresses import FULL, SHARD, address_of, local_root
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.hub import commit, explained
-from video_contrast.remote import FULL, SHARD, address_of, local_root
 from video_contrast.runner.job import Job
 from video_contrast.storage.run_records import VideoFile
 from video_contrast.video import Clip

@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from video_contrast.addresses import address_of
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import JsonObject
-from video_contrast.remote import address_of
 from video_contrast.runner.checkpoints import checkpoints_in, is_whole
 from video_contrast.runner.frame_store import FrameStore
 from video_contrast.runner.locate import signature

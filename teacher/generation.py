@@ -143,7 +143,7 @@ def chat_of(request: GenerateOptions, recipe: NegativeRecipe, answers: str) -> C
     """
     if request.generator != "llm":
         return None
-    from video_contrast.chat_pool import ChatPool
+    from video_contrast.chat_model import ChatPool
 
     model, store = str(request.generator_model), AnswerStore(Path(request.output) / answers)
     if not request.endpoint:

@@ -2,15 +2,19 @@
 
 Answers lie in a JSONL file keyed by everything that was asked, so an interrupted run goes on where it stopped and a
 repeated run asks nothing. `huggingface_hub.InferenceClient` speaks to vLLM, TGI, Inference Providers and others.
+A `Pace` decides how many requests are in flight; a `ChatPool` asks several endpoints of one model at once.
 """
 
 import json
 import os
 import re
+import statistics
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -18,11 +22,84 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any, Literal, NotRequired, TypedDict, TypeVar
 
-from video_contrast.errors import VideoContrastError
+from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import Json
 from video_contrast.hub import of_the_connection
-from video_contrast.pace import Pace
 from video_contrast.sealed_files import sealed_line, sealed_records
+
+MOST = 64
+BEGIN = 2
+HOLDS, GROWN = 1.5, 2.5  # times the best latency: up to which requests are added, and from which they are halved
+
+
+class Pace:
+    """Lets so many requests through at once.
+
+    After as many answers as there may be requests, their median latency is compared with the best one so far: while it
+    holds the number doubles, later grows by one; where it has grown, or the server is busy, it is halved. `fixed`: so
+    many, always; 0 measures. `clock`: seconds.
+
+    Attributes:
+        limit: requests in flight at most, now.
+        most: the largest limit so far.
+    """
+
+    def __init__(self, fixed: int = 0, *, clock: Callable[[], float] = time.monotonic) -> None:
+        self.fixed = fixed
+        self.limit = self.most = fixed or BEGIN
+        self._clock = clock
+        self._running = 0
+        self._room = threading.Condition()
+        self._latencies: list[float] = []
+        self._best = 0.0
+        self._doubling = True
+
+    @property
+    def threads(self) -> int:
+        """As many threads as can ever be of use."""
+        return self.fixed or MOST
+
+    @contextmanager
+    def slot(self) -> Iterator[None]:
+        """Waits until a request may be sent; its latency counts if the block ends well."""
+        with self._room:
+            self._room.wait_for(lambda: self._running < self.limit)
+            self._running += 1
+        began = self._clock()
+        try:
+            yield
+            with self._room:
+                self._note(self._clock() - began)
+        finally:
+            with self._room:
+                self._running -= 1
+                self._room.notify_all()
+
+    def busy(self) -> None:
+        """The server said that it is asked too much."""
+        with self._room:
+            self._fewer()
+
+    def _note(self, latency: float) -> None:
+        self._latencies.append(latency)
+        if self.fixed or len(self._latencies) < self.limit:
+            return
+        median = statistics.median(self._latencies)
+        self._latencies.clear()
+        self._best = min(self._best or median, median)
+        if median <= HOLDS * self._best:
+            self.limit = min(MOST, 2 * self.limit if self._doubling else self.limit + 1)
+            self.most = max(self.most, self.limit)
+        elif median > GROWN * self._best:
+            self._fewer()
+        else:
+            self._doubling = False
+
+    def _fewer(self) -> None:
+        if not self.fixed:
+            self.limit, self._doubling = max(1, self.limit // 2), False
+            self._latencies.clear()
+
 
 T = TypeVar("T")
 
@@ -312,3 +389,79 @@ def _text_of(message: object, filtered: bool) -> str:
     if text is None:
         raise ValueError("the server returned an answer without text")
     return str(text)
+
+
+class ChatPool:
+    """Asks several endpoints of the same model at once.
+
+    An answer is stored under what was asked, whoever answered: a later run may have other endpoints. `endpoints`: one
+    `ChatModel` each, of one model and with the same parameters. Raises UsageError: no endpoint, or endpoints of
+    different models.
+    """
+
+    def __init__(self, endpoints: Sequence[ChatModel], store: AnswerStore) -> None:
+        if not endpoints:
+            raise UsageError("give the address of at least one endpoint")
+        if len({(chat.model, json.dumps(chat.parameters, sort_keys=True)) for chat in endpoints}) > 1:
+            raise UsageError("the endpoints of one pool must serve the same model with the same parameters")
+        self.model, self.store = endpoints[0].model, store
+        self._alive = list(endpoints)
+        self._all = list(endpoints)
+        self._stored = 0
+        self.failures: dict[str, str] = {}  # address -> why, of endpoints that are left out
+        for chat in self._all:
+            chat.store = store
+
+    @property
+    def cost(self) -> Cost:
+        """What all endpoints were asked together."""
+        total = Cost(stored=self._stored)
+        for chat in self._all:
+            total.add(**vars(chat.cost))
+        return total
+
+    def key(self, messages: Conversation) -> str:
+        """The name of a request: model, messages and parameters, whichever endpoint it goes to."""
+        request = json.dumps([self.model, "any endpoint", list(messages), self._all[0].parameters], sort_keys=True)
+        return blake2b(request.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+
+    def ask(self, conversations: Sequence[Conversation]) -> list[Answer]:
+        """One answer a conversation, in order, as `ChatModel.ask`; equal conversations are asked once.
+
+        Raises VideoContrastError: every endpoint failed; answers that came are stored.
+        """
+        keys = [self.key(messages) for messages in conversations]
+        missing = {key: c for key, c in zip(keys, conversations, strict=True) if self.store.get(key) is None}
+        self._stored += len(keys) - len(missing)
+        waiting = deque(missing.items())
+        errors: list[VideoContrastError] = []
+        while waiting:
+            if not self._alive:
+                self._alive = list(self._all)  # a later call may try them again
+                raise errors[0]
+            self._round(waiting, errors)
+        return [answer for answer in (self.store.get(key) for key in keys) if answer is not None]
+
+    def _round(self, waiting: deque[tuple[str, Conversation]], errors: list[VideoContrastError]) -> None:
+        """Every living endpoint takes requests until none waits; one that fails puts its request back and stops."""
+        lock = threading.Lock()
+
+        def work(chat: ChatModel) -> None:
+            while chat in self._alive:
+                with lock:
+                    if not waiting:
+                        return
+                    key, messages = waiting.popleft()
+                try:
+                    chat.ask_as(key, messages)
+                except VideoContrastError as error:
+                    with lock:
+                        waiting.append((key, messages))
+                        errors.append(error)
+                        self.failures[str(chat.endpoint)] = str(error)
+                        self._alive = [other for other in self._alive if other is not chat]
+
+        workers = [chat for chat in self._alive for _ in range(chat.concurrency)]
+        with ThreadPoolExecutor(max_workers=len(workers)) as pool:
+            for future in [pool.submit(work, chat) for chat in workers]:
+                future.result()

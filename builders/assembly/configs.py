@@ -91,6 +91,7 @@ def build_configs(
         for split, clips in splits.items():
             items[split], reasons = random_items(clips, seed=plan.seed)
             counts[split] = dict(sorted(reasons.items()))
+    contrasts = _Contrasting(built, plan, splits, items, counts)
     for config in configs:
         if config == "retrieval":
             add_config(built, config, *_retrieval_config(retrieval_splits or splits), optional=may_be_empty)
@@ -98,14 +99,13 @@ def build_configs(
             add_config(built, config, *random_config(items, counts), optional=may_be_empty)
         elif config in plan.contrasts or config == "contrast_mc":
             try:
-                tables, config_facts = _contrast_config(built, plan, config, splits, items, counts)
+                tables, config_facts = contrasts.config(config)
             except NotEnglish as error:
                 if not optional:
                     raise
                 leave_out(built, config, str(error))
                 continue
-            hint = _hint(plan, config, items)
-            add_config(built, config, tables, config_facts, optional=may_be_empty, hint=hint)
+            add_config(built, config, tables, config_facts, optional=may_be_empty, hint=contrasts.hint(config))
         elif config in plan.missing:
             leave_out(built, config, plan.missing[config], optional=optional)
     return built if optional else _with_items(built, configs)
@@ -117,11 +117,6 @@ def _with_items(built: BuiltSet, configs: Sequence[str]) -> BuiltSet:
     if configs and empty.keys() >= set(configs):
         raise VideoContrastError("\n".join(empty.values()))
     return built
-
-
-def _hint(plan: ContrastPlan, config: str, items: Mapping[str, Sequence[RandomItem]]) -> str:
-    """What to do where a config has no contrast though there are items that could have had one."""
-    return plan.contrasts[config].hint if config in plan.contrasts and any(items.values()) else ""
 
 
 def add_config(
@@ -186,99 +181,107 @@ def random_config(
     return {split: [random_row(item) for item in of_split] for split, of_split in items.items()}, facts
 
 
-def _contrast_config(
-    built: BuiltSet,
-    plan: ContrastPlan,
-    name: str,
-    splits: Mapping[str, Sequence[CaptionedClip]],
-    items: Mapping[str, Sequence[RandomItem]],
-    counts: Mapping[str, Mapping[str, int]],
-) -> tuple[Tables, Facts]:
-    alone = not any(items.values())
-    if alone:
-        note(f"{name}: too few other captions for distractors; an item has two candidates, caption and contrast")
-    else:
-        splits = {split: [item.clip for item in of_split] for split, of_split in items.items()}
-    if name == "contrast_mc":
-        return _mixed_config(built, plan, splits, counts)
-    config = plan.contrasts[name]
-    generator = config.generator()
-    tables: dict[str, list[Row]] = {}
-    sizes: Facts = {}
-    for split, clips in splits.items():
-        item_of = {item.clip.id: item for item in items[split]}
-        contrasts = _contrasts(built, plan, name, generator, clips)
-        tables[split] = rows = []
-        for clip in clips:
-            if clip.id in contrasts.edits:
-                index, edits = contrasts.edits[clip.id]
-                true = clip.captions[index]
-                rows.append(
-                    contrasts_only_row(clip, true, edits, config.kind, seed=plan.seed)
-                    if alone
-                    else contrast_row(item_of[clip.id], true, edits, config.kind)
-                )
-        sizes[split] = {
-            "items": len(rows),
-            "counts": {**counts[split], **contrasts.counts()},
-            "coverage": contrasts.coverage(plan.caption),
+@dataclass
+class _Contrasting:
+    """The contrast configs of a set; contrasts of a kind are made once, for its own config and for `contrast_mc`."""
+
+    built: BuiltSet
+    plan: ContrastPlan
+    clips: Mapping[str, Sequence[CaptionedClip]]  # split -> its clips
+    items: Mapping[str, Sequence[RandomItem]]  # split -> the random candidates of its clips
+    counts: Mapping[str, Mapping[str, int]]  # split -> clips by reason
+    made: dict[str, dict[str, ClipContrasts]] = field(default_factory=dict)  # config -> split -> its contrasts
+
+    def __post_init__(self) -> None:
+        """Leaves out clips without an item, where others have one."""
+        self.alone = not any(self.items.values())
+        if not self.alone:
+            self.clips = {split: [item.clip for item in of_split] for split, of_split in self.items.items()}
+
+    def config(self, name: str) -> tuple[Tables, Facts]:
+        """The tables of a config, and its facts."""
+        if self.alone:
+            note(f"{name}: too few other captions for distractors; an item has two candidates, caption and contrast")
+        if name == "contrast_mc":
+            return self._mixed()
+        config, plan = self.plan.contrasts[name], self.plan
+        tables: dict[str, list[Row]] = {}
+        sizes: Facts = {}
+        for split, contrasts in self._contrasts(name).items():
+            item_of = {item.clip.id: item for item in self.items[split]}
+            tables[split] = rows = []
+            for clip in self.clips[split]:
+                if clip.id in contrasts.edits:
+                    index, edits = contrasts.edits[clip.id]
+                    true = clip.captions[index]
+                    rows.append(
+                        contrasts_only_row(clip, true, edits, config.kind, seed=plan.seed)
+                        if self.alone
+                        else contrast_row(item_of[clip.id], true, edits, config.kind)
+                    )
+            sizes[split] = {
+                "items": len(rows),
+                "counts": {**self.counts[split], **contrasts.counts()},
+                "coverage": contrasts.coverage(plan.caption),
+            }
+            warn(f"{config.kind} ({split})", contrasts.tried[f"candidates:{COUNT}"], len(rows))
+        others = "" if self.alone else f" and {CANDIDATES - 2} captions of other videos"
+        facts = {
+            "negatives": f"one {config.kind} contrast{others}",
+            "kind": config.kind,
+            "options": 2 if self.alone else CANDIDATES,
+            "caption": plan.caption,
+            "splits": sizes,
         }
-        warn(f"{config.kind} ({split})", contrasts.tried[f"candidates:{COUNT}"], len(rows))
-    facts = {
-        "negatives": f"one {config.kind} contrast"
-        + ("" if alone else f" and {CANDIDATES - 2} captions of other videos"),
-        "kind": config.kind,
-        "options": 2 if alone else CANDIDATES,
-        "caption": plan.caption,
-        "splits": sizes,
-    }
-    if config.paper is not None:
-        facts["paper"] = dict(config.paper)
-    if any(tick.config == name for tick in plan.ticks):
-        return tables, facts | {"checks": "a person has ticked each contrast as natural and surely false of its clip"}
-    return tables, facts | config.facts()
+        if config.paper is not None:
+            facts["paper"] = dict(config.paper)
+        if any(tick.config == name for tick in plan.ticks):
+            return tables, facts | {
+                "checks": "a person has ticked each contrast as natural and surely false of its clip"
+            }
+        return tables, facts | config.facts()
 
+    def hint(self, name: str) -> str:
+        """What to do where a config has no contrast though there are items that could have had one."""
+        return "" if self.alone or name == "contrast_mc" else self.plan.contrasts[name].hint
 
-def _contrasts(
-    built: BuiltSet,
-    plan: ContrastPlan,
-    name: str,
-    generator: ContrastGenerator | SetContrasts,
-    clips: Sequence[CaptionedClip],
-) -> ClipContrasts:
-    """The contrasts of one config: those that a person has ticked, where there are any of it."""
-    ticks = [tick for tick in plan.ticks if tick.config == name]
-    if ticks and not plan.review:
-        return ticked_contrasts(ticks, clips, seed=plan.seed)
-    make = generator.contrast_clips if isinstance(generator, SetContrasts) else partial(contrast_clips, generator)
-    contrasts = make(clips, seed=plan.seed, caption=plan.caption, num_proc=plan.num_proc)
-    if plan.review:
-        built.review += cards(name, clips, contrasts)
-    return ticked_contrasts(ticks, clips, seed=plan.seed) if ticks else contrasts
+    def _contrasts(self, name: str) -> dict[str, ClipContrasts]:
+        """Split -> the contrasts of a config: those that a person has ticked, where there are any of it."""
+        if name not in self.made:
+            plan, generator = self.plan, self.plan.contrasts[name].generator()
+            generated = (
+                generator.contrast_clips if isinstance(generator, SetContrasts) else partial(contrast_clips, generator)
+            )
+            ticks = [tick for tick in plan.ticks if tick.config == name]
+            self.made[name] = {}
+            for split, clips in self.clips.items():
+                if plan.review or not ticks:
+                    contrasts = generated(clips, seed=plan.seed, caption=plan.caption, num_proc=plan.num_proc)
+                if plan.review:
+                    self.built.review += cards(name, clips, contrasts)
+                self.made[name][split] = ticked_contrasts(ticks, clips, seed=plan.seed) if ticks else contrasts
+        return self.made[name]
 
+    def _mixed(self) -> tuple[Tables, Facts]:
+        """Items of two candidates: a caption and its contrast of one kind, for each kind that the clip allows.
 
-def _mixed_config(
-    built: BuiltSet,
-    plan: ContrastPlan,
-    splits: Mapping[str, Sequence[CaptionedClip]],
-    counts: Mapping[str, Mapping[str, int]],
-) -> tuple[Tables, Facts]:
-    """Items of two candidates: a caption of the clip, and its contrast of one kind, for each kind that the clip allows.
-
-    Two, since of many contrasts of one caption the true one is the one that all others resemble.
-    """
-    tables: dict[str, list[Row]] = {split: [] for split in splits}
-    sizes: Facts = {split: {"items": 0, "counts": dict(counts[split]), "contrasts": {}} for split in splits}
-    for of_kind in plan.mixed:
-        config = plan.contrasts[of_kind]
-        generator = config.generator()
-        for split, of_split in splits.items():
-            clips = {clip.id: clip for clip in of_split}
-            edits_of = _contrasts(built, plan, of_kind, generator, list(clips.values())).edits
-            for name, (index, edits) in edits_of.items():
-                clip = replace(clips[name], id=f"{name}#{config.kind}")
-                tables[split].append(contrasts_only_row(clip, clip.captions[index], edits, config.kind, seed=plan.seed))
-            sizes[split]["contrasts"][config.kind] = len(edits_of)
-            sizes[split]["items"] = len(tables[split])
-    negatives = "one contrast an item; a clip has an item for each kind of contrast that it allows"
-    return tables, {"negatives": negatives, "kind": "mixed", "options": 2, "caption": plan.caption, "splits": sizes}
+        Two, since of many contrasts of one caption the true one is the one that all others resemble.
+        """
+        tables: dict[str, list[Row]] = {split: [] for split in self.clips}
+        sizes: Facts = {
+            split: {"items": 0, "counts": dict(self.counts[split]), "contrasts": {}} for split in self.clips
+        }
+        for of_kind in self.plan.mixed:
+            kind = self.plan.contrasts[of_kind].kind
+            for split, contrasts in self._contrasts(of_kind).items():
+                clips = {clip.id: clip for clip in self.clips[split]}
+                for name, (index, edits) in contrasts.edits.items():
+                    clip = replace(clips[name], id=f"{name}#{kind}")
+                    true = clip.captions[index]
+                    tables[split].append(contrasts_only_row(clip, true, edits, kind, seed=self.plan.seed))
+                sizes[split]["contrasts"][kind] = len(contrasts.edits)
+                sizes[split]["items"] = len(tables[split])
+        facts: Facts = {
+            "negatives": "one contrast an item; a clip has an item for each kind of contrast that it allows"
+        }
+        return tables, facts | {"kind": "mixed", "options": 2, "caption": self.plan.caption, "splits": sizes}

@@ -1,4 +1,7 @@
-"""What was changed between two captions: the one span of words in which they differ."""
+"""What was changed between two captions: the one span of words in which they differ; and whether both may be true.
+
+Negatives that others made may be true of the clip: they are kept with the judge's numbers, counted and told.
+"""
 
 import re
 from collections.abc import Sequence

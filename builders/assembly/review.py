@@ -136,7 +136,6 @@ def page(shown: Sequence[Card], folder: Path, video_root: Path | None) -> str:
 
     `video_root`: where the paths of videos start; None: in the folder.
     """
-    shown = list({(card["config"], card["clip"]): card for card in shown}.values())  # contrast_mc holds others' again
     kept = [card for card in shown if card["candidates"]]
     seen = {card["clip"] for card in kept}
     for card in shown:

@@ -1,6 +1,10 @@
 """What edits are made of: a captioned clip with its times, and how groups of edited clips are described.
 
 Several kinds ask the same of their clips: how long their parts are, and that no caption is true of two of them.
+How much a clip moves, and whether it looks different played backwards, is measured by optical flow (OpenCV): motion to
+and fro (shaking, stirring) adds up to nothing over a clip; what goes one way does not. The share of all motion that is
+left over is the asymmetry. Things that appear or fade do not flow: there the change from the first to the last frame,
+as a share of all changes on the way, tells the same.
 """
 
 import re

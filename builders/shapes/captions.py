@@ -2,6 +2,10 @@
 
 A caption is `SUBJECT [PLACE] ACTION [OBJECT] [SETTING]`, say "a red circle above a tree slides to the left on the
 sand". `read` understands every caption that `write` can make, and the product's own edits of them ("a guy in red").
+
+`verdict` reads the scene's fields alone, knows nothing of how a caption was made, and is strict both ways: a caption is
+"true" only if everything it says is so, and "false" only if something it says is plainly not so. Captions in between
+("moves towards a box" of someone who pushes it) are "unclear", and no set uses them.
 """
 
 import re

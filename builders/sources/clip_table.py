@@ -12,8 +12,8 @@ from video_contrast.console import counted, note
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import is_safe_relative
 from video_contrast.storage.set_records import Facts
+from video_contrast.storage.table_columns import lies_there, with_ending
 from video_contrast.storage.table_file import ENCODING
-from video_contrast.storage.video_names import lies_there, with_ending
 
 SPLITS = ("train", "validation", "test")  # that a column `split` may hold, where the user does not name it
 DEFAULT = "test"  # split of rows without any
@@ -97,6 +97,9 @@ class VideoTable:
             seconds(row.value(name, option), name, place) if name else None
             for name, option in ((self.start_column, "--start-column"), (self.end_column, "--end-column"))
         )
+        both = row.cells.get("timestamps")  # of ActivityNet's form
+        if self.start_column is self.end_column is None and isinstance(both, list) and len(both) == 2:
+            start, end = (seconds(time, "timestamps", place) for time in both)
         if end is not None and end <= (start or 0):
             raise VideoContrastError(f"{place}: the clip ends at {end:g} s, not after its start {start or 0:g}")
         name = str(row.value(self.id_column, "--id-column")) if self.id_column else None

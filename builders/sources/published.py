@@ -1,4 +1,4 @@
-"""What builders of published sets share: their rows with counts by reason, and the facts of their cards.
+"""What builders of published sets share: what is said of a release, its checked fields, its rows, the facts of a card.
 
 A builder reads the released files as they are. Rows that make no item (an empty caption, options that repeat) are
 counted by reason; what cannot be right (a key outside the options, an id that repeats) is refused with file and row.

@@ -1,4 +1,4 @@
-"""Builders of published sets of true captions against false ones, one function a set."""
+"""Builders of published sets, one function a set: true captions against false ones, questions, pairs of clips."""
 
 import ast
 import re

@@ -1,4 +1,4 @@
-"""Reads contrast sets that others released: tables of `clip`, `ending0` ..., `label`, taken as they are."""
+"""Negatives of others: released sets (`clip`, `ending0` ..., `label`) as they are, and lists that people wrote."""
 
 from collections import Counter
 from collections.abc import Callable, Sequence

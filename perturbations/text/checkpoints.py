@@ -6,6 +6,7 @@ caption draws from its own random stream, so a caption's result does not depend 
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TypeVar
 
@@ -143,6 +144,8 @@ def outputs(ids: Sequence[list[int]], tokenizer: Tokenizer, model: TorchModel, *
 def how_to_get(spec: TextSpec) -> str:
     """What `spec` needs and the command that gets it, in one line; "nothing" if it runs as installed."""
     parts = []
+    if "parse" in spec.requirements and find_spec("spacy") is None:
+        parts.append('a parser of English: pip install "video-contrast[english]"')
     if "wordnet" in spec.requirements:
         parts.append(f"WordNet data: {wordnet.COMMAND}")
     checkpoints = [need.removeprefix("model:") for need in spec.requirements if need.startswith("model:")]

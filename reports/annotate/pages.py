@@ -19,8 +19,7 @@ from typing import Any
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import cache_dir, copy_file, resolve_under, write_json, write_text
 from video_contrast.hub_cards.markdown import render
-from video_contrast.hub_cards.refusing import clips
-from video_contrast.hub_cards.spaces import gradio_version
+from video_contrast.hub_cards.publishing import clips, gradio_version
 from video_contrast.reports.annotate import PageItems
 from video_contrast.reports.annotate.tasks import Desk, Task
 from video_contrast.reports.annotate.votes import UNCLEAR, PageTask

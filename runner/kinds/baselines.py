@@ -14,8 +14,8 @@ import numpy as np
 
 from video_contrast import seeds
 from video_contrast.audit import blind_models
-from video_contrast.causal_lm import log_probabilities, token_rows
 from video_contrast.files import JsonObject
+from video_contrast.pretrained import log_probabilities, token_rows
 from video_contrast.runner.kinds.base import KindOption, LabelledItem, LoadOptions, ModelSource, TextScorer, kind
 
 

@@ -64,6 +64,26 @@ def test_a_fault_names_the_line_of_the_file(tmp_path: Path) -> None:
         read_splits(CaptionTable(captions=str(nested)))
 
 
+def test_captions_by_video_are_captions_of_clips(tmp_path: Path) -> None:
+    table = tmp_path / "c.json"
+    table.write_text('{"v1": ["a man runs", "a man sits"], "v2": ["a dog barks"]}')
+    clips = read_splits(CaptionTable(captions=str(table)))[0]["test"]
+    assert {clip.video_path: clip.captions for clip in clips} == {
+        "v1.mp4": ("a man runs", "a man sits"),
+        "v2.mp4": ("a dog barks",),
+    }
+    spans = '"timestamps": [[0, 5], [2.5, 9.0]]'  # as ActivityNet Captions has them
+    table.write_text(f'{{"v1": {{"duration": 9.0, {spans}, "sentences": ["a man runs", " a man sits"]}}}}')
+    clips = read_splits(CaptionTable(captions=str(table)))[0]["test"]
+    assert [(clip.id, clip.start, clip.end, clip.captions) for clip in clips] == [
+        ("v1_0_5", 0.0, 5.0, ("a man runs",)),
+        ("v1_2.5_9", 2.5, 9.0, ("a man sits",)),
+    ]
+    table.write_text(f'{{"v1": {{{spans}, "sentences": ["a man runs"]}}}}')
+    with pytest.raises(VideoContrastError, match=r"'v1' has 2 timestamps, but 1 sentences"):
+        read_splits(CaptionTable(captions=str(table)))
+
+
 def test_a_table_of_one_column_and_marks_in_tsv_stay_as_they_are(tmp_path: Path) -> None:
     (tmp_path / "one.csv").write_text("caption\na dog\n")
     assert [row.cells for row in read_table(tmp_path / "one.csv")] == [{"caption": "a dog"}]

@@ -13,7 +13,7 @@ import pytest
 import video_contrast
 from video_contrast.audit.check import check
 from video_contrast.builders.registry import get_builder
-from video_contrast.builders.sources import published_fields
+from video_contrast.builders.sources import published
 from video_contrast.cli import main
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import read_json
@@ -224,14 +224,14 @@ def test_a_build_says_which_release_it_read_and_whether_it_is_whole(
 
 def test_every_published_builder_knows_its_counts_or_what_is_said_of_them() -> None:
     counted_by_split = {"nextqa", "rtime", "videonet"}
-    for name in read_json(Path(published_fields.__file__).with_name("releases.json")):
-        known = published_fields.release(name)
+    for name in read_json(Path(published.__file__).with_name("releases.json")):
+        known = published.release(name)
         assert name in counted_by_split or known.about or known.paper.keys() == set(get_builder(name).configs), name
-    told, warning = published_fields.release("temporalbench").of_counts("long_mc", 5485)
+    told, warning = published.release("temporalbench").of_counts("long_mc", 5485)
     assert told == "5,485 items: the published release" and warning is None
-    assert "are they whole?" in str(published_fields.release("actionbench").of_counts("object_mc", 23800)[1])
+    assert "are they whole?" in str(published.release("actionbench").of_counts("object_mc", 23800)[1])
     assert (
-        published_fields.release("videocomp")
+        published.release("videocomp")
         .of_counts("activitynet_mc", 9)[0]
         .startswith("9 items; its paper says about 17,000")
     )

@@ -14,7 +14,7 @@ import pytest
 import runner_set
 import tiny_models
 
-from video_contrast import files, remote
+from video_contrast import addresses, files
 from video_contrast.builders.registry import BuiltSet
 from video_contrast.builders.writing import write_set
 from video_contrast.errors import UsageError, VideoContrastError
@@ -87,8 +87,8 @@ def test_an_unknown_protocol_is_named(place: Path) -> None:
 
 def test_only_so_much_is_kept_of_what_was_fetched(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = run(place, "here", place / "set").metrics
-    monkeypatch.setattr(remote, "ROOM", 0)
-    monkeypatch.setattr(remote, "IN_USE", 2)
+    monkeypatch.setattr(addresses, "ROOM", 0)
+    monkeypatch.setattr(addresses, "IN_USE", 2)
     assert run(place, "bounded", "memory://bucket", workers=0).metrics == whole
     assert len(list((place / "cache" / "videos").rglob("*.mp4"))) <= 2
 

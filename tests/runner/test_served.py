@@ -16,10 +16,9 @@ from endpoint import Endpoint, endpoint  # noqa: F401  fixture
 from PIL import Image
 
 import video_contrast
-from video_contrast.chat_model import AnswerStore, ChatModel
+from video_contrast.chat_model import AnswerStore, ChatModel, Pace
 from video_contrast.cli import main
 from video_contrast.errors import VideoContrastError
-from video_contrast.pace import Pace
 from video_contrast.runner.kinds.base import ClipFrames
 from video_contrast.runner.kinds.served import ServedOptions, ServedScorer
 from video_contrast.runner.kinds.served_embeddings import ServedEmbedder

@@ -21,8 +21,8 @@ from video_contrast.video import (
     write_video,
 )
 from video_contrast.video.footage import GREY, fitted
-from video_contrast.video.frame_grid import grid_frames
 from video_contrast.video.segments import segments_problem
+from video_contrast.video.timeline import grid_frames
 
 A, B = "a.mkv", "b.mkv"
 

@@ -39,7 +39,7 @@ def push(
     private: Annotated[bool, "make new Spaces private"] = False,
 ) -> None:
     """Publish the metrics as Spaces: `evaluate.load("USER/video_contrast_mc")` then works for everybody."""
-    from video_contrast.hub_cards.spaces import push_metric
+    from video_contrast.hub_cards.publishing import push_metric
     from video_contrast.metrics.evaluate_modules import MODULES, module
 
     for name in [module(name).name for name in names] if names else list(MODULES):

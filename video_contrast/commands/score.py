@@ -76,7 +76,7 @@ def score(
     elif request.dry_run:
         print_plan(result)
     elif not is_quiet():
-        from video_contrast.remote import address_of
+        from video_contrast.addresses import address_of
         from video_contrast.reports import terminal
         from video_contrast.storage.run_notes import setting_lines
 
@@ -165,7 +165,7 @@ def _print_plans(requests: Sequence[RunRequest], *, as_json: bool) -> None:
 
 
 def _print_outcome(outcome: RunOutcome) -> None:
-    from video_contrast.remote import address_of
+    from video_contrast.addresses import address_of
 
     place = address_of(outcome.output) or outcome.output
     ending = f"failed: {outcome.error}" if outcome.error else f"written to {place}"

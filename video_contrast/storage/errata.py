@@ -20,7 +20,7 @@ from typing import Any
 
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import Json, read_json, write_text
-from video_contrast.storage.table_candidates import as_text
+from video_contrast.storage.plain_table import as_text
 from video_contrast.storage.table_columns import TableRow
 from video_contrast.storage.table_file import DELIMITERS, ENCODING, only_table, questions_of, read_table_file
 

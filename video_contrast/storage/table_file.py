@@ -258,7 +258,9 @@ def _json(path: Address, text: str) -> TableFile:
     notes = []
     if isinstance(value, Mapping):
         table = only_table(value)
-        if table is not None:
+        if (captioned := _captioned(path, value)) is not None:
+            value = captioned
+        elif table is not None:
             notes.append(f"rows: the list under {table!r}")
             value = value[table]
         elif value and all(isinstance(row, Mapping) for row in value.values()):
@@ -272,6 +274,22 @@ def _json(path: Address, text: str) -> TableFile:
         notes.append(f"rows: the list {name!r} of each")
         value = [{**row, name: None, **inner} for row in value for inner in row.get(name) or []]
     return TableFile(path, enumerate(dict(row) for row in value), notes=notes)
+
+
+def _captioned(path: Address, videos: Mapping[str, Json]) -> list[TableRow] | None:
+    """The rows of captions by video: texts, or ActivityNet's `timestamps` and `sentences`; None of another object."""
+    rows: list[TableRow] = []
+    for video, entry in videos.items():
+        if isinstance(entry, Mapping) and {"timestamps", "sentences"} <= entry.keys():
+            spans, texts = entry["timestamps"], entry["sentences"]
+            if len(spans) != len(texts):
+                raise VideoContrastError(f"{path}: {video!r} has {len(spans)} timestamps, but {len(texts)} sentences")
+            rows += [{"video": video, "timestamps": s, "sentence": t} for s, t in zip(spans, texts, strict=True)]
+        elif isinstance(entry, list) and all(isinstance(text, str) for text in entry):
+            rows.append({"video": video, "captions": entry})
+        else:
+            return None
+    return rows
 
 
 def only_table(value: Mapping[str, Json]) -> str | None:

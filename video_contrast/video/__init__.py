@@ -6,9 +6,8 @@
 - `decode`: exactly the wanted frames, from only the groups of pictures that hold them; `verify` decodes
   them all, `read_video` returns a span as an array.
 - `write`: `write_video`, deterministic bytes.
-- `clip`: `Clip`, the one name of a span of a file, or of an edit: a list of `Segment`.
-- `timeline`: when an edited clip shows which source frame.
-- `frame_grid`: which frames of a file its edits are sampled at, so that they share them.
+- `segments`: `Clip`, the one name of a span of a file, or of an edit: a list of `Segment`.
+- `timeline`: when an edited clip shows which source frame, and at which its edits are sampled, so that they share them.
 - `footage`: `footage_of(root, clip)`, the frames of any clip under one numbering and clock.
 """
 
