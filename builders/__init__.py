@@ -2,7 +2,7 @@
 
     build("msrvtt", ["gender_mc"], output="sets/msrvtt", folder="MSRVTT")
 
-registry.py, writing.py, build_report.py    what a builder is, how its set is written, and what is said of it
+registry.py, writing.py    what a builder is, how its set is written, and what is said of it
 blocks/    sets of corpora, built block by block on one machine or a cluster
 sources/    one file a data set; published ones by their form (`published.py` has what these share)
 assembly/    clips, contrasts and distractors become candidates; reasons why clips fall out; work on many processes

@@ -182,8 +182,7 @@ def builder(
     Args:
         name, configs, requirements: as of `Builder`.
 
-    Returns:
-        A decorator. The decorated function takes the fields of its dataclass parameters as keyword arguments, too.
+    The decorated function takes the fields of its dataclass parameters as keyword arguments, too.
     """
 
     def register(function: Callable[..., BuiltSet]) -> Callable[..., BuiltSet]:

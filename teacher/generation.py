@@ -19,9 +19,8 @@ from pathlib import Path
 from typing import Any, ClassVar, cast
 
 from video_contrast.addresses import is_remote, open_binary, state_of, write_bytes
-from video_contrast.builders.assembly.kind_contrasts import KindContrasts
 from video_contrast.builders.assembly.sharding import spread, world_size
-from video_contrast.builders.assembly.word_contrasts import Chosen, WordEdits
+from video_contrast.builders.assembly.word_contrasts import Chosen, KindContrasts, WordEdits
 from video_contrast.builders.registry import BlockSource, BuiltSet, CorpusBlock, Cut
 from video_contrast.builders.sources.caption_table import read_files, read_table
 from video_contrast.chat_model import Answer, AnswerStore, ChatModel, Conversation, Cost

@@ -6,8 +6,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated
 
-from video_contrast.builders.assembly.kind_contrasts import KindContrasts
-from video_contrast.builders.assembly.word_contrasts import EditOptions, WordEdits
+from video_contrast.builders.assembly.word_contrasts import EditOptions, KindContrasts, WordEdits
 from video_contrast.errors import UsageError, unknown_name
 from video_contrast.perturbations.contrast.judge import threshold
 from video_contrast.perturbations.contrast.kinds import RULES

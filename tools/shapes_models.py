@@ -139,10 +139,7 @@ def _vision() -> dict[str, float]:
 def embed_clips(model: TorchModel, clips: np.ndarray, *, unit: bool = True) -> torch.Tensor:
     """float32[B, D] of uint8[B, T, H, W, 3]; a CLIP's frames are encoded one by one and averaged.
 
-    Args:
-        model: a tiny CLIP or X-CLIP.
-        clips: with as many frames as an X-CLIP wants.
-        unit: whether a CLIP's frames are normalised before they are averaged.
+    An X-CLIP wants a number of frames. `unit`: whether a CLIP's frames are normalised before they are averaged.
     """
     pixels = torch.from_numpy(np.ascontiguousarray(clips)).permute(0, 1, 4, 2, 3).float().div_(127.5).sub_(1.0)
     if model.config.model_type == "xclip":

@@ -71,7 +71,8 @@ def warm_up(words: Tokenizer, seed: int) -> TorchModel:
         times = rng.random(BATCH)
         frames = np.stack([draw(scene, t) for scene, t in zip(shown, times, strict=True)])
         video = embed_clips(model, frames[:, None], unit=False)
-        loss, right = _named(heads, video, [claim_of_frame(scene) for scene in shown], skip="action")
+        seen = [Claim(s.subject, s.action, s.other, side=s.side, setting=s.setting) for s in shown]
+        loss, right = _named(heads, video, seen, skip="action")
         where, known = _places(shown, times)
         loss = loss + 2.0 * ((position_head(video) - where) ** 2 * known).sum(1).mean()
         if step < 100 or step % 4 == 0:  # captions are soon read without a mistake
@@ -89,11 +90,6 @@ def warm_up(words: Tokenizer, seed: int) -> TorchModel:
             print(f"warm-up {step + 1}/{STEPS} frames {float(loss.detach()):.3f} {right} ({seconds:.0f} CPU-s)")
             print(f"  captions {float(read_loss.detach()):.3f} {read_right}", flush=True)
     return model
-
-
-def claim_of_frame(scene: Scene) -> Claim:
-    """All that a frame of the scene shows."""
-    return Claim(scene.subject, scene.action, scene.other, side=scene.side, setting=scene.setting)
 
 
 def _named(

@@ -142,17 +142,10 @@ def doctor(
 
 
 def named_set(name: str, configs: Sequence[str] | None = None) -> Path | None:
-    """The folder of a set that is given by the name of a builder that needs no data; None for any other name.
+    """The cached folder of a set that is given by the name of a builder that needs no data; None for any other name.
 
-    Args:
-        name: what the user gave as a data set.
-        configs: those that are needed, all where None; what of them is not in the cache is built.
-
-    Returns:
-        The folder in the cache.
-
-    Raises:
-        UsageError: a builder of this name needs data.
+    `configs`: those that are needed, all where None; what of them is not in the cache is built. Raises UsageError: a
+    builder of this name needs data.
     """
     if "/" in name or Path(name).expanduser().exists() or name not in names():
         return None

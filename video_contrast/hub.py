@@ -18,10 +18,7 @@ def commit(name: str, *, revision: str | None = None, repo_type: RepoType = "mod
     Raises huggingface_hub.errors.HfHubHTTPError: the Hub answered, and there is no such repository or revision, or it
     is not for you; huggingface_hub.errors.HFValidationError: not the name of a repository.
 
-    Args:
-        name: owner/name, or a name alone.
-        revision: branch, tag or commit; the main branch where None.
-        repo_type: "model" or "dataset".
+    `revision`: branch, tag or commit; the main branch where None.
     """
     from huggingface_hub import HfApi
     from huggingface_hub import errors as hub

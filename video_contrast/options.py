@@ -203,7 +203,7 @@ def as_record(options: DataclassInstance) -> JsonObject:
     return {field.name: _plain(getattr(options, field.name)) for field in dataclasses.fields(options)}
 
 
-def describe(option: Option) -> str:
+def describe(option: Any) -> str:  # an `Option`, or one of a model's kind
     """The help of an option with its choices and its default."""
     choices = f" ({', '.join(map(str, option.choices))})" if option.choices else ""
     plain = option.default is REQUIRED or option.default is False or option.default in (None, "", (), {})

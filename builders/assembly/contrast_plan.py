@@ -10,9 +10,8 @@ from video_contrast.builders.assembly.captioned_clip import normal
 from video_contrast.builders.assembly.clip_contrasts import Attempt, CaptionChoice, Contrasts, TrainingVideos
 from video_contrast.builders.assembly.configs import ContrastConfig, ContrastPlan
 from video_contrast.builders.assembly.difference import difference
-from video_contrast.builders.assembly.kind_contrasts import KindContrasts
 from video_contrast.builders.assembly.review import read_ticks
-from video_contrast.builders.assembly.word_contrasts import EditOptions, Generator, WordContrasts
+from video_contrast.builders.assembly.word_contrasts import EditOptions, Generator, KindContrasts, WordContrasts
 from video_contrast.builders.sources.caption_table import TableRow, read_table
 from video_contrast.builders.sources.released import HumanContrasts, read_negatives
 from video_contrast.errors import UsageError, VideoContrastError

@@ -1,4 +1,4 @@
-"""Verb and object contrasts: proposed by the action lexicon or a model, judged, chosen over all clips of a split."""
+"""Contrasts chosen over all clips of a split: of verbs and things by the lexicon or a model; of kinds by rules."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
-from video_contrast.builders.assembly.captioned_clip import CaptionedClip
+from video_contrast.builders.assembly.captioned_clip import CaptionedClip, normal
 from video_contrast.builders.assembly.clip_contrasts import (
     CANDIDATES,
     Attempt,
@@ -30,8 +30,12 @@ from video_contrast.perturbations.contrast.generate import (
 )
 from video_contrast.perturbations.contrast.generators import CaptionGenerator, check_generator_options, make_generator
 from video_contrast.perturbations.contrast.judge import Judge, threshold
+from video_contrast.perturbations.contrast.kinds import choice
+from video_contrast.perturbations.contrast.lexicon import load_lexicon
 from video_contrast.perturbations.contrast.proposal import GENERATOR, Kind, Proposal, RejectedEdit
 from video_contrast.perturbations.contrast.select import SMALL, variety
+from video_contrast.perturbations.contrast.unfit_caption import unfit
+from video_contrast.perturbations.english import parse
 from video_contrast.perturbations.english.caption_store import user_store
 from video_contrast.pretrained import device_of
 from video_contrast.seeds import Streams
@@ -39,6 +43,7 @@ from video_contrast.storage.set_records import Facts
 
 if TYPE_CHECKING:
     from video_contrast.perturbations.contrast.generators.local_chat import Chat
+
 
 Generator = Literal["lexicon", "t5", "mlm", "llm"]
 KINDS: dict[Generator, str] = {"lexicon": "verb_lexical", "t5": "verb_lm", "mlm": "verb_mlm", "llm": "verb_llm"}
@@ -311,3 +316,66 @@ def variety_facts(edits: Mapping[tuple[str, str], int]) -> Facts:
         "effective_replaced": round(variety(replaced.elements()).effective, 1),
         "effective_replacements": round(variety(put_in.elements()).effective, 1),
     }
+
+
+@dataclass(frozen=True)
+class KindContrasts:
+    """One contrast of a kind for each clip of a set, so chosen that texts alone do not tell.
+
+    As a `ContrastGenerator` (for training) it gives every contrast of each caption, one for each thing that it says.
+    """
+
+    kind: str  # of `RULES`
+    seed: int = 0
+
+    def contrast_clips(
+        self, clips: Sequence[CaptionedClip], *, seed: int = 0, caption: CaptionChoice = "eligible", num_proc: int = 1
+    ) -> ClipContrasts:
+        """Makes one contrast for as many of the clips as can be evened; arguments as of the function."""
+        streams = Streams()
+        base = {clip.id: clip.caption_order(seed, streams)[0] for clip in clips}
+        proposed: dict[str, list[choice.Proposed]] = {}
+        for part in spread(partial(_propose, self.kind), clips, num_proc=num_proc):
+            proposed.update(part)
+        if caption == "base":
+            proposed = {name: [p for p in of_clip if p.index == base[name]] for name, of_clip in proposed.items()}
+        contrasts = ClipContrasts(clips=len(clips))
+        for name, option in choice.choose(proposed, seed=self.seed, kind=self.kind).items():
+            contrasts.edits[name] = (option.index, [option.contrast.as_edit("rules")])
+        for name, of_clip in proposed.items():
+            drawn = streams.at(self.seed, "kinds-review", self.kind, name).permutation(len(of_clip))
+            contrasts.candidates[name] = [(of_clip[n].index, of_clip[n].contrast.as_edit("rules")) for n in drawn]
+        unfit_captions = Counter(filter(None, (unfit(text) for clip in clips for text in clip.captions)))
+        contrasts.tried.update({f"{CANDIDATES}{reason}": n for reason, n in unfit_captions.items()})
+        allow = sum(bool(of_clip) for of_clip in proposed.values())
+        contrasts.tried[f"{CANDIDATES}no contrast of the kind"] = len(clips) - allow
+        contrasts.tried[f"{CANDIDATES}texts alone would tell"] = allow - len(contrasts.edits)
+        contrasts.base = sum(any(p.index == base[name] for p in of_clip) for name, of_clip in proposed.items())
+        return contrasts
+
+    def __call__(self, attempts: Sequence[Attempt]) -> tuple[list[list[Edit]], Counter[str]]:
+        """The contrasts of each caption: of those that replace the same words, one that the seed draws."""
+        streams, of_clip = Streams(), {attempt.clip.id: attempt.clip for attempt in attempts}
+        proposed = _propose(self.kind, list(of_clip.values()))
+        edits = []
+        for attempt in attempts:
+            mine = [p.contrast for p in proposed[attempt.clip.id] if p.index == attempt.index]
+            drawn = streams.at(self.seed, "kinds", self.kind, attempt.id).permutation(len(mine))
+            unlike = {(mine[int(n)].unit, mine[int(n)].start + len(mine[int(n)].old)): mine[int(n)] for n in drawn}
+            edits.append([contrast.as_edit("rules") for contrast in unlike.values()])
+        none = sum(not of_caption for of_caption in edits)
+        return edits, Counter({"edited": len(edits) - none, "no_contrast_of_the_kind": none})
+
+
+def _propose(kind: str, clips: Sequence[CaptionedClip]) -> dict[str, list[choice.Proposed]]:
+    """The proposals of a chunk of clips; a top-level function, so that processes can share the work."""
+    texts = list(dict.fromkeys(text for clip in clips for text in (*clip.captions, *clip.siblings)))
+    sentences = dict(zip(texts, parse(texts, cache=user_store()), strict=True))
+    proposed = {}
+    for clip in clips:
+        own = [sentences[text] for text in clip.captions]
+        others = [sentences[text] for text in clip.siblings if text not in clip.captions]
+        truths = clip.truths()
+        of_clip = choice.proposals(kind, own, load_lexicon(), others)
+        proposed[clip.id] = [option for option in of_clip if normal(option.contrast.text) not in truths]
+    return proposed

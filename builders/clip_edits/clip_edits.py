@@ -19,8 +19,8 @@ from video_contrast.builders.assembly.sharding import spread
 from video_contrast.builders.clip_edits.edits import EDITS, EditKind
 from video_contrast.builders.clip_edits.material import ClipEditOptions, EditedGroup, LeftOut, SourceClip
 from video_contrast.builders.registry import BuiltSet, about, builder
+from video_contrast.builders.sources.caption_table import CaptionTable
 from video_contrast.builders.sources.clip_rows import read_splits
-from video_contrast.builders.sources.clip_table import CaptionTable
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import resolve_under, sha256
 from video_contrast.options import as_record

@@ -12,9 +12,8 @@ from video_contrast.builders.assembly.contrast_plan import RULE_CONFIGS, GenderA
 from video_contrast.builders.assembly.word_contrasts import Chosen, WordContrasts
 from video_contrast.builders.blocks.cluster_options import ClusterOptions
 from video_contrast.builders.registry import BlockSource, BuiltSet, CorpusBlock, Cut, about, builder
-from video_contrast.builders.sources.caption_table import read_table
+from video_contrast.builders.sources.caption_table import CaptionTable, read_table, training_videos
 from video_contrast.builders.sources.clip_rows import TooManyCaptions, cut, read_block, read_splits
-from video_contrast.builders.sources.clip_table import CaptionTable, training_videos
 from video_contrast.builders.sources.released import read_negatives, unmatched
 from video_contrast.errors import UsageError
 from video_contrast.perturbations.contrast.caption_counts import decoded, shipped_counts

@@ -17,8 +17,7 @@ from pathlib import Path
 from video_contrast.addresses import Address, open_binary, write_bytes
 from video_contrast.builders.assembly.captioned_clip import CaptionedClip
 from video_contrast.builders.registry import CorpusBlock, Cut
-from video_contrast.builders.sources.caption_table import TableRow
-from video_contrast.builders.sources.clip_table import CAPTION, CaptionTable, Span, check_split
+from video_contrast.builders.sources.caption_table import CAPTION, CaptionTable, Span, TableRow, check_split
 from video_contrast.console import bar
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.seeds import digest

@@ -16,8 +16,8 @@ from video_contrast.builders.assembly.contrast_plan import ContrastSetOptions, s
 from video_contrast.builders.assembly.multiple_choice import contrasts_only_row, random_items
 from video_contrast.builders.assembly.word_contrasts import WordEdits
 from video_contrast.builders.registry import BuiltSet, about, builder
+from video_contrast.builders.sources.caption_table import DEFAULT, CaptionTable, training_videos
 from video_contrast.builders.sources.clip_rows import read_splits
-from video_contrast.builders.sources.clip_table import DEFAULT, CaptionTable, training_videos
 from video_contrast.builders.sources.msrvtt import MsrVttFolder
 from video_contrast.errors import UsageError
 from video_contrast.perturbations.english.caption_store import parse_cache

@@ -9,8 +9,7 @@ from video_contrast.builders.assembly.configs import add_config
 from video_contrast.builders.assembly.difference import COUNT, difference, judged, warn
 from video_contrast.builders.assembly.multiple_choice import KIND, contrasts_only_row, kind_of
 from video_contrast.builders.registry import BuiltSet, about, builder
-from video_contrast.builders.sources.caption_table import TableRow
-from video_contrast.builders.sources.clip_table import Span, VideoTable, check_split
+from video_contrast.builders.sources.caption_table import Span, TableRow, VideoTable, check_split
 from video_contrast.errors import VideoContrastError
 from video_contrast.perturbations.contrast import Edit
 from video_contrast.rows import MultipleChoiceRow

@@ -20,8 +20,8 @@ from video_contrast.builders.blocks.cluster_options import ClusterOptions
 from video_contrast.builders.blocks.executors import Stage, run_stages
 from video_contrast.builders.robustness import perturbed
 from video_contrast.builders.sources import captions, clip_rows
+from video_contrast.builders.sources.caption_table import CaptionTable
 from video_contrast.builders.sources.clip_rows import cut, read_block, read_splits
-from video_contrast.builders.sources.clip_table import CaptionTable
 from video_contrast.cli import main
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import held

@@ -1,10 +1,10 @@
 """`video-contrast audit DATASET [--config CONFIG ...] [--refine]`: the audit of a set, written into its card."""
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from video_contrast.commands.command import command, names_in
 from video_contrast.console import AsJson, counted, is_quiet, print_json
+from video_contrast.errors import UsageError
 from video_contrast.options import Configs, Device, Flag, Seed, SetPath
 from video_contrast.storage.table_columns import TableColumns
 
@@ -34,7 +34,9 @@ def audit(
     Accuracy of scorers that never see the video. Written to set.json and the card. `xray` says more, and of any set.
     """
     from video_contrast.audit.set_audit import audit_set
+    from video_contrast.audit.xray import config_audit, xray
     from video_contrast.hub_cards import write_card
+    from video_contrast.reports.xray_sources import open_sources
     from video_contrast.storage import SetFolder
 
     names, model = names_in(configs, config), loaded_language_model(language_model, device)
@@ -42,10 +44,15 @@ def audit(
     if built:
         results = audit_set(dataset, names, split=split, refine=refine, language_model=model, seed=seed)
         write_card(SetFolder(dataset))
-    else:
-        results = _audit_table(
-            dataset, names, columns=columns, split=split, refine=refine, language_model=model, seed=seed
+    elif refine:
+        raise UsageError(
+            f"{dataset} has no set.json to write into; `video-contrast xray {dataset} --refine` writes a new set"
         )
+    else:  # a table, or a folder without a record: nothing is written
+        results = {
+            source.name: config_audit(xray(source.splits, split=split, language_model=model, seed=seed))
+            for source in open_sources(str(dataset), names, columns=columns, strict=True)
+        }
     if as_json:
         print_json(results)
         return
@@ -53,31 +60,6 @@ def audit(
         return
     for name, facts in results.items():
         _print(name, facts)
-
-
-def _audit_table(
-    dataset: Path,
-    configs: list[str] | None,
-    *,
-    columns: TableColumns,
-    split: str | None,
-    refine: bool,
-    language_model: "PerplexityModel | None",
-    seed: int,
-) -> "dict[str, ConfigAudit]":
-    """The audit of a table, or of a folder without a record: nothing is written."""
-    from video_contrast.audit.xray import config_audit, xray
-    from video_contrast.errors import UsageError
-    from video_contrast.reports.xray_sources import open_sources
-
-    if refine:
-        raise UsageError(
-            f"{dataset} has no set.json to write into; `video-contrast xray {dataset} --refine` writes a new set"
-        )
-    return {
-        source.name: config_audit(xray(source.splits, split=split, language_model=language_model, seed=seed))
-        for source in open_sources(str(dataset), configs, columns=columns, strict=True)
-    }
 
 
 def loaded_language_model(name: str | None, device: str) -> "PerplexityModel | None":

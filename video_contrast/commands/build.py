@@ -57,7 +57,7 @@ def _command(builder: Builder) -> Command:
     ) -> None:
         from video_contrast import builders
         from video_contrast.builders.assembly.sharding import is_writer
-        from video_contrast.builders.build_report import blind_report, blind_warnings, build_report
+        from video_contrast.builders.writing import blind_report, blind_warnings, build_report
         from video_contrast.storage.set_folder import SetFolder
 
         selected = names_in(configs, config)

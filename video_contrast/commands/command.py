@@ -113,14 +113,9 @@ def add_to(
     order: int,
     listed: bool = False,
 ) -> None:
-    """Adds a command to the app or to the group that its name begins with.
+    """Adds a command to the app, under a heading at a place, or to the group that its name begins with.
 
-    Args:
-        app: the whole command line.
-        command: what is added.
-        heading: under which the help of the app lists it.
-        order: its place there.
-        listed: only list it, without its options.
+    `listed`: only list it, without its options.
     """
     import cyclopts
 
@@ -138,11 +133,7 @@ def add_to(
         return
     text = (listed and command.brief) or command.help or inspect.getdoc(command.function) or ""
     text = "\n\n".join(" ".join(paragraph.split()) for paragraph in text.split("\n\n"))  # the help wraps it anew
-    parent.command(_only_listed if listed else _call(command), help=text, **settings)
-
-
-def _only_listed() -> None:
-    """Stands for a command where only the list of commands is shown."""
+    parent.command((lambda: None) if listed else _call(command), help=text, **settings)
 
 
 def _call(command: Command) -> Callable[..., None]:
@@ -176,21 +167,14 @@ def _given_type(kind: Any) -> Any:  # annotations, as `Option.type`
     return kind
 
 
-def _whole(_kind: type[int], tokens: Sequence[cyclopts.Token]) -> int:
-    """A whole number; cyclopts itself would round 1.5 frames to two."""
-    try:
-        return int(tokens[0].value)
-    except ValueError as error:
-        raise ValueError(f"{tokens[0].value!r} is no whole number.") from error
-
-
 def _whole_or_word(words: Sequence[str], _kind: type, tokens: Sequence[cyclopts.Token]) -> int | str:
-    """A whole number, or one of some words."""
+    """A whole number, or one of some words; cyclopts itself would round 1.5 frames to two."""
     value = tokens[0].value
     try:
         return value if value in words else int(value)
     except ValueError as error:
-        raise ValueError(f"{value!r} is neither a whole number nor {' or '.join(map(repr, words))}.") from error
+        either = f"neither a whole number nor {' or '.join(map(repr, words))}" if words else "no whole number"
+        raise ValueError(f"{value!r} is {either}.") from error
 
 
 def _parameter(option: Option, panels: Sequence[str]) -> inspect.Parameter:
@@ -200,9 +184,7 @@ def _parameter(option: Option, panels: Sequence[str]) -> inspect.Parameter:
         {"group": cyclopts.Group(option.panel, sort_key=panels.index(option.panel))} if option.panel else {}
     )
     given_type = _given_type(option.type)
-    if given_type in (int, int | None):
-        panel["converter"] = _whole
-    elif int in get_args(given_type) and option.choices:
+    if given_type in (int, int | None) or (int in get_args(given_type) and option.choices):
         panel["converter"] = partial(_whole_or_word, option.choices)
     flag = cyclopts.Parameter(
         **panel,

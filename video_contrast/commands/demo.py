@@ -56,15 +56,9 @@ def conditions() -> list[str]:
 
 
 def score(output: Path, say: Callable[[str], None] = print, progress: bool = True) -> list[TableLine]:
-    """Builds the shapes sets, scores every model, writes the runs and their table below `output`.
+    """Builds the shapes sets, scores every model, writes the runs and their table, whose lines it returns.
 
-    Args:
-        output: a folder of its own; a second run goes on where the first stopped.
-        say: told what happens.
-        progress: show progress bars on what takes long.
-
-    Returns:
-        The lines of the table.
+    `output`: a folder of its own; a second run goes on where the first stopped. `say`: told what happens.
     """
     import video_contrast
     from video_contrast.builders.registry import get_builder

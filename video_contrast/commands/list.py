@@ -33,27 +33,20 @@ def _named(what: What, name: str, rows: list[Row]) -> Row:
     """One row; a perturbation's also without its `text:` or `visual:`."""
     for row in rows:
         if name in (row["name"], row["name"].partition(":")[2]):
-            more = {"models": _kind_options, "builders": _builder_options}.get(what)
-            return {**row, **(more(name) if more else {})}
+            return {**row, **_options(what, row["name"])}
     from video_contrast.errors import unknown_name
 
     raise unknown_name({"perturbations": "perturbation"}.get(what, what[:-1]), name, [row["name"] for row in rows])
 
 
-def _kind_options(kind: str) -> Row:
-    """The flags of `score` that a model kind adds, each with its help."""
-    from video_contrast.runner.kinds import all_kinds
+def _options(what: What, name: str) -> Row:
+    """The flags of `score` that a model kind adds, or those of `build NAME`, each with the whole of its text."""
+    if what == "models":
+        from video_contrast.runner.kinds import all_kinds
 
-    options = {}
-    for option in all_kinds()[kind].options:
-        choices = f" One of {', '.join(option.choices)}." if option.choices else ""
-        default = f" [default: {option.default}]" if option.default not in ("", None) else ""
-        options["--" + option.name.replace("_", "-")] = f"{option.help}{choices}{default}"
-    return options
-
-
-def _builder_options(name: str) -> Row:
-    """The options of `build NAME`, each with the whole of its text."""
+        return {"--" + option.name.replace("_", "-"): describe(option) for option in all_kinds()[name].options}
+    if what != "builders":
+        return {}
     from video_contrast.builders import get_builder
 
     options = options_of(get_builder(name).function).values()

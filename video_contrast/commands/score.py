@@ -98,17 +98,9 @@ def score_runs(
 ) -> None:
     """Scores every run, prints a table of those that ended well, and fails where one did not.
 
-    Args:
-        models: of `--model`: a run each.
-        path: of `--runs`: a YAML file of further runs.
-        usual: `dataset` and `config` of the command line, for runs that do not say their own.
-        request: the options of the command line, likewise.
-        max_missing: as `check_missing`.
-        as_json: print JSON and nothing else.
-
-    Raises:
-        UsageError: the call or an entry of the file is wrong.
-        VideoContrastError: a run failed; the others are done.
+    `models`: of `--model`: a run each. `path`: of `--runs`: a YAML file of further runs. `usual`: `dataset` and
+    `config` of the command line, for runs that do not say their own. Raises UsageError: the call or an entry of the
+    file is wrong; VideoContrastError: a run failed; the others are done.
     """
     if request.show_input:
         raise UsageError("--show-input is of one model at a time")
@@ -173,15 +165,7 @@ def _print_outcome(outcome: RunOutcome) -> None:
 
 
 def check_missing(results: Sequence[RunResult], share: float | None) -> None:
-    """Fails where more than a share of the clips of a run is missing.
-
-    Args:
-        results: of the runs, which are written.
-        share: that may be missing; None: any.
-
-    Raises:
-        TooManyMissing: in a run more are.
-    """
+    """Raises TooManyMissing where more than a share of the clips of a run is missing; None: any may be."""
     if share is None:
         return
     for result in results:

@@ -17,12 +17,7 @@ from video_contrast.storage.table_file import TableFile, read_table_file
 
 @dataclass(frozen=True)
 class FileSet(SetFolder):
-    """A set that is a file (JSON, JSON lines, CSV, TSV, parquet, xlsx or a zip of one); videos lie beside it.
-
-    Attributes:
-        path: the folder of the file.
-        file: the file.
-    """
+    """A set that is a file (JSON, JSON lines, CSV, TSV, parquet, xlsx or a zip of one); videos lie beside it."""
 
     file: Path = Path()
 
