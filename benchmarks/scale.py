@@ -47,7 +47,8 @@ def write_rows(folder: Path, config: str, rows: Callable[[int], Row], n: int) ->
 
     if (folder / "set").exists():
         return
-    write_set(BuiltSet("captions", {config: {"test": [rows(0)]}}, {"summary": "benchmark"}), folder / "set")
+    first = {config: {"test": [rows(0), rows(1)]}}
+    write_set(BuiltSet("captions", first, {"summary": "benchmark"}), folder / "set")
     (file,) = (folder / "set").rglob("*.parquet")
     schema = pq.read_schema(file)
     with pq.ParquetWriter(file, schema) as writer:
@@ -69,16 +70,38 @@ def write_items(n: int, folder: Path) -> None:
     write_rows(folder, "random_mc", row, n)
 
 
-def choice(n: int, folder: Path, model: str = "constant") -> Iterator[None]:
+def write_pairs(n: int, folder: Path) -> None:
+    """A set of n rows of pairs, each of a clip of a second."""
+    texts = [f"{text}, scene {k}" for k, text in enumerate(captions(n + 1))]
+
+    def row(k: int) -> Row:
+        first, label = k - k % 2, k % 2
+        return multiple_choice_row(
+            id=f"item{k}", video_id=f"video{k}", video_path=f"{k // SPANS}.mp4", start=k % SPANS, end=k % SPANS + 1,
+            candidates=texts[first : first + 2], label=label,
+            kinds=["true", "random"][:: 1 - 2 * label], group=f"pair{first}", cluster=f"pair{first}",
+        )  # fmt: skip
+
+    write_rows(folder, "pairs", row, n)
+
+
+def choice(
+    n: int, folder: Path, model: str = "constant", write: Callable[[int, Path], None] = write_items
+) -> Iterator[None]:
     """Items of multiple choice scored by a baseline: read, checked, scored, measured and written."""
     from video_contrast.runner import score
 
-    write_items(n, folder)
+    write(n, folder)
     for number in range(-(-n // SPANS)):
         (folder / "set" / f"{number}.mp4").touch()
     yield
     score(model, folder / "set", output=folder / model, store=folder / "store", accept="all", progress=False, workers=1,
           keep_matrices=0)  # fmt: skip
+
+
+def pairs(n: int, folder: Path) -> Iterator[None]:
+    """Rows of pairs scored by a baseline."""
+    yield from choice(n, folder, write=write_pairs)
 
 
 def table(n: int, folder: Path) -> Iterator[None]:
@@ -208,11 +231,13 @@ def simulated(processes: int = 64, chunks: int = 31_250) -> None:
 
 
 STEPS: dict[str, tuple[Step, int]] = {  # with N
-    "choice": (choice, 50_000), "table": (table, 50_000), "clips": (clips, 500), "joined": (joined, 20_000),
-    "retrieval": (retrieval, 12_500), "corpus": (corpus, 5000), "perturbed": (perturbed, 5000),
+    "choice": (choice, 50_000), "pairs": (pairs, 50_000), "table": (table, 50_000), "clips": (clips, 500),
+    "joined": (joined, 20_000), "retrieval": (retrieval, 12_500), "corpus": (corpus, 5000),
+    "perturbed": (perturbed, 5000),
 }  # fmt: skip
 JOBS = (  # what it is, its step, units, processes, and the exponent of its time
     ("a million items scored by a baseline", "choice", 1_000_000, 1, 1),
+    ("a million rows of pairs scored by a baseline", "pairs", 1_000_000, 1, 1),
     ("two runs of a million items compared", "table", 1_000_000, 1, 1),
     ("50,000 clips against 50,000 captions", "retrieval", 50_000, 1, 2),
     ("a million clips, beside the model", "clips", 1_000_000, 64, 1),

@@ -165,6 +165,8 @@ def _pairs(visual: Visual, text: Text) -> list[Condition]:
 
 def from_recipe(video: VideoRecipe | None, text: TextRecipe | None) -> Condition | None:
     """The condition that a perturbed set's row is in, from its two recipe columns; None where both are empty."""
+    if not video and not text:
+        return None
     visual, words = (
         {field.name: recipe[field.name] for field in fields(kind) if recipe and recipe.get(field.name)}
         for recipe, kind in (

@@ -155,7 +155,8 @@ def item_digests(model: Model, plan: Plan, counts: RunCounts) -> dict[str, Itera
     tokens = _token_digests(model, plan.texts)
 
     def entries(table: PlannedTable) -> Iterator[tuple[str, JsonObject]]:
-        for item, texts in sorted(zip(table.group.items, table.texts, strict=True), key=lambda pair: pair[0].id):
+        for at in np.argsort(table.group.items.ids, kind="stable"):
+            item, texts = table.group.items[at], table.texts[at]
             entry: JsonObject = {"texts": [digest(text)[:8] for text in texts]}
             if tokens:
                 entry["tokens"] = [tokens[text] for text in texts]

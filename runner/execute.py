@@ -109,7 +109,7 @@ def measure_and_write(run: Run, scorer: TableScorer) -> None:
     unseen = _unseen_configs(run, scorer)
     tables = [table for table in plan.tables if table.group.config not in unseen]
     for group in dict.fromkeys(table.group for table in tables or plan.tables):
-        if all(item.clip in scorer.missing for item in group.items):
+        if scorer.missing.issuperset(group.items.clips):
             raise _nothing_scored(run, group, missing)
     folder.begin()
     whole = _kept_whole(tables, job.options.keep_matrices)
@@ -155,7 +155,8 @@ def _kept_whole(tables: Sequence[PlannedTable], gigabytes: float) -> set[tuple[s
 
 def _nothing_scored(run: Run, group: Group, missing: dict[str, str]) -> VideoContrastError:
     """Why no item of a group has scores."""
-    clip = next((item.clip for item in group.items if item.clip in run.total.broken), group.items[0].clip)
+    clips = group.items.clips
+    clip = next((clip for clip in clips if clip in run.total.broken), clips[0])
     if clip in run.total.unseen:
         return VideoContrastError(
             f"no edited clip of the config {group.config} is shown whole: {run.total.broken[clip]}"
@@ -195,7 +196,7 @@ def _record(run: Run, scorer: TableScorer, missing: dict[str, str], *, seconds: 
         "versions": run_directory.versions(),
         "missing": dict(sorted(missing.items())),
         "n_missing": len(scorer.missing),
-        "n_clips": len({item.clip for table in plan.tables for item in table.group.items}),
+        "n_clips": len({clip for table in plan.tables for clip in table.group.items.clips}),
         "counters": {
             "frames_decoded": counts.decode.decoded,
             "frames_minimum": counts.decode.minimum,
@@ -281,7 +282,9 @@ def _unseen_configs(run: Run, scorer: TableScorer) -> dict[str, str]:
     """Config -> why it is left out, of those of whose edits the sampling shows none whole."""
     reasons = {}
     for group in dict.fromkeys(table.group for table in run.plan.tables):
-        clips = {item.clip for item in group.items}
-        if clips <= scorer.missing and (unseen := sorted(clips & run.total.unseen, key=lambda clip: clip.name)):
+        clips = group.items.clips
+        if scorer.missing.issuperset(clips) and (
+            unseen := sorted(run.total.unseen.intersection(clips), key=lambda clip: clip.name)
+        ):
             reasons[group.config] = run.total.broken[unseen[0]]
     return reasons

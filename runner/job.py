@@ -1,5 +1,6 @@
 """A job: everything that a run was asked for, and what it returns."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -31,7 +32,12 @@ class RunResult:
     # as in `run.json`; of a dry run, the plan.
     record: RunRecord  # of a dry run: what `describe` returns, cast
     output: Path | None = None  # the run's directory; None where none was given
-    table: "pa.Table | None" = None  # the content of `scores.parquet`; None of a dry run
+    read_table: "Callable[[], pa.Table | None]" = lambda: None
+
+    @cached_property
+    def table(self) -> "pa.Table | None":
+        """The content of `scores.parquet`, read when it is first asked for; None of a dry run."""
+        return self.read_table()
 
     @cached_property
     def scores(self) -> list[ScoreRow]:
@@ -71,7 +77,7 @@ def describe(job: Job, plan: Plan) -> JsonObject:
         "conditions": list(dict.fromkeys(table.condition.name for table in plan.tables)),
         "skipped": plan.skipped,
         **cost,
-        "visual_encodings_without_sharing": sum(len({i.clip for i in table.group.items}) for table in plan.tables),
+        "visual_encodings_without_sharing": sum(len(set(table.group.items.clips)) for table in plan.tables),
         "frames_to_the_model": cost["visual_encodings"] * job.sampling.frames if job.kind.family != "text" else 0,
         **{f"estimated_{name}": value for name, value in estimate_of(job, plan).items()},
     }
@@ -104,7 +110,7 @@ def numeric_options(job: Job) -> JsonObject:
 def read_result(output: Path) -> RunResult:
     """The result that a finished run's directory holds. Raises VideoContrastError: it holds no finished run."""
     run = RunFolder.open(output)
-    return RunResult(run.metrics, run.record, output, run.score_table())
+    return RunResult(run.metrics, run.record, output, run.score_table)
 
 
 def identity(job: Job, dtype: str) -> Identity:

@@ -6,17 +6,16 @@ pairs need no view and no text that the visual and the text conditions do not al
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import chain, islice
 
 from video_contrast import seeds
 from video_contrast.errors import VideoContrastError
 from video_contrast.perturbations.text import perturb_captions, text_spec
 from video_contrast.runner.conditions import Condition, Text, Visual
-from video_contrast.runner.sets import Group, Item, LoadedSet
+from video_contrast.runner.items import Item, Texts
+from video_contrast.runner.sets import Group, LoadedSet
 from video_contrast.storage import RunFolder
 from video_contrast.video import Clip
-
-Texts = tuple[tuple[str, ...], ...]  # one tuple an item
 
 
 @dataclass(frozen=True)
@@ -130,31 +129,29 @@ def make_plan(loaded: LoadedSet, conditions: Sequence[Condition], folder: RunFol
     texts: set[str] = set()
     alike: dict[tuple[Visual, ...], tuple[Visual, ...]] = {}  # equal ones are one object: there may be millions
     for table in tables:
-        for item, own in zip(table.group.items, table.texts, strict=True):
-            seen = views.get(item.clip, ())
+        for clip in table.group.items.clips:
+            seen = views.get(clip, ())
             if table.condition.visual not in seen:
                 seen = (*seen, table.condition.visual)
-                views[item.clip] = alike.setdefault(seen, seen)
-            texts.update(own)
-            if item.replaced and table.condition.text.name is None:
-                texts.add(item.replaced)
+                views[clip] = alike.setdefault(seen, seen)
+        texts.update(chain.from_iterable(table.texts))
+        if table.condition.text.name is None:
+            texts.update(filter(None, table.group.items.rest("replaced")))
     ordered = sorted(views, key=lambda clip: clip.sort_key)
     return Plan(tables, {clip: views[clip] for clip in ordered}, tuple(sorted(sorted(texts), key=len)), skipped)
 
 
 def _texts(group: Group, condition: Condition, folder: RunFolder | None, fingerprint: str) -> Texts:
-    plain = tuple(item.texts for item in group.items)
-    text = condition.text
+    plain, text = group.items.texts, condition.text
     if text.name is None or text.stored:
         return group.joined(plain)
     spec = text_spec(text.name)
     version = f"{spec.version} by group" if group.items[0].group else spec.version
     key = seeds.digest(fingerprint, len(plain), text.name, version, text.profile, text.seed).hex()[:32]
-    texts = folder.read_texts(group.config, text.name, key) if folder else None
-    if texts is None:
-        texts = _perturbed(group, plain, text)
-        if folder:
-            folder.write_texts(group.config, text.name, key, texts)
+    stored = folder.read_texts(group.config, text.name, key) if folder else None
+    texts = _perturbed(group, plain, text) if stored is None else Texts.of(stored)
+    if stored is None and folder:
+        folder.write_texts(group.config, text.name, key, list(texts))
     return group.joined(texts)
 
 
@@ -165,13 +162,13 @@ def _perturbed(group: Group, plain: Texts, text: Text) -> Texts:
     assert text.name is not None
     changed = perturb_captions(flat, text.name, ids=ids, caption_indices=places, seed=text.seed, profile=text.profile)
     rest = iter(changed)
-    return tuple(tuple(islice(rest, len(own))) for own in plain)
+    return Texts.of(tuple(islice(rest, len(own))) for own in plain)
 
 
 def share_changed(table: PlannedTable) -> float | None:
     """The share of the table's captions that its text perturbation changed; None without one."""
     if table.condition.text.name is None or table.condition.text.stored:
         return None
-    before = [text for own in table.group.joined(tuple(item.texts for item in table.group.items)) for text in own]
+    before = [text for own in table.group.joined(table.group.items.texts) for text in own]
     after = [text for own in table.texts for text in own]
     return sum(a != b for a, b in zip(before, after, strict=True)) / len(before)

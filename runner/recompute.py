@@ -12,8 +12,9 @@ import numpy as np
 from video_contrast.errors import VideoContrastError
 from video_contrast.runner import table_metrics
 from video_contrast.runner.conditions import Condition, Visual, parse
+from video_contrast.runner.items import Item
 from video_contrast.runner.plan import PlannedTable
-from video_contrast.runner.sets import Group, Item, LoadedSet, Questions, load_set
+from video_contrast.runner.sets import Group, LoadedSet, Questions, load_set
 from video_contrast.runner.table_metrics import TableScores
 from video_contrast.runner.table_scores import caption_columns, packed
 from video_contrast.runner.views import Sampling, views_of
@@ -77,7 +78,7 @@ def _denied_by_set(run: RunFolder, loaded: LoadedSet) -> Iterator[str]:
         place = (group.config, condition.name)
         where = f"{group.config}, {condition.name}"
         rows = rows_of.get(place, {})
-        known.setdefault(place, set()).update(item.id for item in group.items)
+        known.setdefault(place, set()).update(group.items.ids)
         if group.layout == "retrieval":
             if not run.has_matrix(*place):
                 if condition.name == CLEAN:
@@ -114,7 +115,7 @@ def _denied_by_scores(run: RunFolder, loaded: LoadedSet) -> Iterator[str]:
     rows_of = run.tables
     metrics, hits = {}, {}
     for group, condition in _tables(run, loaded):
-        table = PlannedTable(group, condition, group.joined(tuple(item.texts for item in group.items)))
+        table = PlannedTable(group, condition, group.joined(group.items.texts))
         config, name = table.name
         stored = run.metrics["configs"][config]["conditions"][name]
         scored = _scores_of(run, table, rows_of.get(table.name, {}), stored)
@@ -163,7 +164,7 @@ def _denied_by_clips(run: RunFolder, loaded: LoadedSet) -> Iterator[str]:
     """Clips that the run lists as missing, and that can be read here."""
     if loaded.root is None or not run.missing:
         return
-    clips = {item.clip.name: item.clip for group in loaded.groups for item in group.items}
+    clips = {clip.name: clip for group in loaded.groups for clip in group.items.clips}
     for clip in [clips[name] for name in run.missing if name in clips][:TRIED]:
         try:
             next(views_of(loaded.root, clip, (Visual(),), Sampling(1)))

@@ -70,7 +70,7 @@ def finished(job: Job) -> RunResult | None:
 
 def _replaced(videos: Mapping[str, VideoFile], loaded: LoadedSet, video_root: Path) -> bool:
     """Whether a video of the set holds something else than when it was read; another time alone is no change."""
-    for path in {name for group in loaded.groups for item in group.items for name in item.clip.paths} & set(videos):
+    for path in {name for group in loaded.groups for clip in group.items.clips for name in clip.paths} & set(videos):
         file, former = video_root / path, videos[path]
         try:
             stat = file.stat()

@@ -71,7 +71,8 @@ def score(
             from video_contrast.runner.self_test import shown_input
 
             return RunResult({"configs": {}}, cast(RunRecord, shown_input(job)))
-        return score_job(job, in_memory=in_memory)
+        result = score_job(job, in_memory=in_memory)
+        return _with_table(result) if in_memory else result
 
 
 def score_job(job: Job, *, in_memory: bool = False) -> RunResult:
@@ -88,13 +89,19 @@ def score_job(job: Job, *, in_memory: bool = False) -> RunResult:
         with processes.together():
             processes.from_first(lambda: check_writable(address))  # refused before the work
             with processes.shared_copy(address, kept) as copy:
-                scored = score_job(replace(job, output=copy))
+                scored = _with_table(score_job(replace(job, output=copy)))
         return replace(scored, output=job.output)
     if not in_memory and (result := run_directory.finished(job)):
         return result
     from video_contrast.runner.execute import execute
 
     return execute(job, in_memory=in_memory)
+
+
+def _with_table(result: RunResult) -> RunResult:
+    """The result of a run whose folder goes."""
+    table = result.table
+    return replace(result, read_table=lambda: table)
 
 
 def make_job(

@@ -62,8 +62,8 @@ class Pairing:
         """Where each clip stands in the tables."""
         places: dict[Clip, list[tuple[PlannedTable, int]]] = {clip: [] for clip in self.plan.views}
         for table in self.plan.tables:
-            for position, item in enumerate(table.group.items):
-                places[item.clip].append((table, position))
+            for position, clip in enumerate(table.group.items.clips):
+                places[clip].append((table, position))
         return places
 
     @cached_property

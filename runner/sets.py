@@ -5,47 +5,25 @@ condition of its own, so a config's rows are split into groups, and every group 
 """
 
 import json
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from video_contrast.errors import UsageError, unknown_name
 from video_contrast.hub import set_of_hub
-from video_contrast.question_text import Question, question_of
+from video_contrast.question_text import question_of
 from video_contrast.rows import Layout, MultipleChoiceRow, Row, checked_rows, has_questions, layout_of
 from video_contrast.runner.conditions import CLEAN, Condition, from_recipe
+from video_contrast.runner.items import Item, Items, ItemsDraft, Texts
 from video_contrast.storage import SetFolder
 from video_contrast.storage.file_set import FileSet
 from video_contrast.storage.plain_table import completed_rows
 from video_contrast.storage.set_folder import Fingerprint, without_played
 from video_contrast.storage.table_columns import TableColumns
 from video_contrast.video import Clip
-
-
-@dataclass(frozen=True, slots=True)
-class Item:
-    """A row of a set; equal texts of a set are one object, since there may be millions."""
-
-    id: str
-    clip: Clip
-    texts: tuple[str, ...]
-    label: int = 0
-    kinds: tuple[str, ...] = ()
-    cluster: str = ""
-    replaced: str | None = None
-    group: str = ""  # of pairs
-    question: Question | None = None
-    grades: tuple[int, ...] = ()  # of the candidates, from 1 (true); () where they are not graded
-    gallery: str = ""  # names the clips that share its candidates; "" where captions do not choose among clips
-    verb: str = ""  # of the true caption, that its contrast replaces; "" where the row does not tell it
-
-    @property
-    def drawn_by(self) -> str:
-        """What names the random draws of its texts: the rows of a group of pairs share their candidates."""
-        return self.group or self.id
-
 
 # How the questions of a set are used: asked by models that answer, put before the candidate, left out; "" without any.
 Questions = Literal["", "asked", "joined", "left out"]
@@ -58,15 +36,15 @@ class Group:
     config: str
     layout: Layout
     own: Condition
-    items: tuple[Item, ...]
+    items: Items
     questions: Questions = ""
 
-    def joined(self, texts: tuple[tuple[str, ...], ...]) -> tuple[tuple[str, ...], ...]:
+    def joined(self, texts: Texts) -> Texts:
         """What is scored where the items' candidates are `texts`: with the questions before them, where they are."""
         if self.questions != "joined":
             return texts
         pairs = zip(self.items, texts, strict=True)
-        return tuple(tuple(self.with_question(item, text) for text in own) for item, own in pairs)
+        return Texts.of([self.with_question(item, text) for text in own] for item, own in pairs)
 
     def with_question(self, item: Item, text: str) -> str:
         """A candidate of an item as it is scored: behind the item's question, where the two are joined."""
@@ -165,20 +143,21 @@ def _first(rows: Iterable[Row], limit: int | None) -> Iterator[Row]:
 
 def _grouped(config: str, rows: Iterable[Row], questions: Questions) -> list[Group]:
     columns: set[str] = set()
-    items: dict[Condition, list[Item]] = {}
-    alike: dict[Any, Any] = {}  # clips, texts and lists of kinds: equal ones are one object
+    drafts: dict[Condition, ItemsDraft] = {}
+    places: dict[object, int] = {}
     for row in rows:
         columns = columns or set(row)
         own = from_recipe(row.get("video_perturbation"), row.get("text_perturbation")) or CLEAN
-        items.setdefault(own, []).append(_item(row, alike))
+        drafts.setdefault(own, ItemsDraft(places)).add(_item(row))
     used: Questions = questions if has_questions(columns) else ""
     return [
-        Group(config, layout_of(columns), own, items=tuple(members), questions=used) for own, members in items.items()
+        Group(config, layout_of(columns), own, items=draft.whole(), questions=used) for own, draft in drafts.items()
     ]
 
 
-def _item(row: Row, alike: dict[Any, Any]) -> Item:
-    clip = alike.setdefault(own := Clip.of(row), own)
+def _item(row: Row) -> Item:
+    row["video_path"] = sys.intern(row["video_path"])  # equal ones are one object: many clips lie in one file
+    clip = Clip.of(row)
     if "captions" in row:
         return Item(row["id"], clip, tuple(row["captions"]), cluster=clip.video_id)
     text = row["meta"] or ""
@@ -186,10 +165,10 @@ def _item(row: Row, alike: dict[Any, Any]) -> Item:
     return Item(
         row["id"],
         clip,
-        tuple(alike.setdefault(text, text) for text in row["candidates"]),
+        tuple(row["candidates"]),
         label=row["label"],
-        kinds=alike.setdefault(kinds := tuple(row["kinds"]), kinds),
-        cluster=clip.video_id if row["cluster"] == clip.video_id else alike.setdefault(row["cluster"], row["cluster"]),
+        kinds=tuple(row["kinds"]),
+        cluster=row["cluster"],
         replaced=row["replaced"],
         group=row.get("group", ""),
         question=question_of(row),

@@ -4,6 +4,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -28,9 +29,9 @@ from video_contrast.metrics.retrieval_counts import (
     own_similarities,
 )
 from video_contrast.rows import contrast_places
+from video_contrast.runner.items import Items
 from video_contrast.runner.plan import PlannedTable, share_changed
 from video_contrast.runner.robustness import robustness_of
-from video_contrast.runner.sets import Item
 from video_contrast.storage.run_records import (
     BestMatches,
     ConfigMetrics,
@@ -51,7 +52,7 @@ class TableScores:
     """The scores of one table."""
 
     table: PlannedTable
-    places: tuple[int, ...]  # which of the group's items were scored (their clip could be read)
+    places: Sequence[int]  # which of the group's items were scored (their clip could be read)
     rows: ItemScores = ()  # multiple choice
     replaced: Sequence[float | None] = ()  # multiple choice: of the displaced distractor, an item
     parts_of: Callable[[int], list[dict[str, float]] | None] | None = None  # looks up the raw parts of an item
@@ -62,10 +63,10 @@ class TableScores:
     unparseable: tuple[float, ...] = ()  # an item: whether an answer about it could not be read; retrieval: the share
     comparable: bool = True  # whether scores of different clips can be compared
 
-    @property
-    def items(self) -> list[Item]:
+    @cached_property
+    def items(self) -> Items:
         """The items that were scored."""
-        return [self.table.group.items[n] for n in self.places]
+        return self.table.group.items.taken(self.places)
 
     @property
     def caption_to_video(self) -> np.ndarray:
@@ -90,10 +91,10 @@ def _choice(scored: TableScores, seed: int) -> Numbers:
     numbers = dict(
         multiple_choice(
             scored.rows,
-            [item.label for item in items],
-            kinds=[item.kinds for item in items],
+            items.labels,
+            kinds=items.kinds,
             grades=[item.grades for item in items] if all(item.grades for item in items) else None,
-            clusters=[item.cluster for item in items],
+            clusters=items.clusters,
             ks=tuple(k for k in (1, 2, 3) if k < smallest) or (1,),
             interval=True,
             seed=seed,
@@ -108,9 +109,9 @@ def _shared(scored: TableScores) -> Numbers:
 
     {} where scores of different clips cannot be compared.
     """
-    if not scored.comparable:
-        return {}
     items = scored.items
+    if not scored.comparable or not any(items.rest("gallery")):
+        return {}
     scores: dict[tuple[str, str], list[float]] = {}  # gallery and caption -> scores of its clips
     true: dict[tuple[str, str], list[bool]] = {}
     for at, item in enumerate(items):
@@ -133,8 +134,8 @@ def _pairs(scored: TableScores) -> Numbers:
     """
     members: dict[str, list[int]] = {}
     items = scored.items
-    for at, item in enumerate(items):
-        members.setdefault(item.group, []).append(at)
+    for at, name in enumerate(items.rest("group")):
+        members.setdefault(name, []).append(at)
     whole = [places for places in members.values() if len(places) == len(items[places[0]].texts)]
     if not whole:
         return {}
@@ -173,8 +174,8 @@ def _rotations(scored: TableScores) -> Numbers:
             hits.setdefault(name, np.zeros(len(items)))[at] = choice_ranks(row, np.array([item.label])).hit(1)[0]
     if len(hits) < 2:
         return {}
-    clusters = [item.cluster for item in items]
-    shares = right_in_all_rotations(np.column_stack(list(hits.values())), clusters=clusters, interval=True)
+    stacked = np.column_stack(list(hits.values()))
+    shares = right_in_all_rotations(stacked, clusters=items.clusters, interval=True)
     return _right_in_all("rotations", shares, "right_in_all") | {"rotations": len(hits)}
 
 
@@ -188,8 +189,8 @@ def _clips(scored: TableScores) -> Numbers:
     if not all(item.question for item in items):
         return {}
     numbers = _all_answered(scored, "clip", [(item.clip.name, item.clip.start, item.clip.end) for item in items])
-    if scored.table.group.layout == "pairs" and len({i.group for i in items}) > len({i.cluster for i in items}):
-        numbers |= _all_answered(scored, "source", [item.cluster for item in items])
+    if scored.table.group.layout == "pairs" and len({i.group for i in items}) > len(set(items.clusters)):
+        numbers |= _all_answered(scored, "source", items.clusters)
     return numbers
 
 
@@ -200,10 +201,9 @@ def _all_answered(scored: TableScores, name: str, owners: Sequence[object]) -> N
     """
     if len(set(owners)) == len(owners):
         return {}
-    hit_of, items = item_hits(scored), scored.items
-    cluster_of = dict(zip(owners, (item.cluster for item in items), strict=True))
+    cluster_of = dict(zip(owners, scored.items.clusters, strict=True))
     shares = consistency(
-        [hit_of[item.id][0] for item in items], [repr(owner) for owner in owners],
+        _hits(scored), [repr(owner) for owner in owners],
         videos=[cluster_of[owner] for owner in owners], interval=True,
     )  # fmt: skip
     return _right_in_all(f"of_{name}", shares, "consistency") | {f"{name}s": shares["n_clusters"]}
@@ -214,14 +214,15 @@ def _over_verbs(scored: TableScores) -> Numbers:
 
     So that the commonest verbs do not decide: each item weighs as much as its verb has items of the others.
     """
-    items = [item for item in scored.items if item.verb]
-    times = Counter(item.verb for item in items)
+    verbs = scored.items.rest("verb")
+    places = np.flatnonzero([verb != "" for verb in verbs])
+    times = Counter(verbs[at] for at in places)
     if len(times) < 2:
         return {}
-    hit_of, name = item_hits(scored), "accuracy_over_verbs"
-    weights = np.array([1 / times[item.verb] for item in items])
-    shares = share_interval([hit_of[item.id][0] for item in items], [item.cluster for item in items], weights=weights)
-    chance = float(np.average([1 / len(item.texts) for item in items], weights=weights))
+    items, name = scored.items.taken(places), "accuracy_over_verbs"
+    weights = np.array([1 / times[verbs[at]] for at in places])
+    shares = share_interval(_hits(scored)[places], items.clusters, weights=weights)
+    chance = float(np.average([1 / len(texts) for texts in items.texts], weights=weights))
     return {name: shares.estimate, **interval_keys(name, shares), f"chance_{name}": chance, "verbs": len(times)}
 
 
@@ -235,9 +236,13 @@ def item_hits(scored: TableScores) -> dict[str, tuple[float, str]]:
     if scored.table.is_retrieval:
         return {}
     items = scored.items
-    rows, labels, _ = choices(scored.rows, [item.label for item in items], ragged=True)
-    hits = choice_ranks(rows, labels).hit(1)
-    return {item.id: (float(hit), item.cluster) for item, hit in zip(items, hits, strict=True)}
+    return dict(zip(items.ids, zip(_hits(scored).tolist(), items.clusters, strict=True), strict=True))
+
+
+def _hits(scored: TableScores) -> np.ndarray:
+    """The chance that each item is answered right, float64[n]."""
+    rows, labels, _ = choices(scored.rows, scored.items.labels, ragged=True)
+    return choice_ranks(rows, labels).hit(1)
 
 
 def with_proficiency(hits: Mapping[tuple[str, str], Mapping[str, tuple[float, str]]]) -> dict[tuple[str, str], Numbers]:
@@ -260,14 +265,13 @@ def with_proficiency(hits: Mapping[tuple[str, str], Mapping[str, tuple[float, st
 def _displaced(scored: TableScores) -> Numbers:
     """Accuracy of the same captions against random options: the contrast's score gives way to the displaced one's."""
     rows, labels = [], []
-    for item, row, other in zip(scored.items, scored.rows, scored.replaced, strict=True):
-        contrasts = contrast_places(item.kinds)
-        if other is None or len(contrasts) != 1:
+    for at, other in enumerate(scored.replaced):
+        if other is None or len(contrasts := contrast_places(scored.items[at].kinds)) != 1:
             continue
-        changed = row.copy()
+        changed = scored.rows[at].copy()
         changed[contrasts[0]] = other
         rows.append(changed.tolist())
-        labels.append(item.label)
+        labels.append(scored.items[at].label)
     if not rows:
         return {}
     accuracy = multiple_choice(rows, labels, ragged=True)["accuracy"]
@@ -276,7 +280,7 @@ def _displaced(scored: TableScores) -> Numbers:
 
 def _retrieval(scored: TableScores, seed: int) -> Numbers:
     assert scored.ranks is not None
-    clusters = [item.cluster for item in scored.items]
+    clusters = scored.items.clusters
     rows = scored.caption_to_video
     return dict(figures_of_ranks(scored.ranks, rows, len(clusters), clusters=clusters, interval=True, seed=seed))
 
@@ -284,9 +288,10 @@ def _retrieval(scored: TableScores, seed: int) -> Numbers:
 def score_rows(scored: TableScores) -> Iterator[ScoreRow]:
     """The lines of `scores.parquet` of a multiple-choice table, sorted by id; none of a retrieval table."""
     config, condition = scored.table.name
-    items = [] if scored.table.is_retrieval else scored.items
-    for at in sorted(range(len(items)), key=lambda at: items[at].id):
-        item = items[at]
+    if scored.table.is_retrieval:
+        return
+    for at in np.argsort(scored.items.ids, kind="stable"):
+        item = scored.items[at]
         parts = scored.parts_of(at) if scored.parts_of else None
         row: ScoreRow = {
             "config": config,
@@ -328,8 +333,8 @@ def ranked(scored: TableScores, *, whole: bool) -> tuple[TableScores, Similarity
 
     ranks = block_ranks(blocks, own, caption_to_video, n, keep)
     matrix = SimilarityMatrix(
-        rows=[item.id for item in scored.items],
-        videos=[item.clip.video_id for item in scored.items],
+        rows=scored.items.ids.tolist(),
+        videos=[clip.video_id for clip in scored.items.clips],
         columns=[name for name, _, _ in scored.columns],
         relevant=caption_to_video.tolist(),
         frames=scored.frames,

@@ -12,6 +12,7 @@ from video_contrast.errors import VideoContrastError
 from video_contrast.metrics.retrieval_counts import SimilarityBlock
 from video_contrast.runner.embedding_store import Store
 from video_contrast.runner.encode import Encoding
+from video_contrast.runner.items import Items, Texts
 from video_contrast.runner.keys import Keys
 from video_contrast.runner.kinds.base import Encoder, LabelledItem, ScoreResult, TextScorer
 from video_contrast.runner.plan import Plan, PlannedTable
@@ -40,8 +41,7 @@ def encoder_tables(encoding: Encoding) -> TableScorer:
 
     def scores(table: PlannedTable) -> TableScores:
         places = _scored_places(table, missing)
-        items = [table.group.items[n] for n in places]
-        names = [keys.video(item.clip, table.condition.visual) for item in items]
+        names = [keys.video(clip, table.condition.visual) for clip in table.group.items.taken(places).clips]
         frames = tuple(store.numbers(names))
         if table.is_retrieval:
             columns = caption_columns(table, places)
@@ -162,7 +162,7 @@ def pair_tables(pairing: Pairing, results: PairResults) -> TableScorer:
     return TableScorer(scores, missing)
 
 
-def _retrieved(table: PlannedTable, places: tuple[int, ...], own: Sequence[ScoreResult]) -> TableScores:
+def _retrieved(table: PlannedTable, places: Sequence[int], own: Sequence[ScoreResult]) -> TableScores:
     """The scores of a retrieval table from the results of its clips, each shown with all captions."""
     # The missing clips' own captions were shown to the others; they leave the gallery with their clips.
     columns = caption_columns(table, places)
@@ -188,13 +188,12 @@ def text_tables(model: TextScorer, plan: Plan, absent: frozenset[Clip]) -> Table
 
     def scores(table: PlannedTable) -> TableScores:
         places = _scored_places(table, missing)
-        items = [table.group.items[n] for n in places]
-        shown = [table.texts[n] for n in places]
+        items, shown = table.group.items.taken(places), table.texts.taken(places)
         model.begin([text for own in shown for text in own], condition=table.condition.name)
         if table.is_retrieval:
             columns = caption_columns(table, places)
             names, texts = [name for name, _, _ in columns], [text for _, text, _ in columns]
-            videos = [item.clip.video_id for item in items]
+            videos = [clip.video_id for clip in items.clips]
 
             def values(rows: np.ndarray) -> np.ndarray:
                 return _checked(np.asarray(model.similarity([videos[row] for row in rows], names, texts)), table)
@@ -204,12 +203,8 @@ def text_tables(model: TextScorer, plan: Plan, absent: frozenset[Clip]) -> Table
             blocks = tuple(SimilarityBlock(rows, np.arange(len(columns)), partial(values, rows)) for rows in parts)
             return TableScores(table, places, blocks=blocks, columns=columns)
         config, condition = table.name
-        labelled = []
-        for item, own in zip(items, shown, strict=True):
-            question = table.group.with_question(item, "")
-            texts = [text.removeprefix(question) for text in own]
-            labelled.append(LabelledItem(item.id, item.cluster, texts, item.label, item.kinds, bool(item.question)))
-        model.begin_items(labelled, config=config, condition=condition)
+        if type(model).begin_items is not TextScorer.begin_items:
+            model.begin_items(list(_labelled(table, items, shown)), config=config, condition=condition)
         rows = packed(
             _checked(np.asarray(model.score_item(item.id, item.clip.video_id, own), np.float64), table)
             for item, own in zip(items, shown, strict=True)
@@ -217,6 +212,14 @@ def text_tables(model: TextScorer, plan: Plan, absent: frozenset[Clip]) -> Table
         return TableScores(table, places, rows=rows, replaced=[None] * len(items))
 
     return TableScorer(scores, missing)
+
+
+def _labelled(table: PlannedTable, items: Items, shown: Texts) -> Iterator[LabelledItem]:
+    """What a blind model may learn from: items with their texts under the condition, without the question."""
+    for item, own in zip(items, shown, strict=True):
+        question = table.group.with_question(item, "")
+        texts = [text.removeprefix(question) for text in own]
+        yield LabelledItem(item.id, item.cluster, texts, item.label, item.kinds, bool(item.question))
 
 
 def _readable(scores: np.ndarray, true: Sequence[int] | np.ndarray) -> np.ndarray:
@@ -243,14 +246,15 @@ def _single(results: PairResults, request: ScoreRequest | None) -> float | None:
     return None if math.isnan(score) else score
 
 
-def _scored_places(table: PlannedTable, missing: frozenset[Clip]) -> tuple[int, ...]:
-    return tuple(n for n, item in enumerate(table.group.items) if item.clip not in missing)
+def _scored_places(table: PlannedTable, missing: frozenset[Clip]) -> Sequence[int]:
+    items = table.group.items
+    return [n for n, clip in enumerate(items.clips) if clip not in missing] if missing else range(len(items))
 
 
 def _with_groups(plan: Plan, missing: frozenset[Clip]) -> frozenset[Clip]:
     """Clips without scores; a group of edited clips is left out whole, since its captions are balanced as a whole."""
     torn: set[Clip] = set()
-    for group in dict.fromkeys(table.group for table in plan.tables):
+    for group in dict.fromkeys(table.group for table in plan.tables if missing):
         edited = [item for item in group.items if item.group and item.clip.segments]
         names = {item.group for item in edited if item.clip in missing}
         torn.update(item.clip for item in edited if item.group in names)

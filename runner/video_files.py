@@ -25,7 +25,7 @@ def root_of(job: Job) -> Path:
     Raises UsageError: there is no folder of videos.
     """
     if job.video_root is None:
-        names = {path for group in job.loaded.groups for item in group.items for path in item.clip.paths}
+        names = {path for group in job.loaded.groups for clip in group.items.clips for path in clip.paths}
         fetched = from_hub(job.loaded.name, names)
         if fetched is None:
             raise UsageError(f"--dataset {job.loaded.name} comes without videos; give their folder with --video-root")
@@ -35,7 +35,7 @@ def root_of(job: Job) -> Path:
         return local_root(address)
     if not job.video_root.is_dir():
         raise UsageError(f"--video-root {job.video_root}: no such folder")
-    paths = {path for group in job.loaded.groups for item in group.items for path in item.clip.paths}
+    paths = {path for group in job.loaded.groups for clip in group.items.clips for path in clip.paths}
     # A folder may be called x.tar, too. No `as_uri`: file systems take its %20 for a part of a name.
     in_shards = any(SHARD in path and not (job.video_root / path).exists() for path in paths)
     return local_root(f"file://{job.video_root.resolve().as_posix()}") if in_shards else job.video_root

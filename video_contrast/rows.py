@@ -298,7 +298,7 @@ def checked_rows(rows: Iterable[AnyRowType], where: str, *, any_path: bool = Fal
         any_path: let video paths pass that lead out of the video root; whoever reads the videos counts them as
             unreadable.
     """
-    seen: dict[str, int] = {}
+    seen: dict[str, None] = {}  # the ids of the rows before, in their order
     layout: Layout | None = None
     groups: dict[str, list[tuple[int, AnyRow]]] = {}  # that lack rows
     whole: set[str] = set()  # the others
@@ -332,16 +332,16 @@ def _path_problem(path: str) -> tuple[str, str] | None:
     return None if is_safe_relative(path) else ("video_path", f"{path!r} must be relative, with '/' and without '..'")
 
 
-def _problem(row: AnyRow, layout: Layout, seen: dict[str, int], n: int) -> tuple[str, str] | None:
+def _problem(row: AnyRow, layout: Layout, seen: dict[str, None], n: int) -> tuple[str, str] | None:
     for name in table_columns(layout):
         if name not in row:
             return name, "is missing"
     for name in ("id", "video_id", "video_path"):
         if not isinstance(row[name], str) or not row[name]:
             return name, f"must be a non-empty string, not {row[name]!r}"
-    first = seen.setdefault(row["id"], n)
-    if first != n:
-        return "id", f"is a duplicate of row {first - 1}; ids must be unique"
+    seen[row["id"]] = None
+    if len(seen) != n:
+        return "id", f"is a duplicate of row {list(seen).index(row['id'])}; ids must be unique"
     if problem := _span_problem(row["start"], row["end"]):
         return problem
     grouped = [name for name in ("group", "question") if name in row]

@@ -255,8 +255,8 @@ def _candidates(plan: Plan, items: int) -> Iterator[tuple[Clip, PlannedTable, in
     """Clips of a plan with the place of an item each, evenly spread over it, at most thrice `items`."""
     first: dict[Clip, tuple[PlannedTable, int]] = {}
     for table in plan.tables:
-        for place, item in enumerate(table.group.items):
-            first.setdefault(item.clip, (table, place))
+        for place, clip in enumerate(table.group.items.clips):
+            first.setdefault(clip, (table, place))
     clips = list(first)
     # First the places of as many items as are needed, then those between them.
     places = [int(n) for count in (items, 3 * items) for n in np.linspace(0, len(clips) - 1, min(count, len(clips)))]

@@ -26,15 +26,15 @@ class Random(TextScorer):
 
     def __init__(self, seed: int = 0) -> None:
         self.seed = seed
+        self.streams = seeds.Streams()
 
     def similarity(self, video_ids: Sequence[str], text_ids: Sequence[str], texts: Sequence[str]) -> np.ndarray:
         """float64[N, M] in 0..1."""
-        streams = seeds.Streams()
-        return np.stack([streams.at(self.seed, "random", video).random(len(text_ids)) for video in video_ids])
+        return np.stack([self.streams.at(self.seed, "random", video).random(len(text_ids)) for video in video_ids])
 
     def score_item(self, item_id: str, video_id: str, captions: Sequence[str]) -> np.ndarray:
         """float64[k] in 0..1."""
-        return seeds.stream(self.seed, "random", item_id).random(len(captions))
+        return self.streams.at(self.seed, "random", item_id).random(len(captions))
 
 
 class Constant(TextScorer):

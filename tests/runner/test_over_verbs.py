@@ -23,7 +23,7 @@ def row(number: int, old: str, *, kind: str = "verb_lexical") -> MultipleChoiceR
 
 def scored(rows: list[MultipleChoiceRow], right: list[bool]) -> TableScores:
     (group,) = _grouped("verb_mc", rows, "")
-    table = PlannedTable(group, CLEAN, tuple(item.texts for item in group.items))
+    table = PlannedTable(group, CLEAN, group.items.texts)
     scores = tuple(np.array([1.0, 0.0, 0.0] if hit else [0.0, 1.0, 0.0]) for hit in right)
     return TableScores(table, tuple(range(len(rows))), scores, (None,) * len(rows))
 
