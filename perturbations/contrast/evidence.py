@@ -11,7 +11,7 @@ import numpy as np
 from video_contrast.perturbations.contrast.caption_counts import CaptionCounts
 from video_contrast.perturbations.contrast.lexicon import Action, Lexicon, load_lexicon
 from video_contrast.perturbations.contrast.slots import ThingKey, VerbChoice
-from video_contrast.perturbations.english.forms import inflect
+from video_contrast.perturbations.english.forms import inflect, verb_word
 
 _BACKOFF = log(0.4)
 _SAID_AGAIN = 10.0  # videos by which captions that say a word again are smoothed
@@ -141,7 +141,7 @@ class Evidence:
         """The nouns that are written to stand for a thing -> how many groups say so beside its verb or behind its
         preposition."""
         role = "place" if key.preposition else key.relation
-        heads = {"*", key.behind, key.unit}
+        heads = {"*", key.behind, key.unit, verb_word(key.unit) if role == "subject" else ""}
         peers: Counter[str] = Counter()
         for written in self.lexicon.peers(key.noun):
             here = written.role in (role, "*") and not heads.isdisjoint(written.heads)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from video_contrast.perturbations.contrast.clip import ClipReading
+from video_contrast.perturbations.contrast.clip import CaptionReading, ClipReading
 from video_contrast.perturbations.contrast.evidence import Evidence
 from video_contrast.perturbations.contrast.features import (
     object_caption_features,
@@ -10,7 +10,7 @@ from video_contrast.perturbations.contrast.features import (
     object_slot_features,
 )
 from video_contrast.perturbations.contrast.proposal import ClipProposals, Features, Proposal, Replacements, Trial
-from video_contrast.perturbations.contrast.slots import ThingKey, ThingSlot
+from video_contrast.perturbations.contrast.slots import PERSON, SAYS_LITTLE, ThingKey, ThingSlot
 from video_contrast.perturbations.english.forms import inflect_name, is_noun, lemma
 from video_contrast.perturbations.english.lexicon import words_of
 from video_contrast.seeds import Streams
@@ -24,6 +24,10 @@ _COMMON = 8  # videos that name a noun which the lexicon's class alone proposes
 _SEEN = 2  # videos that say a noun in this frame
 _WIDE = words_of("wide_noun")
 _NEVER = ("intangible", "people")
+_UNSEEN = "a noun that cannot be seen"
+_BY_GROUPS = (PERSON, SAYS_LITTLE, _UNSEEN)
+_PLAIN = ("det", "nummod", "punct")  # stand beside a person of whom nothing is told
+_SHOWN = frozenset(["be", "begin", "continue", "see", "show", "start"])  # say nothing of a person
 _streams = Streams()
 
 
@@ -40,23 +44,45 @@ def propose_objects(clip: ClipReading, evidence: Evidence, replacements: Replace
         for slot in reading.things:
             reason = slot.rejection_reason
             if reason is None and any(evidence.lexicon.is_a(slot.category, parent) for parent in _NEVER):
-                reason = "a noun that cannot be seen"
-            if reason is not None:
+                reason = _UNSEEN
+            in_groups = replacements is None and _stands_in_groups(reading, slot, reason, evidence)
+            if reason is not None and not in_groups:
                 proposed.leave_out(reason, index, slot)
                 continue
-            nouns = _eligible(proposed, index, slot, looks, evidence)
+            nouns = _eligible(proposed, index, slot, looks, evidence, written=in_groups)
             shared = object_slot_features(reading, slot, evidence) if nouns else {}
             for noun in nouns:
                 add_object(proposed, index, slot, noun, shared, evidence)
     return proposed
 
 
+def _stands_in_groups(reading: CaptionReading, slot: ThingSlot, reason: str | None, evidence: Evidence) -> bool:
+    """Whether a thing is replaced by what groups of peers name here, and by that alone.
+
+    A person is where nothing but one verb tells of it.
+    """
+    if reason not in _BY_GROUPS or not any(evidence.kept(Evidence.peers, slot.key).values()):
+        return False
+    sentence = reading.sentence
+    described = any(n not in sentence.children_with(slot.place, *_PLAIN) for n in sentence.children[slot.place])
+    verbs = [word for word in sentence.words if word.is_verb and word.lemma not in _SHOWN]
+    if reason == SAYS_LITTLE:
+        return slot.noun == "camera" or " " in slot.noun  # a parking lot is more than a lot
+    return not described and len(verbs) < 2
+
+
 def _eligible(
-    proposed: ClipProposals, index: int, slot: ThingSlot, looks: frozenset[str], evidence: Evidence
+    proposed: ClipProposals, index: int, slot: ThingSlot, looks: frozenset[str], evidence: Evidence, *, written: bool
 ) -> list[str]:
-    """The nouns for a thing that no rule rejects. `looks` are those of the nouns of the clip."""
+    """The nouns for a thing that no rule rejects.
+
+    `looks`: of the nouns of the clip. `written`: only those that groups of peers name here.
+    """
+    peers = evidence.kept(Evidence.peers, slot.key)
 
     def rejection(noun: str) -> str | None:
+        if written and not peers.get(noun):
+            return "of another kind"
         return evidence.kept(_misfit, slot.key, noun) or _said_elsewhere(proposed.clip, noun, looks, evidence)
 
     trial = Trial[str](proposed, index, slot, rejection)
@@ -113,7 +139,7 @@ def _misfit(evidence: Evidence, slot: ThingKey, noun: str) -> str | None:
         return "unknown"
     category = things[0].category
     written = evidence.kept(Evidence.peers, slot._replace(subject="", introduction="")).get(noun, 0)
-    if any(lexicon.is_a(category, parent) for parent in _NEVER):
+    if not written and any(lexicon.is_a(category, parent) for parent in _NEVER):
         return "of another kind"
     if not written and evidence.counts.get("noun", noun) < _COMMON and evidence.said_here(slot).get(noun, 0) < _SEEN:
         return "rare"

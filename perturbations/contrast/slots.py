@@ -22,6 +22,8 @@ _ADJECTIVE_PARTICLES = words_of("particle")
 # Prepositions that say where or when something is done: behind them the verb may change alone.
 PLACES = words_of("place_preposition")
 _NO_THINGS = words_of("says_little")
+# Why a noun cannot be replaced but by one that is written for it.
+PERSON, SAYS_LITTLE = "a person", "a noun that says little"
 _BEFORE_OF = ("out", "off", "inside", "outside", "front", "top")  # "in front of" is one preposition
 _APART = "particle apart from its verb"
 _OPENS_A_NOUN = ("DT", "PRP$", "NN", "NNS", "CD", "JJ")
@@ -414,7 +416,9 @@ def _thing_slot(
     start = words[place - 1].start if compound else word.start
     key = f"{compound} {word.lemma}".strip()
     lexicon = load_lexicon()
-    known = lexicon.things(key) or lexicon.things(word.lemma)
+    if not lexicon.things(key) and lexicon.things(word.text):
+        key = f"{compound} {word.text}".strip()  # "sunglasses" has no singular there
+    known = lexicon.things(key) or lexicon.things(key.rpartition(" ")[2])
     first = place  # of things that are joined: "puts on a shirt and a hat"
     while words[first].dep == "conj" and words[words[first].head].is_noun:
         first = words[first].head
@@ -447,8 +451,7 @@ def _thing_slot(
         tag=word.tag,
         start=start,
         end=word.end,
-        rejection_reason=_thing_rejection(sentence, place, key, known=bool(known), does=place in by_subject)
-        or ("named twice" if sum(other.is_noun and other.lemma == word.lemma for other in words) > 1 else None),
+        rejection_reason=_thing_rejection(sentence, place, key, known=bool(known), does=place in by_subject),
     )
 
 
@@ -480,22 +483,25 @@ def introduction(sentence: Sentence, place: int) -> str:
 def _thing_rejection(sentence: Sentence, place: int, key: str, *, known: bool, does: bool) -> str | None:
     words, word = sentence.words, sentence.words[place]
     before = [n for n in sentence.children_with(place, "compound", "nmod") if n < place]
-    if sentence.is_person(place) or has_class(word.lemma, "person"):
-        return "a person"
     if not word.text.isalpha() or len(word.text) < 3:
         return "form not known"
     if before not in ([], [place - 1]):
         return "long compound"
     shown = " ".join(words[n].text for n in (*before, place))
-    if shown != inflect_name(key, word.tag):
+    if shown not in (key, inflect_name(key, word.tag)):
         return "form not known"
     of = [n for n in sentence.children[place] if words[n].text == "of"]
-    if word.lemma in _NO_THINGS or (has_class(word.lemma, "quantity") and of):
-        return "a noun that says little"
-    if not known:
+    is_person = sentence.is_person(place) or has_class(word.lemma, "person")
+    if has_class(word.lemma, "quantity") and of:
+        return "so much of another noun"
+    if not known and not is_person and word.lemma not in _NO_THINGS:
         return "noun not in the lexicon"
     if any(words[n].dep == "prep" for n in of):
         return "described by another noun"
     if word.dep in ("npadvmod", "ROOT", "appos", "dep") and not does:
         return "not governed by a verb or preposition"
-    return None
+    if sum(other.is_noun and other.lemma == word.lemma for other in words) > 1:
+        return "named twice"
+    if is_person:
+        return PERSON
+    return SAYS_LITTLE if word.lemma in _NO_THINGS else None

@@ -80,6 +80,21 @@ def test_things_know_what_governs_them_and_people_are_none() -> None:
     assert man.rejection_reason == "a person"
 
 
+@pytest.mark.parametrize(
+    ("caption", "old", "new"),
+    [
+        ("a man is singing", "man", {"child", "robot"}),
+        ("a woman speaks to the camera", "camera", {"baby", "dog", "crowd"}),
+        ("a man with a beard is singing", "man", set()),  # what else is said of him tells of no child
+        ("she takes off her sunglasses", "sunglasses", {"gloves"}),
+    ],
+)
+def test_people_and_the_camera_give_way_to_what_is_written_for_them(caption: str, old: str, new: set[str]) -> None:
+    proposals = propose([("clip", [caption])], load_counts(), kind="object", quality=0.0).proposals.get("clip", [])
+    found = {item.new for item in proposals if item.old == old}
+    assert found >= new and bool(found) == bool(new)
+
+
 @pytest.mark.parametrize("kind", ["verb", "object"])
 def test_a_proposal_changes_one_place_and_says_nothing_that_the_clip_says(kind) -> None:
     other = "somebody throws a carrot and sings"
