@@ -1,10 +1,10 @@
 """What a set gives away without its videos, and what else is wrong with it; needs rows only.
 
-xray.py, records.py    all of it in one record, key by key, and its short form for a card
-blind_models.py, text_features.py, language_model.py    models that never see a video
-blind_audit.py, pair_groups.py    what they win, alone and in groups of pairs; refinement of a set
-item_checks.py, near_duplicates.py    places of the key, copies, leaks, texts too long
+xray.py, records.py    all of it in one record, key by key, also of a set on disk, and its short form for a card
+blind_models.py, language_model.py    models that never see a video
+blind_audit.py    what they win, alone and in groups of pairs; refinement of a set
+item_checks.py    places of the key, copies, leaks, texts too long
 model_answers.py    what models' answers say of a set; language_model.py    does a language model know it?
-set_audit.py    audits written into a set on disk
+repair.py, new_distractors.py, even_choice.py    new distractors for what is won blind
 check.py    are the tables valid, and the videos there and readable?
 """

@@ -6,7 +6,7 @@ A model that never sees the video must not win. The audit reports how far texts 
 SugarCrepe does.
 """
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, cast
@@ -17,21 +17,25 @@ from numpy.typing import NDArray
 from video_contrast.audit.blind_models import (
     BLIND_MODELS,
     FOLDS,
+    SUMMARY,
     Scores,
     audited_negatives,
     blind_scores,
+    common_position_scores,
+    cross_fitted_features,
+    features,
     folds_of,
     too_few,
     wins,
 )
-from video_contrast.audit.records import AccuracyFacts, AuditFacts, RefinedCounts, ScorerFacts
-from video_contrast.audit.text_features import SUMMARY, common_position_scores, cross_fitted_features, features
+from video_contrast.audit.records import AccuracyFacts, AuditFacts, ScorerFacts
 from video_contrast.console import counted
 from video_contrast.errors import UsageError
 from video_contrast.metrics import share_interval
+from video_contrast.metrics.group_score import group_chance
 from video_contrast.rows import MultipleChoiceRow, Row
 from video_contrast.seeds import digest
-from video_contrast.storage.set_records import BLIND_NAMES, ScorerKey
+from video_contrast.storage.set_records import BLIND_NAMES, Facts, ScorerKey
 
 GRID = 10  # cells a side of zero and score
 
@@ -118,14 +122,13 @@ def blind_results(
     return results
 
 
-def audit(rows: Sequence[Row], *, seed: int = 0, language_model: PerplexityModel | None = None) -> AuditFacts:
+def audit(rows: Sequence[Row], *, seed: int = 0) -> AuditFacts:
     """Measures how well the true caption is told from the contrasts of its item without the video.
 
-    `language_model`: a causal language model; its accuracy is added to those of the built-in models. Raises UsageError:
-    the rows are not of a multiple-choice set.
+    Raises UsageError: the rows are not of a multiple-choice set.
     """
     items = audited_items(rows)
-    return audit_facts(items, blind_results(items, seed=seed, language_model=language_model))
+    return audit_facts(items, blind_results(items, seed=seed))
 
 
 def audit_facts(items: Sequence[AuditedItem], results: Sequence[BlindResult]) -> AuditFacts:
@@ -192,7 +195,7 @@ def in_percent(facts: AccuracyFacts) -> str:
 
 def refine(
     rows: Sequence[MultipleChoiceRow], *, seed: int = 0, by: tuple[ScorerKey, ScorerKey] | None = None
-) -> tuple[list[MultipleChoiceRow], RefinedCounts]:
+) -> tuple[list[MultipleChoiceRow], Facts]:
     """Cuts a set to the largest part, cell by cell, on which two blind scores say nothing.
 
     Per item the gaps (true minus mean of the contrasts) of the classifier and of the trigram model are binned on a grid
@@ -222,7 +225,7 @@ def refine(
         keep.update(inside[: len(opposite)])
     staying = sorted(keep)
     of_staying = [clusters[number] for number in staying]
-    facts: RefinedCounts = {
+    facts: Facts = {
         "items_before": len(rows),
         "items_after": len(staying),
         "grid": GRID,
@@ -262,3 +265,41 @@ def _cells(gaps: NDArray[np.float64]) -> NDArray[np.int64]:
 
 def _size(items: Sequence[AuditedItem], clusters: Sequence[str]) -> str:
     return f"{counted(len(items), 'item')} of {counted(len(set(clusters)), 'video')}"
+
+
+def whole_groups(rows: Sequence[MultipleChoiceRow]) -> list[MultipleChoiceRow]:
+    """Returns the rows without those of groups of which a row is missing; rows of no group stay."""
+    sizes = Counter(row.get("group") for row in rows)
+    return [row for row in rows if not row.get("group") or sizes[row.get("group")] == len(row["candidates"])]
+
+
+def pair_facts(rows: Sequence[MultipleChoiceRow], results: Sequence[BlindResult]) -> Facts | None:
+    """The text score of the strongest blind model on the pairs of a split; None where there are no groups."""
+    members: dict[str, list[int]] = defaultdict(list)
+    whole = {row["id"] for row in whole_groups(rows) if row.get("group")}
+    for at, row in enumerate(rows):
+        if row["id"] in whole:
+            members[str(row.get("group"))].append(at)
+    groups = list(members.values())
+    if not groups:
+        return None
+    clusters = [rows[places[0]]["cluster"] for places in groups]
+    level = 1 - 0.05 / len(results)
+    scored = {}
+    for result in results:
+        won = wins(result.scores)
+        shares = np.array([np.prod(won[places]) for places in groups])
+        scored[BLIND_NAMES[result.key]] = accuracy_facts(shares, clusters, level=level)
+    name, best = max(scored.items(), key=lambda model: model[1]["accuracy"])
+    chance = float(np.mean([group_chance(len(places))["text_score"] for places in groups]))
+    same = sum(len({rows[n].get("question") for n in places}) == 1 for places in groups)
+    return {
+        "groups": len(groups),
+        "same_texts": same,
+        "chance": round(chance, 4),
+        "name": name,
+        "accuracy": best["accuracy"],
+        "low": best["low"],
+        "high": best["high"],
+        "solvable": None if best["low"] is None else bool(best["low"] > chance),
+    }

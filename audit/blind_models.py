@@ -5,6 +5,7 @@ the set that they score, and are cross-fitted: no text is scored by a model that
 same source video. `BLIND_MODELS` names them; the audit of a set, its refinement and `score --model blind` use these.
 """
 
+import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -23,7 +24,8 @@ from video_contrast.storage.set_records import ScorerKey
 
 Scores = list[NDArray[np.float64]]  # one array an item, one number a candidate
 TextScorer = Callable[[Sequence[str]], NDArray[np.float64]]  # float64[n] for n texts
-Fit = Callable[[Sequence[Sequence[str]]], TextScorer]  # items, true candidate first; texts not to be learned are ""
+Items = Sequence[Sequence[str]]  # of each item its candidates
+Fit = Callable[[Items], TextScorer]  # items, true candidate first; texts not to be learned are ""
 FOLDS = 5
 LEAST_ITEMS = 20  # below, cross-validation says nothing
 NGRAMS = (1, 3)
@@ -44,12 +46,7 @@ def folds_of(clusters: Sequence[str], folds: int, seed: int) -> NDArray[np.int64
 
 
 def cross_fitted(
-    items: Sequence[Sequence[str]],
-    fold: NDArray[np.int64],
-    fit: Fit,
-    *,
-    scored: Sequence[Sequence[str]] | None = None,
-    answers: bool = False,
+    items: Items, fold: NDArray[np.int64], fit: Fit, *, scored: Items | None = None, answers: bool = False
 ) -> Scores:
     """Scores texts of every item by a model fitted on the other folds.
 
@@ -79,11 +76,11 @@ def cross_fitted(
 
 
 def blind_scores(
-    items: Sequence[Sequence[str]],
+    items: Items,
     clusters: Sequence[str],
     model: str = "classifier",
     *,
-    scored: Sequence[Sequence[str]] | None = None,
+    scored: Items | None = None,
     answers: bool = False,
     seed: int = 0,
 ) -> Scores:
@@ -115,9 +112,10 @@ def too_few(clusters: Sequence[str]) -> bool:
     return len(clusters) < LEAST_ITEMS or len(set(clusters)) < FOLDS
 
 
-def fit_ngrams(items: Sequence[Sequence[str]]) -> TextScorer:
+def fit_ngrams(items: Items) -> TextScorer:
     """Fits a logistic regression on word n-grams of 1 to 3 and on length, true against false captions."""
     from scipy import sparse
+    from sklearn.feature_extraction.text import CountVectorizer
     from sklearn.linear_model import LogisticRegression
 
     known = [(text, at == 0, len(item)) for item in items for at, text in enumerate(item) if text]
@@ -127,30 +125,23 @@ def fit_ngrams(items: Sequence[Sequence[str]]) -> TextScorer:
         return lambda unknown: np.zeros(len(unknown))
     # False captions are weighted so that an item's true caption counts as much as all of its false ones.
     weights = np.array([1.0 if true else 1.0 / (size - 1) for _, true, size in known])
-    used = Counter(chain.from_iterable(map(ngrams, texts)))  # n-gram -> texts that hold it
     # A limit that rose with the number of texts would weaken the model on large sets.
-    place = {gram: n for n, gram in enumerate(sorted(gram for gram, count in used.items() if count > 1))}
-    if not place:  # no n-gram stands twice: nothing to learn from
+    bag = CountVectorizer(analyzer=ngrams, binary=True, min_df=2, dtype=np.float64)
+    try:
+        bag.fit(texts)
+    except ValueError:  # no n-gram stands twice: nothing to learn from
         return lambda unknown: np.zeros(len(unknown))
 
     def vectors(of: Sequence[str]) -> "sparse.csr_matrix":
         """Which n-grams stand in each text, and two columns of its length."""
-        columns: list[int] = []
-        values: list[float] = []
-        ends = [0]
-        for text in of:
-            held = sorted([place[gram] for gram in ngrams(text) if gram in place])
-            columns += [*held, len(place), len(place) + 1]
-            values += [1.0] * len(held) + [len(text.split()) / 10, len(text) / 50]
-            ends.append(len(columns))
-        return sparse.csr_matrix((values, columns, ends), shape=(len(of), len(place) + 2))
+        return sparse.hstack([bag.transform(of), [[len(t.split()) / 10, len(t) / 50] for t in of]], format="csr")
 
     model = LogisticRegression(C=1.0, solver="newton-cg", tol=1e-3)  # a fifth of the time of liblinear on large sets
     model.fit(vectors(texts), labels, sample_weight=weights)
     return lambda unknown: np.asarray(model.decision_function(vectors(unknown)), np.float64)
 
 
-def fit_trigrams(items: Sequence[Sequence[str]]) -> TextScorer:
+def fit_trigrams(items: Items) -> TextScorer:
     """Fits a trigram language model of the true captions (absolute discounting, interpolated).
 
     The score is the mean log-probability of a word: which of the two would people rather write?
@@ -250,12 +241,7 @@ def audited_negatives(label: int, kinds: Sequence[str]) -> list[int]:
 
 
 def strongest_blind_scores(
-    candidates: Sequence[Sequence[str]],
-    labels: Sequence[int],
-    kinds: Sequence[Sequence[str]],
-    *,
-    clusters: Sequence[str],
-    answers: bool = False,
+    candidates: Items, labels: Sequence[int], kinds: Items, *, clusters: Sequence[str], answers: bool = False
 ) -> tuple[str, Scores]:
     """Scores all candidates by the blind model that tells most true captions from the contrasts of their items.
 
@@ -282,3 +268,84 @@ def strongest_blind_scores(
     }
     best = max(models, key=won.__getitem__)
     return best, models[best]
+
+
+Floats = NDArray[np.float64]
+_NEGATED = re.compile(r"\b(no|not|never|without|nobody|nothing|none|n't)\b", re.I)
+_WORD = re.compile(r"[\w']+")
+SUMMARY = "form of the candidates (length, overlap with the others and the question ...), logistic regression"
+
+
+def features(texts: Sequence[str], question: str = "") -> Floats:
+    """Returns float64[k, m]: what the form of each candidate of an item is, less the mean over its candidates."""
+    table = np.array([list(of_text.values()) for of_text in named_features(texts, question)], np.float64)
+    return np.asarray(table - table.mean(axis=0))
+
+
+def named_features(texts: Sequence[str], question: str = "") -> list[dict[str, float]]:
+    """Of each candidate, what it has most of -> how much. The names are those of the candidate that has most of it."""
+    words = [_WORD.findall(text.lower()) for text in texts]
+    kinds = [set(of_text) for of_text in words]
+    question_words = set(_WORD.findall(question.lower()))
+    lengths = [len(of_text) for of_text in words]
+    rows = []
+    for n, text in enumerate(texts):
+        others = [other for m, other in enumerate(kinds) if m != n]
+        near = [_jaccard(kinds[n], other) for other in others]
+        rows.append(
+            {
+                "most words": lengths[n] / 10,
+                "most characters": len(text) / 50,
+                "the longest (in words)": float(lengths[n] == max(lengths)),
+                "the shortest (in words)": float(lengths[n] == min(lengths)),
+                "most words of the others": float(np.mean(near)),
+                "most words of one other": max(near),
+                "most words of all others": min(near),
+                "most words of its own": len(kinds[n].difference(*others)) / 5,
+                "most words of the question": _jaccard(kinds[n], question_words),
+                "a negation": float(bool(_NEGATED.search(text))),
+                "a digit": float(any(character.isdigit() for character in text)),
+                "a full stop at its end": float(text.rstrip().endswith((".", "!", "?"))),
+                "a capital at its start": float(text[:1].isupper()),
+                "most commas": text.count(",") / 2,
+                "most different words": len(kinds[n]) / max(1, lengths[n]),
+                "longest words": sum(map(len, words[n])) / max(1, lengths[n]) / 5,
+            }
+        )
+    return rows
+
+
+def cross_fitted_features(tables: Sequence[Floats], fold: NDArray[np.int64]) -> list[Floats]:
+    """Scores every item's candidates, float64[k] each, by a logistic regression that was fitted on the other folds.
+
+    The tables are those of `features`, the true candidate first; `fold` holds the fold of each item.
+    """
+    from sklearn.linear_model import LogisticRegression
+
+    sizes = np.array([len(table) for table in tables])
+    rows = np.concatenate(tables)
+    true = np.concatenate([np.arange(size) == 0 for size in sizes])
+    # The false candidates of an item count together as much as its true one.
+    weights = np.concatenate([np.where(np.arange(size) == 0, 1.0, 1.0 / (size - 1)) for size in sizes])
+    of_row = np.repeat(fold, sizes)
+    scores = np.zeros(len(rows))
+    for held_out in np.unique(fold):
+        known, inside = of_row != held_out, of_row == held_out
+        model = LogisticRegression(C=1.0, max_iter=500).fit(rows[known], true[known], sample_weight=weights[known])
+        scores[inside] = model.decision_function(rows[inside])
+    return np.split(np.round(scores, 9), np.cumsum(sizes)[:-1])
+
+
+def common_position_scores(positions: Sequence[Sequence[int]], fold: NDArray[np.int64]) -> list[Floats]:
+    """Scores each candidate by how often its place (in the published order) holds the true one in the other folds.
+
+    The positions are those of each item's candidates, the true one's first; `fold` holds the fold of each item.
+    """
+    width = 1 + max(max(of_item) for of_item in positions)
+    true = np.array([of_item[0] for of_item in positions])
+    counts = {int(held): np.bincount(true[fold != held], minlength=width) for held in np.unique(fold)}
+    return [counts[int(held)][list(of_item)].astype(np.float64) for of_item, held in zip(positions, fold, strict=True)]
+
+
+def _jaccard(first: set[str], second: set[str]) -> float:
+    return len(first & second) / max(1, len(first | second))

@@ -20,11 +20,11 @@ from numpy.typing import NDArray
 
 from video_contrast.audit.blind_audit import AuditedItem
 from video_contrast.audit.blind_models import FOLDS, folds_of
+from video_contrast.perturbations.contrast.kinds import even
 from video_contrast.rows import EditRecord
 from video_contrast.seeds import Streams
 
 STEPS = 200
-_RATE = 0.5
 _NONE = 1e-10  # weight of leaving an item out, against that of its texts
 _SLACK = 1.2  # unevenness that stays, in standard deviations of a set whose candidates are alike
 _LEAST = 4  # changes of a run before it is evened: rarer ones teach nothing
@@ -111,46 +111,24 @@ def choose(places: Sequence[DistractorPlace], seed: int = 0) -> list[NewDistract
 
 
 def _even(places: Sequence[DistractorPlace]) -> NDArray[np.float64]:
-    """The probability of each option of each place, one after the other.
-
-    Dual ascent: a run that is put in too often makes its options less likely, step by step.
-    """
+    """The probability of each option of each place, one after the other: runs that are frequent enough are evened."""
     owner = np.array([at for at, place in enumerate(places) for _ in place.options])
     weight = np.array([option.weight for place in places for option in place.options])
     none = np.array([0.0 if place.fixed else _NONE for place in places])
-    names, rows, columns, signs = _cells(places)
-    # The distractors of an item are compared with one true candidate: their changes add up.
-    slack = np.full(len(names), _SLACK * float(np.mean([place.size for place in places])) / 2)
-    slack[[name in _FORM for name in names]] = 0.0
-    price = np.zeros(len(names))
-    probability = np.empty(len(owner))
-    for _ in range(STEPS):
-        priced = weight * np.exp(-np.bincount(rows, price[columns] * signs, len(owner)).clip(-25.0, 25.0))
-        probability = priced / (np.bincount(owner, priced, len(places)) + none)[owner]
-        moved = probability[rows] * signs
-        net = np.bincount(columns, moved, len(names))
-        size = np.bincount(columns, np.abs(moved), len(names))
-        price += _RATE * np.sign(net) * np.maximum(np.abs(net) - slack * np.sqrt(size), 0.0) / (size + 1.0)
-    return np.round(probability, 9)
-
-
-def _cells(
-    places: Sequence[DistractorPlace],
-) -> tuple[list[str], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """The runs that are evened; of each change of one by an option: number of the option, of the run, and how often."""
     of_options = [
         changes(place.true, option.text, place.question) | new_pairs
         for place, of_place in zip(places, _new_pairs(places), strict=True)
         for option, new_pairs in zip(place.options, of_place, strict=True)
     ]
     frequency = Counter(name for change in of_options for name in change)
-    names = sorted(name for name, n in frequency.items() if n >= _LEAST)
-    number = {name: at for at, name in enumerate(names)}
+    number = {name: at for at, name in enumerate(sorted(name for name, n in frequency.items() if n >= _LEAST))}
     cells = [
         (row, number[name], n) for row, change in enumerate(of_options) for name, n in change.items() if name in number
     ]
-    rows, columns, signs = np.array(cells, np.int64).reshape(-1, 3).T
-    return names, rows, columns, signs
+    # The distractors of an item are compared with one true candidate: their changes add up.
+    slack = np.full(len(number), _SLACK * float(np.mean([place.size for place in places])) / 2)
+    slack[[name in _FORM for name in number]] = 0.0
+    return np.round(even(owner, weight, none, cells, slack, STEPS), 9)
 
 
 def _new_pairs(places: Sequence[DistractorPlace]) -> Iterator[list[Changes]]:

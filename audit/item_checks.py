@@ -11,8 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from video_contrast.audit.records import CopyFacts, Finding, LeakFacts, PositionFacts, TextFacts
+from video_contrast.audit.records import Finding
 from video_contrast.rows import MultipleChoiceRow
+from video_contrast.storage.set_records import Facts
 
 EXAMPLES = 5
 TOKENS = 77  # what CLIP and the models built on it read, begin and end included
@@ -47,7 +48,7 @@ def finding(examples: Iterable[str]) -> Finding:
     return {"count": len(listed), "examples": listed[:EXAMPLES]}
 
 
-def position_facts(rows: Rows) -> PositionFacts:
+def position_facts(rows: Rows) -> Facts:
     """Where the true candidates stand, over items with the most frequent number of candidates."""
     from scipy.stats import chisquare
 
@@ -61,7 +62,7 @@ def position_facts(rows: Rows) -> PositionFacts:
     }
 
 
-def text_facts(rows: Rows, tokens: TokenCount = TokenCount()) -> TextFacts:
+def text_facts(rows: Rows, tokens: TokenCount = TokenCount()) -> Facts:
     """Candidates of an item that say the same, nearly the same, or more than models read."""
     equal, near, long = [], [], []
     known: dict[str, int] = {}
@@ -84,7 +85,7 @@ def text_facts(rows: Rows, tokens: TokenCount = TokenCount()) -> TextFacts:
     }
 
 
-def copy_facts(rows: Rows) -> CopyFacts:
+def copy_facts(rows: Rows) -> dict[str, Finding]:
     """Items that stand in a set more than once, keys that disagree, and captions that are true of several clips.
 
     Candidates that answer a question are no captions.
@@ -129,7 +130,7 @@ def copy_facts(rows: Rows) -> CopyFacts:
     }
 
 
-def leak_facts(splits: Mapping[str, Rows]) -> LeakFacts:
+def leak_facts(splits: Mapping[str, Rows]) -> dict[str, Finding]:
     """What stands in more than one split; empty where there is one."""
     if len(splits) < 2:
         return {}

@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from video_contrast.audit.blind_audit import PerplexityModel
-from video_contrast.audit.records import OrderFacts, OrderTest
-from video_contrast.perturbations.contrast.batches import in_batches, tokens_a_batch
+from video_contrast.perturbations.contrast.generators.base import in_batches, tokens_a_batch
 from video_contrast.pretrained import device_of, load, log_probabilities, perplexity_of, placed, token_rows
 from video_contrast.rows import MultipleChoiceRow
 from video_contrast.seeds import stream
+from video_contrast.storage.set_records import Facts
 from video_contrast.untyped import Tokenizer, TorchModel
 
 _KEPT = 500_000  # perplexities that stay in memory
@@ -60,13 +60,14 @@ class LanguageModel:
         return [perplexities[n] for n in range(len(rows))]
 
 
+Written = Callable[[Sequence[str]], str]  # how texts are put together
 SHUFFLES = 8  # orders that each published one is compared with
 SHARD_WORDS = 300  # of a shard: what every model reads at once
 MOST = 400  # shards, or items
 LEAST = 10
 
 
-def exchangeability(rows: Sequence[MultipleChoiceRow], model: PerplexityModel, *, seed: int = 0) -> OrderFacts:
+def exchangeability(rows: Sequence[MultipleChoiceRow], model: PerplexityModel, *, seed: int = 0) -> Facts:
     """Tests whether a language model prefers the published order of items, and that of candidates.
 
     Returns a test of either order; None below `LEAST`. A small p-value says that the order is known, not by which way.
@@ -79,25 +80,18 @@ def exchangeability(rows: Sequence[MultipleChoiceRow], model: PerplexityModel, *
         shards[-1].append(text)
     whole = [shard for shard in shards if len(shard) > 1][:MOST]
     lists = [list(row["candidates"]) for row in rows if len(set(row["candidates"])) > 1][:MOST]
+
+    def lettered(candidates: Sequence[str]) -> str:
+        return "\n".join(f"({chr(ord('A') + n)}) {text}" for n, text in enumerate(candidates))
+
     return {
         "model": model.name,
         "items": _tested(whole, model, seed, what="items", written="\n".join),
-        "candidates": _tested(lists, model, seed, what="candidates", written=_lettered),
+        "candidates": _tested(lists, model, seed, what="candidates", written=lettered),
     }
 
 
-def _lettered(candidates: Sequence[str]) -> str:
-    return "\n".join(f"({chr(ord('A') + n)}) {text}" for n, text in enumerate(candidates))
-
-
-def _tested(
-    groups: Sequence[list[str]],
-    model: PerplexityModel,
-    seed: int,
-    *,
-    what: str,
-    written: Callable[[Sequence[str]], str],
-) -> OrderTest:
+def _tested(groups: Sequence[list[str]], model: PerplexityModel, seed: int, *, what: str, written: Written) -> Facts:
     texts = []
     for number, group in enumerate(groups):
         rng = stream(seed, "exchangeability", what, number)

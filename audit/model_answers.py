@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 from video_contrast.audit.blind_audit import AuditedItem, BlindResult, accuracy_facts
 from video_contrast.audit.blind_models import wins
 from video_contrast.audit.item_checks import EXAMPLES
-from video_contrast.audit.records import AccuracyFacts, ExplainedFacts, PowerFacts, Suspect, SuspectFacts
+from video_contrast.audit.records import AccuracyFacts
 from video_contrast.errors import VideoContrastError
-from video_contrast.metrics.power import PairedPower, clusters_for, detectable, paired_power
+from video_contrast.metrics.paired import PairedPower, clusters_for, detectable, paired_power
 from video_contrast.rows import MultipleChoiceRow
+from video_contrast.storage.set_records import Facts
 
 SUSPECTS = 200  # kept in the record
 
@@ -31,7 +32,7 @@ class ModelAnswers:
 
 def explained(
     items: Sequence[AuditedItem], blind: Sequence[BlindResult], best: str, answers: Sequence[ModelAnswers]
-) -> list[ExplainedFacts]:
+) -> list[Facts]:
     """How much of each model's accuracy a blind model has too, and its accuracy where no blind model wins.
 
     Returns a row a model. `best`: key of the best of them. Raises VideoContrastError: a model has no item of the set.
@@ -40,7 +41,7 @@ def explained(
     solved = np.array([any(score[0] > score[1:].max() for score in scores) for scores in by_item])
     won = wins(next(result.scores for result in blind if result.key == best))
     chance = np.array([1.0 / len(item.texts) for item in items])
-    rows: list[ExplainedFacts] = []
+    rows: list[Facts] = []
     for model in answers:
         here = np.array([item.id in model.hits for item in items])
         if not here.any():
@@ -65,7 +66,7 @@ def _accuracy(hits: NDArray[np.float64], among: NDArray[np.bool_], items: Sequen
     return accuracy_facts(hits[among], [item.cluster for item, inside in zip(items, among, strict=True) if inside])
 
 
-def suspects(rows: Sequence[MultipleChoiceRow], answers: Sequence[ModelAnswers]) -> SuspectFacts | None:
+def suspects(rows: Sequence[MultipleChoiceRow], answers: Sequence[ModelAnswers]) -> Facts | None:
     """Items whose key all models contradict in the same way; None with fewer than two models of known choices.
 
     Beside them stands how many would be expected if each model erred by itself, at its own rate, evenly over the wrong
@@ -74,7 +75,7 @@ def suspects(rows: Sequence[MultipleChoiceRow], answers: Sequence[ModelAnswers])
     known = [model for model in answers if model.choices]
     if len(known) < 2:
         return None
-    items: list[Suspect] = []
+    items: list[Facts] = []
     expected = 0.0
     shared = [row for row in rows if all(row["id"] in model.choices for model in known)]
     rates = [float(np.mean([m.choices[row["id"]] != row["label"] for row in shared])) if shared else 0.0 for m in known]
@@ -98,7 +99,7 @@ def suspects(rows: Sequence[MultipleChoiceRow], answers: Sequence[ModelAnswers])
 
 def power(
     items: Sequence[AuditedItem], answers: Sequence[ModelAnswers], *, points: float, accuracy: float | None = None
-) -> PowerFacts:
+) -> Facts:
     """How many source videos tell two models apart by some points, and whether this set has them.
 
     With the scores of at least two models their paired differences are the pilot (of all pairs the one that needs

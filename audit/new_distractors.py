@@ -12,14 +12,13 @@ from video_contrast.audit.even_choice import NewDistractor
 from video_contrast.audit.item_checks import plain
 from video_contrast.perturbations.contrast.generate import ClipCaptions, load_counts, propose
 from video_contrast.perturbations.contrast.generators.base import CaptionGenerator
-from video_contrast.perturbations.contrast.kinds import RULES
-from video_contrast.perturbations.contrast.kinds.choice import proposals
+from video_contrast.perturbations.contrast.kinds import RULES, proposals
 from video_contrast.perturbations.contrast.lexicon import load_lexicon
 from video_contrast.perturbations.contrast.proposal import Kind
-from video_contrast.perturbations.contrast.unfit_caption import unfit
 from video_contrast.perturbations.english import Sentence, parse
 from video_contrast.perturbations.english.caption_store import user_store
 from video_contrast.perturbations.english.gender import PRONOUNS
+from video_contrast.perturbations.english.language import unfit
 from video_contrast.perturbations.english.lexicon import has_class, words_of
 from video_contrast.rows import MultipleChoiceRow
 from video_contrast.seeds import stream
@@ -128,7 +127,6 @@ def _by_rules(
 
 
 def _unlike(options: Sequence[NewDistractor], row: MultipleChoiceRow) -> list[NewDistractor]:
-    """Options that say what no candidate of the row says, each once, the best first."""
     best: dict[str, NewDistractor] = {}
     for option in sorted(options, key=lambda option: (-option.weight, option.text)):
         best.setdefault(plain(option.text), option)
@@ -307,7 +305,6 @@ def _subject(sentence: Sentence, root: int) -> tuple[str, set[int]]:
 
 
 def _asked(sentence: Sentence, root: int) -> tuple[str, str]:
-    """The group of a question and what it asks about."""
     words = sentence.words
     asking = next((n for n, word in enumerate(words) if word.tag in ("WRB", "WDT", "WP", "WP$")), None)
     group = words[0 if asking is None else asking].text
@@ -325,7 +322,6 @@ def _asked(sentence: Sentence, root: int) -> tuple[str, str]:
 
 
 def _answer(sentence: Sentence) -> _Answer:
-    """The form of an answer and what it speaks of."""
     if sentence.root is None:
         return _Answer(frozenset(), "", 0, frozenset(), False)
     clause = sentence.children_with(sentence.root, "nsubj", "nsubjpass", "expl")

@@ -1,12 +1,12 @@
 """What an audit and an X-ray say of a set; all of it is JSON-able and stands in `set.json` or `xray.json`.
 
-None stands for what was not given, or where a set is too small to tell.
+None stands for what was not given, or where a set is too small to tell. Keys of smaller objects stand in the comments.
 """
 
-from typing import NotRequired, Required, TypedDict
+from typing import NotRequired, TypedDict
 
 from video_contrast.rows import MultipleChoiceRow
-from video_contrast.storage.set_records import ScorerKey
+from video_contrast.storage.set_records import Facts, ScorerKey
 
 
 class AccuracyFacts(TypedDict):
@@ -63,46 +63,6 @@ class BlindFacts(TypedDict):
     audit: AuditFacts
 
 
-class Tell(TypedDict):
-    """A word, or a feature of form, that sets the true candidates apart."""
-
-    what: str
-    items: int  # of which some candidates have it and others not
-    true: float  # of these, those whose true candidate has it
-    expected: float  # by chance
-    score: float  # the difference in standard deviations, below 0 for what false candidates have
-
-
-class BlindWin(TypedDict):
-    """An item that a blind model wins."""
-
-    id: str
-    question: str
-    true: str
-    next: str  # the candidate that it takes for the second
-
-
-class TaskFacts(AccuracyFacts):
-    """What the best blind model wins of a task."""
-
-    task: str
-    items: int
-    chance: float
-
-
-class PairFacts(TypedDict):
-    """What is won of pairs without the videos: the text score of the strongest blind model."""
-
-    groups: int
-    same_texts: int  # groups that ask for all their clips with the same question
-    chance: float
-    name: str  # of the model
-    accuracy: float
-    low: float | None  # corrected for the choice among the models
-    high: float | None
-    solvable: bool | None
-
-
 class Finding(TypedDict):
     """How many there are of something, and the first of them, a sentence each."""
 
@@ -110,115 +70,6 @@ class Finding(TypedDict):
     examples: list[str]
     limit: NotRequired[int]  # of tokens
     most: NotRequired[int]  # tokens of the longest text
-
-
-class PositionFacts(TypedDict):
-    """Where the true candidates stand, over items with the most frequent number of candidates."""
-
-    candidates: int  # that number
-    counts: list[int]  # one a place
-    most_common: float  # share of the fullest place
-    p_value: float  # chi-square test of equal shares; items as independent
-
-
-class TextFacts(TypedDict):
-    """Candidates of an item that say the same, nearly the same, or more than models read."""
-
-    equal_candidates: Finding
-    near_candidates: Finding
-    long_candidates: Finding
-    counter: str  # what counts tokens, in words
-
-
-class CopyFacts(TypedDict):
-    """Items that stand in a set more than once, keys that disagree, captions that are true of several clips."""
-
-    copies: Finding  # same clip, question and candidates; other items of a group of pairs are none
-    key_differs: Finding  # of them with another true candidate
-    true_elsewhere: Finding  # negatives of a clip that are a true caption of the same clip in another item
-    shared_captions: Finding  # true captions of several source videos
-    near_captions: Finding  # pairs of true captions of different source videos that share nearly all words
-
-
-class LeakFacts(TypedDict, total=False):
-    """What stands in more than one split; empty where there is one."""
-
-    videos: Finding  # source videos
-    captions: Finding  # true captions
-
-
-class ExplainedFacts(AccuracyFacts):
-    """How much of a model's accuracy a blind model has too."""
-
-    model: str
-    n: int
-    explained: float | None  # the best blind model's lead over chance as a share of the model's; None without a lead
-    on_blind_wins: AccuracyFacts | None  # where at least one blind model is right alone
-    on_rest: AccuracyFacts | None
-    n_rest: int
-
-
-class Suspect(TypedDict):
-    """An item whose key all models contradict in the same way."""
-
-    id: str
-    key: str  # the true candidate
-    chosen: str  # theirs
-
-
-class SuspectFacts(TypedDict):
-    """All suspected items."""
-
-    models: list[str]
-    count: int
-    of: int  # items that all models answered
-    expected: float  # how many there would be if each model erred by itself
-    items: list[Suspect]
-    examples: list[str]
-
-
-class OrderTest(TypedDict):
-    """Whether a published order is likelier to a language model than shuffled ones."""
-
-    n: int  # shards of items; items
-    gain: float | None  # mean of the published order's log-likelihood a token less that of shuffled ones, nats
-    p_value: float | None  # one-sided t-test
-
-
-class OrderFacts(TypedDict):
-    """Whether a language model knows the order of items, and that of candidates."""
-
-    model: str
-    items: OrderTest
-    candidates: OrderTest
-
-
-PowerFacts = TypedDict(
-    "PowerFacts",
-    {
-        "from": Required[str],  # what the variance is taken from
-        "points": Required[float],
-        "difference": Required[float],  # 0..1
-        "clusters_needed": Required[int],
-        "items_needed": Required[int],
-        "n_clusters": Required[int],
-        "n_items": Required[int],
-        "detectable": Required[float],  # the least difference that the set shows
-        "detectable_with_more_items": float | None,  # of a pilot: on the same videos
-        "clusters_needed_at_best": int,  # without scores: where the items of a video are unrelated
-        "detectable_at_best": float,
-        "enough": Required[bool],
-    },
-    total=False,
-)
-
-
-class SourceFacts(TypedDict):
-    """What was read for an X-ray, what was guessed of it, and which rows are no items: reason -> places."""
-
-    read: str
-    guesses: list[str]
-    left_out: dict[str, list[str]]
 
 
 class XrayRecord(TypedDict):
@@ -233,55 +84,54 @@ class XrayRecord(TypedDict):
     chance: float  # of all candidates
     sample: MultipleChoiceRow  # the first item, as it was read
     blind: BlindFacts
-    tells: list[Tell]
-    blind_wins: list[BlindWin]
-    tasks: list[TaskFacts] | None
-    pairs: PairFacts | None
-    explained: list[ExplainedFacts] | None
-    position: PositionFacts
-    texts: TextFacts
-    copies: CopyFacts
-    leaks: LeakFacts
-    suspects: SuspectFacts | None
-    order: OrderFacts | None
-    power: PowerFacts
-    source: NotRequired[SourceFacts]
-    refined: NotRequired[dict[str, object]]  # what was written of it
-
-
-class RefinedCounts(TypedDict):
-    """What a refinement left of a split."""
-
-    items_before: int
-    items_after: int
-    grid: int
-    scores: list[str]  # the two blind models
-    accuracy_after: list[float]  # of both, on what stays
-    items: NotRequired[int]
-
-
-class Certificate(TypedDict):
-    """The short form of an X-ray, for a card."""
-
-    solvable_blind: bool | None
-    best_blind: str
-    best_blind_accuracy: float
-    best_blind_low: float | None
-    best_blind_high: float | None
-    chance: float
-    copies: int
-    key_differs: int
-    equal_candidates: int
-    leaked_videos: int | None
-    points: float
-    videos_needed: int  # to tell two models so many points apart
-    enough_items: bool
-    version: str
+    # Words and features of form that set true candidates apart: `what`; `items` of which some candidates have it and
+    # others not; `true`, those of these whose true candidate has it; `expected` by chance; `score`, the difference in
+    # standard deviations, below 0 for what false candidates have.
+    tells: list[Facts]
+    blind_wins: list[Facts]  # items that a blind model wins: `id`, `question`, `true`, `next` (its second)
+    tasks: list[Facts] | None  # what the best blind model wins of a `task`: `items`, `chance`, `AccuracyFacts`
+    # What is won of pairs, the text score of the strongest blind model: `groups`, `same_texts` (groups that ask for all
+    # their clips with the same question), `chance`, `name` of the model, `accuracy`, `low` and `high` (corrected for
+    # the choice among the models), `solvable`.
+    pairs: Facts | None
+    # How much of a model's accuracy a blind model has too: `model`, `n`, `AccuracyFacts`; `explained`, the best blind
+    # model's lead over chance as a share of the model's (None without a lead); `on_blind_wins`, where at least one
+    # blind model is right alone, `on_rest`, `n_rest`.
+    explained: list[Facts] | None
+    # Where the true candidates stand: `candidates`, the most frequent number of them; `counts`, one a place;
+    # `most_common`, share of the fullest place; `p_value`, chi-square test of equal shares, items as independent.
+    position: Facts
+    # Candidates of an item that say the same, nearly the same, or more than models read: the findings
+    # `equal_candidates`, `near_candidates`, `long_candidates`; `counter`, what counts tokens, in words.
+    texts: Facts
+    # Findings: `copies` (same clip, question and candidates; other items of a group of pairs are none), `key_differs`
+    # (of them with another true candidate), `true_elsewhere` (negatives of a clip that are a true caption of the same
+    # clip in another item), `shared_captions` (true captions of several source videos), `near_captions` (pairs of true
+    # captions of different source videos that share nearly all words).
+    copies: dict[str, Finding]
+    leaks: dict[
+        str, Finding
+    ]  # `videos` and true `captions` that stand in more than one split; empty where there is one
+    # Items whose key all models contradict in the same way: `models`, `count`, `of` (items that all models answered),
+    # `expected` (how many if each model erred by itself), `items` (`id`, `key`, `chosen`), `examples`.
+    suspects: Facts | None
+    # Whether a language `model` finds the published order of `items`, and that of `candidates`, likelier than shuffled
+    # ones: of each `n` (shards of items; items), `gain` (log-likelihood a token, nats), `p_value` (one-sided t-test).
+    order: Facts | None
+    # What the set can show: `from` (what the variance is taken from), `points`, `difference` (0..1), `clusters_needed`,
+    # `items_needed`, `n_clusters`, `n_items`, `detectable` (the least difference that the set shows), `enough`; of a
+    # pilot `detectable_with_more_items` (on the same videos); without scores `clusters_needed_at_best` and
+    # `detectable_at_best` (where the items of a video are unrelated).
+    power: Facts
+    source: NotRequired[Facts]  # what was `read`, `guesses`, and `left_out`: reason -> places of rows
+    refined: NotRequired[Facts]  # what was written of it
 
 
 class ConfigAudit(AuditFacts):
     """What `set.json` says of a config that was audited."""
 
-    certificate: NotRequired[Certificate]
-    pairs: NotRequired[PairFacts]
-    refined: NotRequired[RefinedCounts]
+    certificate: NotRequired[Facts]  # of `xray.certificate`
+    pairs: NotRequired[Facts]  # as in `XrayRecord`
+    # What a refinement left of a split: `items_before`, `items_after`, `grid`, `scores` (the two blind models),
+    # `accuracy_after` (of both, on what stays), `items`.
+    refined: NotRequired[Facts]

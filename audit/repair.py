@@ -19,7 +19,7 @@ from video_contrast.audit.blind_models import audited_negatives, too_few
 from video_contrast.audit.even_choice import DistractorPlace, NewDistractor, choose, won_blind
 from video_contrast.audit.item_checks import clip_of, plain
 from video_contrast.audit.new_distractors import KINDS, answer_options, caption_options
-from video_contrast.errors import UsageError, unknown_name
+from video_contrast.errors import UsageError, check_names
 from video_contrast.perturbations.contrast.generators.base import CaptionGenerator
 from video_contrast.perturbations.english.language import require_english
 from video_contrast.rows import MultipleChoiceRow
@@ -70,9 +70,7 @@ def repair(
         quality: least probability that a reader finds an edit of a caption natural and surely false.
         generator: what proposes verbs; None: the lexicon.
     """
-    for kind in kinds:
-        if kind not in KINDS:
-            raise unknown_name("kind of edit", kind, KINDS)
+    check_names("kind of edit", kinds, KINDS)
     if any(row.get("group") for row in rows):
         raise UsageError("pairs cannot be repaired: the candidates of a group are true of one of its clips each")
     texts = [text for row in rows for text in (row.get("question") or "", *row["candidates"])]
@@ -242,7 +240,6 @@ def _places(
 def _with(
     at: int, row: MultipleChoiceRow, options: Sequence[NewDistractor], faults: Mapping[int, Reason]
 ) -> tuple[MultipleChoiceRow, list[Change]]:
-    """The row with its new distractors, and what has changed."""
     numbers = sorted({*audited_negatives(row["label"], row["kinds"]), *faults})
     candidates, kinds, edits = list(row["candidates"]), list(row["kinds"]), list(row["edits"])
     changed = []

@@ -11,6 +11,7 @@ import json
 import math
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 
 import numpy as np
 
@@ -20,31 +21,24 @@ from video_contrast.audit.blind_audit import (
     PerplexityModel,
     accuracy_facts,
     audit_facts,
+    audit_splits,
     audited_items,
     audited_split,
     best_of,
     blind_results,
     in_percent,
+    pair_facts,
+    refine,
 )
-from video_contrast.audit.blind_models import ngrams, wins
+from video_contrast.audit.blind_models import named_features, ngrams, wins
 from video_contrast.audit.item_checks import TokenCount, copy_facts, leak_facts, position_facts, text_facts
 from video_contrast.audit.language_model import exchangeability
 from video_contrast.audit.model_answers import ModelAnswers, explained, power, suspects
-from video_contrast.audit.pair_groups import pair_facts
-from video_contrast.audit.records import (
-    BlindFacts,
-    BlindWin,
-    Certificate,
-    ConfigAudit,
-    NamedScorer,
-    TaskFacts,
-    Tell,
-    XrayRecord,
-)
-from video_contrast.audit.text_features import named_features
-from video_contrast.errors import unknown_name
+from video_contrast.audit.records import BlindFacts, ConfigAudit, NamedScorer, XrayRecord
+from video_contrast.errors import UsageError, check_names
 from video_contrast.rows import MultipleChoiceRow
-from video_contrast.storage.set_records import BLIND_NAMES
+from video_contrast.storage import SetDraft, SetFolder
+from video_contrast.storage.set_records import BLIND_NAMES, Facts
 from video_contrast.version import __version__
 
 POINTS = 5.0  # the difference of two models that a set should show, percentage points
@@ -73,8 +67,7 @@ def xray(
         points: the difference of two models that the set should show, in percentage points.
     """
     name = split or audited_split(splits)
-    if name not in splits:
-        raise unknown_name("split", name, list(splits))
+    check_names("split", [name], splits)
     rows = splits[name]
     items = audited_items(rows)
     results = blind_results(items, seed=seed, language_model=language_model)
@@ -127,7 +120,7 @@ def _blind(items: Sequence[AuditedItem], results: Sequence[BlindResult]) -> Blin
     }
 
 
-def certificate(record: XrayRecord) -> Certificate:
+def certificate(record: XrayRecord) -> Facts:
     """Returns the short form of an X-ray."""
     best = record["blind"]["best"]
     return {
@@ -182,7 +175,7 @@ TASKS = 50  # more groups are no tasks
 _MARK = "'"  # around words
 
 
-def tells(items: Sequence[AuditedItem]) -> list[Tell]:
+def tells(items: Sequence[AuditedItem]) -> list[Facts]:
     """The words and the features of form that give most answers away, the strongest first.
 
     Returns of each what it is, the items in which it sets candidates apart, in how many of these the true one has it,
@@ -202,7 +195,7 @@ def tells(items: Sequence[AuditedItem]) -> list[Tell]:
         for what, (count, true, expected, variance) in sums.items()
         if len(videos[what]) >= LEAST_VIDEOS
     ]
-    strongest: list[Tell] = []
+    strongest: list[Facts] = []
     for score, what, count, true, expected in sorted(scored, key=lambda entry: (-abs(entry[0]), entry[1])):
         if not any(_overlap(what, other["what"]) for other in strongest):
             strongest.append({"what": what, "items": count, "true": round(true, 1), "expected": round(expected, 1),
@@ -233,7 +226,7 @@ def _set_apart(item: AuditedItem) -> Iterator[tuple[str, float, float]]:
             yield name, float(most[0]), float(most.mean())
 
 
-def blind_wins(items: Sequence[AuditedItem], best: BlindResult) -> list[BlindWin]:
+def blind_wins(items: Sequence[AuditedItem], best: BlindResult) -> list[Facts]:
     """The items that a blind model wins by the widest margin, with the candidate that it takes for the next one.
 
     `items`: the audited candidates, the true one first.
@@ -253,7 +246,7 @@ def blind_wins(items: Sequence[AuditedItem], best: BlindResult) -> list[BlindWin
 
 def task_facts(
     rows: Sequence[MultipleChoiceRow], items: Sequence[AuditedItem], best: BlindResult
-) -> list[TaskFacts] | None:
+) -> list[Facts] | None:
     """How well a blind model does on each task of a set; None where it has one task, or too many to be tasks.
 
     `rows`: whose `meta` holds the task; where it does not, the kinds of the negatives are tasks. `items`: the audited
@@ -264,10 +257,88 @@ def task_facts(
     if not 1 < len(set(names)) <= TASKS:
         return None
     won = wins(best.scores)
-    facts: list[TaskFacts] = []
+    facts: list[Facts] = []
     for name in dict.fromkeys(names):
         here = [at for at, task in enumerate(names) if task == name]
         chance = float(np.mean([1 / len(items[at].texts) for at in here]))
         accuracy = accuracy_facts(won[here], [items[at].cluster for at in here])
         facts.append({"task": name, "items": len(here), "chance": round(chance, 4), **accuracy})
     return sorted(facts, key=lambda task: task["chance"] - task["accuracy"])
+
+
+SUFFIX = "_refined"
+Splits = Mapping[str, Sequence[MultipleChoiceRow]]
+
+
+def audit_set(
+    folder: str | Path,
+    configs: Sequence[str] | None = None,
+    *,
+    split: str | None = None,
+    refine: bool = False,
+    language_model: PerplexityModel | None = None,
+    seed: int = 0,
+) -> dict[str, ConfigAudit]:
+    """Audits configs of a set on disk and writes the results into its record.
+
+    `hub_cards.write_card` then renders the card with them. Returns the audit of each config with the certificate of its
+    X-ray (`audit.xray`); with `refine` the refined configs' own audits stand under their names. Raises UsageError: no
+    set there, no such config or split, or too few items to refine.
+
+    Args:
+        configs: which; all of multiple choice and pairs by default (refined ones are left alone).
+        split: which split is audited; `test` if there is one, else the first.
+        refine: also write `CONFIG_refined`, with every split of a multiple-choice config refined by itself.
+        language_model: joins the blind models, and is asked whether it knows the set.
+    """
+    set_folder = SetFolder.built(folder)
+    draft = SetDraft(folder)
+    results: dict[str, ConfigAudit] = {}
+    for config in _with_candidates(set_folder, configs):
+        splits = {name: set_folder.choice_rows(config, name) for name in set_folder.splits(config)}
+        audited = split or audited_split(splits)
+        check_names(f"split of {config}", [audited], splits)
+        record = xray(splits, split=audited, seed=seed, language_model=language_model)
+        results[config] = config_audit(record)
+        if refine and set_folder.layout(config) == "multiple_choice":  # single rows cannot leave a group of pairs
+            counts, results[config + SUFFIX] = _add_refined(draft, config, splits, seed)
+            results[config]["refined"] = counts
+        draft.record["configs"][config]["facts"]["audit"] = results[config]
+    draft.save()
+    return {config: results[config] for config in sorted(results)}
+
+
+def _with_candidates(folder: SetFolder, configs: Sequence[str] | None) -> list[str]:
+    known = [name for name in folder.configs if folder.layout(name) != "retrieval"]
+    check_names("config of candidates", configs or (), known)
+    names = [name for name in known if (name in configs if configs else not name.endswith(SUFFIX))]
+    if not names:
+        raise UsageError("the set has no config of multiple choice or pairs to audit")
+    return names
+
+
+def _add_refined(draft: SetDraft, config: str, splits: Splits, seed: int) -> tuple[Facts, ConfigAudit]:
+    """Adds CONFIG_refined without the splits that are too small to refine or empty after it.
+
+    Returns the counts of its first split, and its audit.
+    """
+    former = draft.record["configs"][config]["facts"]
+    facts: Facts = {key: value for key, value in former.items() if key not in ("audit", "splits", "paper")}
+    counts: dict[str, Facts] = {}
+    facts |= {"refined_from": config, "splits": counts, "left_out": {}}
+    refined: dict[str, list[MultipleChoiceRow]] = {}
+    for split, rows in splits.items():
+        try:
+            part, counts[split] = refine(rows, seed=seed)
+        except UsageError as error:
+            facts["left_out"][split] = str(error)
+            continue
+        counts[split]["items"] = len(part)
+        if part:
+            refined[split] = part
+    if not refined:
+        reasons = "; ".join(f"split {split}: {why}" for split, why in facts["left_out"].items())
+        raise UsageError(f"{config} cannot be refined: {reasons or 'no item stays'}")
+    audit = audit_splits(refined, seed)
+    draft.add(config + SUFFIX, refined, facts | {"audit": audit})
+    return counts[audit["split"]], {**audit}

@@ -49,18 +49,13 @@ def bootstrap_weights(n_clusters: int, draws: int, seed: int = 0) -> Iterator[Fl
     """How often each cluster is drawn, in blocks `[draws of the block, n_clusters]`; every row adds up to n_clusters.
 
     The same seed gives the same draws, so two models that are scored on the same clusters are compared on the same
-    resamples. The last blocks are kept, since a report asks for dozens of intervals over the same clusters.
+    resamples. The last blocks are kept, since a report asks for dozens of intervals over the same clusters. Returns
+    blocks of whole numbers as float64, not to be written to. Raises ValueError: no clusters.
 
     Args:
         n_clusters: how many there are, at least 1.
         draws: number of bootstrap draws.
         seed: the draws depend on it and on the number of clusters, and on nothing else.
-
-    Returns:
-        Blocks of whole numbers as float64, not to be written to.
-
-    Raises:
-        ValueError: no clusters.
 
     >>> [block.sum(axis=1).tolist() for block in bootstrap_weights(5, 3)]
     [[5.0, 5.0, 5.0]]
@@ -99,7 +94,11 @@ def cluster_bootstrap(
 ) -> Interval:
     """The bootstrap interval of a statistic of items that belong to clusters.
 
-    For a mean of numbers in 0..1 `share_interval` is better: it holds where all items are right.
+    For a mean of numbers in 0..1 `share_interval` is better: it holds where all items are right. Returns the estimate
+    on the items as they are, the interval, the standard error and the number of clusters. The interval is NaN below
+    `MINIMUM_CLUSTERS` clusters, where a statistic of means is the same in all draws (they say nothing of its error),
+    and where it is undefined in more draws than lie outside the interval on one side (a ratio over a mean near zero).
+    Raises ValueError: no items, values that are not finite, level or draws out of range.
 
     Args:
         values: `[n]`, one number an item, or `[n, m]`, m paired numbers (clean and perturbed; model a and b).
@@ -111,15 +110,6 @@ def cluster_bootstrap(
         level: coverage of the interval, between 0 and 1.
         seed: of the draws.
         bounds: the least and the greatest value that the statistic can have; no end lies outside.
-
-    Returns:
-        The estimate on the items as they are, the interval, the standard error and the number of clusters. The
-        interval is NaN below `MINIMUM_CLUSTERS` clusters, where a statistic of means is the same in all draws (they
-        say nothing of its error), and where it is undefined in more draws than lie outside the interval on one side
-        (a ratio over a mean near zero).
-
-    Raises:
-        ValueError: no items, values that are not finite, level or draws out of range.
 
     >>> result = cluster_bootstrap([1, 2, 2, 5, 3, 1, 4, 2, 9, 1])
     >>> result.estimate, result.low < 3 < result.high, result.n_clusters

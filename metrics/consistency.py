@@ -7,9 +7,12 @@ from video_contrast.metrics.interval import interval_keys, share_interval
 
 
 def consistency(
-    hits: Values, clusters: Values, *, videos: Values = None, interval: bool = False, seed: int = 0
+    hits: Values, clusters: Values, *, videos: Values = None, interval: bool = False
 ) -> dict[str, float | None]:
     """The share of clusters of which every item is right.
+
+    Returns `consistency`, `accuracy` (of the items), `n_clusters`, `n`. Raises ValueError: empty, hits outside 0..1,
+    not one cluster an item, or a cluster of two videos; the message names it.
 
     Args:
         hits: `[n]`, 1 right, 0 wrong, between them the expected value on a tie (`ranks.Ranks.hit(1)`).
@@ -17,13 +20,6 @@ def consistency(
         videos: `[n]`, the source video of each item, for the intervals, where a video has several contrast clusters;
             None: the clusters are what is drawn.
         interval: add 95 % cluster bootstrap intervals of both figures.
-        seed: of the bootstrap.
-
-    Returns:
-        `consistency`, `accuracy` (of the items), `n_clusters`, `n`.
-
-    Raises:
-        ValueError: empty, hits outside 0..1, not one cluster an item, or a cluster of two videos; the message names it.
 
     Source: contrast sets (Gardner et al. 2020).
 
@@ -57,17 +53,13 @@ def right_in_all_rotations(
 ) -> dict[str, float | int | None]:
     """The share of items that a letter-choice model gets right in every rotation of the candidates.
 
+    Returns `right_in_all`, `accuracy` (the mean over rotations), `rotations`, `n`; with interval `<key>_low` and
+    `<key>_high`. Raises ValueError: empty, rows of different lengths, values outside 0..1; the message names the item.
+
     Args:
         hits: `[n][rotations]`, 1 right, 0 wrong, between them on a tie.
         clusters: `[n]`, the source videos, for the intervals.
         interval: add 95 % intervals of both figures (`share_interval`).
-
-    Returns:
-        `right_in_all`, `accuracy` (the mean over rotations), `rotations`, `n`; with interval `<key>_low` and
-        `<key>_high`.
-
-    Raises:
-        ValueError: empty, rows of different lengths, values outside 0..1; the message names the item.
 
     >>> right_in_all_rotations([[1, 1, 1], [1, 0, 1]])["right_in_all"]
     0.5

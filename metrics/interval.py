@@ -57,18 +57,15 @@ def interval_keys(name: str, interval: Interval) -> dict[str, float | None]:
 def share_interval(hits: Values, clusters: Values = None, *, weights: Values = None, level: float = 0.95) -> Interval:
     """The interval of a mean of numbers in 0..1: Clopper-Pearson at the effective size (Korn and Graubard 1998).
 
+    Returns the (weighted) mean with its interval, never of zero width; NaN ends below `MINIMUM_CLUSTERS` clusters.
+    Raises ValueError: empty, hits outside 0..1, not one cluster or weight an item, weights below 0 or all 0, level out
+    of range; the message names the item.
+
     Args:
         hits: `[n]`, each 0..1 (1 right, 0 wrong, between them on a tie).
         clusters: `[n]`, the source video of each item; None: every item is its own cluster.
         weights: `[n]`, what each item counts, at least 0; None: 1.
         level: coverage, between 0 and 1.
-
-    Returns:
-        The (weighted) mean with its interval, never of zero width; NaN ends below `MINIMUM_CLUSTERS` clusters.
-
-    Raises:
-        ValueError: empty, hits outside 0..1, not one cluster or weight an item, weights below 0 or all 0, level out of
-            range; the message names the item.
 
     >>> share_interval([1, 1, 1, 1, 1]).low.__round__(3), share_interval([1, 1, 1, 1]).low
     (0.478, nan)
@@ -95,15 +92,10 @@ def share_interval(hits: Values, clusters: Values = None, *, weights: Values = N
 def difference_interval(change: Values, clusters: Values = None) -> Interval:
     """The interval of the mean of paired differences of hits (Bonett and Price 2012, at the effective size).
 
-    Args:
-        change: `[n]`, each -1..1: what an item contributes to the second score less what it does to the first.
-        clusters: `[n]`, the source videos; None: every item is its own cluster.
-
-    Returns:
-        The mean with its interval, never of zero width; NaN ends below `MINIMUM_CLUSTERS` clusters.
-
-    Raises:
-        ValueError: empty, a change that is not finite or outside -1..1, not one cluster an item.
+    Returns the mean with its interval, never of zero width; NaN ends below `MINIMUM_CLUSTERS` clusters. Raises
+    ValueError: empty, a change that is not finite or outside -1..1, not one cluster an item. `change`: `[n]`, each
+    -1..1: what an item contributes to the second score less what it does to the first. `clusters`: `[n]`, the source
+    videos; None: every item is its own cluster.
 
     >>> interval = difference_interval([0, 0, 0, 0, 0])
     >>> interval.low < 0 < interval.high
@@ -134,16 +126,10 @@ def difference_interval(change: Values, clusters: Values = None) -> Interval:
 def median_interval(values: Values, clusters: Values = None) -> Interval:
     """The interval of a median between two of the values: the quantiles at the ends of a share of one half.
 
-    Args:
-        values: `[n]`, finite numbers (ranks, scores).
-        clusters: `[n]`, the source videos; None: every item is its own cluster.
-
-    Returns:
-        The median with its interval, of zero width where most items have the same value; NaN ends below
-        `MINIMUM_CLUSTERS` clusters. A median has no standard error here: NaN.
-
-    Raises:
-        ValueError: empty, not finite, not one cluster an item; the message names the item.
+    Returns the median with its interval, of zero width where most items have the same value; NaN ends below
+    `MINIMUM_CLUSTERS` clusters. A median has no standard error here: NaN. Raises ValueError: empty, not finite, not one
+    cluster an item; the message names the item. `values`: `[n]`, finite numbers (ranks, scores). `clusters`: `[n]`, the
+    source videos; None: every item is its own cluster.
 
     Source: Woodruff (1952), "Confidence intervals for medians and other position measures".
 

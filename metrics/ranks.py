@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from video_contrast.metrics.bootstrap import cluster_bootstrap
-from video_contrast.metrics.checks import Array, Values
+from video_contrast.metrics.checks import Array, Values, at_most, choices
 from video_contrast.metrics.interval import interval_keys, median_interval, share_interval
 
 
@@ -163,3 +163,54 @@ def hit_figures(
         name: exact_mean(hits), f"{name}_worst": exact_mean(worst), f"{name}_best": exact_mean(most)
     }  # fmt: skip
     return result | interval_keys(name, share_interval(hits, clusters)) if interval else result
+
+
+def accuracy(scores: Values, labels: Values = None) -> float:
+    """The share of items whose true candidate scores highest; a tie among m candidates counts 1/m.
+
+    Returns 0..1; exactly 1/k for a scorer that gives every candidate the same score.
+
+    >>> accuracy([[0.7, 0.1], [0.5, 0.5]])
+    0.75
+    """
+    return recall_at_k(scores, labels, k=1)
+
+
+def recall_at_k(scores: Values, labels: Values = None, *, k: int = 1) -> float:
+    """The share of items whose true candidate is among the first `k`, as expected under random tie-breaking.
+
+    An item with g candidates above the true one and e equal to it counts clip((k - g) / (e + 1), 0, 1). Returns 0..1;
+    exactly k / candidates for a scorer that gives every candidate the same score.
+
+    Args:
+        scores, labels: as of all figures here.
+        k: from 1 to the number of candidates.
+
+    >>> recall_at_k([[0.7, 0.1, 0.2], [0.5, 0.5, 0.9]], k=2)
+    0.75
+    """
+    array, truth, sizes = choices(scores, labels)
+    (k,) = at_most([k], int(sizes.min()), "candidates an item")
+    return exact_mean(choice_ranks(array, truth).hit(k))
+
+
+def mean_rank(scores: Values, labels: Values = None) -> float:
+    """The mean rank of the true candidate, from 1; a tie counts half a place.
+
+    Returns 1..k; exactly (k + 1) / 2 for a scorer that gives every candidate the same score.
+
+    >>> mean_rank([[0.7, 0.1, 0.2], [0.5, 0.5, 0.9]])
+    1.75
+    """
+    array, truth, _ = choices(scores, labels)
+    return exact_mean(choice_ranks(array, truth).expected)
+
+
+def median_rank(scores: Values, labels: Values = None) -> float:
+    """The median of the expected ranks of the true candidate, from 1.
+
+    >>> median_rank([[0.7, 0.1, 0.2], [0.5, 0.5, 0.9], [0.1, 0.2, 0.3]])
+    2.5
+    """
+    array, truth, _ = choices(scores, labels)
+    return float(np.median(choice_ranks(array, truth).expected))

@@ -32,6 +32,11 @@ def rcad(
 ) -> Numbers:
     """R@1, R@2, R@3, mean and median rank of the true caption among a video's own captions.
 
+    Returns `R@K` with `_worst` and `_best`, `chance_R@K`, `mean_rank` with `_worst` and `_best`, `median_rank`,
+    `n_ties`, `n`; with interval `<key>_low` and `<key>_high` (None below five clusters) and `clusters` (their number).
+    Raises ValueError: NaN or infinite similarities, ragged rows, a K larger than the captions of a video, columns that
+    do not exist or that a video names twice; the message names the item.
+
     Args:
         similarity: `[videos][k]`, each video with its own k captions (six in Feint6K); or `[videos][texts]`, each
             video with the captions of all videos, and `columns` (needed for `normalise`).
@@ -48,15 +53,6 @@ def rcad(
         clusters: `[videos]`, for the intervals.
         interval: add 95 % intervals of R@K (`share_interval`), mean (`cluster_bootstrap`) and median rank
             (`median_interval`).
-        seed: of the bootstrap.
-
-    Returns:
-        `R@K` with `_worst` and `_best`, `chance_R@K`, `mean_rank` with `_worst` and `_best`, `median_rank`, `n_ties`,
-        `n`; with interval `<key>_low` and `<key>_high` (None below five clusters) and `clusters` (their number).
-
-    Raises:
-        ValueError: NaN or infinite similarities, ragged rows, a K larger than the captions of a video, columns that
-            do not exist or that a video names twice; the message names the item.
 
     Source: RCAD paper, section 5.1, and its released evaluation for `normalise` and `ties`.
 
@@ -81,7 +77,6 @@ def rcad(
 
 
 def _own(similarity: Values, columns: Values, normalise: str | None, scale: float) -> Values:
-    """The similarities of every video with its own captions."""
     if normalise is None and columns is None:
         return similarity
     rows = rows_of_one_length(similarity, "similarity", "texts")

@@ -16,9 +16,8 @@ from video_contrast.metrics.checks import (
     refuse_large_integers,
     rows_of_one_length,
 )
-from video_contrast.metrics.embedding_ranks import embedding_ranks
 from video_contrast.metrics.ranks import Numbers, Ranks, exact_mean, rank_figures
-from video_contrast.metrics.retrieval_counts import BothWays, matrix_ranks
+from video_contrast.metrics.retrieval_counts import BothWays, embedding_ranks, matrix_ranks
 
 _KS = (1, 5, 10)
 
@@ -35,8 +34,13 @@ def retrieval(
 ) -> Numbers:
     """Text-to-video and video-to-text retrieval from similarities.
 
-    A caption looks for its video among all videos. A video looks for its captions among all captions, and the
-    first of them that it finds counts. A video without captions is only a wrong answer for the captions of others.
+    A caption looks for its video among all videos. A video looks for its captions among all captions, and the first of
+    them that it finds counts. A video without captions is only a wrong answer for the captions of others. Returns for
+    `t2v` and `v2t`: `<way>_R@K` (expected value under random tie-breaking) with `_worst` and `_best` (every tie decided
+    against and for the true answer), `<way>_chance_R@K`, `<way>_mean_rank` with `_worst` and `_best`,
+    `<way>_median_rank`, `<way>_n_ties`, `<way>_n` (queries); `n_videos`, `n_captions`; with interval `<key>_low` and
+    `<key>_high` (None below five clusters) and `clusters` (their number). Raises ValueError: empty, NaN or infinite
+    similarities, captions whose video is not there, equal ids, a K larger than a gallery; the message names the item.
 
     Args:
         similarity: `[videos, captions]`, higher is better; an array, a memory-mapped array, a tensor or lists.
@@ -49,17 +53,6 @@ def retrieval(
             None: every row is its own. Captions belong to the cluster of their video.
         interval: add 95 % intervals of R@K (`share_interval`), mean (`cluster_bootstrap`) and median rank
             (`median_interval`).
-        seed: of the bootstrap.
-
-    Returns:
-        For `t2v` and `v2t`: `<way>_R@K` (expected value under random tie-breaking) with `_worst` and `_best` (every
-        tie decided against and for the true answer), `<way>_chance_R@K`, `<way>_mean_rank` with `_worst` and
-        `_best`, `<way>_median_rank`, `<way>_n_ties`, `<way>_n` (queries); `n_videos`, `n_captions`; with interval
-        `<key>_low` and `<key>_high` (None below five clusters) and `clusters` (their number).
-
-    Raises:
-        ValueError: empty, NaN or infinite similarities, captions whose video is not there, equal ids, a K larger
-            than a gallery; the message names the item.
 
     >>> result = retrieval([[0.9, 0.8, 0.1], [0.2, 0.3, 0.3]], [0, 0, 1], ks=[1])
     >>> result["t2v_R@1"], result["v2t_R@1"], result["v2t_R@1_worst"], result["v2t_R@1_best"]
@@ -94,20 +87,14 @@ def retrieval_from_embeddings(
 
     200,000 captions and 100,000 videos of 512 numbers take the embeddings and less than 200 MB. Comparisons are exact
     on embeddings rounded to 2**-27 of their length, so the result depends neither on blocks and threads nor on the
-    order of the embeddings, and equal ones tie.
+    order of the embeddings, and equal ones tie. Returns as `retrieval`. Raises ValueError: as `retrieval`; embeddings
+    of different sizes; one that is not finite or, to be normalised, has the length 0; the message names it.
 
     Args:
         videos: floats `[videos, d]`, in memory or memory-mapped.
         captions: floats `[captions, d]`.
         caption_to_video, video_ids, ks, clusters, interval, seed: as for `retrieval`.
         normalise: compare cosines (the default) instead of products.
-
-    Returns:
-        As `retrieval`.
-
-    Raises:
-        ValueError: as `retrieval`; embeddings of different sizes; one that is not finite or, to be normalised, has the
-            length 0; the message names it.
 
     >>> result = retrieval_from_embeddings([[1.0, 0.0], [0.0, 1.0]], [[2.0, 0.1], [0.3, 1.0]], ks=[1])
     >>> result["t2v_R@1"], result["v2t_R@1"]

@@ -6,11 +6,131 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from video_contrast.metrics.bootstrap import DRAWS, bootstrap_totals, interval_of_samples
-from video_contrast.metrics.checks import Figures, Values, cluster_codes, listed, vector
-from video_contrast.metrics.gamma import gamma_absolute, gamma_corrected, gamma_relative
-from video_contrast.metrics.interval import interval_keys
+from video_contrast.metrics.bootstrap import DRAWS, OfMeans, bootstrap_totals, cluster_bootstrap, interval_of_samples
+from video_contrast.metrics.checks import Figures, Values, as_array, cluster_codes, listed, shares, vector
+from video_contrast.metrics.interval import Interval, difference_interval, interval_keys, no_interval
 from video_contrast.metrics.ranks import exact_std
+
+
+def gamma_absolute(clean: Values, perturbed: Values, *, percent: bool = False) -> NDArray[np.float64]:
+    """1 - (clean - perturbed): 1 is robust, above 1 the perturbation helps.
+
+    Raises ValueError: a score is not finite or out of its range.
+
+    Args:
+        clean: score or array of scores without the perturbation, in 0..1 (in 0..100 with `percent`).
+        perturbed: the same with it; the two are broadcast.
+        percent: the scores are percentages.
+
+    Source: robustness paper, section 4.3.
+
+    >>> round(float(gamma_absolute(10.3, 7.2, percent=True)), 3)
+    0.969
+    """
+    scale = 100.0 if percent else 1.0
+    before, after = _in_range(scale, clean=clean, perturbed=perturbed)
+    return 1.0 - (before / scale - after / scale)
+
+
+def gamma_relative(clean: Values, perturbed: Values, *, percent: bool = False) -> NDArray[np.float64]:
+    """1 - (clean - perturbed) / clean: the share of the clean score that is left. NaN where `clean` is 0.
+
+    Returns float64 of the broadcast shape, 0 or more. Raises ValueError: a score is not finite or out of its range (a
+    percentage beside a share is).
+
+    Args:
+        clean: score or array of scores without the perturbation, in 0..1 (in 0..100 with `percent`).
+        perturbed: the same with it; the two are broadcast.
+        percent: the scores are percentages.
+
+    Source: robustness paper, section 4.3.
+
+    >>> gamma_relative([0.103, 0.103, 0.0], [0.072, 0.063, 0.0]).round(3).tolist()
+    [0.699, 0.612, nan]
+    """
+    return gamma_corrected(clean, perturbed, chance=0.0, percent=percent)
+
+
+def gamma_corrected(clean: Values, perturbed: Values, *, chance: Values, percent: bool = False) -> NDArray[np.float64]:
+    """(perturbed - chance) / (clean - chance): the share of what the model knew that is left.
+
+    A model that falls to guessing gets 0 here, where the relative gamma still shows chance / clean. NaN where the clean
+    score is at or below chance: there is nothing that could be lost. Where it is barely above, the figure is a ratio of
+    two noises and may be of any size; `gamma_interval` knows and gives no interval there. Returns float64 of the
+    broadcast shape. Raises ValueError: a score or the chance is not finite or out of range.
+
+    Args:
+        clean, perturbed: scores as for `gamma_relative`; broadcast.
+        chance: what guessing scores, on the same scale; one number or an array.
+        percent: scores and chance are percentages.
+
+    >>> float(gamma_corrected(0.8, 0.5, chance=0.5)), float(gamma_corrected(0.5, 0.5, chance=0.5))
+    (0.0, nan)
+    """
+    before, after, guess = _in_range(100.0 if percent else 1.0, clean=clean, perturbed=perturbed, chance=chance)
+    above = before - guess
+    known = above > 0
+    return np.where(known, (after - guess) / np.where(known, above, 1.0), np.nan)
+
+
+def gamma_interval(
+    clean_hits: Values,
+    perturbed_hits: Values,
+    clusters: Values = None,
+    *,
+    absolute: bool = False,
+    chance: float = 0.0,
+    seed: int = 0,
+) -> Interval:
+    """The relative, absolute or (with `chance`) corrected gamma of paired items, with its interval.
+
+    Returns the gamma with its interval (`difference_interval` of the absolute one, else `cluster_bootstrap`); NaN
+    throughout where the clean score is at or below chance. The interval is NaN below five clusters, where no item
+    changes, and where the clean score is not clearly above chance (2.5 % of the draws are at or below it). Raises
+    ValueError: unequal lengths, hits outside 0..1.
+
+    Args:
+        clean_hits, perturbed_hits: `[n]`, what each item contributes to the score (1 right, 0 wrong, between on
+            ties), the same items in the same order.
+        clusters: `[n]`, the source videos; a video is drawn with its clean and its perturbed items together.
+        absolute: the absolute gamma instead of the relative one.
+        chance: subtracted from both means of the relative one.
+
+    >>> gamma_interval([1, 1, 1, 1], [1, 0, 1, 0]).estimate
+    0.5
+    """
+    before, after = shares(clean_hits, "clean_hits"), shares(perturbed_hits, "perturbed_hits")
+    if before.shape != after.shape:
+        raise ValueError(f"clean and perturbed must be the same items, not {before.shape} and {after.shape}")
+
+    if absolute:
+        change = difference_interval(after - before, clusters)
+        return change._replace(estimate=1 + change.estimate, low=1 + change.low, high=1 + change.high)
+
+    def gamma(means: NDArray[np.float64]) -> NDArray[np.float64]:
+        clean, perturbed = means.T
+        return np.where(clean > chance, (perturbed - chance) / (clean - chance), np.nan)
+
+    bounds = (-np.inf if chance else 0.0, np.inf)
+    pairs = np.stack([before, after], axis=1)
+    interval = cluster_bootstrap(pairs, clusters, statistic=OfMeans(gamma), seed=seed, bounds=bounds)
+    return interval if np.isfinite(interval.estimate) else no_interval(interval.estimate, interval.n_clusters)
+
+
+def _in_range(highest: float, **scores: Values) -> list[NDArray[np.float64]]:
+    """Arrays of finite numbers from 0 to `highest`; the names of the arguments stand in messages."""
+    arrays = []
+    for name, values in scores.items():
+        array = as_array(values).astype(np.float64)
+        bad = np.flatnonzero(~np.isfinite(array) | (array < 0) | (array > highest))
+        if len(bad):
+            where = f" (position {bad[0]})" if array.ndim else ""
+            hint = " (percent=True takes percentages)" if highest == 1 and array.ravel()[bad[0]] > 1 else ""
+            what = name if name == "chance" else f"the {name} score"
+            raise ValueError(f"{what}{where} is {array.ravel()[bad[0]]}, not a number from 0 to {highest:g}{hint}")
+        arrays.append(array)
+    return arrays
+
 
 Names = Sequence[object] | None
 Floats = NDArray[np.float64]
@@ -35,8 +155,13 @@ def robustness(
 
     A row is a score of one condition (a perturbation at a severity), or one item under one condition (what it
     contributes to R@K or to the multiple-choice accuracy): rows of one condition are averaged first. The gammas of a
-    perturbation are averaged over its severities, then those of a group over its perturbations, as in the paper;
-    a standard deviation is over what is averaged last.
+    perturbation are averaged over its severities, then those of a group over its perturbations, as in the paper; a
+    standard deviation is over what is averaged last. Returns `gamma_a`, `gamma_r` (and `gamma_c` with chance), each
+    with `_std`, `clean`, `perturbed`, `n_perturbations`, `n_conditions` and `n_missing` (perturbations without a
+    relative gamma: their clean score is 0), over all perturbations; and the same figures in `by_perturbation`,
+    `by_category`, `by_origin`, `by_modality` (name -> figures). Undefined figures are None. With clusters `<key>_low`
+    and `<key>_high` of gammas and scores. Raises ValueError: empty, unequal lengths, scores or chance out of range, a
+    row without a perturbation, a perturbation in two categories (origins, modalities); the message names the row.
 
     Args:
         clean: `[rows]`, the score without perturbation, of the same items.
@@ -52,18 +177,6 @@ def robustness(
         clusters: `[rows]`, the source video, where the rows are items: adds 95 % cluster bootstrap intervals
             of the gammas and scores (None below five videos), in which a video is drawn with all of its conditions. A
             standard deviation describes the perturbations that were chosen and has none.
-        seed: of the bootstrap.
-
-    Returns:
-        `gamma_a`, `gamma_r` (and `gamma_c` with chance), each with `_std`, `clean`, `perturbed`, `n_perturbations`,
-        `n_conditions` and `n_missing` (perturbations without a relative gamma: their clean score is 0), over all
-        perturbations; and the same figures in `by_perturbation`, `by_category`, `by_origin`, `by_modality`
-        (name -> figures). Undefined figures are None. With clusters `<key>_low` and `<key>_high` of gammas
-        and scores.
-
-    Raises:
-        ValueError: empty, unequal lengths, scores or chance out of range, a row without a perturbation, a perturbation
-            in two categories (origins, modalities); the message names the row.
 
     Source: robustness paper, section 4.3.
 
@@ -158,7 +271,6 @@ def _checked_columns(rows: int, optional: Mapping[str, Names]) -> dict[str, list
 
 
 def _gammas(clean: Floats, perturbed: Floats, chance: float | None, percent: bool) -> dict[str, Floats]:
-    """Gammas of conditions, from their mean scores."""
     gammas = {
         "gamma_a": gamma_absolute(clean, perturbed, percent=percent),
         "gamma_r": gamma_relative(clean, perturbed, percent=percent),

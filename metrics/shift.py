@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from video_contrast.metrics.bootstrap import OfMeans, cluster_bootstrap
 from video_contrast.metrics.checks import Values
 from video_contrast.metrics.interval import interval_keys, share_interval
-from video_contrast.metrics.perplexity import perplexity
 from video_contrast.metrics.ranks import Numbers
+from video_contrast.pretrained import log_probabilities, perplexity_of, token_rows
 
 _ORDER = 4
 
@@ -29,6 +29,16 @@ def caption_shift(
 ) -> Numbers:
     """What a perturbation did to captions, over whitespace tokens, with their case.
 
+    Returns `changed` (share of captions that differ), `bleu` (corpus BLEU-4 of the perturbed ones against the
+    originals, 0..1, without smoothing; orders of which no caption has an n-gram do not count, as with sacrebleu's
+    `effective_order`), `rouge_1` (mean F1 by words in common, 0..1), `rouge_l` (mean F1 by longest common subsequence,
+    0..1), `edited_words` (mean number of words inserted, deleted or replaced, as a share of the original's words),
+    `length_ratio` (words after over words before), `unique_words_before`, `unique_words_after` (lower case), `n`; if
+    asked for `meteor` (mean, 0..1), `perplexity_before`, `perplexity_after` (means); with interval `<key>_low` and
+    `<key>_high`. Raises ValueError: no captions, unequal numbers, an original without a word, something that is no
+    text; the message names the caption. WordNet or the language model is missing; the message names the command that
+    gets it.
+
     Args:
         perturbed: `[n]`, the captions after it.
         originals: `[n]`, the same captions before it.
@@ -37,20 +47,6 @@ def caption_shift(
         clusters: `[n]`, the source videos, for the intervals.
         interval: add 95 % intervals (`share_interval` of `changed`, else `cluster_bootstrap`) of all figures but the
             vocabularies, for which the bootstrap fails: a caption that is drawn twice has no new words.
-        seed: of the bootstrap.
-
-    Returns:
-        `changed` (share of captions that differ), `bleu` (corpus BLEU-4 of the perturbed ones against the originals,
-        0..1, without smoothing; orders of which no caption has an n-gram do not count, as with sacrebleu's
-        `effective_order`), `rouge_1` (mean F1 by words in common, 0..1), `rouge_l` (mean F1 by longest common
-        subsequence, 0..1), `edited_words` (mean number of words inserted, deleted or replaced, as a share of the
-        original's words), `length_ratio` (words after over words before), `unique_words_before`,
-        `unique_words_after` (lower case), `n`; if asked for `meteor` (mean, 0..1), `perplexity_before`,
-        `perplexity_after` (means); with interval `<key>_low` and `<key>_high`.
-
-    Raises:
-        ValueError: no captions, unequal numbers, an original without a word, something that is no text; the message
-            names the caption. WordNet or the language model is missing; the message names the command that gets it.
 
     Source: robustness paper, tables of text perturbations (BLEU-4, share changed, unique words).
 
@@ -167,7 +163,6 @@ def _rouge_l(after: list[str], before: list[str]) -> float:
 
 
 def _edits(after: list[str], before: list[str]) -> int:
-    """Levenshtein distance in words."""
     if after == before:
         return 0
     row = list(range(len(before) + 1))
@@ -176,3 +171,38 @@ def _edits(after: list[str], before: list[str]) -> int:
         for j, other in enumerate(before, 1):
             diagonal, row[j] = row[j], min(row[j] + 1, row[j - 1] + 1, diagonal + (word != other))
     return row[-1]
+
+
+_BATCH = 64  # texts in one forward pass
+
+
+def perplexity(texts: Sequence[str], model: str) -> NDArray[np.float64]:
+    """Perplexity of each text: exp of the mean negative log-likelihood of its tokens.
+
+    The tokenizer's first token stands before the text (`pretrained.token_rows`). Texts of similar length go through the model
+    together; a text longer than the model's context is cut. Returns float64[n], from 1 on. Raises ValueError: the model
+    cannot be loaded; the message names it and the command that fetches it. `texts`: `[n]`. `model`: a causal language
+    model of transformers: Hub id or folder ("gpt2").
+
+    Source: robustness paper, tables of text perturbations.
+    """
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+
+    from video_contrast.hub import asked_once
+
+    try:
+        with asked_once(model):
+            tokenizer = AutoTokenizer.from_pretrained(model)
+            network = AutoModelForCausalLM.from_pretrained(model).eval()
+    except (OSError, ValueError) as error:
+        raise ValueError(
+            f"the language model {model!r} cannot be loaded ({error}); get it: hf download {model}"
+        ) from error
+    limit = int(getattr(network.config, "max_position_embeddings", None) or 1024)
+    rows = token_rows(tokenizer, texts, limit)
+    order = sorted(range(len(rows)), key=lambda n: len(rows[n]))
+    perplexities = np.empty(len(rows))
+    for begin in range(0, len(order), _BATCH):
+        batch = order[begin : begin + _BATCH]
+        perplexities[batch] = [perplexity_of(logs) for logs in log_probabilities(network, [rows[n] for n in batch])]
+    return perplexities

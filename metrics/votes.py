@@ -18,20 +18,16 @@ def majority_vote(
 ) -> Figures:
     """The answer that most annotators of each item gave, and its accuracy.
 
+    Returns `majority` (`[n]`, None on a tie for the most votes), `n_ties`, `n`; with labels `accuracy` (a tie between m
+    answers counts 1/m if the true one is among them) and `individual_accuracy` (of single votes); with interval
+    `<key>_low` and `<key>_high` of both. Raises ValueError: no items, an item without votes, not one label an item, a
+    label that is missing; the message names the item.
+
     Args:
         votes: `[n][annotators]`, answers (candidate numbers, "yes" ...); None or NaN where an annotator gave none.
         labels: `[n]`, the true answers; None: no accuracy.
         clusters: `[n]`, the source videos, for the interval.
         interval: add 95 % intervals of both accuracies (`share_interval`).
-
-    Returns:
-        `majority` (`[n]`, None on a tie for the most votes), `n_ties`, `n`; with labels `accuracy` (a tie between m
-        answers counts 1/m if the true one is among them) and `individual_accuracy` (of single votes); with interval
-        `<key>_low` and `<key>_high` of both.
-
-    Raises:
-        ValueError: no items, an item without votes, not one label an item, a label that is missing; the message names
-            the item.
 
     Source: contrast-set paper: its human lines are the majority of three judges.
 
@@ -87,19 +83,15 @@ def agreement(
 ) -> dict[str, float | None]:
     """How far annotators agree: pairs that agree, Fleiss' kappa, Krippendorff's alpha (nominal).
 
+    Returns `pairwise` (0..1, mean over items), `fleiss_kappa` (None if items have different numbers of votes),
+    `krippendorff_alpha`; kappa and alpha are None where all votes are the same answer (nothing to agree about). With
+    interval `<key>_low` and `<key>_high`, None where the figure is. Raises ValueError: no item has two votes, an item
+    has none, not one cluster an item.
+
     Args:
         votes: `[n][annotators]`, as for `majority_vote`. Items with fewer than two votes say nothing and are left out.
         clusters: `[n]`, the source videos, for the intervals.
         interval: add 95 % intervals (`share_interval` of pairs, else `cluster_bootstrap`).
-        seed: of the bootstrap.
-
-    Returns:
-        `pairwise` (0..1, mean over items), `fleiss_kappa` (None if items have different numbers of votes),
-        `krippendorff_alpha`; kappa and alpha are None where all votes are the same answer (nothing to agree about).
-        With interval `<key>_low` and `<key>_high`, None where the figure is.
-
-    Raises:
-        ValueError: no item has two votes, an item has none, not one cluster an item.
 
     Source: Fleiss (1971); Krippendorff (2004), nominal data.
 

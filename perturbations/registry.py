@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeVar
 
-from video_contrast.errors import unknown_name
+from video_contrast.errors import check_names
 
 Origin = Literal["natural", "machine", "synthetic"]
 Acts = Literal["frame", "temporal", "codec"]
@@ -16,8 +16,19 @@ Profile = Literal["paper", "released", "monotone"]
 Rule = TypeVar("Rule", bound=Callable[..., object])
 
 
+class Described:
+    """What is described by a function that does it."""
+
+    function: Callable[..., Any]  # its kind says which arguments and which result
+
+    @property
+    def summary(self) -> str:
+        """The first line of the function's docstring."""
+        return (self.function.__doc__ or "").strip().partition("\n")[0]
+
+
 @dataclass(frozen=True)
-class TextSpec:
+class TextSpec(Described):
     """One text perturbation.
 
     `function(caption, rng, **options) -> str`; a `batched` one is `function(captions, rngs, **options) -> list[str]`
@@ -33,14 +44,9 @@ class TextSpec:
     requirements: tuple[str, ...] = ()  # e.g. ("parse",), ("wordnet",), ("model:bert-base-uncased",)
     batched: bool = False
 
-    @property
-    def summary(self) -> str:
-        """The first line of the function's docstring."""
-        return _first_line(self.function)
-
 
 @dataclass(frozen=True)
-class VideoSpec:
+class VideoSpec(Described):
     """One visual perturbation.
 
     acts "frame":    `function(frame uint8[H,W,3], severity, rng, **constants) -> uint8[H',W',3]`
@@ -54,11 +60,6 @@ class VideoSpec:
     function: Callable[..., Any]  # its kind says which arguments and which result
     version: str  # as of `TextSpec`
     profiles: Mapping[str, Mapping[str, Any]]  # profile -> constants for `function` that are not the paper's
-
-    @property
-    def summary(self) -> str:
-        """The first line of the function's docstring."""
-        return _first_line(self.function)
 
 
 TEXT: dict[str, TextSpec] = {}
@@ -102,17 +103,11 @@ def video_perturbation(
 
 def text_spec(name: str) -> TextSpec:
     """The text perturbation called `name`; an unknown name is an error that suggests the nearest."""
-    if name not in TEXT:
-        raise unknown_name("text perturbation", name, list(TEXT))
+    check_names("text perturbation", [name], TEXT)
     return TEXT[name]
 
 
 def video_spec(name: str) -> VideoSpec:
     """The visual perturbation called `name`; an unknown name is an error that suggests the nearest."""
-    if name not in VIDEO:
-        raise unknown_name("visual perturbation", name, list(VIDEO))
+    check_names("visual perturbation", [name], VIDEO)
     return VIDEO[name]
-
-
-def _first_line(function: object) -> str:
-    return (function.__doc__ or "").strip().partition("\n")[0]

@@ -26,12 +26,8 @@ class TextPerturbation:
 
     `version` is that of the rule, with the parser's where it reads parses, and with "rules" or the checkpoints and
     their revisions where models make the text; since `Dataset.map` names its cache by the transform's fields, a text
-    made by something else never meets an old cache.
-
-    Raises:
-        UsageError: unknown name or profile.
-        VideoContrastError: on a call, a column is missing or holds no text, a row was perturbed before, or two
-            candidates become the same.
+    made by something else never meets an old cache. Raises UsageError: unknown name or profile; VideoContrastError: on
+    a call, a column is missing or holds no text, a row was perturbed before, or two candidates become the same.
 
     >>> swap = TextPerturbation("gender_male", columns=("captions",))
     >>> changed = swap({"id": "a", "captions": ["a girl sings", "she sings"]})

@@ -23,12 +23,9 @@ class VideoPerturbation:
     nothing of the files: give it `load_from_cache_file=False` if you have taken `output_dir` away.
 
     `ds.with_transform(VideoPerturbation(...).frames)` adds a column `frames` instead, uint8[T, H, W, 3] a row, made
-    when the row is read; no file is written.
-
-    Raises:
-        UsageError: unknown name or profile, or a severity outside 1..5.
-        VideoContrastError: on a call, a column is missing, a video cannot be read, or a row holds a recipe (of an
-            edited clip, or of a perturbation) instead of a file's clip; the message names it.
+    when the row is read; no file is written. Raises UsageError: unknown name or profile, or a severity outside 1..5;
+    VideoContrastError: on a call, a column is missing, a video cannot be read, or a row holds a recipe (of an edited
+    clip, or of a perturbation) instead of a file's clip; the message names it.
     """
 
     name: str  # one of the 18 (`video-contrast list perturbations`)

@@ -2,9 +2,9 @@
 
     write_report(["runs/temporal"], "report.html")    one self-contained HTML file
 
-write.py, page.*    the page; runs.py, hits.py    the runs that it is about, and what they got right
-summary.py, kinds.py, robustness.py, controls.py, behaviour.py, sets.py, training.py    its sections; finding.py    its
-first sentence; gallery.py, strips.py    its failures; layout.py, figures.py, dots.py    tables and plots
+write.py, page.*    the page; runs.py    the runs that it is about, and what they got right
+summary.py, robustness.py, behaviour.py, sets.py    its sections; finding.py    its first sentence; gallery.py    its
+failures; layout.py, figures.py    tables and plots
 compare.py, foreign_logs/    two runs on the same items, and logs of other harnesses
 terminal.py    tables for a terminal, markdown and LaTeX
 xray.py, xray_sources.py    X-rays of sets: what is read, and their page

@@ -1,25 +1,27 @@
-"""How the models behave: sensitivity to the contrast, position bias, the words they miss, scores under controls."""
+"""How the models behave: sensitivity to the contrast, position bias, the words they miss, scores under controls and
+over the steps of a training run; and which verbs a set's contrasts bring in (the contrast-set paper's figure 3).
+"""
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
-from video_contrast.reports.figures import FAINT, MUTED, colour, drawing, finish, legend, shape, tidy
-from video_contrast.reports.hits import hit
+from video_contrast.perturbations.english.forms import main_verb
+from video_contrast.reports.figures import FAINT, MUTED, colour, drawing, finish, shape
 from video_contrast.reports.layout import DASH, Cell, Plot, Section, Table, columns, signed
-from video_contrast.reports.runs import ConfigRun, by_set
+from video_contrast.reports.runs import ConfigRun, SetKey, by_set, hit
 from video_contrast.reports.summary import figure_cell, model_cell
 from video_contrast.rows import contrast_places
+from video_contrast.storage.run_figures import RunFigure
 
 _WORDS = 14  # words of the verb plot
 
 
 def behaviour(runs: Sequence[ConfigRun]) -> Section:
     """Plots from the scores of the multiple-choice runs, set by set."""
-    from video_contrast.reports.verbs import verb_distributions
-
     section = Section.of("behaviour")
     for of_set in by_set(run for run in runs if run.layout != "retrieval"):
         of_set = [run for run in of_set if not run.is_baseline] or of_set
@@ -38,7 +40,7 @@ def sensitivity_figures(runs: Sequence[ConfigRun]) -> list[Plot]:
     lines: list[list[object]] = [["model", "from", "to", "share of items"]]
     edges = np.linspace(-3, 3, 31)
     colours = {run.model: colour(run.number) for run in runs}
-    with drawing(height=2.7) as (canvas, axes):
+    with drawing(height=2.7, grid="y") as (canvas, axes):
         for model, values in changes.items():
             scaled = np.clip(values / values.std(), -3, 3)
             share = 100 * np.histogram(scaled, edges)[0] / len(scaled)
@@ -52,8 +54,6 @@ def sensitivity_figures(runs: Sequence[ConfigRun]) -> list[Plot]:
         axes.axvline(0, color=MUTED, linewidth=1, linestyle=(0, (2, 2)))
         axes.set_xlabel("true minus contrast score, in standard deviations")
         axes.set_ylabel("items, %")
-        tidy(axes, grid="y")
-        legend(canvas)
         return [finish(canvas, f"sensitivity-{runs[0].key.stem}", "Sensitivity to the contrast", lines)]
 
 
@@ -86,10 +86,8 @@ def verb_figures(runs: Sequence[ConfigRun]) -> list[Plot]:
             right.plot(shares, beside, shape(run.number), color=colour(run.number), markersize=4.5, label=run.model)
         right.set_xlabel("wrong, %")
         right.set_xlim(-3, 103)
-        tidy(left, grid="")
-        tidy(right)
+        right.grid(True, axis="x")
         lines += [[word, words[word], *shares] for word, *shares in zip(common, *shares_of, strict=True)]
-        legend(canvas)
         return [finish(canvas, f"words-{runs[0].key.stem}", "Replaced words and errors on them", lines)]
 
 
@@ -106,7 +104,7 @@ def position_figures(runs: Sequence[ConfigRun]) -> list[Plot]:
     if not biases:
         return []
     count = max(len(bias["picked"]) for _, bias in biases)
-    with drawing(height=2.7, columns=2, sharex=True) as (canvas, (left, right)):
+    with drawing(height=2.7, columns=2, sharex=True, grid="y") as (canvas, (left, right)):
         for run, bias in biases:
             positions = list(range(1, len(bias["picked"]) + 1))
             picked = [100 * share for share in bias["picked"]]
@@ -125,8 +123,6 @@ def position_figures(runs: Sequence[ConfigRun]) -> list[Plot]:
             axes.set_xticks(range(1, count + 1))
             axes.set_xlim(0.7, count + 0.3)
             axes.set_xlabel("position of the candidate")
-            tidy(axes, grid="y")
-        legend(canvas)
         return [finish(canvas, f"positions-{runs[0].key.stem}", "Position bias (dashed: none)", lines)]
 
 
@@ -194,3 +190,93 @@ def _worth_of_time(run: ConfigRun) -> Cell:
     spread = "" if low is None or high is None else f"{signed(100 * low)} to {signed(100 * high)}"
     difference = 100 * float(paired["difference"] or 0)
     return Cell(signed(difference), difference, note=spread, tone="good" if low is not None and low > 0 else "")
+
+
+def training(runs: Sequence[ConfigRun]) -> Section:
+    """A curve a set: its score against the step, a line a training run; empty without two checkpoints of one."""
+    section = Section("training", "Over training")
+    figures = map(curve, by_set(run for run in runs if run.record["model"].get("step") is not None))
+    section.parts += [figure for figure in figures if figure is not None]
+    return section
+
+
+def curve(runs: Sequence[ConfigRun]) -> Plot | None:
+    """The score of checkpoints on one set against their steps, with 95 % intervals."""
+    key, score = runs[0].key, ("R@1", "t2v") if runs[0].layout == "retrieval" else ("accuracy", "")
+    points: dict[str, list[tuple[int, RunFigure]]] = {}  # folder of a training run -> its checkpoints
+    for run in runs:
+        if figure := run.figure(*score):
+            name = str(Path(run.folder.model).parent)
+            points.setdefault(name, []).append((int(run.record["model"]["step"]), figure))
+    points = {name: sorted(of, key=lambda point: point[0]) for name, of in points.items() if len(of) > 1}
+    if not points:
+        return None
+    first = next(iter(points.values()))[0][1]
+    lines: list[list[object]] = [["training", "step", first.words, "low", "high"]]
+    with drawing(height=2.9, grid="y") as (canvas, axes):
+        for number, (name, of) in enumerate(points.items()):
+            steps = [at for at, _ in of]
+            # the ends are the score itself where there is no interval (fewer than five videos)
+            ends = [(f.value, f.value if f.low is None else f.low, f.value if f.high is None else f.high)
+                    for _, f in of]  # fmt: skip
+            values, low, high = ([100 * share for share in shares] for shares in zip(*ends, strict=True))
+            axes.fill_between(steps, low, high, color=colour(number), alpha=0.12, linewidth=0)
+            axes.plot(steps, values, f"{shape(number)}-", color=colour(number), markersize=4, label=Path(name).name)
+            lines += [[name, *line] for line in zip(steps, values, low, high, strict=True)]
+        if first.chance is not None:
+            axes.axhline(100 * first.chance, color=MUTED, linewidth=1, linestyle=(0, (2, 2)))
+        axes.set_xlabel("step   (band: 95 % interval" + ("" if first.chance is None else "; dashed: chance") + ")")
+        axes.set_ylabel(f"{first.words}, %")
+        return finish(canvas, f"training-{key.stem}", f"{key.name} over training", lines)
+
+
+_SHOWN = 24
+_KINDS = ("verb", "antonym", "counterfactual")
+
+
+def verb_distributions(runs: Sequence[ConfigRun]) -> list[Plot]:
+    """Share of each verb among the contrasts of every verb config; none where the edits name no verbs."""
+    new_verbs: dict[SetKey, Counter[str]] = {}
+    true: Counter[str] = Counter()
+    for run in {run.key: run for run in runs if run.layout != "retrieval"}.values():
+        new: Counter[str] = Counter()
+        for row in run.set_rows.values():
+            for kind, edit in () if "captions" in row else zip(row["kinds"], row["edits"], strict=True):
+                if edit and edit["new"] and kind.startswith(_KINDS):
+                    new[main_verb(edit["new"])] += 1
+                    true[main_verb(edit["old"])] += 1
+        if new:
+            new_verbs[run.key] = new
+    counts = list(new_verbs.values())
+    means = {verb: sum(n[verb] / n.total() for n in counts) / len(counts) for verb in set().union(*counts)}
+    common = sorted(means, key=lambda verb: (-means[verb], verb))[:_SHOWN]
+    if len(common) < 3:
+        return []
+    named = [(key.short, counter) for key, counter in new_verbs.items()]
+    return [verb_plot(named, common, before=true, name="verb-distributions", size=(10, 2.9))]
+
+
+def verb_plot(
+    counts: Sequence[tuple[str, Counter[str]]], verbs: Sequence[str], *, name: str, before: Counter[str] | None = None,
+    size: tuple[float, float],
+) -> Plot:  # fmt: skip
+    """The share of each verb in several sets, a bar a set.
+
+    `counts`: of each set its name and how often it has each verb. `before`: how often the true captions have them,
+    drawn behind the bars.
+    """
+    shares = [(label, [100 * own[verb] / own.total() for verb in verbs]) for label, own in counts]
+    replaced = [100 * before[verb] / before.total() for verb in verbs] if before else []
+    wide = 0.8 / len(shares)
+    with drawing(*size, grid="y") as (canvas, axes):
+        if before:
+            axes.bar(range(len(verbs)), replaced, 0.92, color=FAINT, label="replaced, in true captions")
+        for number, (label, values) in enumerate(shares):
+            at = np.arange(len(verbs)) + (number - (len(shares) - 1) / 2) * wide
+            axes.bar(at, values, wide * 0.85, color=colour(number), label=label)
+        axes.set_xticks(range(len(verbs)), verbs, rotation=35, ha="right", color=MUTED)
+        axes.set_ylabel("of the set's verbs, %")
+        axes.set_xlim(-0.7, len(verbs) - 0.3)
+        columns = [("true captions", replaced)] * bool(before) + shares
+        lines = [["verb", *(f"{label}, %" for label, _ in columns)], *zip(verbs, *(v for _, v in columns), strict=True)]
+        return finish(canvas, name, "Verbs of the contrasts", lines, wide=True)

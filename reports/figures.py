@@ -18,7 +18,6 @@ import numpy.typing as npt
 from video_contrast.reports.layout import Plot, to_csv
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Canvas
 
 # colour on white paper -> variable of page.css; each is distinct, since the SVG is rewritten by the value
@@ -39,6 +38,7 @@ _VARIABLES = {
     **{colour: f"--s{number}" for number, colour in enumerate(SERIES)},
 }
 _SHADE = (31, 126, 158)
+Numbers = Sequence[Sequence[object]]  # rows of a CSV file, the heading first
 Setting = Any  # of matplotlib, each of its own type
 Drawing = tuple["Canvas", Any]  # and its axes: one, or an array of them
 WIDTH = 4.1  # inches of a plot that fills half of the page: on a phone its letters are 11 pixels high
@@ -67,6 +67,8 @@ def legend(canvas: "Canvas", handles: Sequence[Any] | None = None) -> None:  # l
     `canvas`: from `drawing`. `handles`: what to name; by default everything that has a label.
     """
     named = list(handles or [handle for axes in canvas.axes for handle in axes.get_legend_handles_labels()[0]])
+    if not named:
+        return
     room = 72 * canvas.get_figwidth() - 12
     labels = [elided(str(handle.get_label()), min(_LONGEST, int((room - 34) / _LETTER))) for handle in named]
     columns = max(1, min(len(named), int(room / (_LETTER * max(map(len, labels)) + 34))))
@@ -95,43 +97,37 @@ def shaded(values: npt.NDArray[np.floating]) -> npt.NDArray[np.uint8]:
 
 
 @contextmanager
-def drawing(width: float = WIDTH, height: float = 3.2, columns: int = 1, **options: Setting) -> Iterator[Drawing]:
+def drawing(
+    width: float = WIDTH, height: float = 3.2, columns: int = 1, *, grid: str = "", **options: Setting
+) -> Iterator[Drawing]:
     """Yields (canvas, axes) in the style of the report.
 
-    `columns`: axes side by side; above 1 `axes` is an array. `**options`: of `matplotlib.figure.Figure.subplots`.
+    `columns`: axes side by side; above 1 `axes` is an array. `grid`: where a faint one runs, "x", "y" or "both".
+    `**options`: of `matplotlib.figure.Figure.subplots`.
     """
     import matplotlib
     from matplotlib.figure import Figure as Canvas
 
     with matplotlib.rc_context(fname=_STYLE):
         canvas = Canvas(figsize=(width, height), layout="constrained")
-        yield canvas, canvas.subplots(1, columns, **options)
+        every = canvas.subplots(1, columns, **options)
+        for axes in np.ravel(every) if grid else ():
+            axes.grid(True, axis=grid)
+        yield canvas, every
 
 
 def finish(
-    canvas: "Canvas",
-    name: str,
-    caption: str,
-    numbers: Sequence[Sequence[object]],
-    *,
-    wide: bool = False,
-    small: bool = False,
+    canvas: "Canvas", name: str, caption: str, numbers: Numbers, *, wide: bool = False, small: bool = False
 ) -> Plot:
-    """The drawn canvas as a figure of the page. Call it inside of `drawing`.
+    """The drawn canvas, with a legend if anything has a label, as a figure of the page. Call it inside of `drawing`.
 
-    `name`: the stem of its files. `numbers`: what it shows, as rows of a CSV file, the heading first. It is half as
+    `name`: the stem of its files. `numbers`: what it shows. It is half as
     wide as the page, or as wide, or a third of that (`small`).
     """
+    if not canvas.legends:
+        legend(canvas)
     svg = _inline(_svg(canvas).decode("utf-8"), name, caption)
     return Plot(name, caption, svg=svg, png=lambda: _png(canvas), csv=to_csv(numbers), wide=wide, small=small)
-
-
-def tidy(axes: "Axes", *, grid: str = "x") -> None:
-    """Removes what is not needed: the axis lines; leaves a faint grid along `grid` ("x", "y", "both", "")."""
-    for side in ("left", "bottom"):
-        axes.spines[side].set_visible(False)
-    if grid:
-        axes.grid(True, axis=grid)  # type: ignore[arg-type]
 
 
 def _svg(canvas: "Canvas") -> bytes:

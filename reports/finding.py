@@ -9,10 +9,9 @@ from collections.abc import Sequence
 
 from video_contrast.console import counted
 from video_contrast.metrics import robustness
-from video_contrast.reports.hits import is_better
 from video_contrast.reports.layout import percent
 from video_contrast.reports.robustness import at_chance
-from video_contrast.reports.runs import ConfigRun
+from video_contrast.reports.runs import ConfigRun, is_better
 from video_contrast.storage.run_figures import Gamma, RunFigure, kind_in_words
 from video_contrast.storage.run_folder import CLEAN
 

@@ -1,9 +1,11 @@
 """The failure gallery: every scored item as compact data for the page, with frame strips for the worst failures.
 
-The page's script filters and sorts; here it is decided what travels with the page. Strips are by far the heaviest part,
-so the worst failures of all runs get them, each clip once, and they shrink until they fit the budget.
+The page's script filters and sorts; here it is decided what travels with the page. Strips, a few frames of a
+clip side by side as one small JPEG, are by far the heaviest part, so the worst failures of all runs get them, each clip
+once, and they shrink until they fit the budget.
 """
 
+import io
 import json
 from base64 import b64encode
 from collections import defaultdict
@@ -11,24 +13,30 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, islice, zip_longest
 from pathlib import Path
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from video_contrast.console import bar
 from video_contrast.errors import VideoContrastError
-from video_contrast.files import Json
+from video_contrast.files import Json, resolve_under
 from video_contrast.reports.runs import ConfigRun, SetKey
-from video_contrast.reports.strips import Pictures, clip_frames, strip_jpeg
 from video_contrast.rows import Row
 from video_contrast.video import Clip
+
+if TYPE_CHECKING:
+    from PIL import Image
+
+    from video_contrast.video import Clip
 
 LIMIT = 14_500_000  # bytes of a single file that strips are fitted to, so that the whole stays under 15 MB
 SIZES = ((96, 78), (80, 70), (64, 62), (48, 55))  # of strips: height in pixels, and JPEG quality
 _RIVALS = 4  # wrong captions that a retrieval item shows
 
 Item = dict[str, Json]  # a row of a set; of retrieval one that was put together of a run's best captions
+Groups = dict[tuple[SetKey, str], list[Item]]  # set and name of a group of clips -> its items
+Roots = dict[str, Path | None]  # data set -> where its clips lie
 Entry = tuple[ConfigRun, SetKey, list[list[float] | None]]  # a run, the items it is shown with, and its scores of them
 
 
@@ -51,12 +59,7 @@ GalleryData = dict[str, Json]
 
 
 def gallery_data(
-    runs: Sequence[ConfigRun],
-    *,
-    max_failures: int,
-    progress: bool = False,
-    folder: Path | None = None,
-    used: int = 0,
+    runs: Sequence[ConfigRun], *, max_failures: int, progress: bool = False, folder: Path | None = None, used: int = 0
 ) -> GalleryData | None:
     """The JSON-able data of the gallery, or None where no run has items.
 
@@ -145,10 +148,7 @@ def _retrieval_items(run: ConfigRun) -> tuple[list[Item], list[list[float] | Non
 
 
 def _worst(
-    entries: Sequence[Entry],
-    sets: Mapping[SetKey, list[Item]],
-    groups: Mapping[tuple[SetKey, str], list[Item]],
-    limit: int,
+    entries: Sequence[Entry], sets: Mapping[SetKey, list[Item]], groups: Groups, limit: int
 ) -> list[tuple[SetKey, Item]]:
     """The worst failures, taken from the runs in turn so that no run is without pictures; each clip once.
 
@@ -170,12 +170,7 @@ def _worst(
 
 
 def _strips(
-    failures: Sequence[tuple[SetKey, Item]],
-    roots: dict[str, Path | None],
-    *,
-    progress: bool,
-    folder: Path | None,
-    room: int,
+    failures: Sequence[tuple[SetKey, Item]], roots: Roots, *, progress: bool, folder: Path | None, room: int
 ) -> tuple[dict[tuple[str, str], str], dict[tuple[str, str], str]]:
     """(data set, clip) -> what shows its frames; and why there are none. Embedded ones take at most `room` bytes."""
     frames: dict[tuple[str, str], Pictures] = {}
@@ -214,9 +209,8 @@ def _group(item: Item) -> str:
     return str(item.get("group", item["id"]))
 
 
-def _grouped(sets: Mapping[SetKey, Sequence[Item]]) -> dict[tuple[SetKey, str], list[Item]]:
-    """The items of each group of clips."""
-    groups: dict[tuple[SetKey, str], list[Item]] = defaultdict(list)
+def _grouped(sets: Mapping[SetKey, Sequence[Item]]) -> Groups:
+    groups: Groups = defaultdict(list)
     for key, item in ((key, item) for key, items in sets.items() for item in items):
         groups[key, _group(item)].append(item)
     return groups
@@ -259,3 +253,69 @@ def _rounded(scores: Sequence[float] | npt.NDArray[np.float64] | None) -> list[f
 def _share(items: Sequence[Item], scores: Sequence[list[float] | None]) -> str:
     wrong = [margin(own, item["label"]) >= 0 for own, item in zip(scores, items, strict=True) if own]
     return f"{sum(wrong)} of {len(wrong)} wrong"
+
+
+Pictures = list["Image.Image"]  # of one clip
+FRAMES = 6  # enough to see a direction of movement
+MOST_FRAMES = 12  # of an edited clip
+_GAP = 3  # pixels between frames
+_WIDEST = 2.0  # a frame's width over its height; wider pictures are cut at the sides
+
+
+def clip_frames(root: Path, clip: "Clip") -> Pictures:
+    """Evenly spaced frames of a clip, from its first to its last, no higher than a strip needs.
+
+    `clip`: a span of a file below `root`, or an edit, which has as many frames as show each of its parts twice; a clip
+    with fewer frames gives all of its own. Raises VideoContrastError: the file is missing, unreadable or outside of
+    `root`.
+    """
+    from PIL import Image
+
+    from video_contrast.video import EditedFootage, footage_of
+
+    clip_files(root, clip)
+    footage = footage_of(root, clip)
+    if isinstance(footage, EditedFootage):
+        counts = (count for count in range(FRAMES, MOST_FRAMES + 1, 2))
+        shown = next((n for n in counts if footage.shows_all(n)), MOST_FRAMES)
+        numbers = footage.timeline.sample(shown)
+    else:
+        numbers = np.unique(footage.sample(FRAMES, "linspace"))
+    return [_scaled(Image.fromarray(frame), 96) for frame in footage.decode(numbers.tolist())]
+
+
+def clip_files(root: Path, clip: "Clip") -> list[Path]:
+    """The files that a clip is made from. Raises VideoContrastError: one is not there, or outside of `root`."""
+    paths = [resolve_under(root, name) for name in clip.paths]
+    for path in paths:
+        if not path.is_file():
+            raise VideoContrastError(f"{path}: no such video file")
+    return paths
+
+
+def strip_jpeg(pictures: Sequence["Image.Image"], height: int, quality: int) -> bytes:
+    """The pictures side by side as one JPEG of the given height."""
+    from PIL import Image
+
+    small = [_scaled(picture, height) for picture in pictures]
+    width = sum(picture.width for picture in small) + _GAP * (len(small) - 1)
+    strip = Image.new("RGB", (width, height), (128, 128, 128))
+    left = 0
+    for picture in small:
+        strip.paste(picture, (left, 0))
+        left += picture.width + _GAP
+    sink = io.BytesIO()
+    strip.save(sink, "JPEG", quality=quality, optimize=True)
+    return sink.getvalue()
+
+
+def _scaled(picture: "Image.Image", height: int) -> "Image.Image":
+    from PIL import Image
+
+    if picture.height == height and picture.width <= _WIDEST * height:
+        return picture
+    keep = min(picture.width, round(_WIDEST * picture.height))
+    left = (picture.width - keep) // 2
+    resample = Image.Resampling.LANCZOS if picture.height > height else Image.Resampling.BICUBIC
+    width = max(1, round(keep * height / picture.height))
+    return picture.crop((left, 0, left + keep, picture.height)).resize((width, height), resample)

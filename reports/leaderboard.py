@@ -27,9 +27,8 @@ from video_contrast.files import Json, write_text
 from video_contrast.golden import CAPTIONS, CERTIFICATES, GOLDEN
 from video_contrast.metrics import Interval, cluster_bootstrap, holm, share_interval, sign_flip
 from video_contrast.metrics.ranks import first_chance
-from video_contrast.reports.hits import SIGNIFICANT, Hits, caption_hits
 from video_contrast.reports.layout import DASH, Cell, Section, Table, columns, row, share_cell, with_own_names
-from video_contrast.reports.runs import ConfigRun, SetKey, load_runs, set_on_disk
+from video_contrast.reports.runs import SIGNIFICANT, ConfigRun, Hits, SetKey, caption_hits, load_runs, set_on_disk
 from video_contrast.reports.why_differ import certificate_side, compare, failed_stage
 from video_contrast.reports.why_differ.evidence import GREY_LEVELS, summary_gap
 from video_contrast.reports.write import Page, records, render_page, settings, warnings
@@ -214,8 +213,7 @@ def overall_standings(columns: Sequence[KindHits]) -> dict[str, Standing]:
 
 
 def _ranked(
-    intervals: Mapping[str, tuple[Interval, int]],
-    changes: Mapping[tuple[str, str], tuple[np.ndarray, Sequence[str]]],
+    intervals: Mapping[str, tuple[Interval, int]], changes: Mapping[tuple[str, str], tuple[np.ndarray, Sequence[str]]]
 ) -> dict[str, Standing]:
     """The models with their ranks and groups, the best first.
 
@@ -270,7 +268,6 @@ def _leaders(name: str, column: Mapping[str, Standing]) -> str:
 def _overview(
     board: Board, chances: Mapping[str, float], runs: Sequence[ConfigRun], links: Mapping[Path, str]
 ) -> Table:
-    """A row a model, a column a kind; the first column decides the order."""
     link_of = {run.model: links[run.path] for run in reversed(runs)}
     models = list(dict.fromkeys([*next(iter(board.values())), *link_of]))
     baselines = {run.model for run in runs if run.is_baseline}

@@ -19,8 +19,8 @@ from video_contrast.metrics import rarity_gap
 from video_contrast.metrics.checks import Figures
 from video_contrast.reports.annotate.results import Figures as JudgedFigures
 from video_contrast.reports.annotate.results import judged
-from video_contrast.reports.annotate.votes import UNCLEAR, Vote
-from video_contrast.reports.hits import hit
+from video_contrast.reports.annotate.tasks import UNCLEAR, Vote
+from video_contrast.reports.runs import hit
 from video_contrast.rows import MultipleChoiceRow, contrast_places
 from video_contrast.storage import RunFolder
 
@@ -165,7 +165,7 @@ def plot_verbs(first: Mapping[str, int], second: Mapping[str, int], names: tuple
     `first, second`: lemma -> count (`verb_counts`).
     """
     from video_contrast.files import write_bytes
-    from video_contrast.reports.verbs import verb_plot
+    from video_contrast.reports.behaviour import verb_plot
 
     counts = [(name, Counter(of_set)) for name, of_set in zip(names, (first, second), strict=True)]
     verbs = sorted({*first, *second}, key=lambda verb: (-first.get(verb, 0) / sum(first.values()), verb))[:_SHOWN]

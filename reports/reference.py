@@ -5,8 +5,7 @@ from functools import cache
 
 from video_contrast.files import Json
 from video_contrast.reports.layout import Cell, Table, columns, row
-from video_contrast.reports.runs import SetKey, set_on_disk
-from video_contrast.storage.set_records import Facts, SetRecord
+from video_contrast.reports.runs import SetKey, config_facts, set_record
 
 # Builders whose sets the papers measured, by the name that the published rows give the data.
 _DATA = {name: name.removesuffix("_p") for name in ("msrvtt", "msrvtt_p", "youcook2", "youcook2_p", "lsmdc_ids")}
@@ -30,20 +29,6 @@ def human(key: SetKey) -> float | None:
             if line["model"].lower() == _PEOPLE and name in line["figures"]:
                 return float(line["figures"][name]["value"])
     return None
-
-
-@cache
-def set_record(dataset: str) -> SetRecord | None:
-    """The record of a set on disk; None for one on the Hub."""
-    folder = set_on_disk(dataset)
-    return folder.record if folder is not None and folder.is_built else None
-
-
-def config_facts(key: SetKey) -> Facts:
-    """What the record of a set says of a config; empty for a set on the Hub."""
-    record = set_record(key.dataset)
-    entry = record.get("configs", {}).get(key.config) if record else None
-    return entry["facts"] if entry else {}
 
 
 def published(keys: Sequence[SetKey]) -> list[Table]:

@@ -19,8 +19,7 @@ from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import sha256, write_bytes
 from video_contrast.hub_cards import write_card
 from video_contrast.perturbations.contrast.generators.base import CaptionGenerator
-from video_contrast.reports.annotate.blind_reading import Pair, write_pairs
-from video_contrast.reports.annotate.blind_reading_result import merge, results
+from video_contrast.reports.annotate.blind_reading import Pair, merge, results, write_pairs
 from video_contrast.reports.xray import write_xray
 from video_contrast.reports.xray_sources import XraySource, open_sources
 from video_contrast.rows import MultipleChoiceRow
@@ -154,7 +153,6 @@ def _authors(
 
 
 def _pairs(rows: Sequence[MultipleChoiceRow], changes: Sequence[Change]) -> list[tuple[Pair, Pair]]:
-    """The old and the new pair of every distractor that was replaced."""
     pairs = []
     for change in changes:
         if change.old is not None and change.new is not None:

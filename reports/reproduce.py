@@ -1,5 +1,9 @@
-"""The papers' tables as data (`published/`), and ours beside theirs."""
+"""The papers' tables as data (`published/`), and ours beside theirs; sets are named, or made of the annotations.
 
+RCAD has a released convention too: ties count for the model, after a softmax over all videos, which needs embeddings.
+"""
+
+import csv
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -8,16 +12,154 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Annotated, Any
 
+import numpy as np
+
 from video_contrast.console import aligned
-from video_contrast.errors import UsageError, VideoContrastError, unknown_name
+from video_contrast.errors import UsageError, VideoContrastError, check_names
 from video_contrast.files import Json
-from video_contrast.reports.released_rcad import released_rcad
-from video_contrast.reports.reproduce_set import ANNOTATIONS, Annotations, find_set
+from video_contrast.reports.sets import StoredVectors
+from video_contrast.rows import MultipleChoiceRow
 from video_contrast.runner.job import RunResult
 from video_contrast.runner.score_call import score
-from video_contrast.storage import SetFolder
+from video_contrast.storage import RunFolder, SetFolder
 from video_contrast.storage.run_figures import Gamma, condition_figures, figure, gammas_of, key
 from video_contrast.storage.run_records import ConfigMetrics
+
+BuildPlan = tuple[list[str], dict[str, str | Path]]  # configs that can be built of a folder, the builder's options
+
+
+@dataclass(frozen=True)
+class Annotations:
+    """How a paper's set is made."""
+
+    builder: str  # the builder's name; the set is kept under `sets/<builder>`
+    requirements: str  # what a folder of annotations holds, for messages
+    command: str  # the command that makes the set
+    # what can be built of a folder; None where it holds no annotations.
+    plan: Callable[[Path, Sequence[str]], BuildPlan | None]
+
+
+def find_set(
+    annotations: Annotations,
+    configs: Sequence[str],
+    *,
+    folder: str | Path | None = None,
+    video_root: str | Path | None = None,
+    log: Callable[[str], None] = print,
+) -> Path:
+    """The folder of the set, made on first use.
+
+    `configs`: which configs; those whose source is not there are left out. `folder`: folder of the annotations; where
+    None they are looked for beside the videos. Raises UsageError: neither a set nor annotations; the message names what
+    is looked for and the command.
+    """
+    dataset = Path("sets") / annotations.builder
+    if folder is None and SetFolder(dataset).is_built:
+        return dataset
+    folders = [Path(folder)] if folder is not None else []
+    if folder is None and video_root is not None:
+        folders = [Path(video_root), Path(video_root).parent]
+    for source in folders:
+        plan = annotations.plan(source, configs) if source.is_dir() else None
+        if plan is None:
+            continue
+        buildable, options = plan
+        lacking = [config for config in buildable if not (dataset / config).is_dir()]
+        if lacking:
+            from video_contrast.builders import build
+
+            log(f"building {', '.join(lacking)} of {annotations.builder} from {source} into {dataset} ...")
+            build(annotations.builder, lacking, output=dataset, **options)
+        return dataset
+    if folder is not None:
+        raise UsageError(f"--folder {folder} does not hold {annotations.requirements}")
+    raise UsageError(
+        f"no set at {dataset}, and no annotations beside the videos; give --folder FOLDER with "
+        f"{annotations.requirements}, or --dataset with a set made by `{annotations.command}`"
+    )
+
+
+def _msrvtt(folder: Path, configs: Sequence[str]) -> BuildPlan | None:
+    from video_contrast.builders.sources.msrvtt import ANNOTATIONS, RELEASED
+
+    if not any((folder / name).is_file() for name in ANNOTATIONS):
+        return None
+    there = [config for config in configs if config not in RELEASED or (folder / RELEASED[config]).is_file()]
+    splits = "test,test_1k_a" if (folder / "MSRVTT_JSFUSION_test.csv").is_file() else "test"
+    return there, {"folder": folder, "splits": splits}
+
+
+def _feint6k(folder: Path, configs: Sequence[str]) -> BuildPlan | None:
+    tables: dict[str, str | Path] = {}
+    for path in sorted(folder.glob("*.csv")):
+        with path.open(encoding="utf-8", newline="") as handle:
+            fits = set(next(csv.reader(handle), ())) == {"sentence", "video_id"}
+        tables |= {source: path for source in ("msrvtt", "vatex") if fits and source in path.name.lower()}
+    if not tables:
+        return None
+    return [config for config in configs if config.rpartition("_")[2] in tables], tables
+
+
+_MSRVTT = Annotations(
+    "msrvtt",
+    "MSR-VTT's annotations (test_videodatainfo.json, MSRVTT_JSFUSION_test.csv, and where you have it the released "
+    "msrvtt_lm_contrast_set.tsv)",
+    "video-contrast build msrvtt --folder ANNOTATIONS --output sets/msrvtt",
+    _msrvtt,
+)
+_FEINT6K = Annotations(
+    "feint6k",
+    "Feint6K's csv files (columns sentence and video_id, with msrvtt or vatex in their names)",
+    "video-contrast build feint6k --msrvtt MSRVTT.csv --vatex VATEX.csv --output sets/feint6k",
+    _feint6k,
+)
+ANNOTATIONS = {own.builder: own for own in (_MSRVTT, _FEINT6K)}
+
+
+_USUAL_SCALE = 100.0  # of the CLIP family, where a checkpoint does not hold its own
+
+
+def released_rcad(run: str | Path, rows: Sequence[MultipleChoiceRow], config: str) -> dict[str, float] | None:
+    """R@1, R@2, R@3 in percent and the mean rank by the released convention; None without the run's embeddings.
+
+    `config`: a config of counterfactual captions, as many for each clip.
+    """
+    from video_contrast.metrics import rcad
+
+    folder = RunFolder.open(run)
+    scored = folder.tables.get((config, "clean"), {})
+    rows = [row for row in rows if row["id"] in scored]
+    vectors = StoredVectors(folder)
+    captions = list(dict.fromkeys(text for row in rows for text in row["candidates"]))
+    clips, texts = vectors.clips(rows), vectors.texts(captions)
+    if clips is None or texts is None or clips.shape[1] != texts.shape[1]:
+        return None
+    column = {text: number for number, text in enumerate(captions)}
+    numbers: dict[str, Any] = rcad(  # None where an interval is undefined, which these are not
+        clips @ texts.T,
+        [row["label"] for row in rows],
+        columns=[[column[text] for text in row["candidates"]] for row in rows],
+        normalise="videos",
+        scale=logit_scale(folder.model),
+        ties="released",
+    )
+    figures: dict[str, float] = {key: 100 * float(numbers[key]) for key in ("R@1", "R@2", "R@3") if key in numbers}
+    return figures | {"mean_rank": float(numbers["mean_rank"])}
+
+
+def logit_scale(model: str) -> float:
+    """The factor by which a model multiplies cosines before its softmax; 100 where its checkpoint does not say."""
+    from safetensors import safe_open
+
+    from video_contrast.runner.locate import locate
+
+    path = locate(model).path
+    for file in sorted(path.glob("*.safetensors")) if path is not None and path.is_dir() else []:
+        with safe_open(str(file), "np") as tensors:
+            if "logit_scale" in tensors.keys():  # noqa: SIM118  (no mapping)
+                return float(np.exp(np.asarray(tensors.get_tensor("logit_scale"), np.float64)).reshape(-1)[0])
+    return _USUAL_SCALE
+
 
 NAMES = ("contrast_sets", "robustness", "rcad")
 _PAPERS_SCORES = (("R@5", "t2v"), ("R@1", "t2v"), ("accuracy", ""))  # the first of them that there are gammas of
@@ -77,8 +219,7 @@ def published(name: str) -> Paper:
     >>> row["model"], row["figures"]["verb_lm_mc"]["value"]
     ('CLIP zero-shot', 65.4)
     """
-    if name not in NAMES:
-        raise unknown_name("paper", name, NAMES)
+    check_names("paper", [name], NAMES)
     paper: Paper = _published(name)
     return paper
 
@@ -171,9 +312,7 @@ def reproduce(
 def _asked_parts(name: str, names: Sequence[str] | None) -> list[PaperPart]:
     """The parts of a paper that are scored: those of some names, or all but those on request."""
     parts = RECIPES[name].parts
-    for part_name in names or ():
-        if part_name not in {part.name for part in parts}:
-            raise unknown_name(f"part of {name}", part_name, [part.name for part in parts])
+    check_names(f"part of {name}", names or (), [part.name for part in parts])
     return [part for part in parts if (part.name in names if names else not part.on_request)]
 
 
@@ -248,7 +387,6 @@ def _rows_of_all(folder: SetFolder, configs: Sequence[str], split: str) -> int:
 
 
 def _figures(name: str, config: str, entry: ConfigMetrics) -> Figures:
-    """Our figures under the keys of the published tables."""
     if name == "robustness":
         return _mean_gammas([gamma for gamma in gammas_of(config, entry.get("robustness", {})) if gamma.group])
     clean = condition_figures(config, "clean", entry["conditions"]["clean"])
@@ -291,7 +429,6 @@ def lines(model: str, ours: Reproduction) -> list[str]:
 
 
 def _table(rows: Sequence[Json], model: str, ours: Reproduction) -> list[str]:
-    """One published table, ours below the rows of each data set."""
     lines: list[tuple[str, dict[str, str]]] = []  # label and cells
     columns = list(dict.fromkeys(key for row in rows for key in row["figures"]))
     for data_set in dict.fromkeys(row["dataset"] for row in rows):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from video_contrast.console import counted
-from video_contrast.reports.figures import MUTED, PAPER, SERIES, colour, drawing, finish, hatch, legend, shape, tidy
+from video_contrast.reports.figures import MUTED, PAPER, SERIES, colour, drawing, finish, hatch, legend, shape
 from video_contrast.reports.layout import Cell, Column, Plot, Section, Table, columns, row
 from video_contrast.reports.reference import published_gammas
 from video_contrast.reports.runs import ConfigRun, by_set
@@ -98,7 +98,7 @@ def gamma_bars(runs: Sequence[ConfigRun], score: Score) -> Plot:
     lines: list[list[object]] = [["group", "model", "gamma_relative", "sd", "n"]]
     wide = 0.8 / len(runs)
     bars: dict[str, BarContainer] = {}
-    with drawing(height=0.9 + len(groups) * max(0.3, 0.13 * len(runs))) as (canvas, axes):
+    with drawing(height=0.9 + len(groups) * max(0.3, 0.13 * len(runs)), grid="x") as (canvas, axes):
         for number, run in enumerate(runs):
             own = [gamma for gamma in _gammas(run, score) if gamma.group in groups]
             for gamma in sorted(own, key=lambda gamma: groups.index(gamma.group)):
@@ -117,10 +117,8 @@ def gamma_bars(runs: Sequence[ConfigRun], score: Score) -> Plot:
         axes.set_ylim(len(groups) - 0.5, -0.5)
         axes.set_xlim(0)
         axes.set_xlabel("relative gamma")
-        tidy(axes)
         for model, bar in bars.items():
             bar.set_label(model)
-        legend(canvas, list(bars.values()))
         caption = f"Relative gamma of {in_words(*score)} by category"
         return finish(canvas, f"gamma-bars-{runs[0].key.stem}", caption, lines)
 
@@ -134,7 +132,7 @@ def severity_curves(runs: Sequence[ConfigRun], score: Score) -> Plot | None:
     lines: list[list[object]] = [["model", "severity", words, "lowest perturbation", "highest perturbation"]]
     clean = runs[0].figure(*score, "clean")
     chance = clean.chance if clean and score == SCORES[0] else None
-    with drawing(height=2.9) as (canvas, axes):
+    with drawing(height=2.9, grid="y") as (canvas, axes):
         for run, curve in curves:
             levels = sorted(curve)
             means = [100 * float(np.mean(curve[level])) for level in levels]
@@ -150,8 +148,6 @@ def severity_curves(runs: Sequence[ConfigRun], score: Score) -> Plot | None:
         axes.set_xlabel(f"severity   (band: worst to best perturbation{dashed})")
         axes.set_ylabel(f"{words}, %")
         axes.set_ylim(0)
-        tidy(axes, grid="y")
-        legend(canvas)
         return finish(canvas, f"severity-{runs[0].key.stem}", f"{words[:1].upper()}{words[1:]} by severity", lines)
 
 
@@ -160,7 +156,7 @@ def scatter(runs: Sequence[ConfigRun], score: Score) -> Plot | None:
     if len(runs) < 2:
         return None
     lines: list[list[object]] = [["model", "modality", "clean", "gamma_relative"]]
-    with drawing(height=3.0) as (canvas, axes):
+    with drawing(height=3.0, grid="both") as (canvas, axes):
         handles = []
         for group, marker in MODALITIES.items():
             for run in runs:
@@ -177,7 +173,6 @@ def scatter(runs: Sequence[ConfigRun], score: Score) -> Plot | None:
         axes.set_xlabel(f"clean {in_words(*score)}, %")
         axes.set_ylabel("relative gamma")
         axes.margins(0.08)
-        tidy(axes, grid="both")
         return finish(canvas, f"scatter-{runs[0].key.stem}", "Robustness against performance", lines)
 
 
@@ -215,7 +210,6 @@ def pair_map(run: ConfigRun, score: Score) -> Plot | None:
         axes.set_ylim(len(lines_of) - 0.5, -0.5)
         axes.set_xticks(range(len(columns_of)), columns_of, rotation=35, ha="right", rotation_mode="anchor")
         axes.set_yticks(range(len(lines_of)), lines_of)
-        tidy(axes, grid="")
         lines = [["pair", *columns_of], *[[name, *row] for name, row in zip(lines_of, values.tolist(), strict=True)]]
         return finish(canvas, name, f"Pairs, relative gamma, {run.model}", lines)
 

@@ -1,14 +1,28 @@
-"""What is known about the sets themselves: the blind audit, and the similarity matrices of retrieval sets."""
+"""What is known about the sets themselves: the blind audit, similarity matrices, and a map of clips and captions.
+
+The map, by t-SNE, is made from the embeddings that the run stored, with the clips under the visual perturbation that
+costs most. Where they are gone (another machine, a cleared store), or where the model joins a clip and a caption
+otherwise than by a product, it is made from the similarity matrix: its factors are embeddings up to a change of axes.
+"""
+
+from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 
-from video_contrast.reports.figures import drawing, finish, shaded, tidy
+from video_contrast.reports.figures import FAINT, colour, drawing, finish, shaded
 from video_contrast.reports.layout import DASH, Cell, Plot, Section, Table, columns, row, share_cell
-from video_contrast.reports.reference import config_facts
-from video_contrast.reports.runs import ConfigRun
+from video_contrast.reports.runs import ConfigRun, config_facts
+from video_contrast.rows import Row
+from video_contrast.seeds import digest
+from video_contrast.storage import RunFolder
+from video_contrast.storage.run_folder import CLEAN
+from video_contrast.storage.run_records import SimilarityMatrix
 from video_contrast.storage.set_records import BLIND_NAMES
 
 _SHOWN = 60  # clips of a similarity matrix, at most: sections.tsv says so
@@ -36,8 +50,6 @@ def audits(runs: Sequence[ConfigRun]) -> Section:
 
 def similarities(runs: Sequence[ConfigRun]) -> Section:
     """Similarity matrices of retrieval runs, clean and perturbed, and a map of their embeddings."""
-    from video_contrast.reports.embeddings import embedding_map
-
     section = Section.of("similarity")
     for run in runs:
         if run.layout != "retrieval" or run.is_baseline or not run.has_matrix(run.main):
@@ -50,11 +62,17 @@ def similarities(runs: Sequence[ConfigRun]) -> Section:
     return section
 
 
+def _first_captions(matrix: SimilarityMatrix, most: int) -> tuple[list[int], list[int]]:
+    """The first clips that have captions, and the first caption of each: rows and columns of a matrix."""
+    first = {owner: column for column, owner in reversed(list(enumerate(matrix.relevant)))}
+    rows = sorted(first)[:most]
+    return rows, [first[row] for row in rows]
+
+
 def _picture(run: ConfigRun, condition: str) -> Plot:
     matrix = run.matrix(condition)
-    first = {owner: column for column, owner in reversed(list(enumerate(matrix.relevant)))}
-    rows = [row for row in range(len(matrix.rows)) if row in first][:_SHOWN]
-    values = np.asarray(matrix.values[np.ix_(rows, [first[row] for row in rows])], np.float64)
+    rows, columns = _first_captions(matrix, _SHOWN)
+    values = np.asarray(matrix.values[np.ix_(rows, columns)], np.float64)
     low, high = values.min(axis=1, keepdims=True), values.max(axis=1, keepdims=True)
     scaled = (values - low) / np.where(high > low, high - low, 1)
     name = re.sub(r"[^\w.-]+", "-", f"similarity-{run.key.stem}-{run.model}-{condition}")
@@ -64,7 +82,154 @@ def _picture(run: ConfigRun, condition: str) -> Plot:
         axes.set_ylabel("clips")
         axes.set_xticks([])
         axes.set_yticks([])
-        tidy(axes, grid="")
         ids = [matrix.rows[row] for row in rows]
         lines = [["clip", *ids], *[[clip_id, *line] for clip_id, line in zip(ids, values.tolist(), strict=True)]]
         return finish(canvas, name, f"{run.model}, {condition}", lines, small=True)
+
+
+_LEAST = 12  # clips; below, a map says nothing
+_RANK = 32
+_NOISE = 1e-6  # of the largest similarity: what is less is rounding
+
+
+@dataclass(frozen=True)
+class Space:
+    """Vectors of some clips and of one caption each, all float64[n, d], of length 1."""
+
+    clips: Vectors
+    captions: Vectors
+    source: str  # what they are, for the reader
+    perturbed: Vectors | None = None  # the clips under `condition`, or None
+    condition: str = ""
+
+
+def embedding_map(run: ConfigRun, points: int) -> Plot | None:
+    """Clips and their first captions, `points` at most, each clip joined to its caption.
+
+    None for a few clips, for a model to which all are alike (there is nothing to place, and t-SNE would crash), and
+    where neither embeddings nor all similarities were kept.
+    """
+    matrix = run.matrix(run.main)
+    rows, columns = _first_captions(matrix, points // 2)
+    if len(rows) < _LEAST:
+        return None
+    space = stored(run, [matrix.rows[row] for row in rows], [run.captions[column] for column in columns])
+    if space is None:
+        if matrix.all_values is None:
+            return None
+        clips, captions = _factors(np.asarray(matrix.values[np.ix_(rows, columns)], np.float64))
+        space = Space(clips, captions, "factors of the similarity matrix")
+    if not np.ptp(np.concatenate([space.clips, space.captions]).astype(np.float32), axis=0).any():
+        return None
+    return _drawn(run, space, [matrix.rows[row] for row in rows])
+
+
+def stored(run: ConfigRun, ids: Sequence[str], captions: Sequence[str]) -> Space | None:
+    """The run's own embeddings of some clips and captions, from its store; None where they are not to be had.
+
+    `run`: a retrieval run; its record names the store.
+    """
+    vectors = StoredVectors(run.folder)
+    rows = [run.set_rows[name] for name in ids]
+    of_clips, of_texts = vectors.clips(rows, run.main), vectors.texts(captions)
+    if of_clips is None or of_texts is None or of_clips.shape != of_texts.shape:
+        return None
+    worst = run.hardest(name for name in run.conditions if name.startswith("visual:"))
+    perturbed = vectors.clips(rows, worst) if worst else None
+    perturbed = None if perturbed is None else _unit(perturbed)
+    return Space(_unit(of_clips), _unit(of_texts), "stored embeddings", perturbed, worst or "")
+
+
+def _drawn(run: ConfigRun, space: Space, ids: Sequence[str]) -> Plot:
+    groups = [space.clips, space.captions, *([] if space.perturbed is None else [space.perturbed])]
+    placed = np.split(_placed(np.concatenate(groups)), len(groups))
+    clips, captions = placed[:2]
+    name = re.sub(r"[^\w.-]+", "-", f"map-{run.key.stem}-{run.model}")
+    lines: list[list[object]] = [["id", "clip x", "clip y", "caption x", "caption y", "made from"]]
+    if len(placed) > 2:
+        lines[0] += [f"{space.condition} x", f"{space.condition} y"]
+    with drawing(3.6, 3.7) as (canvas, axes):
+        for clip, caption in zip(clips, captions, strict=True):
+            axes.plot([clip[0], caption[0]], [clip[1], caption[1]], color=FAINT, linewidth=0.6, zorder=1)
+        if len(placed) > 2:
+            axes.plot(*placed[2].T, "o", markerfacecolor="none", markeredgecolor=colour(0), markeredgewidth=0.8,
+                      markersize=3.4, label=f"clips, {space.condition.removeprefix('visual:')}", zorder=2)  # fmt: skip
+        axes.plot(*clips.T, "o", color=colour(0), markersize=3.4, label="clips", zorder=3)
+        axes.plot(*captions.T, "s", color=colour(1), markersize=3.0, label="captions", zorder=2)
+        axes.set_xticks([])
+        axes.set_yticks([])
+        canvas.legend(loc="outside lower left", ncols=3, handletextpad=0.1, columnspacing=0.8)
+        for place, item_id in enumerate(ids):
+            more = [] if len(placed) < 3 else placed[2][place].tolist()
+            lines.append([item_id, *clips[place].tolist(), *captions[place].tolist(), space.source, *more])
+        return finish(canvas, name, f"{run.model}, t-SNE of {space.source}", lines, small=True)
+
+
+def _factors(values: Vectors) -> tuple[Vectors, Vectors]:
+    """Unit vectors of clips, and of captions, whose products have the pattern of `values` (float64[n, n])."""
+    centred = values - values.mean(axis=0, keepdims=True) - values.mean(axis=1, keepdims=True) + values.mean()
+    left, strengths, right = np.linalg.svd(centred, full_matrices=False)
+    rank = min(_RANK, len(strengths))
+    least = _NOISE * np.abs(values).max()
+    scale = np.sqrt(np.where(strengths > least, strengths, 0.0)[:rank])
+    # Signs of singular vectors may differ between machines; the first clip decides them, so the map stays put.
+    signs = np.where(left[0, :rank] < 0, -1.0, 1.0)
+    return _unit(left[:, :rank] * scale * signs), _unit(right[:rank].T * scale * signs)
+
+
+def _unit(vectors: Vectors) -> Vectors:
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    return np.asarray(vectors / np.where(lengths > 0, lengths, 1), np.float64)
+
+
+def _placed(vectors: Vectors) -> Vectors:
+    from sklearn.manifold import TSNE
+    from threadpoolctl import threadpool_limits
+
+    seed = int.from_bytes(digest("report", "t-SNE")[:4], "little")
+    perplexity = min(30.0, (len(vectors) - 1) / 3)
+    model = TSNE(perplexity=perplexity, init="pca", random_state=seed, max_iter=500, n_jobs=1)
+    with threadpool_limits(1):  # a few hundred points: with more threads, most of the time is waiting for the others
+        return np.asarray(model.fit_transform(vectors.astype(np.float32)), np.float64)
+
+
+Vectors = npt.NDArray[np.float64]
+
+
+class StoredVectors:
+    """Reads a run's embeddings; every method returns None where one of them is gone.
+
+    `run`: a finished run; its record names the store.
+    """
+
+    def __init__(self, run: RunFolder) -> None:
+        from video_contrast.runner.embedding_store import Store
+        from video_contrast.runner.keys import Keys
+        from video_contrast.runner.views import Sampling
+
+        self._record = run.record
+        place = self._record.get("embeddings") or {}
+        self._store: Store | None = None
+        if place and (Path(place["store"]) / place["space"]).is_dir():
+            self._store = Store(Path(place["store"]), place["space"])
+        hashes = {path: file.get("sha256", "") for path, file in run.videos.items()}
+        self._keys = Keys(hashes, Sampling(**self._record["sampling"]), version=place.get("keys", ""))
+
+    def clips(self, rows: Sequence[Row], condition: str = CLEAN) -> Vectors | None:
+        """float64[n, d] of the rows' clips under the visual part of a condition."""
+        from video_contrast.runner.conditions import Visual
+        from video_contrast.video import Clip
+
+        if self._store is None:  # of a model without embeddings, which may have opened no video
+            return None
+        visual = Visual.from_record(self._record["conditions"][condition]["visual"])
+        return self._rows([self._keys.video(Clip.of(row), visual) for row in rows])
+
+    def texts(self, captions: Sequence[str]) -> Vectors | None:
+        """float64[n, d] of captions."""
+        return self._rows([self._keys.text(caption) for caption in captions])
+
+    def _rows(self, names: Sequence[str]) -> Vectors | None:
+        if self._store is None or any(name not in self._store for name in names):
+            return None
+        return np.asarray(self._store.get(names), np.float64)

@@ -1,15 +1,19 @@
-"""The first section: one picture and one table of every model on every config, with chance, people and the papers."""
+"""The first sections: every model on every config, with chance, people and the papers; and by kind of contrast.
+
+A plot has a line a config or kind, a dot a model with its interval, and chance as a tick.
+"""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import chain
+from pathlib import Path
 
 from video_contrast.console import counted
-from video_contrast.reports.dots import DotLine, dot_plot
-from video_contrast.reports.hits import best_of, differing
-from video_contrast.reports.layout import DASH, Cell, Column, Plot, Section, Table, Tone, columns, share_cell
+from video_contrast.reports.figures import FAINT, INK, MUTED, colour, drawing, finish, shape
+from video_contrast.reports.layout import DASH, Cell, Column, Plot, Section, Table, Tone, columns, share_cell, signed
 from video_contrast.reports.reference import human, published
-from video_contrast.reports.runs import ConfigRun, SetKey
-from video_contrast.storage.run_figures import PAIR_SCORES, WAYS, RunFigure, in_words
+from video_contrast.reports.runs import ConfigRun, SetKey, best_of, by_set, differing
+from video_contrast.storage.run_figures import PAIR_SCORES, WAYS, RunFigure, in_words, kind_in_words
 
 
 def summary(runs: Sequence[ConfigRun]) -> Section:
@@ -160,3 +164,157 @@ def dots(runs: Sequence[ConfigRun]) -> Plot:
     falls = keys[0].config.startswith("random") and len(keys) > 1
     caption = "From random candidates to contrasts" if falls else "Accuracy"
     return dot_plot(lines, runs, name="accuracy-dots", caption=caption, heading="config", what="accuracy")
+
+
+_BASELINE_MARKERS = ("s", "D", "^")
+Setting = str | float
+
+
+@dataclass(frozen=True)
+class DotLine:
+    """A line of the plot."""
+
+    name: str  # in the plot's table
+    label: str  # beside the line
+    figures: Mapping[str, RunFigure]  # model -> its share
+    people: float | None = None  # the share of people, in percent; None where nobody measured it
+
+
+def dot_plot(
+    lines: Sequence[DotLine], runs: Sequence[ConfigRun], *, name: str, caption: str, heading: str, what: str
+) -> Plot:
+    """The plot, and a narrow one for phones: of `what` is measured, a line under the `heading` of the plot's table."""
+    wide = _drawn(lines, runs, 10.8, name, (caption, heading, what))
+    return replace(wide, narrow=_drawn(lines, runs, 4.1, f"{name}-narrow", (caption, heading, what)).svg)
+
+
+def _drawn(
+    lines: Sequence[DotLine], runs: Sequence[ConfigRun], width: float, name: str, texts: tuple[str, str, str]
+) -> Plot:
+    caption, heading, what = texts
+    looks = _looks(runs)
+    models = list(looks)
+    step = min(0.16, 0.7 / len(models))
+    table: list[list[object]] = [[heading, "model", "accuracy", "low", "high", "chance", "people", "items"]]
+    labelled: set[str] = set()
+    with drawing(width, 0.95 + len(lines) * max(0.5, 0.13 * len(models))) as (canvas, axes):
+        for place, line in enumerate(lines):
+            axes.axhline(place, color=FAINT, linewidth=0.8, zorder=0)
+            tick = [place - 0.4, place + 0.4]
+            for chance in {figure.chance for figure in line.figures.values() if figure.chance is not None}:
+                axes.plot([100 * chance] * 2, tick, color=MUTED, linestyle=(0, (2, 2)), linewidth=1.2)
+            if line.people is not None:
+                axes.plot([line.people] * 2, tick, color=INK, linewidth=1.2)
+            for model, figure in line.figures.items():
+                y = place + (models.index(model) - (len(models) - 1) / 2) * step
+                if figure.low is not None and figure.high is not None:
+                    ends = [100 * figure.low, 100 * figure.high]
+                    axes.plot(ends, [y, y], color=looks[model]["color"], alpha=0.45, linewidth=2.4)
+                label = None if model in labelled else model
+                axes.plot(100 * figure.value, y, linestyle="", markeredgewidth=0, clip_on=False, label=label,
+                          **looks[model])  # fmt: skip
+                labelled.add(model)
+                people = "" if line.people is None else line.people / 100
+                table.append([line.name, model, figure.value, figure.low, figure.high, figure.chance, people, figure.n])
+        narrow = width < 5
+        axes.set_yticks(range(len(lines)), [e.label.replace(" (", "\n(") if narrow else e.label for e in lines])
+        axes.tick_params(axis="y", labelsize=10, labelcolor=INK)
+        axes.set_ylim(len(lines) - 0.45, -0.55)
+        axes.set_xlim(-1, 102)
+        axes.set_xlabel(f"{what}, %   (dashed: chance{', solid: people' * any(e.people for e in lines)})")
+        return finish(canvas, name, caption, table, wide=True)
+
+
+def _looks(runs: Sequence[ConfigRun]) -> dict[str, dict[str, Setting]]:
+    """Model -> colour, marker and size, in the order of the runs; baselines are grey and small."""
+    looks: dict[str, dict[str, Setting]] = {}
+    baselines = list(dict.fromkeys(run.model for run in runs if run.is_baseline))
+    for run in runs:
+        if run.is_baseline:
+            marker = _BASELINE_MARKERS[baselines.index(run.model) % len(_BASELINE_MARKERS)]
+            looks[run.model] = {"color": MUTED, "marker": marker, "markersize": 4.5}
+        else:
+            looks[run.model] = {"color": colour(run.number), "marker": shape(run.number), "markersize": 6.5}
+    return looks
+
+
+LEAST = 3  # kinds that make a profile
+
+
+def kinds(runs: Sequence[ConfigRun]) -> Section:
+    """One table a config that has several kinds."""
+    section = Section.of("kinds")
+    choice = [run for run in runs if run.layout != "retrieval"]
+    section.parts += profiles(choice)
+    for of_set in by_set(choice):
+        key = of_set[0].key
+        names = sorted({name for run in of_set for name in run.kinds})
+        replaced = any(run.figure("random_option_accuracy") for run in of_set)
+        over_verbs = [run.figure("accuracy_over_verbs") for run in of_set]
+        if len(names) < 2 and not replaced and not any(over_verbs):
+            continue
+        heads, rows = _columns(of_set, names, over_verbs, replaced=replaced)
+        section.add([Table(f"kinds-{key.stem}", f"Accuracy, %, {key.name}", heads, rows)], key.short)
+    return section
+
+
+def _columns(
+    runs: Sequence[ConfigRun], names: Sequence[str], over_verbs: Sequence[RunFigure | None], *, replaced: bool
+) -> tuple[list[Column], list[list[Cell]]]:
+    heads = columns("model", *(in_words("accuracy", name) for name in names))
+    rows = [[model_cell(run)] for run in runs]
+    for name in names:
+        figures = [run.figure("accuracy", name) for run in runs]
+        marks = differing([figure.n if figure else None for figure in figures])
+        for row, figure, mark in zip(rows, figures, marks, strict=True):
+            row.append(figure_cell(figure, note=mark))
+    if any(over_verbs):
+        heads.append(
+            Column("averaged over verbs", hint="of all candidates; every verb of the true captions counts alike")
+        )
+        for row, figure in zip(rows, over_verbs, strict=True):
+            row.append(figure_cell(figure))
+    if replaced:
+        heads += [
+            Column("random candidates", hint="the same captions, the contrast exchanged for a random distractor"),
+            Column("drop", hint="random candidates minus accuracy, on the same captions"),
+        ]
+        for row, run in zip(rows, runs, strict=True):
+            easy = run.figure("random_option_accuracy")
+            drop = 100 * (easy.value - run.accuracy.value) if easy else 0.0
+            row += [share_cell(easy.value), Cell(signed(drop), drop)] if easy else [DASH] * 2
+    return heads, rows
+
+
+def profiles(runs: Sequence[ConfigRun]) -> list[Plot]:
+    """One plot a set with several kinds of contrast, whether one config holds them all or each has a config.
+
+    `runs`: multiple-choice runs; of a kind that two configs of a model have, the one with more items counts.
+    """
+    of_set: dict[tuple[str, str], list[ConfigRun]] = {}
+    for run in runs:
+        of_set.setdefault((Path(run.key.dataset).name, run.key.split), []).append(run)
+    plots = []
+    for number, ((name, split), members) in enumerate(of_set.items()):
+        by_kind = _by_kind(members)
+        means = {kind: sum(f.value for f in own.values()) / len(own) for kind, own in by_kind.items()}
+        if len(means) >= LEAST:
+            kinds = sorted(means, key=lambda kind: (-means[kind], kind))
+            lines = [DotLine(kind, kind_in_words(kind), by_kind[kind]) for kind in kinds]
+            caption = f"Profile over kinds of contrast, {name}" + ("" if split == "test" else f" ({split})")
+            what = "true caption above the contrast"
+            plots.append(dot_plot(lines, members, name=f"profile-{number}", caption=caption, heading="kind", what=what))
+    return plots
+
+
+def _by_kind(runs: Sequence[ConfigRun]) -> dict[str, dict[str, RunFigure]]:
+    """Kind -> model -> its accuracy, of the run with most items of the kind."""
+    by_kind: dict[str, dict[str, RunFigure]] = {}
+    for run in runs:
+        for kind in run.kinds:
+            figure = run.figure("accuracy", kind)
+            if figure is not None and kind != "random":
+                known = by_kind.setdefault(kind, {}).get(run.model)
+                if known is None or (known.n or 0) < (figure.n or 0):
+                    by_kind[kind][run.model] = figure
+    return by_kind

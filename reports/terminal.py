@@ -8,17 +8,10 @@ from itertools import groupby
 from pathlib import Path
 
 from video_contrast.console import counted
-from video_contrast.reports.hits import Hits, best_of, differing, run_hits
+from video_contrast.reports.runs import Hits, best_of, differing, run_hits
 from video_contrast.storage import RunFolder
 from video_contrast.storage.certificates import certified_lines
-from video_contrast.storage.run_figures import (
-    MAIN,
-    OTHERS,
-    PAIR_SCORES,
-    RunFigure,
-    config_figures,
-    gammas_of,
-)
+from video_contrast.storage.run_figures import MAIN, OTHERS, PAIR_SCORES, RunFigure, config_figures, gammas_of
 from video_contrast.storage.run_folder import CLEAN
 from video_contrast.storage.run_notes import missing_clips, remark_lines, self_test_lines, setting_lines
 from video_contrast.storage.run_records import ConfigMetrics, ConfigMissing, RunRecord
@@ -27,6 +20,7 @@ BEST = "*"  # behind a cell
 _FILES = 5  # that are named, of those with something wrong
 MANY = 40  # conditions of a config, from which on perturbations are shown by their means
 UNPARSEABLE = "unparseable: the share of items with an answer that cannot be read, the lowest of its item (! above 2 %)"
+Style = Callable[[str], str]  # of the text of a cell
 Place = tuple[str, str, str, str]  # config, condition, kind and name of a figure
 
 
@@ -121,7 +115,6 @@ def _missing_line(runs: Iterable[Mapping[str, ConfigMetrics]]) -> list[TableLine
 def _line(
     first: RunFigure, place: Place, rows: Mapping[str, Mapping[Place, RunFigure]], best: str | None, digits: int
 ) -> TableLine:
-    """The line of a measure that the figure `first` has in some run."""
     figures = [of_model.get(place) for of_model in rows.values()]
     counts = [figure.n if figure else None for figure in figures]
     cells = []
@@ -136,7 +129,6 @@ def _line(
 
 
 def _measures(figures: Sequence[RunFigure], *, every_kind: bool) -> list[RunFigure]:
-    """The figures of a condition that a table shows."""
     kinds = [figure for figure in figures if figure.kind and figure.name == "accuracy"]
     if not every_kind:
         kinds = [figure for figure in kinds if figure.kind == contrast_kind(figures)]
@@ -320,12 +312,7 @@ def latex(lines: Sequence[TableLine], models: Sequence[str], title: str = "") ->
 
 
 def _cells(
-    lines: Sequence[TableLine],
-    models: Sequence[str],
-    title: str,
-    *,
-    written: Callable[[str], str],
-    bold: Callable[[str], str],
+    lines: Sequence[TableLine], models: Sequence[str], title: str, *, written: Style, bold: Style
 ) -> list[list[str]]:
     """The head and the rows, each text as `written` escapes it."""
     best = f" {BEST}"

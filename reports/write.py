@@ -12,16 +12,14 @@ from typing import TYPE_CHECKING, Annotated
 from video_contrast.console import counted
 from video_contrast.errors import UsageError
 from video_contrast.files import Json, write_bytes, write_text
-from video_contrast.reports.behaviour import behaviour, controls
+from video_contrast.reports.behaviour import behaviour, controls, training
 from video_contrast.reports.finding import finding
 from video_contrast.reports.gallery import GalleryData, gallery_data
-from video_contrast.reports.kinds import kinds
 from video_contrast.reports.layout import Cell, Plot, Section, Table, columns, row, with_own_names
 from video_contrast.reports.robustness import robustness
 from video_contrast.reports.runs import ConfigRun, load_runs
 from video_contrast.reports.sets import audits, similarities
-from video_contrast.reports.summary import in_order, summary
-from video_contrast.reports.training import training
+from video_contrast.reports.summary import in_order, kinds, summary
 from video_contrast.reports.why_differ.comparison import differences
 from video_contrast.storage.run_notes import self_test_lines, setting_lines
 from video_contrast.version import __version__
@@ -81,19 +79,15 @@ def write_report(
 ) -> Path:
     """Writes the report of some runs.
 
+    Returns the HTML file. Raises UsageError: no run there, or a negative `max_failures`; VideoContrastError: a run or
+    its set cannot be read.
+
     Args:
         runs: run directories (`video-contrast score --output`), or folders that hold some.
         output: the file to write (`report.html`), which opens from disk by itself; or, without a suffix, a folder that
             gets `index.html`, the frame strips of every item as files, and every plot and table as SVG, PNG and CSV.
         title, max_failures, video_root, dataset, assets: as the signature says.
         progress: show a bar.
-
-    Returns:
-        The HTML file.
-
-    Raises:
-        UsageError: no run there, or a negative `max_failures`.
-        VideoContrastError: a run or its set cannot be read.
     """
     if max_failures < 0:
         raise UsageError(f"--max-failures must be 0 or more, not {max_failures}")

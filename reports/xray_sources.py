@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Literal, cast
 
 from video_contrast.audit.model_answers import ModelAnswers
-from video_contrast.errors import UsageError, VideoContrastError, unknown_name
+from video_contrast.errors import UsageError, VideoContrastError, check_names
 from video_contrast.hub import set_of_hub
 from video_contrast.reports.foreign_logs import inspect_ai, named_by_text, read_logs
 from video_contrast.rows import MultipleChoiceRow, is_perturbed
@@ -66,7 +66,6 @@ def open_sources(
 
 
 def _mark(source: XraySource, against: Against) -> None:
-    """Marks contrasts by `against`."""
     unknown = all(set(row["kinds"]) <= {"true", "distractor"} for rows in source.splits.values() for row in rows)
     if against == "all":
         for rows in source.splits.values():
@@ -87,9 +86,7 @@ def _folder(path: Path, configs: Sequence[str] | None, columns: TableColumns | N
         raise UsageError(f"{path} is a run; X-ray its set, and give the run as --scores")
     folder = replace(SetFolder.open(path), columns=columns)
     known = folder.configs
-    for config in configs or ():
-        if config not in known:
-            raise unknown_name(f"config of {path}", config, known)
+    check_names(f"config of {path}", configs or (), known)
     sources = []
     for config in configs or known:
         splits = {name: folder.rows(config, name) for name in folder.splits(config)}

@@ -8,7 +8,7 @@ import numpy as np
 
 from video_contrast import seeds
 from video_contrast.perturbations.video import video_spec
-from video_contrast.perturbations.video.clip import is_exact_on_device
+from video_contrast.perturbations.video.condition import is_exact_on_device
 from video_contrast.question_text import Question
 from video_contrast.runner.conditions import Visual
 from video_contrast.runner.views import Sampling

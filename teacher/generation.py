@@ -30,8 +30,7 @@ from video_contrast.files import atomic_path
 from video_contrast.options import with_options
 from video_contrast.perturbations.contrast.caption_counts import CaptionCounts, shipped_counts
 from video_contrast.perturbations.contrast.generate import IMPROBABLE, own_counts
-from video_contrast.perturbations.contrast.generators.llm import SCHEMA
-from video_contrast.perturbations.contrast.generators.local_chat import Chat, LocalChat
+from video_contrast.perturbations.contrast.generators.llm import SCHEMA, Chat, LocalChat
 from video_contrast.perturbations.contrast.proposal import Kind, RejectedEdit
 from video_contrast.perturbations.english.caption_store import parse_cache, user_store
 from video_contrast.rows import RetrievalRow, Row, retrieval_row

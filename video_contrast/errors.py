@@ -4,7 +4,7 @@ The command line prints such an error as one line and exits with its code; Pytho
 `VideoContrastError`. It is a `ValueError`, so numpy-style callers need no import to catch it.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
 
@@ -74,3 +74,11 @@ def unknown_name(kind: str, name: str, known: "list[str] | tuple[str, ...]") -> 
     near = difflib.get_close_matches(name, known, n=1, cutoff=0.6)
     hint = f": did you mean {near[0]!r}?" if near else "."
     return UsageError(f"unknown {kind} {name!r}{hint} Known: {', '.join(known) or 'none'}")
+
+
+def check_names(kind: str, names: Iterable[str], known: Iterable[str]) -> None:
+    """Raises UsageError (of `unknown_name`) for the first of `names` that is not in `known`."""
+    listed = list(known)
+    for name in names:
+        if name not in listed:
+            raise unknown_name(kind, name, listed)

@@ -39,7 +39,7 @@ def difference(old: str, new: str, generator: str) -> Edit:
     >>> edit.old, edit.new, edit.antonym
     ('opens', 'closes', True)
     """
-    from video_contrast.perturbations.contrast.antonyms import are_antonyms
+    from video_contrast.perturbations.contrast.edit import are_antonyms
 
     before, after = old.split(), new.split()
     head, tail = _common(before, after)

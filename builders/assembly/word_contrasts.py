@@ -42,7 +42,7 @@ from video_contrast.seeds import Streams
 from video_contrast.storage.set_records import Facts
 
 if TYPE_CHECKING:
-    from video_contrast.perturbations.contrast.generators.local_chat import Chat
+    from video_contrast.perturbations.contrast.generators.llm import Chat
 
 
 Generator = Literal["lexicon", "t5", "mlm", "llm"]

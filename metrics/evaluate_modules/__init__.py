@@ -18,7 +18,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 
-from video_contrast.errors import VideoContrastError, libraries_named, unknown_name
+from video_contrast.errors import VideoContrastError, check_names, libraries_named
 from video_contrast.files import write_text
 from video_contrast.version import __version__
 
@@ -47,8 +47,7 @@ def module(name: str) -> Module:
 
     Raises UsageError: there is none; the message suggests the nearest name.
     """
-    if name not in MODULES:
-        raise unknown_name("metric", name, list(MODULES))
+    check_names("metric", [name], MODULES)
     return MODULES[name]
 
 
@@ -210,7 +209,6 @@ def space_files(folder: Path) -> dict[str, str]:
 
 
 def _add_sources(path: Path, sources: dict[str, Path]) -> None:
-    """Adds a file, and the files of this package that it imports, by name."""
     if sources.setdefault(path.name, path) != path:
         raise VideoContrastError(f"{path} and {sources[path.name]}: a Space cannot hold two files of one name")
     for match in _IMPORT.finditer(path.read_text(encoding="utf-8")):

@@ -1,20 +1,14 @@
 """What our `evaluate` modules share: their info, optional input columns, and errors that name column and item."""
 
 import inspect
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, SupportsFloat
 
 import numpy as np
 
-from video_contrast.metrics.checks import Argument, Values, listed, refuse_large_integers
+from video_contrast.metrics.checks import Argument, Figures, Values, listed, refuse_large_integers
 
 Column = str | Sequence["Column"]  # "float64"; ["float64"]: a list of them
-
-
-def where_clusters(options: Mapping[str, object]) -> dict[str, Argument]:
-    """The options of a metric with intervals where there are clusters, unless `interval` is given."""
-    interval = options.get("interval")
-    return {**options, "interval": options.get("clusters") is not None if interval is None else interval}
 
 
 class OptionalColumns:
@@ -28,6 +22,7 @@ class OptionalColumns:
     columns: ClassVar[dict[str, Column]]  # name -> type of an item
     optional: ClassVar[tuple[str, ...]] = ()
     citation: ClassVar[str]  # one line; the card has its BibTeX
+    measure: ClassVar[Callable[..., Figures]]  # what computes: needed columns by place, the others and options by name
     _present: tuple[str, ...] | None = None
 
     def _info(self) -> Any:  # of `evaluate`, whose classes have no types
@@ -77,6 +72,14 @@ class OptionalColumns:
             return super().compute(**self._inputs(inputs, adds=not missing))  # type: ignore[misc]
         finally:
             self._present = None
+
+    def _compute(self, **inputs: Argument) -> Figures:
+        """The figures; those that can have intervals have them where there are clusters, unless `interval` is given."""
+        needed = [inputs.pop(name) for name in self.columns if name not in self.optional]
+        measure = type(self).measure
+        if inputs.get("interval") is None and "interval" in inspect.signature(measure).parameters:
+            inputs["interval"] = inputs.get("clusters") is not None
+        return measure(*needed, **inputs)
 
     def _inputs(self, inputs: Mapping[str, object], single: bool = False, adds: bool = True) -> dict[str, object]:
         """The inputs without absent optional columns, each checked; `single`: of one example."""

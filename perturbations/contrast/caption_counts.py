@@ -112,7 +112,6 @@ def words_of(sentence: Sentence) -> list[str]:
 
 
 def _keys(sentences: Sequence[Sentence]) -> dict[str, set[str]]:
-    """The keys of one video, each once."""
     keys: dict[str, set[str]] = {name: set() for name in TABLES}
     verbs: set[str] = set()
     nouns: set[str] = set()

@@ -11,10 +11,12 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import NamedTuple
 
-from video_contrast.errors import UsageError, unknown_name
+from video_contrast.errors import UsageError, check_names
 from video_contrast.perturbations.contrast.caption_counts import CaptionCounts, count, shipped_counts
 from video_contrast.perturbations.contrast.clip import CaptionReading, ClipReading
+from video_contrast.perturbations.contrast.edit import Edit
 from video_contrast.perturbations.contrast.evidence import Evidence
+from video_contrast.perturbations.contrast.features import object_slot_features, verb_slot_features
 from video_contrast.perturbations.contrast.generators.base import CaptionGenerator
 from video_contrast.perturbations.contrast.generators.llm import UNREADABLE
 from video_contrast.perturbations.contrast.judge import Judge, load_judge, threshold
@@ -25,15 +27,15 @@ from video_contrast.perturbations.contrast.proposal import (
     Proposal,
     RejectedEdit,
     Replacements,
+    Slot,
     masked_span,
     put_in,
 )
-from video_contrast.perturbations.contrast.propose_objects import propose_objects
-from video_contrast.perturbations.contrast.propose_verbs import propose_verbs
+from video_contrast.perturbations.contrast.propose_objects import add_object, noun_of, propose_objects
+from video_contrast.perturbations.contrast.propose_verbs import add_verb, propose_verbs, replaceable, verb_choice
 from video_contrast.perturbations.contrast.select import select
-from video_contrast.perturbations.contrast.unfit_caption import unfit
 from video_contrast.perturbations.english import PARSER, parse
-from video_contrast.perturbations.english.language import require_english
+from video_contrast.perturbations.english.language import require_english, unfit
 
 LEFT_OUT = "left out: each of its contrasts would tell a reader of texts alone which caption is true"
 IMPROBABLE = "not probable enough"
@@ -109,8 +111,7 @@ def propose(
         generator: what proposes, such as `make_generator("t5", {})`; None: the lexicon.
         judge: of that kind; None: the shipped one.
     """
-    if kind not in _KINDS:
-        raise unknown_name("kind of contrast", kind, list(_KINDS))
+    check_names("kind of contrast", [kind], _KINDS)
     least = threshold(quality, kind)
     captioned = [ClipCaptions(*clip) for clip in clips]
     if len({clip.id for clip in captioned}) < len(captioned):
@@ -203,15 +204,9 @@ def _replacements(
 
 
 def _propose(
-    clip: ClipReading,
-    evidence: Evidence,
-    judge: Judge,
-    least: float,
-    proposed: ProposedContrasts,
-    replacements: Replacements | None,
-    *,
-    name: str,
-) -> None:
+    clip: ClipReading, evidence: Evidence, judge: Judge, least: float, proposed: ProposedContrasts,
+    replacements: Replacements | None, *, name: str,
+) -> None:  # fmt: skip
     unfit_of = {n: reason for n, reading in enumerate(clip.readings) if (reason := unfit(reading.caption))}
     of_clip = ClipProposals(clip, replacements)
     if len(unfit_of) < len(clip.readings):  # else nothing stays: a caption of 100 kB would take minutes
@@ -249,3 +244,49 @@ def _reason(reasons: Sequence[tuple[str, str]]) -> str:
         reason + (f" ({', '.join(dict.fromkeys(filter(None, shown)))})" if any(shown) else "")
         for reason, shown in listed
     )
+
+
+def judged_edits(captions: Sequence[str], edits: Sequence[Edit]) -> list[dict[str, float]]:
+    """The `probability` that a reader finds each edit natural and surely false, and its `falsity` if it is natural.
+
+    Returns the two numbers of each edit that replaces a verb by a verb or a thing by a thing; nothing for others.
+    """
+    readings = {sentence.caption: CaptionReading(sentence) for sentence in parse(list(dict.fromkeys(captions)))}
+    scores = []
+    for caption, edit in zip(captions, edits, strict=True):
+        judged = given_proposal(readings[caption], edit, shipped_evidence())
+        scores.append({} if judged is None else _scores(*judged))
+    return scores
+
+
+def _scores(kind: Kind, proposal: Proposal) -> dict[str, float]:
+    judge = load_judge(kind)
+    numbers = {"probability": judge.probability(proposal.features), "falsity": judge.falsity(proposal.features)}
+    return {name: round(number, 4) for name, number in numbers.items()}
+
+
+def given_proposal(reading: CaptionReading, edit: Edit, evidence: Evidence) -> tuple[Kind, Proposal] | None:
+    """An edit as a proposal; None where it is not of one verb or one thing."""
+    proposed = ClipProposals(ClipReading("", [reading]))
+    for verb in replaceable(reading, whole=True):
+        words = _words(reading.caption, edit, verb)
+        choice = verb_choice(words, verb, reading, evidence) if words else None
+        if choice is not None:
+            features = verb_slot_features(reading, verb, evidence)
+            return "verb", add_verb(proposed, 0, verb, choice, features, evidence)
+    for thing in reading.things:
+        words = _words(reading.caption, edit, thing)
+        noun = noun_of(words, thing) if words else None
+        if noun is not None:
+            features = object_slot_features(reading, thing, evidence)
+            return "object", add_object(proposed, 0, thing, noun, features, evidence)
+    return None
+
+
+def _words(caption: str, edit: Edit, slot: Slot) -> str:
+    """What stands in a slot after an edit that lies within it, but for "a" or "an" before it; "" after other edits."""
+    start, end, new = edit.start, edit.start + len(edit.old), edit.new
+    if caption[start : slot.start].lower() in ("a ", "an ") and new.lower().startswith(("a ", "an ")):
+        start, new = slot.start, new.partition(" ")[2]
+    within = slot.start <= start and end <= slot.end
+    return caption[slot.start : start] + new + caption[end : slot.end] if within else ""

@@ -11,7 +11,7 @@ from math import exp
 
 from video_contrast.errors import UsageError
 from video_contrast.perturbations.contrast.proposal import Kind
-from video_contrast.perturbations.english.tables import lines
+from video_contrast.perturbations.english.lexicon import lines
 
 # Least probabilities. Things count as usable from 0.5 on: two pairs of readers found those of 0.5 to 0.65 usable some
 # twenty points and more oftener than a released set, verbs only those above (docs/measurements/contrasts.md).

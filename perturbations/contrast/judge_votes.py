@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 
 from video_contrast.perturbations.contrast.clip import CaptionReading
 from video_contrast.perturbations.contrast.edit import Edit
-from video_contrast.perturbations.contrast.generate import shipped_evidence
-from video_contrast.perturbations.contrast.given_edits import given_proposal
+from video_contrast.perturbations.contrast.generate import given_proposal, shipped_evidence
 from video_contrast.perturbations.contrast.judge import INTERCEPT, PUTS_IN, Judge, load_judge
 from video_contrast.perturbations.contrast.proposal import Features, Kind, put_in
 from video_contrast.perturbations.english import parse

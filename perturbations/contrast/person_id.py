@@ -22,11 +22,9 @@ def swap(caption: str, cast: Cast, rng: Generator) -> Edit | None:
     A character keeps one new name through the whole caption. The new name has the same gender, is not named in the
     caption, is not used twice, and is no longer or shorter form of a name there ("Harry" for "Harry Potter"). Returns
     None if the caption names nobody, or there is nobody to swap the first one for (`contrasts` counts the reasons).
-
-    Args:
-        caption: any text; names match as they are written, as whole words, the longest first. Possessive endings stay.
-        cast: name -> gender of the movie's characters; an empty gender means unknown, and is never swapped.
-        rng: draws the substitutes and the coins.
+    `caption`: any text; names match as they are written, as whole words, the longest first. Possessive endings stay.
+    `cast`: name -> gender of the movie's characters; an empty gender means unknown, and is never swapped. `rng`: draws
+    the substitutes and the coins.
 
     >>> import numpy as np
     >>> cast = {"Jenko": "male", "Schmidt": "male", "Zach": "male"}

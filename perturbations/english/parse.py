@@ -34,14 +34,13 @@ _sentences: OrderedDict[str, Sentence] = OrderedDict()
 def parse(captions: Sequence[str], *, num_proc: int = 1, cache: str | os.PathLike[str] | None = None) -> list[Sentence]:
     """Returns a sentence for each caption, in order. Equal captions are parsed once.
 
+    Raises UsageError: `num_proc` is below 1.
+
     Args:
         captions: any texts, also empty ones (a sentence without words) or other scripts.
         num_proc: processes that share the parsing; the result is the same for any number.
         cache: an SQLite file that keeps parses between runs; made if absent. Default: the environment variable
             VIDEO_CONTRAST_PARSES, else none.
-
-    Raises:
-        UsageError: `num_proc` is below 1.
 
     >>> [(word.text, word.tag, word.dep) for word in parse(["two men run"])[0].words]
     [('two', 'CD', 'nummod'), ('men', 'NNS', 'nsubj'), ('run', 'VBP', 'ROOT')]

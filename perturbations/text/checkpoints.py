@@ -12,7 +12,7 @@ from typing import TypeVar
 
 from video_contrast.errors import UsageError
 from video_contrast.perturbations.english import wordnet
-from video_contrast.perturbations.registry import TextSpec
+from video_contrast.perturbations.registry import Origin, Rule, TextSpec, text_perturbation
 from video_contrast.pretrained import MissingCheckpoint, device_of, download_command, load, placed
 from video_contrast.untyped import Tokenizer, TorchModel
 
@@ -29,14 +29,21 @@ RULES = "rules"  # in place of a checkpoint: the rules of a perturbation that ha
 _WEIGHTS = (".safetensors", ".bin", ".pt", ".pth", ".h5", ".msgpack")
 WITH_RULES = ("active_to_passive",)
 _Item = TypeVar("_Item")
+Given = str | Sequence[str] | None  # checkpoints in place of the default ones, as of `perturb_captions`
 
 
-def requirements(name: str) -> tuple[str, ...]:
-    """The registry's `requirements` of the default checkpoints of a perturbation."""
-    return tuple(f"model:{checkpoint}" for checkpoint in DEFAULTS[name])
+def model_perturbation(
+    name: str, *, category: str, origin: Origin, version: str = "1", needs: tuple[str, ...] = ()
+) -> Callable[[Rule], Rule]:
+    """Registers a perturbation that runs the checkpoints of `DEFAULTS`, of batches: `needs` are its requirements beside
+    these, the other fields those of `TextSpec`."""
+    models = tuple(f"model:{checkpoint}" for checkpoint in DEFAULTS[name])
+    return text_perturbation(
+        name, category=category, origin=origin, version=version, requirements=(*needs, *models), batched=True
+    )
 
 
-def names_of(name: str, models: str | Sequence[str] | None) -> tuple[str, ...]:
+def names_of(name: str, models: Given) -> tuple[str, ...]:
     """The checkpoints to use: those given in order, then the default ones."""
     default = DEFAULTS[name]
     names = () if models is None else (models,) if isinstance(models, str) else tuple(models)
@@ -45,11 +52,10 @@ def names_of(name: str, models: str | Sequence[str] | None) -> tuple[str, ...]:
     return names + default[len(names) :]
 
 
-def available(name: str, models: str | Sequence[str] | None) -> tuple[str, ...]:
+def available(name: str, models: Given) -> tuple[str, ...]:
     """The checkpoints to use (`names_of`), after a look at the cache and, for those absent, one question to the Hub.
 
-    `models`: checkpoints in place of the default ones, as of `perturb_captions`. Raises MissingCheckpoint: some are
-    absent and the Hub cannot be reached; the message names all of them.
+    Raises MissingCheckpoint: some are absent and the Hub cannot be reached; the message names all of them.
     """
     from video_contrast.hub import answers
 
@@ -78,11 +84,8 @@ def stored_revision(checkpoint: str) -> str | None:
     return folder.name if any(path.suffix in _WEIGHTS for path in folder.rglob("*")) else None
 
 
-def produced_by(name: str, models: str | Sequence[str] | None = None) -> str:
-    """What makes the text of a perturbation with models: "rules", or checkpoints as `NAME@REVISION`.
-
-    `models`: checkpoints in place of the default ones, as of `perturb_captions`.
-    """
+def produced_by(name: str, models: Given = None) -> str:
+    """What makes the text of a perturbation with models: "rules", or checkpoints as `NAME@REVISION`."""
     names = () if models in (RULES, (RULES,)) else names_of(name, models)
     revisions = {checkpoint: stored_revision(checkpoint) for checkpoint in names}
     if not names or (name in WITH_RULES and models is None and None in revisions.values()):

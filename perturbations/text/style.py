@@ -1,22 +1,284 @@
-"""TextStyle by sequence-to-sequence checkpoints: formal, casual, passive (robustness paper, A.2).
+"""TextStyle (robustness paper, A.2): a negation goes or comes, the tense of verbs changes; and by sequence-to-sequence
+checkpoints: formal, casual, passive.
 
 Five rewritings are sampled and an adequacy model (a natural-language-inference classifier) chooses the one that
-follows best from the caption.
+follows best from the caption. Passives are made by rules where there is no checkpoint: of a statement the main clause
+is turned (subject, verb, object -> object, is verbed, by subject), and only if every word of the caption has its place
+in it; imperatives ("add the onions and stir") become statements ("the onions are added and stirred"). Every other
+caption stays as it is.
 """
 
+import re
 import warnings
-from collections.abc import Sequence
 from typing import Any
 
 from numpy.random import Generator
 
 from video_contrast.perturbations.english import Sentence
+from video_contrast.perturbations.english.forms import article, inflect, like_case, within
+from video_contrast.perturbations.english.lexicon import has_class
 from video_contrast.perturbations.registry import text_perturbation
 from video_contrast.perturbations.text import checkpoints
-from video_contrast.perturbations.text.passive import passive
+from video_contrast.perturbations.text.checkpoints import Given, model_perturbation
+from video_contrast.perturbations.text.words import how_many, parsed, pick, put, rewritten, sample
 from video_contrast.pretrained import MissingCheckpoint, download_command
 from video_contrast.seeds import stream
 from video_contrast.untyped import Tensor, Tokenizer, TorchModel
+
+_FEWEST_WORDS = 3
+_NEGATION = re.compile(r"\b(?:not|never)\b\s*|(?<=\w)n(?:['’]| (?=t\b))t\b", re.IGNORECASE)
+_NOBODY = re.compile(r"\bno( one|body|thing|where)\b", re.IGNORECASE)
+_DO = re.compile(r"\b(do|does|did)(?:\s+not|n['’ ]t)\s+(\w+)", re.IGNORECASE)
+_DO_TAG = {"do": "VBP", "does": "VBZ", "did": "VBD"}
+_IRREGULAR = {"won['’ ]t": "will", "can['’ ]t": "can", "cannot": "can", "shan['’ ]t": "shall"}
+_QUESTION_WORDS = ("what", "who", "where", "why", "how", "when", "which")
+
+
+@text_perturbation("reverse_neg", category="TextStyle", origin="natural", version="7", requirements=("parse",))
+def reverse_neg(sentence: Sentence, rng: Generator, *, profile: str = "paper") -> str:
+    """A negation is taken out; a caption without one gets "not" at its head verb. Not under 3 words, nor questions."""
+    caption = sentence.caption
+    if len(caption.split()) < _FEWEST_WORDS or _is_question(sentence):
+        return caption
+    positive = _without_negation(caption)
+    positive = positive if positive != caption else _without_no(sentence)
+    return positive if positive != caption else rewritten(sentence, _negated(sentence, profile), articles=False)
+
+
+def _is_question(sentence: Sentence) -> bool:
+    first = sentence.words[0]
+    inverted = first.tag in ("MD", "VBZ", "VBP", "VBD") and first.lemma in ("be", "have", "do", "can", "will")
+    asks = first.text in _QUESTION_WORDS and sentence.root is not None and sentence.finite(sentence.root) is not None
+    return sentence.caption.rstrip().endswith("?") or asks or (inverted and not sentence.orders)
+
+
+def _negated(sentence: Sentence, profile: str) -> dict[int, str]:
+    """The word that gets "not", and what it becomes."""
+    if sentence.orders:
+        first = sentence.order_start(sentence.orders[0])
+        return {first: f"do not {sentence.words[first].text}"}
+    verb = _head_verb(sentence)
+    if verb is None:
+        return {}
+    place = sentence.finite(verb)
+    if place is None and sentence.words[verb].tag not in ("VBG", "VBN"):
+        return {}
+    if place is None:  # "a girl playing the piano", "food being prepared"
+        place = next(iter(sentence.auxiliaries(verb)), verb)
+        return {place: f"not {sentence.words[place].text}"}
+    word = sentence.words[place]
+    carries_not = ("be", "do", "have") if profile == "released" else ("be",)
+    if word.tag == "MD" or word.lemma in carries_not or place != verb:
+        return {place: f"{word.text} not"}
+    if not sentence.is_verb_form(place) or sentence.subject(verb) is None:
+        return {}
+    do = "did" if word.tag == "VBD" else "do" if word.tag == "VBP" else "does"
+    clitic = " " if word.text[0] in "'’" else ""
+    return {place: f"{clitic}{do} not {word.lemma}"}
+
+
+def _head_verb(sentence: Sentence) -> int | None:
+    """The verb of the main clause; of a caption that is a noun phrase, the participle that tells what happens."""
+    root = sentence.root
+    if root is None or sentence.words[root].is_verb:
+        return root
+    if sentence.words[root].is_noun:
+        return next((n for n in sentence.children_with(root, "acl") if sentence.words[n].tag in ("VBG", "VBN")), None)
+    return None
+
+
+def _without_no(sentence: Sentence) -> str:
+    """The caption with its first "no" before a noun taken out; unchanged without one. "has no hat" is "has a hat"."""
+    words = sentence.words
+    for place, word in enumerate(words[:-1]):
+        noun = words[word.head]
+        if word.text == "no" and word.dep == "det" and noun.is_noun:
+            counted = noun.tag in ("NN", "NNP") and not has_class(noun.lemma, "uncountable")
+            after = words[place + 1]
+            old, new = sentence.text(place, place + 1), sentence.text(place + 1, place + 2)
+            new = like_case(f"{article(new)} {new}" if counted else new, old)
+            return put(sentence.caption, [(word.start, after.end, new)])
+    return sentence.caption
+
+
+def _without_negation(caption: str) -> str:
+    """The caption without its first negation; "does not run" becomes "runs".
+
+    >>> [_without_negation(caption) for caption in ("he does not run", "a dog isn't barking", "nobody is there")]
+    ['he runs', 'a dog is barking', 'somebody is there']
+    """
+    with_do = _DO.search(caption)
+    if with_do:
+        verb = inflect(with_do[2].lower(), _DO_TAG[with_do[1].lower()])
+        return caption[: with_do.start()] + like_case(verb, with_do.group()) + caption[with_do.end() :]
+    for old, new in _IRREGULAR.items():
+        match = re.search(rf"\b{old}\b", caption, re.IGNORECASE)
+        if match:
+            return caption[: match.start()] + like_case(new, match.group()) + caption[match.end() :]
+    negation = _NEGATION.search(caption)
+    if negation is None:
+        return _NOBODY.sub(
+            lambda nobody: like_case("some" + nobody[1].lower().strip(), nobody.group()), caption, count=1
+        )
+    rest = caption[negation.end() :]
+    if negation.start() == 0:  # "Never touch it"
+        rest = like_case(rest[:1], negation.group()) + rest[1:]
+    return caption[: negation.start()] + rest
+
+
+_MOST_WORDS = 13  # words: readers found 21 % of the passives of longer captions faulty, 7 % of those of the others
+_BY = {"he": "him", "she": "her", "they": "them", "i": "me", "we": "us"}
+# What may hang on the verb of a statement: no second verb, no clause, no second object.
+_PARTS = ("nsubj", "dobj", "aux", "prt", "prep", "dative", "advmod", "punct")
+_CLAUSE_TAGS = ("VB", "VBZ", "VBP", "VBD", "MD", "TO", "WDT", "WP", "WRB")
+_NO_PLACE = ("as", "like", "of", "by", "than")  # prepositions that tell nothing of where, when or how
+_WAYS = ("down", "over", "around", "through", "along")  # "rides down the street": no particle
+_MOST_COMPOUNDS = 2  # a longer chain of nouns is most often a list without commas, of unknown number
+
+
+def passive(sentence: Sentence) -> str:
+    """The caption in the passive; unchanged where the rules are not sure of its subject, verb, object and rest.
+
+    >>> from video_contrast.perturbations.english import parse
+    >>> [passive(sentence) for sentence in parse(["a little girl does gymnastics", "add the onions to the pan"])]
+    ['gymnastics is done by a little girl', 'the onions are added to the pan']
+    """
+    text = (_of_orders if sentence.orders else _of_statement)(sentence)
+    if text is None:
+        return sentence.caption
+    return text[:1].upper() + text[1:] if sentence.caption[:1].isupper() else text
+
+
+def _of_statement(s: Sentence) -> str | None:
+    """The passive of the main clause; None where some word has no place in it."""
+    clause = _main_clause(s) if len(s) <= _MOST_WORDS else None
+    if clause is None:
+        return None
+    verb, subject, obj = clause
+    start, end = _without(s, subject, verb if subject == s.words[verb].head else None)
+    object_start, object_end = s.span(obj)
+    group = list(range(end, object_start))  # auxiliaries, adverbs, verb, particle
+    stop = len(s) - 1 if s.words[-1].text in (".", "!") else len(s)
+    be = _forms_of_be(s, verb, s.is_plural(obj))
+    parts = [n for n in s.children_with(verb, "aux", "advmod", "prt") if end <= n < object_start]
+    whole = sorted([verb, *parts]) == group and _is_adverbial(s, verb, 0, start)
+    if be is None or not whole or not _is_adverbial(s, verb, object_end, stop):
+        return None
+    adverbs = [s.words[n].text for n in parts if s.words[n].dep == "advmod" and n < verb]
+    past = [be, *adverbs, inflect(s.words[verb].lemma, "VBN"), s.text(verb + 1, object_start)]
+    by = "by " + _BY.get(s.words[subject].text, within(s.text(start, end), s.words[start].tag))
+    pieces = [s.text(0, start), s.text(object_start, object_end), *past, s.text(object_end, stop), by]
+    return _spaced(pieces) + s.text(stop, len(s))
+
+
+def _main_clause(s: Sentence) -> tuple[int, int, int] | None:
+    """Verb, subject and object of the main clause; None without one that has a passive."""
+    verb = s.root
+    if verb is not None and s.words[verb].is_noun:
+        verb = s.child(verb, "acl")  # "a man driving a car"
+    if verb is None or not _is_turnable(s, verb):
+        return None
+    subject, obj = s.subject(verb), s.object(verb)
+    if subject is None or obj is None or not _is_movable(s, obj):
+        return None
+    bare = s.words[subject].tag == "NN" and s.words[verb].tag == "VBP" and not s.children[subject]
+    named = s.words[subject].tag[:2] in ("NN", "PR", "DT") and not bare  # "game play footage" has no verb
+    return (verb, subject, obj) if named else None
+
+
+def _without(s: Sentence, place: int, part: int | None) -> tuple[int, int]:
+    """First place and place behind the last of a word with all that hangs on it but for one part."""
+    left_out = s.subtree(part) if part is not None else []
+    places = [n for n in s.subtree(place) if n not in left_out]
+    return places[0], places[-1] + 1
+
+
+def _spaced(pieces: list[str]) -> str:
+    return " ".join(piece for piece in pieces if piece)
+
+
+def _is_turnable(s: Sentence, verb: int) -> bool:
+    """Whether a verb has a passive and nothing hangs on it that would lose its place."""
+    particle = s.particle(verb)
+    if particle is not None and s.words[particle].text in _WAYS:
+        return False
+    plain = all(s.words[n].dep in _PARTS for n in s.children[verb])
+    return plain and s.is_verb_form(verb) and not has_class(s.words[verb].lemma, "no_passive")
+
+
+def _forms_of_be(s: Sentence, verb: int, plural: bool) -> str | None:
+    """The forms of "be" that carry a verb's tense in the passive; None for a group of auxiliaries that has none."""
+    tag, words = s.words[verb].tag, [s.words[n] for n in s.auxiliaries(verb)]
+    lemmas = [word.lemma for word in words]
+    present, past = ("are", "were") if plural else ("is", "was")
+    if not words:
+        return {"VBZ": present, "VBP": present, "VBD": past, "VBG": "being"}.get(tag)
+    if lemmas == ["be"] and tag == "VBG":
+        return f"{past if words[0].tag == 'VBD' else present} being"
+    if lemmas == ["have"] and tag == "VBN":
+        return "had been" if words[0].tag == "VBD" else "have been" if plural else "has been"
+    return f"{words[0].text} be" if len(words) == 1 and words[0].tag == "MD" and tag == "VB" else None
+
+
+def _is_movable(s: Sentence, obj: int) -> bool:
+    """Whether an object is a noun phrase that can be a subject: no clause, no pronoun, no "walk" of "takes a walk"."""
+    inside = [s.words[n] for n in s.subtree(obj)]
+    long = len(s.children_with(obj, "compound", "nmod")) > _MOST_COMPOUNDS
+    if not s.words[obj].is_noun or long or has_class(s.words[obj].lemma, "light_object"):
+        return False
+    second_verb = any(w.dep == "conj" and w.text.endswith("ing") for w in inside)  # "drinking coffee and shopping"
+    clause = any(w.tag in (*_CLAUSE_TAGS, "PRP", "PRP$") or w.dep in ("acl", "relcl", "appos") for w in inside)
+    return not (second_verb or clause)
+
+
+def _is_adverbial(s: Sentence, verb: int, start: int, end: int) -> bool:
+    """Whether the words from `start` to `end` are prepositional phrases and adverbs of a verb, without a pronoun."""
+    parts = [n for n in s.children_with(verb, "prep", "dative", "advmod", "prt") if start <= n < end]
+    places = [n for part in parts for n in s.subtree(part)]
+    if sorted(places) != list(range(start, end)) or any(s.words[n].text in _NO_PLACE for n in parts):
+        return False
+    return not any(s.words[n].tag in (*_CLAUSE_TAGS, "PRP", "PRP$", "VBG", "CC") for n in places)
+
+
+def _of_orders(s: Sentence) -> str | None:
+    """ "heat oil and add the onion" as "oil is heated and the onion is added"; None where an object is not clear."""
+    if s.hides_order or s.object(s.orders[0]) is None:
+        return None
+    text, at = "", 0
+    for verb in s.orders:
+        turned = _of_order(s, verb, at)
+        if turned is None:
+            return None
+        start, end, new = turned
+        text, at = text + _gap(s, at, start) + new, end
+    return text + _gap(s, at, len(s))
+
+
+def _of_order(s: Sentence, verb: int, at: int) -> tuple[int, int, str] | None:
+    """An order behind `at`: first place and place behind the last of verb and object, and what stands there instead."""
+    obj, word = s.object(verb), s.words[verb]
+    if has_class(word.lemma, "no_passive") or s.children_with(verb, "aux", "neg", "dative") or verb < at:
+        return None
+    after = verb + 2 if s.particle(verb) == verb + 1 else verb + 1
+    past = inflect(word.text, "VBN")
+    if obj is None:  # "... and stir": what was told of before is stirred
+        unclear = s.child(verb, "dobj") is not None or (after < len(s) and s.words[after].is_noun)
+        return None if unclear else (verb, verb + 1, past)
+    end = s.span(obj)[1]  # what says where or how belongs to the verb in an order ("put it on the rice")
+    end = next((n for n in range(obj + 1, end) if s.words[n].tag in ("RB", "IN") and s.words[n].text != "of"), end)
+    pronoun, them = s.words[obj].tag == "PRP", s.words[obj].text == "them"
+    if s.span(obj)[0] != after or s.words[end - 1].tag == "CC" or not (pronoun or _is_movable(s, obj)):
+        return None
+    lead = max(s.order_start(verb), at)
+    subject, be = "they" if them else s.text(after, end), "are" if them or s.is_plural(obj) else "is"
+    return lead, end, _spaced([subject, be, s.text(lead, verb), past, s.text(verb + 1, after)])
+
+
+def _gap(s: Sentence, start: int, end: int) -> str:
+    """The caption from behind the word before `start` up to the word at `end`, blanks included."""
+    first = s.words[start - 1].end if start else 0
+    return s.caption[first : s.words[end].start if end < len(s) else None]
+
 
 SAMPLES = 5
 TOP_K, TOP_P = 50, 0.95
@@ -26,34 +288,27 @@ _PROMPTS = {
     "formal_to_casual": "transfer Formal to Casual: ",
     "active_to_passive": "transfer Active to Passive: ",
 }
-_Given = str | Sequence[str] | None
 
 
 def _register(name: str, summary: str) -> None:
     def transfer(
-        captions: list[str], rngs: list[Generator], *, profile: str = "paper", models: _Given = None
+        captions: list[str], rngs: list[Generator], *, profile: str = "paper", models: Given = None
     ) -> list[str]:
         return _transfer(name, captions, rngs, models)
 
     transfer.__doc__ = summary
-    needs = checkpoints.requirements(name)
-    text_perturbation(name, category="TextStyle", origin="natural", requirements=needs, batched=True)(transfer)
+    model_perturbation(name, category="TextStyle", origin="natural")(transfer)
 
 
 _register("casual_to_formal", "The caption in formal English, by a style-transfer checkpoint.")
 _register("formal_to_casual", "The caption in casual English, by a style-transfer checkpoint.")
 
 
-@text_perturbation(
-    "active_to_passive",
-    category="TextStyle",
-    origin="natural",
-    version="9",
-    requirements=("parse", *checkpoints.requirements("active_to_passive"), "or rules"),
-    batched=True,
+@model_perturbation(
+    "active_to_passive", category="TextStyle", origin="natural", version="9", needs=("parse", "or rules")
 )
 def active_to_passive(
-    sentences: list[Sentence], rngs: list[Generator], *, profile: str = "paper", models: _Given = None
+    sentences: list[Sentence], rngs: list[Generator], *, profile: str = "paper", models: Given = None
 ) -> list[str]:
     """The caption in the passive, by a style-transfer checkpoint, or by rules where the checkpoint is not there."""
     if models != checkpoints.RULES and models != (checkpoints.RULES,):
@@ -71,7 +326,7 @@ def active_to_passive(
     return [passive(sentence) for sentence in sentences]
 
 
-def _transfer(name: str, captions: list[str], rngs: list[Generator], models: _Given) -> list[str]:
+def _transfer(name: str, captions: list[str], rngs: list[Generator], models: Given) -> list[str]:
     style, adequacy = checkpoints.available(name, models)
     tokenizer, model = checkpoints.pretrained("AutoModelForSeq2SeqLM", style, name)
     judge = checkpoints.pretrained("AutoModelForSequenceClassification", adequacy, name)
@@ -159,3 +414,104 @@ def _entailment(config: Any) -> int:  # of transformers, which has no types here
         if str(label).lower().startswith("entail"):
             return int(number)
     return int(config.num_labels) - 1
+
+
+_PAST_OF_MODALS = {"can": "could", "will": "would", "may": "might", "shall": "should"}
+_PAST_OF_MODALS |= {"ca": "could", "wo": "would", "sha": "should", "'ll": " would", "’ll": " would"}  # "can't", "he'll"
+_PRESENT_OF_MODALS = {"could": "can", "would": "will"}
+_BEFORE_BARE_VERBS = ("let", "make", "help")
+_REQUESTS = ("please", "let")  # "please add oil", "let's go" have no past
+
+
+@text_perturbation("tense", category="TextStyle", origin="natural", version="7", requirements=("parse",))
+def tense(sentence: Sentence, rng: Generator, *, profile: str = "paper") -> str:
+    """Present becomes past and past becomes present (`released`: any other form of a tenth of the words)."""
+    if profile == "released":
+        return _any_form(sentence, rng)
+    changes = _past_of_orders(sentence) if sentence.orders else _other_tense(sentence)
+    return rewritten(sentence, changes, articles=False)
+
+
+def _past_of_orders(sentence: Sentence) -> dict[int, str]:
+    """ "add oil and cook until it is hot" as "added oil and cooked until it was hot"."""
+    if sentence.words[0].text in _REQUESTS or sentence.hides_order:
+        return {}
+    finite = _finite_verbs(sentence)
+    clauses = [n for n, verb in finite.items() if sentence.words[verb].dep in ("advcl", "relcl")]
+    changes = {n: _past(sentence, n) for n in clauses if sentence.words[n].tag != "VBD"}
+    for verb in sentence.orders:
+        do = next((n for n in sentence.auxiliaries(verb) if sentence.words[n].text == "do"), None)
+        place, form = (verb, inflect(sentence.words[verb].text, "VBD")) if do is None else (do, "did")
+        changes[place] = form
+    return changes
+
+
+def _other_tense(sentence: Sentence) -> dict[int, str]:
+    """The finite verbs that are in the tense of the caption's first clause, in the other tense."""
+    finite = _finite_verbs(sentence)
+    if not finite or any(sentence.hides_verb(n, "VBZ") for n in range(len(sentence))):
+        return {}
+    places = list(finite)
+    first = sentence.words[places[0]]
+    if first.tag != "VBD" and first.text not in _PRESENT_OF_MODALS:
+        present = [
+            n for n in places if sentence.words[n].tag in ("VBZ", "VBP") or sentence.words[n].text in _PAST_OF_MODALS
+        ]
+        return {n: _past(sentence, n) for n in present}
+    changes = {}
+    for place in places:
+        word = sentence.words[place]
+        subject = sentence.subject(finite[place])
+        if word.text in _PRESENT_OF_MODALS:
+            changes[place] = _PRESENT_OF_MODALS[word.text]
+        elif word.tag == "VBD" and (subject is not None or word.lemma == "be"):
+            plural = word.text == "were" if word.lemma == "be" else sentence.is_plural(subject or 0)
+            changes[place] = inflect(word.lemma, "VBP" if plural else "VBZ")
+        else:
+            return {}
+    return changes
+
+
+def _finite_verbs(sentence: Sentence) -> dict[int, int]:
+    """Place of the word that carries the tense -> its verb, outermost clause first; empty where one is doubtful.
+
+    Doubtful are verbs that no dictionary has in the form of their tag ("he s singing"), that have no subject, that are
+    joined to a noun, or that are read as infinitives without a reason; and what "used to" be.
+    """
+    finite = {}
+    for verb in sentence.clause_verbs():
+        place, word = sentence.finite(verb), sentence.words[verb]
+        head = sentence.words[word.head]
+        if verb in sentence.orders or (word.dep == "ccomp" and head.lemma in _BEFORE_BARE_VERBS):
+            continue
+        if place is None:
+            if word.tag == "VB" and not sentence.auxiliaries(verb) and word.dep == "conj":
+                return {}
+            continue
+        joined_to_noun = word.dep == "conj" and not head.is_verb
+        used_to = word.text == "used" and sentence.child(verb, "xcomp") is not None
+        if not sentence.is_verb_form(place) or not sentence.has_subject(verb) or joined_to_noun or used_to:
+            return {}
+        finite[place] = verb
+    return finite
+
+
+def _past(sentence: Sentence, place: int) -> str:
+    word = sentence.words[place]
+    if word.tag == "MD":
+        return _PAST_OF_MODALS.get(word.text, word.text)
+    clitic = " " if word.text[0] in "'’" else ""
+    if word.lemma != "be":
+        return clitic + inflect(word.lemma, "VBD")
+    after = sentence.words[place + 1 : place + 2]
+    if word.text in ("'s", "’s") and after and after[0].text in ("got", "been", "had"):
+        return " had"
+    return clitic + ("were" if word.text in ("are", "'re", "’re") else "was")
+
+
+def _any_form(sentence: Sentence, rng: Generator) -> str:
+    forms = parsed("verb_tenses.json")  # verb form -> the verb's other forms
+    verbs = [n for n, word in enumerate(sentence.words) if word.is_verb and word.text in forms]
+    drawn = sample(len(verbs), how_many(0.1, len(sentence)), rng) if verbs else ()
+    changes = {verbs[n]: pick(forms[sentence.words[verbs[n]].text], rng) for n in drawn}
+    return rewritten(sentence, changes, articles=False)

@@ -3,12 +3,13 @@
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from itertools import chain
 
 from numpy.random import Generator
 
 from video_contrast.files import Json
-from video_contrast.perturbations.english import Sentence, Word, tables
+from video_contrast.perturbations.english import Sentence, Word, lexicon
 from video_contrast.perturbations.english.forms import fix_article, is_noun, like_case, verb_tags
 from video_contrast.perturbations.english.lexicon import words_of
 
@@ -25,9 +26,10 @@ UNFIT = words_of("unfit")
 
 def lines(name: str) -> tuple[str, ...]:
     """The lines of a word table (data/LICENSES.md says where it comes from) that are neither empty nor a comment."""
-    return tables.lines("video_contrast.perturbations.text", "data", name)
+    return lexicon.lines("video_contrast.perturbations.text", "data", name)
 
 
+@cache
 def parsed(name: str) -> Json:
     """A JSON table."""
     return json.loads("\n".join(lines(name)))

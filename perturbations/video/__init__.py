@@ -11,13 +11,20 @@ Importing this package fills the registry (`video_contrast.perturbations.registr
 from importlib import import_module
 
 # The order is that of the registry, so this comes before the imports below, which load some of them.
-MODULES = ("noise", "blur", "digital", "codecs", "temporal", "camera")
+MODULES = ("noise", "blur", "codecs", "temporal", "camera")
 for _module in MODULES:
     import_module(f"{__name__}.{_module}")
 
 from video_contrast.perturbations.registry import VIDEO, video_spec  # noqa: E402
-from video_contrast.perturbations.video.clip import SEVERITIES, index_map, perturb_clip, perturb_frames  # noqa: E402
-from video_contrast.perturbations.video.condition import PAIR_SEVERITY, PAIRS, VideoCondition  # noqa: E402
+from video_contrast.perturbations.video.condition import (  # noqa: E402  # noqa: E402
+    PAIR_SEVERITY,
+    PAIRS,
+    SEVERITIES,
+    VideoCondition,
+    index_map,
+    perturb_clip,
+    perturb_frames,
+)
 
 NAMES = tuple(VIDEO)
 

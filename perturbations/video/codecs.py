@@ -1,5 +1,6 @@
-"""Video codecs, in memory: every group of 12 frames is coded by itself at a fixed quantiser and decoded again.
+"""JPEG, a frame by itself; and video codecs, in memory.
 
+Every group of 12 frames is coded by itself at a fixed quantiser and decoded again.
 No container, one thread, no B-frames and no scene cuts, so a frame depends on the frames before it in its group and
 on nothing else: to know some frames, only their groups up to them need coding, and equal frames give equal pictures.
 FFmpeg's quantisers end at 31; higher ones of the paper are 31, which makes its upper severities equal.
@@ -15,6 +16,25 @@ import numpy.typing as npt
 
 from video_contrast.errors import UsageError
 from video_contrast.perturbations.registry import VideoSpec, video_perturbation
+
+Frame = npt.NDArray[np.uint8]
+
+QUALITY = (25, 18, 15, 10, 7)  # robustness paper, appendix A.1
+
+
+@video_perturbation("jpeg", category="Digital", acts="frame")
+def jpeg(frame: Frame, severity: int, rng: np.random.Generator) -> Frame:
+    """JPEG at quality 25, 18, 15, 10, 7 (robustness paper, appendix A.1); the pixels Pillow gives, bit for bit."""
+    mirrored = cv2.cvtColor(frame, cv2.COLOR_RGB2BGR)
+    _, encoded = cv2.imencode(".jpg", mirrored, (cv2.IMWRITE_JPEG_QUALITY, QUALITY[severity - 1]))
+    if _DECODES_RGB is not None:
+        return np.asarray(cv2.imdecode(encoded, _DECODES_RGB))
+    decoded: Frame = cv2.cvtColor(cv2.imdecode(encoded, cv2.IMREAD_COLOR), cv2.COLOR_BGR2RGB)
+    return decoded
+
+
+_DECODES_RGB: int | None = getattr(cv2, "IMREAD_COLOR_RGB", None)  # from OpenCV 4.11 on
+
 
 Frames = npt.NDArray[np.uint8]
 

@@ -16,8 +16,7 @@ import numpy as np
 
 from video_contrast.files import sha256, state
 from video_contrast.perturbations.registry import video_spec
-from video_contrast.perturbations.video.clip import ClipKey
-from video_contrast.perturbations.video.condition import VideoCondition
+from video_contrast.perturbations.video.condition import ClipKey, VideoCondition
 from video_contrast.seeds import digest
 from video_contrast.video import Clip, DecodedClip, Quality, decode, index_of, read_video, write_video
 from video_contrast.video.container import regular

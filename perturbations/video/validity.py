@@ -11,9 +11,8 @@ import numpy.typing as npt
 
 from video_contrast.perturbations.registry import VIDEO
 from video_contrast.perturbations.video.camera import crop_at, middle, scaled_size
-from video_contrast.perturbations.video.clip import SEVERITIES, ClipKey, index_map, resolve
 from video_contrast.perturbations.video.codecs import codec_and_quantiser
-from video_contrast.perturbations.video.condition import VideoCondition
+from video_contrast.perturbations.video.condition import SEVERITIES, ClipKey, VideoCondition, index_map, resolve
 
 Frames = npt.NDArray[np.uint8]
 IDENTICAL = 99.0  # the PSNR of equal pictures, which has no finite value

@@ -21,9 +21,8 @@ from video_contrast.files import cache_dir, copy_file, resolve_under, write_json
 from video_contrast.hub_cards.markdown import render
 from video_contrast.hub_cards.publishing import clips, gradio_version
 from video_contrast.reports.annotate import PageItems
-from video_contrast.reports.annotate.tasks import Desk, Task
-from video_contrast.reports.annotate.votes import UNCLEAR, PageTask
-from video_contrast.reports.strips import clip_files
+from video_contrast.reports.annotate.tasks import UNCLEAR, Desk, PageTask, Task
+from video_contrast.reports.gallery import clip_files
 from video_contrast.rows import MultipleChoiceRow
 from video_contrast.seeds import digest
 from video_contrast.storage import open_set
@@ -287,14 +286,7 @@ def _review(gr: ModuleType, desk: Desk, reviewer: str) -> None:
     back.click(send_back, [password, item, annotator, note], [review_message, answers])
 
 
-def write_space(
-    folder: str | Path,
-    output: str | Path,
-    *,
-    task: PageTask,
-    people: int = 1,
-    items: PageItems,
-) -> Path:
+def write_space(folder: str | Path, output: str | Path, *, task: PageTask, people: int = 1, items: PageItems) -> Path:
     """Writes the folder of a Space that serves the judging or the writing page of one config.
 
     `output`: the Space's folder, new or empty. Raises UsageError: no such config, or the output is in use;

@@ -8,8 +8,7 @@ from typing import Any
 from video_contrast.console import counted
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import Json, copy_file, resolve_under
-from video_contrast.reports.annotate.votes import UNCLEAR, PageTask, Vote, Votes
-from video_contrast.reports.annotate.writing import written_rows
+from video_contrast.reports.annotate.tasks import UNCLEAR, PageTask, Vote, Votes, written_rows
 from video_contrast.rows import MultipleChoiceRow, Row
 from video_contrast.storage import SetDraft, SetFolder, open_set
 from video_contrast.storage.set_draft import FileWriter
@@ -20,12 +19,8 @@ Figures = dict[str, Json]  # name -> number
 def judged(rows: Iterable[MultipleChoiceRow], votes: Mapping[str, Sequence[Vote]]) -> Figures:
     """The figures of a judged set; shares from 0 to 1.
 
-    Args:
-        rows: the rows that were shown.
-        votes: item -> its answers that stand (`Votes.done()`).
-
-    Raises:
-        VideoContrastError: no item was judged.
+    Raises VideoContrastError: no item was judged. `rows`: the rows that were shown. `votes`: item -> its answers that
+    stand (`Votes.done()`).
     """
     from video_contrast.metrics import agreement, majority_vote, share_interval
 

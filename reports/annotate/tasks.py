@@ -1,17 +1,151 @@
-"""Who gets which item next, and what the page shows of it."""
+"""Who gets which item next, what the page shows of it, what is wrong with a written sentence, and where answers go.
 
+Answers are lines of a file that only grows: a killed server loses nothing, two servers do not mix their lines.
+"""
+
+import json
+import os
 import threading
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import BinaryIO, Literal
 
-from video_contrast.errors import UsageError
-from video_contrast.reports.annotate.votes import UNCLEAR, Vote, Votes
-from video_contrast.reports.annotate.writing import phrase_of, problem_with
-from video_contrast.rows import MultipleChoiceRow
+from video_contrast.builders.assembly.captioned_clip import normal
+from video_contrast.builders.assembly.difference import difference
+from video_contrast.errors import UsageError, VideoContrastError
+from video_contrast.options import Config, Seed, Split, VideoRoot
+from video_contrast.perturbations.english.forms import without_auxiliaries
+from video_contrast.rows import EditRecord, MultipleChoiceRow, contrast_places, multiple_choice_row
 from video_contrast.seeds import stream
 
+PageTask = Literal["judge", "write"]
+UNCLEAR = "not clear"
+
+
+@dataclass(frozen=True)
+class Vote:
+    """One answer of one person to one item."""
+
+    task: PageTask  # which page it comes from
+    item: str  # id of the row
+    annotator: str  # name of the person
+    # judge: number of the chosen candidate, or "not clear"; write: the new sentence. A returned answer repeats
+    # the former one.
+    answer: int | str
+    seconds: float = 0.0  # from the item's showing to the answer
+    status: Literal["done", "returned"] = "done"  # "done", or "returned" by a reviewer, who may say why in `note`
+    note: str = ""
+    shown: tuple[int, ...] = ()  # judge: the candidates' numbers in the order in which they were shown
+    time: float = 0.0  # seconds since 1970
+
+
+class Votes:
+    """The file of answers. Every answer is on the disk before `add` returns.
+
+    Raises VideoContrastError: a line in the middle of the file is broken (the last one may be: a killed server).
+
+    Args:
+        path: a `.jsonl` file; made if there is none.
+        task: only answers of this page are read.
+    """
+
+    def __init__(self, path: str | Path, task: PageTask) -> None:
+        self.path = Path(path)
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        self.task = task
+        self._lock = threading.RLock()
+        self._latest: dict[tuple[str, str], Vote] = {}
+        self._read = 0
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Reads what another server has added since."""
+        with self._lock:
+            if not self.path.exists():
+                return
+            with open(self.path, "rb") as handle:
+                handle.seek(self._read)
+                content = handle.read()
+            whole = content.rfind(b"\n") + 1
+            for number, line in enumerate(content[:whole].split(b"\n")):
+                if line.strip():
+                    self._take(line, number)
+            self._read += whole
+
+    def add(self, vote: Vote) -> Vote:
+        """Appends an answer.
+
+        Raises VideoContrastError: this person has answered this item already, and it was not sent back.
+        """
+        with self._lock:
+            with open(self.path, "ab") as handle:
+                _hold(handle)
+                self.refresh()
+                former = self._latest.get((vote.item, vote.annotator))
+                if former is not None and former.status == "done" and vote.status == "done":
+                    raise VideoContrastError(f"{vote.annotator} has already answered {vote.item}")
+                vote = Vote(**{**asdict(vote), "shown": tuple(vote.shown), "time": vote.time or time.time()})
+                line = json.dumps(asdict(vote), ensure_ascii=False, sort_keys=True) + "\n"
+                # A line that a killed server left unfinished is closed first, so that this one stands alone.
+                torn = self.path.stat().st_size > self._read
+                handle.write((b"\n" if torn else b"") + line.encode("utf-8"))
+                handle.flush()
+                os.fsync(handle.fileno())
+            self.refresh()
+            return vote
+
+    def of(self, annotator: str) -> dict[str, Vote]:
+        """The latest answer of a person to each item."""
+        with self._lock:
+            return {item: vote for (item, name), vote in self._latest.items() if name == annotator}
+
+    def latest(self) -> list[Vote]:
+        """The latest answer of each person to each item, in the order of their first answers."""
+        with self._lock:
+            return list(self._latest.values())
+
+    def done(self) -> dict[str, list[Vote]]:
+        """Item -> its answers that stand."""
+        by_item: dict[str, list[Vote]] = {}
+        for vote in self.latest():
+            if vote.status == "done":
+                by_item.setdefault(vote.item, []).append(vote)
+        return by_item
+
+    def _take(self, line: bytes, number: int) -> None:
+        try:
+            values = json.loads(line)
+            vote = Vote(**{**values, "shown": tuple(values.get("shown", ()))})
+        except (ValueError, TypeError) as error:
+            if line.startswith(b"{") and not line.rstrip().endswith(b"}"):  # the beginning of one, never finished
+                return
+            raise VideoContrastError(f"{self.path}, line {number + 1}: not an answer: {error}") from error
+        if vote.task == self.task:
+            self._latest[vote.item, vote.annotator] = vote
+
+
+def _hold(handle: BinaryIO) -> None:
+    """Locks the file against other servers until it is closed, where the system can."""
+    try:
+        import fcntl
+    except ImportError:
+        return
+    fcntl.flock(handle, fcntl.LOCK_EX)
+
+
 LEASE = 900.0  # seconds for which an item that somebody looks at is not given to others
+
+
+@dataclass(frozen=True, kw_only=True)
+class PageItems:
+    """Which items of a set a page shows, in which order: options that the commands and the Space of a page share."""
+
+    config: Config = "verb_mc"
+    split: Split = "test"
+    video_root: VideoRoot = None
+    seed: Seed = 0
 
 
 @dataclass(frozen=True)
@@ -34,14 +168,13 @@ class Task:
 class Desk:
     """Deals out the items of a set, so that each gets enough answers and no one sees an item twice.
 
+    Raises UsageError: no rows, or `per_item` below 1.
+
     Args:
         rows: of a multiple-choice set.
         votes: where answers go.
         per_item: how many people answer each item.
         seed: of the order of items and options.
-
-    Raises:
-        UsageError: no rows, or `per_item` below 1.
     """
 
     def __init__(self, rows: Sequence[MultipleChoiceRow], votes: Votes, *, per_item: int, seed: int = 0) -> None:
@@ -81,14 +214,13 @@ class Desk:
     def answer(self, annotator: str, item: str, answer: int | str, seconds: float) -> str:
         """Takes an answer; returns what is wrong with it, or "" if it was kept.
 
+        Raises VideoContrastError: the person has answered the item before.
+
         Args:
             annotator: the person.
             item: id of the row.
             answer: judge: number of the candidate, or "not clear"; write: the sentence.
             seconds: from the item's showing to the answer.
-
-        Raises:
-            VideoContrastError: the person has answered the item before.
         """
         row = self.rows[item]
         task = self._task(item, annotator)
@@ -107,13 +239,12 @@ class Desk:
     def send_back(self, item: str, annotator: str, note: str) -> None:
         """Returns an answer to the person who gave it.
 
+        Raises UsageError: there is no such answer.
+
         Args:
             item: id of the row.
             annotator: the person.
             note: what should change.
-
-        Raises:
-            UsageError: there is no such answer.
         """
         former = self.votes.of(annotator).get(item)
         if former is None or former.status == "returned":
@@ -146,3 +277,96 @@ class Desk:
         rng = stream("annotate", self.seed, "options", *(item, annotator))
         shown = tuple(int(n) for n in rng.permutation(len(row["candidates"])))
         return Task(row, tuple(row["candidates"][n] for n in shown), shown, note=note, former=answer)
+
+
+def phrase_of(row: MultipleChoiceRow) -> tuple[int, int] | None:
+    """Where the verb phrase stands in the true caption: that of the set's own contrast, else the first one found."""
+    caption = row["candidates"][row["label"]]
+    for edit in row["edits"]:
+        if edit and edit["old"] and caption[edit["start"] : edit["start"] + len(edit["old"])] == edit["old"]:
+            return edit["start"], edit["start"] + len(edit["old"])
+    from video_contrast.perturbations.english import parse_one
+
+    sentence = parse_one(caption)
+    verbs = [sentence.words[n] for n in sentence.verbs if sentence.words[n].lemma not in ("be", "have")]
+    return (verbs[0].start, verbs[0].end) if verbs else None
+
+
+def problem_with(sentence: str, row: MultipleChoiceRow) -> str:
+    """What is wrong with a person's sentence, as a sentence for that person; "" if it may be kept."""
+    caption = row["candidates"][row["label"]]
+    span = phrase_of(row)
+    if span is None:
+        return "This item has no verb phrase to change."
+    start, end = span
+    before, after = normal(caption[:start]), normal(caption[end:])
+    text = " ".join(sentence.split())
+    words = normal(text)
+    if not words:
+        return "The sentence is empty."
+    if words == normal(caption):
+        return "The sentence is unchanged: change the marked words."
+    if not (words.startswith(before) and words.endswith(after)):
+        return "Change only the marked words; the rest of the sentence stays as it is."
+    new = words[len(before) : len(words) - len(after)].strip()
+    if not new:
+        return "The marked words are gone: put others in their place."
+    if any(words == normal(other) for other in row["candidates"]):
+        return "Another candidate of this item says the same: write something else."
+    old = caption[start:end].lower()
+    if _means_the_same(old, new):
+        return f"“{new}” means the same as “{old}”: the sentence would stay true."
+    return ""
+
+
+def written_rows(rows: Iterable[MultipleChoiceRow], votes: Mapping[str, Sequence[Vote]]) -> list[MultipleChoiceRow]:
+    """A set of the written negatives: in each answered item one takes the place of the contrast (or of an option).
+
+    Raises VideoContrastError: no item was answered. `rows`: the rows that were shown. `votes`: item -> answers; the
+    first of each item is used, and the others are kept in `meta`.
+    """
+    new_rows = []
+    for row in rows:
+        answers = votes.get(str(row["id"]), ())
+        if not answers:
+            continue
+        caption = row["candidates"][row["label"]]
+        edit = difference(caption, " ".join(str(answers[0].answer).split()), "human")
+        hard = contrast_places(row["kinds"])
+        place = hard[0] if hard else next(n for n, kind in enumerate(row["kinds"]) if kind != "true")
+        candidates, kinds = list(row["candidates"]), list(row["kinds"])
+        edits: list[EditRecord | None] = [None] * len(candidates)
+        replaced = row["replaced"] if hard else candidates[place]
+        candidates[place], kinds[place] = edit.text, "verb_human"
+        edits[place] = edit.row()
+        meta = json.loads(row["meta"] or "{}")
+        if len(answers) > 1:
+            meta["also_written"] = [str(vote.answer) for vote in answers[1:]]
+        new_rows.append(
+            multiple_choice_row(
+                id=row["id"], video_id=row["video_id"], video_path=row["video_path"], start=row["start"],
+                end=row["end"], candidates=candidates, label=row["label"], kinds=kinds, edits=edits, replaced=replaced,
+                cluster=row["cluster"], meta=meta,
+            )
+        )  # fmt: skip
+    if not new_rows:
+        raise VideoContrastError("no item has an answer yet, so there is no set to write")
+    return new_rows
+
+
+def _means_the_same(old: str, new: str) -> bool:
+    """Another form of the same verb, or a synonym by a first sense of WordNet where NLTK has it."""
+    from video_contrast.perturbations.english import wordnet
+    from video_contrast.perturbations.english.forms import lemma
+
+    first, second = without_auxiliaries(old), without_auxiliaries(new)
+    old_lemma, new_lemma = lemma(first[0], "VB"), lemma(second[0], "VB")
+    if old_lemma == new_lemma and first[1:] == second[1:]:
+        return True
+    if len(first) > 1 or len(second) > 1:
+        return False
+    try:
+        senses = wordnet.load().senses(old_lemma.lower(), "v")[:2]
+    except VideoContrastError:  # WordNet is not there: then only forms of the same verb are found
+        return False
+    return any(new_lemma in sense.words for sense in senses)

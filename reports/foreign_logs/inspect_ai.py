@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from video_contrast.errors import VideoContrastError, unknown_name
+from video_contrast.errors import VideoContrastError, check_names
 from video_contrast.files import Json, read_json
 from video_contrast.question_text import LETTERS
 from video_contrast.reports.foreign_logs.log import ForeignLog, Sample, items_of, video_of
@@ -60,8 +60,7 @@ def read(path: Path, log: Mapping[str, Json], metric: str | None = None) -> Fore
     scorers = list(dict.fromkeys(name for sample in samples for name in sample.get("scores") or {}))
     if not scorers:
         raise VideoContrastError(f"{path}: none of its {len(samples)} samples was scored; run `inspect score` on it")
-    if metric is not None and metric not in scorers:
-        raise unknown_name(f"scorer of {path}:", metric, scorers)
+    check_names(f"scorer of {path}:", [metric] if metric is not None else [], scorers)
     scorer = metric or scorers[0]
     logged = [_sample(sample, scorer, f"{path}: sample {number}") for number, sample in enumerate(samples)]
     return ForeignLog(

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from video_contrast.errors import UsageError, VideoContrastError, unknown_name
+from video_contrast.errors import UsageError, VideoContrastError, check_names
 from video_contrast.files import Json, read_json
 from video_contrast.reports.foreign_logs.log import ForeignLog, Sample, items_of, video_of
 
@@ -37,8 +37,7 @@ def read(path: Path, rows: Sequence[Mapping[str, Json]], metric: str | None = No
     score for every sample; names file and line.
     """
     metrics = [name for name in rows[0] if name not in _FIELDS]
-    if metric is not None and metric not in metrics:
-        raise unknown_name(f"metric of {path}:", metric, metrics)
+    check_names(f"metric of {path}:", [metric] if metric is not None else [], metrics)
     usable = [name for name in ([metric] if metric else metrics) if value_of(rows[0].get(name)) is not None]
     if not usable:
         raise VideoContrastError(

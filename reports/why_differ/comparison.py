@@ -1,16 +1,165 @@
-"""Two sides compared in full: what screen, JSON and the page show."""
+"""Two sides compared in full: what screen, JSON and the page show; and which share each stage explains.
+
+Shares come of exchanging one stage after the other. From the figure of the first side to that of the second: its items
+without those that the other lacks, then the other's key, norm and reading of answers on its own raw scores, then the
+other's raw scores, then the other's own items.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+import numpy as np
+
 from video_contrast.files import JsonObject
+from video_contrast.metrics.ranks import first_chance
+from video_contrast.reports.compare import ranks_among
 from video_contrast.reports.layout import Cell, Section, Table, Tone, columns, row
 from video_contrast.reports.runs import ConfigRun
-from video_contrast.reports.why_differ.evidence import Side, StageResult, pairs_of
-from video_contrast.reports.why_differ.shares import Share, shares
+from video_contrast.reports.why_differ.evidence import (
+    ItemEvidence,
+    Side,
+    StageResult,
+    candidate_places,
+    common,
+    pairs_of,
+)
 from video_contrast.reports.why_differ.stages import compare, first_different
+from video_contrast.storage.run_records import SimilarityMatrix
+
+UPSTREAM = ("frames", "pixels", "prompt", "model", "joining", "scores")  # what scores depend on
+
+
+@dataclass(frozen=True)
+class Share:
+    """What exchanging a stage changes."""
+
+    figure: str  # "accuracy", "t2v_R@1" or "v2t_R@1"
+    stage: str  # what was exchanged; those among which the change cannot be divided stand with "+" between them
+    change: float  # of the figure, 0..1 (second less first)
+    of: float  # the whole difference
+
+    @property
+    def part(self) -> str:
+        """Which part of the whole difference it is, in percent; "" where the figures are equal."""
+        return f"{100 * self.change / self.of:.0f} %" if abs(self.of) > 1e-12 else ""
+
+    def __str__(self) -> str:
+        whole = f" ({self.part} of the difference)" if self.part else ""
+        return f"{self.stage}: {self.change:+.4f} {self.figure}{whole}"
+
+
+def shares(a: Side, b: Side, results: Sequence[StageResult]) -> list[Share]:
+    """The changes of the figures by stage, which add up to their differences; [] where no item is in both.
+
+    Args:
+        a, b: both sides.
+        results: of `compare`.
+    """
+    both = common(a, b)
+    if not both:
+        return []
+    if a.matrix is not None and b.matrix is not None:
+        return [share for way in ("t2v", "v2t") for share in _retrieval(a.matrix, b.matrix, both, way, results)]
+    if any(item.hit is None for side in (a, b) for item in side.items.values()):
+        return []
+    first, second = _mean([*a.items.values()]), _mean([*b.items.values()])
+    here, there = [a.items[name] for name in both], [b.items[name] for name in both]
+    steps = {"set (missing items)": _mean(here) - first + second - _mean(there)}
+    if all(item.scores for item in (*here, *there)):
+        steps |= _exchanged(here, there, b.options if a.options.get("norm") != b.options.get("norm") else {}, results)
+    else:
+        steps[_cause(results, (*UPSTREAM, "reading"))] = _mean(there) - _mean(here)
+    return _listed("accuracy", steps, second - first)
+
+
+def _exchanged(
+    here: Sequence[ItemEvidence],
+    there: Sequence[ItemEvidence],
+    norm: Mapping[str, object],
+    results: Sequence[StageResult],
+) -> dict[str, float]:
+    """Stage -> change, on the items of both sides, each with raw scores; `norm`: options where the norms differ."""
+    pairs = list(zip(here, there, strict=True))
+    start = _mean(here)
+    keyed = _over(first_chance(x.scores, _label(x, y)) for x, y in pairs)
+    normed = _over(first_chance(_renormed(x, norm), _label(x, y)) for x, y in pairs)
+    own = any(result.stage == "reading" and result.state == "differs" for result in results)  # no consequence
+    read = _over(
+        0.0 if own and y.unread and not x.unread else first_chance(_renormed(x, norm), _label(x, y)) for x, y in pairs
+    )
+    rest = [name for name in UPSTREAM if not norm or name != "joining"]
+    return {
+        "set (key)": keyed - start,
+        "joining (norm)": normed - keyed,
+        "reading": read - normed,
+        _cause(results, rest): _mean(there) - read,
+    }
+
+
+def _renormed(item: ItemEvidence, norm: Mapping[str, object]) -> Sequence[float]:
+    """The scores of an item under another norm of likelihoods, from their parts."""
+    if not norm or not item.parts or any("sum" not in part for part in item.parts):
+        return item.scores
+    if norm["norm"] == "pmi" and any("unconditional" not in part for part in item.parts):
+        return item.scores
+    divided = {"token": "n_tokens", "char": "n_chars"}.get(str(norm["norm"]))
+    alpha = float(str(norm.get("alpha", 1.0))) if norm["norm"] == "pmi" else 0.0
+    return [
+        part["sum"] / (part[divided] if divided else 1.0) - alpha * part.get("unconditional", 0.0)
+        for part in item.parts
+    ]
+
+
+def _retrieval(
+    a: SimilarityMatrix, b: SimilarityMatrix, both: Sequence[str], way: str, results: Sequence[StageResult]
+) -> list[Share]:
+    whole = [_recall(matrix, matrix.rows, way) for matrix in (a, b)]
+    difference = whole[1] - whole[0]
+    if any(matrix.best is not None and len(both) < len(matrix.rows) for matrix in (a, b)):
+        # ranks among some of the clips need similarities that were not kept
+        return _listed(f"{way}_R@1", {_cause(results, ("set", *UPSTREAM)): difference}, difference)
+    shared = [_recall(matrix, both, way) for matrix in (a, b)]
+    steps = {
+        "set (missing items)": shared[0] - whole[0] + whole[1] - shared[1],
+        _cause(results, UPSTREAM): shared[1] - shared[0],
+    }
+    return _listed(f"{way}_R@1", steps, difference)
+
+
+def _recall(matrix: SimilarityMatrix, rows: Sequence[str], way: str) -> float:
+    """R@1 among some rows of a matrix and their captions."""
+    ranks, _ = ranks_among(matrix, matrix.rows if len(rows) == len(matrix.rows) else rows)
+    return float((ranks.text_to_video if way == "t2v" else ranks.video_to_text).hit(1).mean())
+
+
+def _label(x: ItemEvidence, y: ItemEvidence) -> int:
+    """The place in the first side's candidates of what is true for the second; its own where that is not there."""
+    assert x.label is not None and y.label is not None
+    place = {other: own for own, other in candidate_places(x, y)}
+    return place.get(y.label, x.label)
+
+
+def _cause(results: Sequence[StageResult], among: Sequence[str]) -> str:
+    """The stages that differ by themselves, of some; before them what of the set changes scores."""
+    names = [r.stage for r in results if r.stage in among and r.state == "differs"]
+    numbers = next((r.numbers for r in results if r.stage == "set" and "set" not in among), {})
+    of_set = [what for what, counted in (("captions", "captions"), ("order", "candidates")) if numbers.get(counted)]
+    return "+".join([*(f"set ({what})" for what in of_set), *names]) or "scores"
+
+
+def _listed(figure: str, steps: Mapping[str, float], difference: float) -> list[Share]:
+    return [Share(figure, stage, change, difference) for stage, change in steps.items() if abs(change) > 1e-12]
+
+
+def _mean(items: Sequence[ItemEvidence]) -> float:
+    return _over(item.hit or 0.0 for item in items)
+
+
+def _over(hits: Iterable[float]) -> float:
+    return float(np.mean(list(hits)))
 
 
 @dataclass(frozen=True)

@@ -17,8 +17,7 @@ from video_contrast.metrics.ranks import first_chance
 from video_contrast.reports.foreign_logs import is_foreign, named_by_text, read_logs
 from video_contrast.reports.foreign_logs.log import ForeignLog
 from video_contrast.reports.foreign_logs.mteb import predicted
-from video_contrast.reports.hits import hit
-from video_contrast.reports.runs import load_runs
+from video_contrast.reports.runs import hit, load_runs
 from video_contrast.storage import RunFolder
 from video_contrast.storage.certificates import read_certificate
 from video_contrast.storage.run_records import Numbers, SimilarityMatrix

@@ -1,9 +1,11 @@
-"""The stages of a figure, in order; those from the network on: model, raw scores, reading, joining, and the figure.
+"""The stages of a figure, in order: set, frames, pixels, prompt, model, raw scores, reading, joining, and the figure.
 
 A stage "differs" where its own settings or inputs differ, and "follows" where what differs came from another stage:
 other frames make other pixels and other scores, which are no causes of their own.
 """
 
+import difflib
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
@@ -13,12 +15,15 @@ from video_contrast.console import counted
 from video_contrast.files import Json
 from video_contrast.reports.why_differ.evidence import (
     CERTIFICATE,
+    GREY_LEVELS,
+    PIXELS,
     SHOWN,
     ItemEvidence,
     Side,
     StageResult,
     aligned_scores,
     both_traces,
+    common,
     few,
     fitted_line,
     item_pairs,
@@ -27,7 +32,204 @@ from video_contrast.reports.why_differ.evidence import (
     tolerance,
     unknown,
 )
-from video_contrast.reports.why_differ.inputs import PROMPT, compare_frames, compare_pixels, compare_prompt, compare_set
+from video_contrast.runner.keys import digest
+
+MARKS = r"<[^<>]*>|\[/?INST\]"  # of chat templates
+REPEATED = rf"({MARKS})(?:\s*\1)+"
+ROLES = ("system", "user", "assistant", "model")
+# Options on what is asked.
+PROMPT = ("scoring", "rotations", "option_seed", "letter_prompt", "prompt_text", "prompt_video", "thinking")
+
+
+def compare_set(a: Side, b: Side) -> StageResult:
+    """Items that both have, their captions, their order, and which is true."""
+    if not a.items or not b.items:
+        return StageResult("set", "unknown", "a certificate stands on clips of its own")
+    pairs = item_pairs(a, b)
+    if not pairs:
+        return StageResult("set", "differs", "no item is in both: their ids differ")
+    alone, changed = len(a.items) + len(b.items) - 2 * len(pairs), _changed_items(pairs)
+    numbers: dict[str, Json] = {"items": len(pairs), "items_of_one": alone}
+    numbers |= {what.split()[-1]: len(names) for what, names in changed.items()}
+    says = [f"{what} in {counted(len(names), 'item')} ({few(names)})" for what, names in changed.items() if names]
+    if alone:
+        gone = sorted(set(a.missing) ^ set(b.missing))
+        says.insert(0, f"{counted(alone, 'item')} in one side only" + (f" (missing: {few(gone)})" if gone else ""))
+    other = bool(a.fingerprint and b.fingerprint and a.fingerprint != b.fingerprint)
+    if other and not says and not all(x.texts and y.texts for _, x, y in pairs):
+        says = ["other rows (fingerprint); their captions are not recorded"]
+    if says:
+        return StageResult("set", "differs", "; ".join(says), numbers)
+    beside = "; other columns differ (fingerprint)" if other else ""
+    return StageResult("set", "equal", f"{counted(len(pairs), 'item')}{beside}", numbers)
+
+
+def _changed_items(pairs: list[tuple[str, ItemEvidence, ItemEvidence]]) -> dict[str, list[str]]:
+    """What changed in the rows of the set -> the items."""
+    with_texts = [(name, x, y) for name, x, y in pairs if x.texts and y.texts]
+    return {
+        "other captions": [name for name, x, y in with_texts if sorted(x.texts) != sorted(y.texts)],
+        "another key": [name for name, x, y in pairs if _other_key(x, y)],
+        "another order of candidates": [
+            name for name, x, y in with_texts if x.texts != y.texts and sorted(x.texts) == sorted(y.texts)
+        ],
+    }
+
+
+def _other_key(x: ItemEvidence, y: ItemEvidence) -> bool:
+    if x.label is None or y.label is None:
+        return False
+    if sorted(x.texts) == sorted(y.texts) and x.texts:
+        return x.texts[x.label] != y.texts[y.label]
+    return not (x.texts and y.texts) and x.label != y.label
+
+
+def compare_frames(a: Side, b: Side) -> StageResult:
+    """How frames were sampled, which ones, and their pixels."""
+    if not a.sampling or not b.sampling:
+        return unknown("frames", *(side for side in (a, b) if not side.sampling))
+    recorded = [name for name in a.sampling if name in b.sampling]  # an earlier record may know fewer settings
+    says = [
+        f"{name} {a.sampling[name]} and {b.sampling[name]}" for name in recorded if a.sampling[name] != b.sampling[name]
+    ]
+    pairs = [(x, y) for _, x, y in item_pairs(a, b)]
+    other = [(x.numbers, y.numbers) for x, y in pairs if x.numbers and y.numbers and x.numbers != y.numbers]
+    if other:
+        first, second = other[0]
+        says.append(f"other frames in {counted(len(other), 'item')}, as {list(first)} and {list(second)}")
+    if says:
+        return StageResult("frames", "differs", "; ".join(says), {"items_with_other_frames": len(other)})
+    seen = sum(x.frames != y.frames for x, y in pairs if x.frames and y.frames)
+    return _same_numbers(a, b, seen)
+
+
+def _same_numbers(a: Side, b: Side, other_digests: int) -> StageResult:
+    """Frames of the same numbers: whether their pixels and times are the same, too."""
+    traced = both_traces(a, b, "frames")
+    unlike = [(x, y) for x, y in traced if x["hash"] != y["hash"]]
+    levels = max((summary_gap(x, y) for x, y in unlike), default=0.0)
+    times = sum(x != y for x, y in both_traces(a, b, "times"))
+    numbers = {"items_with_other_pixels": other_digests, "traces": len(traced), "grey_levels": levels, "times": times}
+    if levels > GREY_LEVELS or times or (other_digests and not unlike):
+        says = f"other pixels in {max(other_digests, len(unlike))} of the same frames, by up to {levels:g} grey levels"
+        says = f"other times of the same frames in {counted(times, 'clip')}" if times and not unlike else says
+        return StageResult("frames", "differs", says, numbers)
+    within = f", within {levels:g} grey levels" if unlike else ""
+    where = f"pixels of {len(traced)} clips" if traced else "numbers alone: no clip is traced in both"
+    return StageResult("frames", "equal", f"the same frames ({where}{within})", numbers)
+
+
+def compare_pixels(a: Side, b: Side) -> StageResult:
+    """What reached the network: size, resize or crop, normalisation."""
+    pairs = both_traces(a, b, "pixels")
+    if not pairs:
+        return StageResult("pixels", "unknown", "no clip whose pixels both sides record")
+    shapes = ["x".join(map(str, side["shape"])) for pair in pairs for side in pair]
+    if any(x["shape"] != y["shape"] for x, y in pairs):
+        at = next(n for n, (x, y) in enumerate(pairs) if x["shape"] != y["shape"])
+        says = f"arrays of {shapes[2 * at]} and {shapes[2 * at + 1]}: another size or number of frames"
+        return StageResult("pixels", "differs", says, measured=True)
+    spread = max(float(np.mean([x["std"] for x, _ in pairs])), 1e-6)
+    gap = max(summary_gap(x, y) for x, y in pairs)
+    numbers = {"largest_difference": gap, "in_sd": gap / spread}
+    if gap <= PIXELS * spread:
+        return StageResult("pixels", "equal", f"arrays of {shapes[0]}, within {gap / spread:.2g} sd", numbers)
+    x, y = (np.concatenate([side["sample"] for side in sides]) for sides in zip(*pairs, strict=True))
+    slope, offset, rest = fitted_line(x, y)
+    says = f"values differ by up to {gap:.3g} ({gap / spread:.2g} sd): another resize, crop or order of frames"
+    if rest < 0.25 * spread * abs(slope):  # channels have means of their own
+        says = f"values differ by up to {gap:.3g}: another normalisation (about {slope:.3g} x {offset:+.3g})"
+    return StageResult("pixels", "differs", says, numbers | {"slope": slope, "offset": offset}, measured=True)
+
+
+def compare_prompt(a: Side, b: Side) -> StageResult:
+    """What is asked and how it is tokenised."""
+    if asked := _compare_asked(a, b):
+        return asked
+    silent = [side for side in (a, b) if not side.traces and not side.options]
+    if silent:
+        return unknown("prompt", *silent)
+    facts = [name for name in ("prompt_text", "prompt_video") if a.model.get(name) != b.model.get(name)]
+    says = other_options(a, b, PROMPT)
+    says += [f"{name}: {a.model.get(name)!r} and {b.model.get(name)!r}" for name in facts if name not in a.options]
+    same_texts = all(a.items[name].texts == b.items[name].texts for name in common(a, b))
+    says += [f"prompts differ: {_text_difference(x, y)}" for x, y in _prompts(a, b, same_texts) if x != y][:1]
+    if says:
+        return StageResult("prompt", "differs", "; ".join(says))
+    return _tokens(a, b, same_texts)
+
+
+def _prompts(a: Side, b: Side, same_texts: bool) -> list[tuple[str, str]]:
+    """The prompts of both sides about the same; of marks for pictures, whose number follows from the frames, one."""
+    prompts = [(x.get("prompt", ""), y.get("prompt", "")) for x, y in both_traces(a, b)]
+    if same_texts and list(a.traces)[:1] == list(b.traces)[:1]:
+        prompts += [(a.prompts[name], b.prompts[name]) for name in a.prompts if name in b.prompts]
+    return [(re.sub(REPEATED, r"\1", x), re.sub(REPEATED, r"\1", y)) for x, y in prompts]
+
+
+def _compare_asked(a: Side, b: Side) -> StageResult | None:
+    """Prompts of logs: beside those of another log, or of the items that a run has traced; None where none is known."""
+    first, second = _asked(a), _asked(b)
+    shared = [name for name in first if name in second]
+    if CERTIFICATE in (a.source, b.source) or not shared or (a.log is None and b.log is None):
+        return None
+    apart = {name: own for name in shared if any(own := _lines_apart(a, first[name], b, second[name]))}
+    numbers = {"prompts": len(shared), "other_prompts": len(apart)}
+    if not apart:
+        return StageResult("prompt", "equal", f"the same prompts in {counted(len(shared), 'item')}", numbers)
+    lines = next(iter(apart.values()))
+    says = " and ".join(repr(" / ".join(own)[:120]) if own else "nothing" for own in lines)
+    return StageResult("prompt", "differs", f"prompts differ: {says} in one side only", numbers)
+
+
+def _asked(side: Side) -> dict[str, str]:
+    """Item -> its prompt: of a log all that hold the whole prompt, of a run those of its traces."""
+    if side.log is not None:
+        return dict(side.log.asked) if side.log.asked_whole else {}
+    of_caption: dict[str, list[str]] = {}
+    for name, item in side.items.items():
+        if item.texts and item.label is not None:
+            of_caption.setdefault(item.texts[item.label], []).append(name)
+    traced = [(of_caption.get(digest(caption)[:8], []), trace) for (_, caption), trace in side.traces.items()]
+    return {names[0]: trace["prompt"] for names, trace in traced if len(names) == 1 and "prompt" in trace}
+
+
+def _lines_apart(a: Side, x: str, b: Side, y: str) -> list[list[str]]:
+    """The lines of the prompts of both sides that the other lacks; marks and roles of a chat are none.
+
+    What a run has before the first shared line belongs to the system and the video, which logs leave out.
+    """
+    sides = [(a, re.sub(MARKS, "\n", x).splitlines()), (b, re.sub(MARKS, "\n", y).splitlines())]
+    lines = [(side, [text for line in own if (text := line.strip()) and text not in ROLES]) for side, own in sides]
+    shared = set(lines[0][1]) & set(lines[1][1])
+    starts = [next((n for n, text in enumerate(own) if side.log is None and text in shared), 0) for side, own in lines]
+    return [[text for text in own[start:] if text not in shared] for (_, own), start in zip(lines, starts, strict=True)]
+
+
+def _tokens(a: Side, b: Side, same_texts: bool) -> StageResult:
+    pairs = [(x, y) for _, x, y in item_pairs(a, b) if same_texts and x.tokens and y.tokens]
+    items = sum(x.tokens != y.tokens for x, y in pairs)
+    ids = both_traces(a, b, "tokens")
+    changed = [(x, y) for x, y in ids if x["hash"] != y["hash"]]
+    numbers = {"items_with_other_tokens": items, "traces": len(ids), "traces_with_other_tokens": len(changed)}
+    if items or changed:
+        example = ""
+        if changed:  # the ids of both sides from the first that differs
+            (x, u), (y, v) = ((side, side["ids"]) for side in changed[0])
+            at = next((n for n, pair in enumerate(zip(u, v, strict=False)) if pair[0] != pair[1]), min(len(u), len(v)))
+            where = f"from token {at} ({x['n']} and {y['n']} tokens)"
+            example = f", as {u[at : at + SHOWN]} and {v[at : at + SHOWN]} {where}"
+        says = f"other token ids of the same texts in {counted(max(items, len(changed)), 'item')}{example}"
+        return StageResult("prompt", "differs", says, numbers, measured=True)
+    if not ids and not pairs:
+        return StageResult("prompt", "unknown", "no item whose tokens both sides record", numbers)
+    return StageResult("prompt", "equal", f"the same prompts and token ids ({len(ids)} items traced)", numbers)
+
+
+def _text_difference(x: str, y: str) -> str:
+    changes = difflib.SequenceMatcher(None, x, y, autojunk=False).get_opcodes()
+    return ", ".join(f"{x[i:j][:60]!r} and {y[k:m][:60]!r}" for tag, i, j, k, m in changes if tag != "equal")[:300]
+
 
 JOINING = ("pooling", "query_temperature", "norm", "alpha", "prefilter")  # options that act on raw scores
 NO_NUMBERS = ("share_prefix", "parallel")  # ... on no number
@@ -55,7 +257,6 @@ def compare_model(a: Side, b: Side) -> StageResult:
 
 
 def _facts(a: Side, b: Side, names: tuple[str, ...]) -> list[str]:
-    """The facts of the model that both sides have and that differ."""
     shared = [name for name in names if a.model.get(name) and b.model.get(name)]
     return [f"{n} {a.model[n]} and {b.model[n]}" for n in shared if a.model[n] != b.model[n]]
 

@@ -9,7 +9,7 @@ import pytest
 from video_contrast.audit import blind_audit
 from video_contrast.audit.blind_audit import audit, audited_items, refine, strongest_first
 from video_contrast.audit.blind_models import TrigramModel, blind_scores, cross_fitted, fit_ngrams, folds_of
-from video_contrast.audit.set_audit import audit_set
+from video_contrast.audit.xray import audit_set
 from video_contrast.builders import build
 from video_contrast.cli import main
 from video_contrast.errors import UsageError

@@ -75,7 +75,7 @@ def test_configs_are_flags_everywhere_and_positional_ones_are_still_taken(shapes
         words = ["audit", str(shapes), *configs]
         call = parsed(words)
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("video_contrast.audit.set_audit.audit_set", lambda *args, **_: calls.append(args) or {})
+            patch.setattr("video_contrast.audit.xray.audit_set", lambda *args, **_: calls.append(args) or {})
             patch.setattr("video_contrast.hub_cards.write_card", lambda folder: None)
             call()
     assert calls == [(shapes, ["verb_mc", "gender_mc"])] * 3

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from video_contrast import metrics
-from video_contrast.metrics.significance import sign_flip
+from video_contrast.metrics.paired import sign_flip
 
 
 def _hits(rng: np.random.Generator, n_clusters: int, items: int, p: float, correlation: float) -> np.ndarray:
@@ -214,7 +214,7 @@ def test_intervals_of_medians_hold_the_truth() -> None:
 
 def test_power_never_promises_what_the_test_cannot_show() -> None:
     """The variance of a pilot may be tiny; a sign-flip test of five videos has no p-value below 1/16."""
-    from video_contrast.metrics.power import fewest_clusters, paired_power
+    from video_contrast.metrics.paired import fewest_clusters, paired_power
 
     for alpha in (0.05, 0.01):
         least = fewest_clusters(alpha)
@@ -234,7 +234,7 @@ def test_a_detectable_difference_is_shown_as_often_as_the_power_says(n_clusters:
     With normal quantiles six videos showed it in 46 % of the draws, and twelve in 72 %. The steps of the test are
     coarse at six: 70 % is what it reaches.
     """
-    from video_contrast.metrics.power import clusters_for, detectable
+    from video_contrast.metrics.paired import clusters_for, detectable
 
     rng, draws = np.random.default_rng(0), 2000
     difference = detectable(1 / n_clusters, n_clusters)

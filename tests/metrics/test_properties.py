@@ -26,7 +26,7 @@ quick = settings(max_examples=40, deadline=None)
 @pytest.fixture
 def blocks(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[int, int], None]]:
     """Sets how many videos and captions are compared at a time."""
-    module = sys.modules["video_contrast.metrics.embedding_ranks"]
+    module = sys.modules["video_contrast.metrics.retrieval_counts"]
 
     def chosen(videos: int, captions: int) -> None:
         monkeypatch.setattr(module, "_VIDEOS", videos)

@@ -3,7 +3,7 @@
 import zipfile
 from importlib.resources import files
 
-from video_contrast.perturbations.contrast.antonyms import antonyms, are_antonyms, table
+from video_contrast.perturbations.contrast.edit import antonyms, are_antonyms, table
 
 
 def test_the_shipped_antonyms_are_wordnets_477_pairs_with_their_licence():

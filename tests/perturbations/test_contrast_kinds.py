@@ -4,8 +4,7 @@ from collections import Counter
 
 import pytest
 
-from video_contrast.perturbations.contrast.kinds import RULES, Contrast
-from video_contrast.perturbations.contrast.kinds.choice import Proposed, choose, proposals
+from video_contrast.perturbations.contrast.kinds import RULES, Contrast, Proposed, choose, proposals
 from video_contrast.perturbations.contrast.lexicon import load_lexicon
 from video_contrast.perturbations.english import parse, parse_one
 

@@ -18,8 +18,8 @@ from contrast_models import (  # noqa: F401  fixtures
 from processes import left_alone
 
 from video_contrast.errors import UsageError, VideoContrastError
-from video_contrast.perturbations.contrast.batches import by_length
 from video_contrast.perturbations.contrast.generators import MaskedSpan
+from video_contrast.perturbations.contrast.generators.base import by_length
 from video_contrast.perturbations.contrast.generators.mlm import MaskedGenerator
 from video_contrast.perturbations.contrast.generators.t5 import T5Generator
 from video_contrast.perturbations.contrast.generators.t5_tuning import Tuning, tune_t5

@@ -3,11 +3,10 @@
 import pytest
 
 from video_contrast.perturbations.contrast.generate import choose, load_counts, propose
-from video_contrast.perturbations.contrast.kinds import RULES
-from video_contrast.perturbations.contrast.kinds.choice import proposals
+from video_contrast.perturbations.contrast.kinds import RULES, proposals
 from video_contrast.perturbations.contrast.lexicon import load_lexicon
-from video_contrast.perturbations.contrast.unfit_caption import unfit
 from video_contrast.perturbations.english import parse
+from video_contrast.perturbations.english.language import unfit
 
 UNFIT = {
     "not English": [

@@ -11,7 +11,7 @@ from moving_pictures import photo
 
 from video_contrast.perturbations.registry import VIDEO
 from video_contrast.perturbations.video import SEVERITIES, VideoCondition, camera, torch_kernels
-from video_contrast.perturbations.video.clip import has_kernel, is_exact_on_device, perturb_frames
+from video_contrast.perturbations.video.condition import has_kernel, is_exact_on_device, perturb_frames
 
 KERNELS = sorted(name for name in VIDEO if has_kernel(name))
 
@@ -65,7 +65,7 @@ def test_a_frame_of_more_pixels_than_three_bytes_count_is_turned_alike() -> None
 def test_long_clips_go_through_a_kernel_in_parts(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     frames = np.random.default_rng(0).integers(0, 256, (5, 20, 30, 3), np.uint8)
     whole = perturb_frames(frames, [*range(5)], name, 2, video_id="a", device="cpu")
-    monkeypatch.setattr("video_contrast.perturbations.video.clip.ON_DEVICE_AT_ONCE", 2 * frames[0].size + 1)
+    monkeypatch.setattr("video_contrast.perturbations.video.condition.ON_DEVICE_AT_ONCE", 2 * frames[0].size + 1)
     parts = perturb_frames(frames, [*range(5)], name, 2, video_id="a", device="cpu")
     np.testing.assert_array_equal(parts, whole)
 

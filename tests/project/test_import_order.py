@@ -119,4 +119,4 @@ def test_a_circle_would_be_seen() -> None:
 def test_the_graph_is_that_of_the_installed_package(graph: dict[str, set[str]]) -> None:
     assert len(graph) > 200
     assert Path(video_contrast.__file__).name == "__init__.py"
-    assert "video_contrast.seeds" in graph["video_contrast.perturbations.text.apply"]
+    assert "video_contrast.seeds" in graph["video_contrast.perturbations.text"]

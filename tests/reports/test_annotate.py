@@ -17,7 +17,7 @@ from video_contrast.cli import main
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.reports.annotate import Desk, Vote, Votes, judged, problem_with
 from video_contrast.reports.annotate.results import export_set, record_in_card
-from video_contrast.reports.annotate.votes import UNCLEAR
+from video_contrast.reports.annotate.tasks import UNCLEAR
 from video_contrast.storage import open_set
 
 
@@ -105,7 +105,7 @@ def test_many_writers_lose_no_answer(tmp_path: Path) -> None:
 def test_a_killed_server_loses_no_answer(tmp_path: Path) -> None:
     path = tmp_path / "v.jsonl"
     code = f"""
-        from video_contrast.reports.annotate.votes import Vote, Votes
+        from video_contrast.reports.annotate.tasks import Vote, Votes
         votes = Votes({str(path)!r}, "judge")
         for n in range(10**6):
             votes.add(Vote("judge", f"item{{n}}", "ann", n))

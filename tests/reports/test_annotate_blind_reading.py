@@ -10,8 +10,17 @@ import pytest
 
 from video_contrast.cli import main
 from video_contrast.errors import UsageError, VideoContrastError
-from video_contrast.reports.annotate.blind_reading import KEY, PAGE, PairSource, read_key, write_reading
-from video_contrast.reports.annotate.blind_reading_result import merge, read_votes, results, write_votes
+from video_contrast.reports.annotate.blind_reading import (
+    KEY,
+    PAGE,
+    PairSource,
+    merge,
+    read_key,
+    read_votes,
+    results,
+    write_reading,
+    write_votes,
+)
 
 CAPTIONS = ("a man </script><b>runs</b>", *(f"a man holds {n} balls" for n in range(9)))
 ROOT = Path(__file__).parents[2]

@@ -12,7 +12,7 @@ from annotations import made  # noqa: F401  fixtures
 from video_contrast.cli import main
 from video_contrast.reports.annotate import Desk, Votes, judged
 from video_contrast.reports.annotate.results import export_set
-from video_contrast.reports.annotate.votes import UNCLEAR
+from video_contrast.reports.annotate.tasks import UNCLEAR
 from video_contrast.storage import open_set
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from video_contrast.cli import main
 from video_contrast.reports import write_report
-from video_contrast.reports.hits import best_of
+from video_contrast.reports.runs import best_of
 from video_contrast.storage import RunFolder
 
 

@@ -10,8 +10,8 @@ import tiny_models
 from video_contrast.cli import main
 from video_contrast.errors import UsageError
 from video_contrast.reports.compare import compare_runs
-from video_contrast.reports.hits import run_hits
 from video_contrast.reports.leaderboard import check_runs
+from video_contrast.reports.runs import run_hits
 from video_contrast.reports.why_differ import compare, pairs_of, shares
 from video_contrast.runner import score
 from video_contrast.storage import RunFolder

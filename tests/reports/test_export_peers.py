@@ -15,7 +15,7 @@ import video_contrast
 from video_contrast.cli import main
 from video_contrast.reports.exports import Export, inspect_ai, mteb
 from video_contrast.reports.foreign_logs import read_logs
-from video_contrast.reports.hits import hit
+from video_contrast.reports.runs import hit
 from video_contrast.runner.kinds.base import LoadOptions
 from video_contrast.storage import RunFolder, open_set
 from video_contrast.video import Clip, footage_of

@@ -12,10 +12,9 @@ from scipy.stats import t
 from video_contrast.cli import main
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.metrics import cluster_standard_error, paired_difference
-from video_contrast.metrics.power import paired_power
-from video_contrast.reports.compare import power_lines
+from video_contrast.metrics.paired import paired_power
+from video_contrast.reports.compare import compare_logs, log_metrics, power_lines
 from video_contrast.reports.foreign_logs import read_logs
-from video_contrast.reports.foreign_logs.statistics import compare_logs, log_metrics
 
 VIDEOS, PER_VIDEO = 40, 5
 SAMPLE = '{"doc_id": 0, "target": "A", "acc": 1}'

@@ -22,9 +22,8 @@ from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import read_json, write_json
 from video_contrast.golden import CERTIFICATES
 from video_contrast.metrics import holm, sign_flip
-from video_contrast.reports.hits import Hits
 from video_contrast.reports.leaderboard import check_runs, kind_hits, leaderboard, standings
-from video_contrast.reports.runs import load_runs
+from video_contrast.reports.runs import Hits, load_runs
 from video_contrast.runner.views import Sampling
 from video_contrast.storage import RunFolder
 

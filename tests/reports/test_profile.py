@@ -8,8 +8,8 @@ import fabricate
 
 from video_contrast.builders.registry import BuiltSet
 from video_contrast.builders.writing import write_set
-from video_contrast.reports.kinds import kinds, profiles
 from video_contrast.reports.runs import load_runs
+from video_contrast.reports.summary import kinds, profiles
 from video_contrast.rows import edit_record, multiple_choice_row
 
 KINDS = ("role", "order", "count", "place")

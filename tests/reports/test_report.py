@@ -18,11 +18,10 @@ from video_contrast import build, score
 from video_contrast.cli import main
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import read_json, write_json
-from video_contrast.reports import embeddings, reference, sets, write, write_report
+from video_contrast.reports import reference, sets, write, write_report
 from video_contrast.reports.finding import finding
-from video_contrast.reports.hits import hit
 from video_contrast.reports.reproduce import published
-from video_contrast.reports.runs import ConfigRun, SetKey, load_runs
+from video_contrast.reports.runs import ConfigRun, SetKey, hit, load_runs
 from video_contrast.reports.sets import audits, similarities
 from video_contrast.reports.write import left_out, warnings
 from video_contrast.storage import open_set
@@ -381,7 +380,7 @@ def test_the_map_shows_the_embeddings_that_the_run_stored(tmp_path: Path, monkey
     assert {"visual:jumble@5 x", "visual:jumble@5 y"} <= set(stored[0])
     run = next(run for run in load_runs([tmp_path / "run"]) if run.layout == "retrieval")
     ids = list(run.set_rows)
-    space = embeddings.stored(run, ids, [run.set_rows[name]["captions"][0] for name in ids])
+    space = sets.stored(run, ids, [run.set_rows[name]["captions"][0] for name in ids])
     assert space is not None
     matrix = run.matrix()
     first = [list(matrix.relevant).index(n) for n in range(len(ids))]

@@ -13,8 +13,16 @@ import runner_set
 import video_contrast
 from video_contrast.cli import main
 from video_contrast.reports import reproduce as module
-from video_contrast.reports.released_rcad import logit_scale, released_rcad
-from video_contrast.reports.reproduce import NAMES, RECIPES, lines, published, reproduce, unscored
+from video_contrast.reports.reproduce import (
+    NAMES,
+    RECIPES,
+    lines,
+    logit_scale,
+    published,
+    released_rcad,
+    reproduce,
+    unscored,
+)
 from video_contrast.storage import open_run, open_set
 
 
@@ -107,7 +115,7 @@ def test_rcad_gives_its_own_ranks_and_the_released_convention(
     # by hand: a softmax over the videos of each caption, and ties for the model
     run, rows = open_run(tmp_path / "rcad_msrvtt"), open_set(feint[0]).choice_rows("rcad_msrvtt", "test")
     captions = [text for row in rows for text in row["candidates"]]
-    from video_contrast.reports.embeddings import StoredVectors
+    from video_contrast.reports.sets import StoredVectors
 
     vectors = StoredVectors(run)
     clips, texts = vectors.clips(rows), vectors.texts(captions)

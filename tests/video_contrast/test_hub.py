@@ -8,7 +8,7 @@ from fake_hub import point_at
 
 from video_contrast.builders.sources.caption_table import read_table
 from video_contrast.errors import VideoContrastError
-from video_contrast.metrics.perplexity import perplexity
+from video_contrast.metrics.shift import perplexity
 from video_contrast.pretrained import MissingCheckpoint, load
 from video_contrast.reports.xray_sources import open_sources
 

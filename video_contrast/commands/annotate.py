@@ -124,7 +124,7 @@ def reading_result(
     as_json: AsJson = False,
 ) -> None:
     """Print what the readers of pairs voted: shares by source, and how far readers agree."""
-    from video_contrast.reports.annotate import blind_reading_result as read
+    from video_contrast.reports.annotate import blind_reading as read
     from video_contrast.reports.terminal import markdown as as_markdown
     from video_contrast.reports.terminal import show
 
@@ -153,8 +153,7 @@ def _serve(task: Literal["judge", "write"], dataset: Path, *, items: PageItems, 
     if not 0 < server.port < 65536:
         raise UsageError(f"--port must be 1 to 65535, not {server.port}")
     from video_contrast.reports.annotate.pages import app, launch_options
-    from video_contrast.reports.annotate.tasks import Desk
-    from video_contrast.reports.annotate.votes import Votes
+    from video_contrast.reports.annotate.tasks import Desk, Votes
     from video_contrast.storage import open_set
 
     folder = open_set(dataset)

@@ -33,8 +33,7 @@ def audit(
 
     Accuracy of scorers that never see the video. Written to set.json and the card. `xray` says more, and of any set.
     """
-    from video_contrast.audit.set_audit import audit_set
-    from video_contrast.audit.xray import config_audit, xray
+    from video_contrast.audit.xray import audit_set, config_audit, xray
     from video_contrast.hub_cards import write_card
     from video_contrast.reports.xray_sources import open_sources
     from video_contrast.storage import SetFolder

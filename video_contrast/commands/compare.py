@@ -27,9 +27,8 @@ def compare(
     Second minus first on paired items: difference with its 95 % interval, McNemar's test, Holm-corrected over all rows.
     """
     from video_contrast.files import write_json
-    from video_contrast.reports.compare import compare_runs, lines, power_lines
+    from video_contrast.reports.compare import compare_logs, compare_runs, lines, power_lines
     from video_contrast.reports.foreign_logs import is_foreign, read_logs
-    from video_contrast.reports.foreign_logs.statistics import compare_logs
     from video_contrast.storage.run_folder import CLEAN
     from video_contrast.teacher.gate import check_fallen, check_tolerance
 

@@ -88,7 +88,7 @@ def video(
 ) -> None:
     """Write a perturbed copy of a video (picture only, no sound)."""
     from video_contrast.perturbations.video import perturb_clip
-    from video_contrast.perturbations.video.clip import resolve
+    from video_contrast.perturbations.video.condition import resolve
     from video_contrast.video import read_video, write_video
     from video_contrast.video.write import check_target
 

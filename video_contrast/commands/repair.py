@@ -39,8 +39,8 @@ def repair(
     from video_contrast.errors import UsageError
     from video_contrast.files import write_bytes
     from video_contrast.reports.repair import write_repair
+    from video_contrast.reports.xray import side_by_side
     from video_contrast.reports.xray_sources import open_sources
-    from video_contrast.reports.xray_text import side_by_side
     from video_contrast.storage.errata import corrected, read_errata
 
     path = Path(what).expanduser()

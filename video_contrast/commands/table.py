@@ -21,8 +21,8 @@ def table(
 ) -> None:
     """Print the numbers of several runs in one table, with 95 % intervals and chance."""
     from video_contrast.reports import terminal
+    from video_contrast.reports.compare import best_logs, harness_notes, log_metrics, notes_of
     from video_contrast.reports.foreign_logs import is_foreign, read_logs
-    from video_contrast.reports.foreign_logs.statistics import best_logs, harness_notes, log_metrics, notes_of
     from video_contrast.reports.terminal import FORMATS
     from video_contrast.storage import RunFolder
 

@@ -46,9 +46,8 @@ def xray(
     from video_contrast.audit.xray import xray as xrayed
     from video_contrast.commands.audit import loaded_language_model
     from video_contrast.errors import UsageError, unknown_name
-    from video_contrast.reports.xray import write_xray
+    from video_contrast.reports.xray import screen, side_by_side, write_xray
     from video_contrast.reports.xray_sources import answers_of, open_sources
-    from video_contrast.reports.xray_text import screen, side_by_side
 
     if points <= 0 or token_limit < 1:
         raise UsageError(f"--points {points:g} and --token-limit {token_limit} must be above 0")
@@ -112,10 +111,9 @@ def _refined(source: "XraySource", record: "XrayRecord", output: Path, seed: int
 
     The place of the key is not among them: shuffling the candidates mends it, leaving items out does not.
     """
-    from video_contrast.audit.blind_audit import audit, in_percent, refine, strongest_first
-    from video_contrast.audit.pair_groups import whole_groups
+    from video_contrast.audit.blind_audit import audit, in_percent, refine, strongest_first, whole_groups
     from video_contrast.hub_cards import write_card
-    from video_contrast.reports.xray_text import file_name
+    from video_contrast.reports.xray import file_name
     from video_contrast.storage import SetDraft
 
     splits, facts = {}, {}

@@ -4,8 +4,7 @@ from typing import ClassVar
 
 import evaluate
 
-from video_contrast.metrics.checks import Figures, Values
-from video_contrast.metrics.evaluate_modules.optional_columns import Column, OptionalColumns, where_clusters
+from video_contrast.metrics.evaluate_modules.optional_columns import Column, OptionalColumns
 from video_contrast.metrics.shift import caption_shift
 
 
@@ -31,11 +30,9 @@ class CaptionShift(OptionalColumns, evaluate.Measurement):
 
     columns: ClassVar[dict[str, Column]] = {"data": "string", "references": "string", "clusters": "string"}
     optional = ("clusters",)
+    measure = staticmethod(caption_shift)
     citation = "Schiappa et al. (2022): Robustness Analysis of Video-Language Models. NeurIPS."
     example: ClassVar[dict[str, object]] = {
         "data": ["[UNK] little girl does gymnastics", "a dog runs after a ball"],
         "references": ["a little girl does gymnastics", "a dog runs after a ball"],
     }
-
-    def _compute(self, data: Values, references: Values, **options: object) -> Figures:
-        return caption_shift(data, references, **where_clusters(options))

@@ -4,7 +4,6 @@ from typing import ClassVar
 
 import evaluate
 
-from video_contrast.metrics.checks import Argument, Figures, Values
 from video_contrast.metrics.evaluate_modules.optional_columns import Column, OptionalColumns
 from video_contrast.metrics.paired import compare_choices
 
@@ -34,6 +33,7 @@ class PairedContrast(OptionalColumns, evaluate.Comparison):
         "clusters": "string",
     }
     optional = ("clusters",)
+    measure = staticmethod(compare_choices)
     citation = "McNemar (1947): Note on the sampling error of the difference between proportions. Psychometrika."
     example: ClassVar[dict[str, object]] = {
         "predictions1": [[0.3, 0.4], [0.6, 0.2], [0.1, 0.2], [0.5, 0.4]],
@@ -41,6 +41,3 @@ class PairedContrast(OptionalColumns, evaluate.Comparison):
         "references": [0, 0, 0, 0],
         "clusters": ["video1", "video1", "video2", "video3"],
     }
-
-    def _compute(self, predictions1: Values, predictions2: Values, references: Values, **options: Argument) -> Figures:
-        return compare_choices(predictions1, predictions2, references, **options)

@@ -4,8 +4,7 @@ from typing import ClassVar
 
 import evaluate
 
-from video_contrast.metrics.checks import Figures, Values
-from video_contrast.metrics.evaluate_modules.optional_columns import Column, OptionalColumns, where_clusters
+from video_contrast.metrics.evaluate_modules.optional_columns import Column, OptionalColumns
 from video_contrast.metrics.multiple_choice import multiple_choice
 
 
@@ -39,6 +38,7 @@ class VideoContrastMC(OptionalColumns, evaluate.Metric):
         "clusters": "string",
     }
     optional = ("kinds", "grades", "clusters")
+    measure = staticmethod(multiple_choice)
     citation = "Park et al. (2022): Exposing the Limits of Video-Text Models through Contrast Sets. NAACL."
     example: ClassVar[dict[str, object]] = {
         "predictions": [[0.31, 0.28, 0.05], [0.22, 0.27, 0.11], [0.3, 0.3, 0.02]],
@@ -47,6 +47,3 @@ class VideoContrastMC(OptionalColumns, evaluate.Metric):
         "grades": [[1, 2, 3], [1, 2, 3], [1, 3, 2]],
         "clusters": ["video1", "video2", "video3"],
     }
-
-    def _compute(self, predictions: Values, references: Values, **options: object) -> Figures:
-        return multiple_choice(predictions, references, **where_clusters(options))

@@ -4,8 +4,7 @@ from typing import ClassVar
 
 import evaluate
 
-from video_contrast.metrics.checks import Figures, Values
-from video_contrast.metrics.evaluate_modules.optional_columns import Column, OptionalColumns, where_clusters
+from video_contrast.metrics.evaluate_modules.optional_columns import Column, OptionalColumns
 from video_contrast.metrics.group_score import group_score
 
 
@@ -29,11 +28,9 @@ class VideoContrastPairs(OptionalColumns, evaluate.Metric):
 
     columns: ClassVar[dict[str, Column]] = {"predictions": [["float64"]], "clusters": "string"}
     optional = ("clusters",)
+    measure = staticmethod(group_score)
     citation = "Thrush et al. (2022): Winoground: Probing Vision and Language Models for Compositionality. CVPR."
     example: ClassVar[dict[str, object]] = {
         "predictions": [[[0.9, 0.2], [0.1, 0.8]], [[0.9, 0.95], [0.1, 0.97]], [[0.5, 0.5], [0.5, 0.5]]],
         "clusters": ["video1", "video2", "video3"],
     }
-
-    def _compute(self, predictions: Values, **options: object) -> Figures:
-        return group_score(predictions, **where_clusters(options))

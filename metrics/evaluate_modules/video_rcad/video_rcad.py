@@ -4,8 +4,7 @@ from typing import ClassVar
 
 import evaluate
 
-from video_contrast.metrics.checks import Figures, Values
-from video_contrast.metrics.evaluate_modules.optional_columns import Column, OptionalColumns, where_clusters
+from video_contrast.metrics.evaluate_modules.optional_columns import Column, OptionalColumns
 from video_contrast.metrics.rcad import rcad
 
 
@@ -41,11 +40,9 @@ class VideoRCAD(OptionalColumns, evaluate.Metric):
         "clusters": "string",
     }
     optional = ("columns", "clusters")
+    measure = staticmethod(rcad)
     citation = "Ma et al. (2024): Rethinking Video-Text Understanding: Retrieval from Counterfactual Data. ECCV."
     example: ClassVar[dict[str, object]] = {
         "predictions": [[0.5, 0.5, 0.1, 0.0, 0.2, 0.3], [0.9, 0.8, 0.7, 0.6, 0.5, 0.4]],
         "references": [0, 0],
     }
-
-    def _compute(self, predictions: Values, references: Values, **options: object) -> Figures:
-        return rcad(predictions, references, **where_clusters(options))

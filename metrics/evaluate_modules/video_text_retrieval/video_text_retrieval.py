@@ -4,8 +4,8 @@ from typing import ClassVar
 
 import evaluate
 
-from video_contrast.metrics.checks import Figures, Values
-from video_contrast.metrics.evaluate_modules.optional_columns import Column, OptionalColumns, where_clusters
+from video_contrast.metrics.checks import Argument, Figures
+from video_contrast.metrics.evaluate_modules.optional_columns import Column, OptionalColumns
 from video_contrast.metrics.retrieval import retrieval, videos_of_captions
 
 
@@ -31,6 +31,7 @@ class VideoTextRetrieval(OptionalColumns, evaluate.Metric):
 
     columns: ClassVar[dict[str, Column]] = {"predictions": ["float64"], "references": ["int64"], "clusters": "string"}
     optional = ("clusters",)
+    measure = staticmethod(retrieval)
     citation = "Schiappa et al. (2022): Robustness Analysis of Video-Language Models. NeurIPS."
     example: ClassVar[dict[str, object]] = {
         "predictions": [[0.9, 0.8, 0.1], [0.2, 0.3, 0.3]],
@@ -38,6 +39,7 @@ class VideoTextRetrieval(OptionalColumns, evaluate.Metric):
         "ks": [1],
     }
 
-    def _compute(self, predictions: Values, references: Values, **options: object) -> Figures:
-        videos = videos_of_captions(references, len(predictions[0]) if len(predictions) else 0)
-        return retrieval(predictions, videos, **where_clusters(options))
+    def _compute(self, **inputs: Argument) -> Figures:
+        captions, predictions = inputs["references"], inputs["predictions"]
+        videos = videos_of_captions(captions, len(predictions[0]) if len(predictions) else 0)
+        return super()._compute(**{**inputs, "references": videos})

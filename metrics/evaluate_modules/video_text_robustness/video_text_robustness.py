@@ -4,7 +4,7 @@ from typing import ClassVar
 
 import evaluate
 
-from video_contrast.metrics.checks import Argument, Figures, Values
+from video_contrast.metrics.checks import Argument, Figures
 from video_contrast.metrics.evaluate_modules.optional_columns import Column, OptionalColumns
 from video_contrast.metrics.robustness import robustness
 
@@ -55,5 +55,5 @@ class VideoTextRobustness(OptionalColumns, evaluate.Metric):
         "modalities": ["text", "video", "video"],
     }
 
-    def _compute(self, predictions: Values, references: Values, perturbations: Values, **options: Argument) -> Figures:
-        return robustness(references, predictions, perturbations, **options)
+    def _compute(self, **inputs: Argument) -> Figures:
+        return robustness(inputs.pop("references"), inputs.pop("predictions"), **inputs)

@@ -25,8 +25,8 @@ __all__ = ["GENERATORS", "CaptionGenerator", "MaskedSpan", "check_generator_opti
 def check_generator_options(name: str, options: GivenOptions) -> None:
     """Checks the options of a generator by name and kind of value, before anything is loaded.
 
-    Raises:
-        UsageError: it has no option of a name, or a value is no number (no whole number, no text) where the default is.
+    Raises UsageError: it has no option of a name, or a value is no number (no whole number, no text) where the default
+    is.
     """
     parameters = signature(GENERATORS[name]).parameters
     for key, value in options.items():
@@ -43,9 +43,7 @@ def check_generator_options(name: str, options: GivenOptions) -> None:
 def make_generator(name: str, options: GivenOptions) -> CaptionGenerator:
     """The generator called `name`, a key of `GENERATORS`, with its own options.
 
-    Raises:
-        UsageError: an unknown option.
-        VideoContrastError: its model is absent.
+    Raises UsageError: an unknown option; VideoContrastError: its model is absent.
     """
     check_generator_options(name, options)
     return GENERATORS[name](**options)

@@ -112,7 +112,6 @@ def _examples(texts: Sequence[str], tuning: Tuning, num_proc: int) -> list[tuple
 
 
 def _trainer(root: Path, tuning: Tuning, examples: Sequence[tuple[str, str]], save_every: int) -> Any:
-    """The trainer of transformers, on this process's share of each batch."""
     from transformers import AutoModelForSeq2SeqLM, AutoTokenizer, DataCollatorForSeq2Seq, Trainer, TrainingArguments
 
     processes = int(os.environ.get("WORLD_SIZE", "1"))

@@ -5,8 +5,7 @@ from video_contrast.perturbations.contrast.kinds.contrast import is_amount, livi
 from video_contrast.perturbations.contrast.lexicon import Attribute, Lexicon
 from video_contrast.perturbations.english import Sentence
 from video_contrast.perturbations.english.forms import inflect, verb_tags
-from video_contrast.perturbations.english.lexicon import words_of
-from video_contrast.perturbations.english.tables import lines
+from video_contrast.perturbations.english.lexicon import lines, words_of
 
 _PACKAGE = "video_contrast.perturbations.contrast.kinds"
 # Near synonyms share a group of the lexicon. Of two sets, the first that holds an adjective and suits its noun counts.

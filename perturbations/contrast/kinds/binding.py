@@ -61,13 +61,10 @@ def _comparable(sentence: Sentence, doer: int, other: int, lexicon: Lexicon) -> 
     side = living(sentence, doer, lexicon)
     if not side or side != living(sentence, other, lexicon) or sentence.noun_key(doer) == sentence.noun_key(other):
         return False
-    if any(_repeats(sentence, noun) or sentence.words[noun].lemma in _CROWDS for noun in (doer, other)):
+    lemmas = [word.lemma for word in sentence.words]
+    if any(lemmas.count(lemmas[noun]) > 1 or lemmas[noun] in _CROWDS for noun in (doer, other)):
         return False
     return sentence.is_plural(doer) == sentence.is_plural(other)
-
-
-def _repeats(sentence: Sentence, noun: int) -> bool:
-    return sum(word.lemma == sentence.words[noun].lemma for word in sentence.words) > 1
 
 
 def _attributes(sentence: Sentence, lexicon: Lexicon) -> list[Contrast]:

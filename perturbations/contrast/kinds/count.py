@@ -185,7 +185,6 @@ def _has_own(sentence: Sentence, quantity: Quantity, lexicon: Lexicon) -> bool:
 
 
 def _in_number(word: Word, *, plural: bool) -> str:
-    """The plural or singular of a noun."""
     if plural:
         return word.text if word.tag == "NNS" else _PLURALS.get(word.lemma, inflect(word.lemma, "NNS"))
     return "person" if word.text == "people" else word.lemma

@@ -9,8 +9,7 @@ from video_contrast.perturbations.contrast.kinds.contrast import living, replace
 from video_contrast.perturbations.contrast.lexicon import Lexicon
 from video_contrast.perturbations.english import Sentence
 from video_contrast.perturbations.english.forms import lemma, verb_tags
-from video_contrast.perturbations.english.lexicon import words_of
-from video_contrast.perturbations.english.tables import lines
+from video_contrast.perturbations.english.lexicon import lines, words_of
 
 _LONGEST = 4  # words of a direction
 _FAR = 4  # words from a verb to its direction

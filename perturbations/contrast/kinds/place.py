@@ -7,8 +7,7 @@ from video_contrast.perturbations.contrast.edit import Contrast
 from video_contrast.perturbations.contrast.kinds.contrast import replace_words, thing
 from video_contrast.perturbations.contrast.lexicon import Lexicon
 from video_contrast.perturbations.english import Sentence
-from video_contrast.perturbations.english.lexicon import words_of
-from video_contrast.perturbations.english.tables import lines
+from video_contrast.perturbations.english.lexicon import lines, words_of
 
 
 class _Place(NamedTuple):
@@ -64,20 +63,17 @@ _BOUND = words_of("bound_scene")
 
 def contrasts(sentence: Sentence, lexicon: Lexicon) -> list[Contrast]:
     """The noun of a place exchanged for another of its set, where what is done fits there."""
-    vehicles = [noun for noun in sentence.noun_phrases() if _is_vehicle(sentence, noun, lexicon)]
+    meanings = ((noun, thing(sentence, noun, lexicon)) for noun in sentence.noun_phrases())
+    vehicles = [noun for noun, meaning in meanings if meaning and lexicon.is_a(meaning.category, "vehicle")]
     if len(vehicles) > 1 or (vehicles and sentence.words[sentence.words[vehicles[0]].head].text != "in"):
         return []
     return list(chain.from_iterable(_of_noun(sentence, noun, lexicon) for noun in sentence.noun_phrases()))
 
 
-def _is_vehicle(sentence: Sentence, noun: int, lexicon: Lexicon) -> bool:
-    meaning = thing(sentence, noun, lexicon)
-    return meaning is not None and lexicon.is_a(meaning.category, "vehicle")
-
-
 def _of_noun(sentence: Sentence, noun: int, lexicon: Lexicon) -> list[Contrast]:
     words, old = sentence.words, sentence.noun_key(noun)
-    if _says_more(sentence, noun) or sum(word.lemma == words[noun].lemma for word in words) > 1:
+    more = sentence.child(noun, "amod", "nummod", "prep", "relcl", "acl", "conj", "appos", "cc", "poss")
+    if more is not None or sum(word.lemma == words[noun].lemma for word in words) > 1:
         return []
     first = noun - len(old.split()) + 1
     article = words[first - 1].text if first and words[first - 1].text in ("a", "an", "the") else ""
@@ -181,11 +177,6 @@ def _classes(sentence: Sentence, noun: int, lexicon: Lexicon) -> set[str]:
     words = sentence.words
     meanings = (thing(sentence, n, lexicon) for n in range(len(words)) if n != noun and words[n].head != noun)
     return {meaning.category for meaning in meanings if meaning is not None}
-
-
-def _says_more(sentence: Sentence, noun: int) -> bool:
-    """Whether more is said of a noun than its name, which would have to change."""
-    return sentence.child(noun, "amod", "nummod", "prep", "relcl", "acl", "conj", "appos", "cc", "poss") is not None
 
 
 def _is_bound(sentence: Sentence, lexicon: Lexicon) -> bool:

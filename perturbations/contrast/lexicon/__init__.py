@@ -1,14 +1,474 @@
 """What people, animals and vehicles can be seen doing to what, and which two actions cannot both be true of a clip."""
 
-from video_contrast.perturbations.contrast.lexicon.lexicon import (
-    Action,
-    Attribute,
-    Lexicon,
-    Place,
-    Selection,
-    Thing,
-    load_lexicon,
-)
-from video_contrast.perturbations.contrast.lexicon.swaps import Swap
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from importlib.resources import files
+from itertools import count, product
+from typing import Literal, NamedTuple
+
+from video_contrast.perturbations.english.lexicon import both_ways
 
 __all__ = ["Action", "Attribute", "Lexicon", "Place", "Selection", "Swap", "Thing", "load_lexicon"]
+
+
+Names = frozenset[str]
+Match = Literal["noun", "class", "any"]
+_ANY = frozenset("*-")
+_NONE = frozenset("-")
+
+
+class Swap(NamedTuple):
+    """A written replacement of a verb unit."""
+
+    unit: str  # verb with particle or preposition
+    phrase: str = ""  # an object that comes with it ("a horse" of "ride a horse"), or ""
+    preposition: str = ""  # what stands behind the object instead of the caption's preposition; else ""
+    place: str = ""  # what stands behind that preposition ("the pan" of "add _ to !the pan"); "" what the caption has
+    keeps: bool = False  # whether the caption's preposition and what stands behind it stay
+    match: Match = "any"  # what of the object the row names: the noun, its class, or anything
+    carried: bool = False  # whether the row is of another unit, near to the one that is replaced
+    exchanged: bool = False  # whether either of the two may replace the other
+    behind: frozenset[str] = frozenset()  # of an exchange: prepositions before which both may stand
+
+
+class Rows(defaultdict[tuple[str, str, str, str], list[tuple[int, Sequence[Swap]]]]):
+    """The swaps of each row, with its number, by unit, frame, subject, and an object that it names."""
+
+    def __init__(self) -> None:
+        super().__init__(list)
+        self._number = count()
+
+    def put(self, unit: str, frame: str, doer: str, objects: Iterable[str], swaps: Sequence[Swap]) -> None:
+        """Adds a row."""
+        row = next(self._number), swaps
+        for name in objects:
+            self[unit, frame, doer, name].append(row)
+
+    def matching(self, unit: str, frame: str, doer: str, names: Iterable[str], match: Match) -> list[Swap]:
+        """The swaps of the rows that name one of the objects; equal ones as one, which stands before what any does."""
+        listed = dict(row for name in names for row in self.get((unit, frame, doer, name), ()))
+        found: dict[tuple[object, ...], Swap] = {}
+        for swap in (swap for number in sorted(listed) for swap in listed[number]):
+            equal = found.get(swap[:-1], swap)
+            found[swap[:-1]] = equal._replace(match=match, behind=equal.behind | swap.behind)
+        return list(found.values())
+
+
+class SwapTable:
+    """The rows of `swaps.tsv`: units, frame, subject, objects, replacements; and of `exchanges.tsv`: frame, subject,
+    objects, prepositions behind, actions."""
+
+    def __init__(self, rows: Iterable[Sequence[str]], exchanges: Iterable[Sequence[str]], units: Iterable[str]) -> None:
+        known = frozenset(units)
+        self._rows, self._exchanges = Rows(), Rows()
+        for units, frame, subject, objects, replacements in rows:
+            listed = tuple(_swap(text, known) for text in replacements.split(", "))
+            for unit in units.split("|"):
+                self._rows.put(unit, frame, subject, objects.split(","), listed)
+        for frame, subjects, objects, behind, actions in exchanges:
+            prepositions = frozenset(behind.split(",")) - _NONE
+            parts = [part.split(", ") for part in actions.split("; ")]
+            for part in parts:
+                others = [unit for other in parts if other is not part for unit in other]
+                for subject in subjects.split(","):
+                    self._exchange(part, frame, subject, frozenset(objects.split(",")), prepositions, others)
+
+    def _exchange(
+        self, part: Sequence[str], frame: str, subject: str, objects: Names, behind: Names, others: Sequence[str]
+    ) -> None:
+        alone = tuple(Swap(unit, exchanged=True, behind=behind) for unit in others)
+        staying = tuple(swap._replace(keeps=True) for swap in alone)
+        if frame == "t":  # what is done to a thing replaces also what no row has
+            own = tuple(Swap(unit, exchanged=True, carried=True, behind=behind) for unit in part)
+            self._exchanges.put("", "t", subject, objects - {"*"}, own)
+        for unit in part:
+            if frame == "t" or objects & {"*", "-"}:
+                self._exchanges.put(unit, frame, subject, objects, alone)
+            if frame == "t" and " " in unit:
+                self._exchanges.put(unit, "p", subject, objects, alone)
+            for preposition in behind if frame == "i" else ():
+                self._exchanges.put(f"{unit} {preposition}", "p", subject, objects, staying)
+
+    def find(
+        self, unit: str, frame: str, doers: Sequence[str], nouns: frozenset[str], classes: frozenset[str]
+    ) -> list[Swap]:
+        """The exchanges of the rows that name the object or its class, else of any object; then the swaps of the rows
+        that name it most closely.
+
+        `doers`: narrow classes first. `nouns, classes`: names of the object, and its classes with those above them.
+        """
+        exchanged: dict[str, Swap] = {}
+        exchanges = self._exchanges
+        of: tuple[tuple[frozenset[str], Match], ...] = (nouns, "noun"), (classes, "class"), (_ANY, "any")
+        for doer in doers:
+            near = [*exchanges.matching(unit, frame, doer, *of[0]), *exchanges.matching(unit, frame, doer, *of[1])]
+            if not (near or (frame == "t" and classes)):
+                near = exchanges.matching(unit, frame, doer, *of[2])
+            if not near and frame == "t":
+                near = exchanges.matching("", "t", doer, *of[0]) or exchanges.matching("", "t", doer, *of[1])
+            exchanged = {swap.unit: swap for swap in reversed(near)}
+            if exchanged:
+                break
+        written = next(filter(None, (self._rows.matching(unit, frame, doers[-1], *names) for names in of)), [])
+        return [
+            *reversed(exchanged.values()),
+            *(swap for swap in written if swap.preposition or swap.unit not in exchanged),
+        ]
+
+
+def _swap(text: str, known: frozenset[str]) -> Swap:
+    """Reads "juggle", "~juggle" (what follows stays), "!ride a horse" (with its object), "scoop _ out of" or
+    "add _ to !the pan" (with its place)."""
+    keeps, text = text.startswith("~"), text.removeprefix("~")
+    if text.startswith("!"):
+        words = text[1:].split(" ")
+        size = next((n for n in (3, 2) if n < len(words) and " ".join(words[:n]) in known), 1)
+        return Swap(" ".join(words[:size]), phrase=" ".join(words[size:]), keeps=keeps)
+    unit, _, behind = text.partition(" _ ")
+    preposition, _, place = behind.partition(" !")
+    return Swap(unit, preposition=preposition, place=place, keeps=keeps)
+
+
+_CACHED = 1 << 18
+_PREPOSITIONS = ("at", "behind", "by", "for", "from", "in", "inside", "near", "on", "outside", "under", "with")
+
+
+@dataclass(frozen=True)
+class Thing:
+    """A noun in one of its meanings: its class, size ("t", "h", "a", "b" or "-") and tag of what looks like it."""
+
+    noun: str
+    category: str
+    size: str
+    looks: str
+
+
+@dataclass(frozen=True, eq=False)  # equal texts are one selection: compared as such, it is quick to look up
+class Selection:
+    """Which nouns a verb takes: those of some classes and those that are listed, less those that are excepted."""
+
+    classes: frozenset[str]
+    nouns: frozenset[str]
+    excepted: frozenset[str]
+
+
+@dataclass(frozen=True, eq=False)
+class Action:
+    """A verb unit in one meaning and frame: "i" (no object), "t" (object) or "p" (object of the unit's preposition).
+
+    `seen`: whether it shows without sound. Exclusion is derived from `posture`, `hands`, `motion`, `result`, `span`
+    ("s" or "m") and `scenes`; their values are those of the table.
+    """
+
+    unit: str
+    group: str
+    frame: str
+    subject: Selection
+    object: Selection
+    seen: bool
+    posture: str
+    hands: str
+    motion: str
+    result: str
+    span: str
+    scenes: frozenset[str]
+
+
+@dataclass(frozen=True)
+class Attribute:
+    """An adjective that a viewer can check.
+
+    `dimension` is "colour", "size" ...; `group` names near synonyms; `classes` (or parents) are of what it describes.
+    """
+
+    adjective: str
+    dimension: str
+    group: str
+    opposites: frozenset[str]
+    classes: frozenset[str]
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where something happens: its setting ("indoor", "outdoor", "either") and the preposition that it takes."""
+
+    noun: str
+    setting: str
+    preposition: str
+
+
+class Peers(NamedTuple):
+    """Nouns that stand for each other and exclude each other: as "object" or "subject" of some verbs, or behind some
+    prepositions ("place"); `role`, `heads`: "*" are all."""
+
+    role: str
+    heads: frozenset[str]
+    nouns: tuple[str, ...]
+
+
+class Lexicon:
+    """The tables of this package; `load_lexicon` reads them once."""
+
+    def __init__(self) -> None:
+        self._parents = {name: parent for name, parent, _ in _rows("classes.tsv")}
+        self._things: dict[str, tuple[Thing, ...]] = {}
+        self._uses: dict[str, tuple[str, ...]] = {}
+        self._actions: dict[str, tuple[Action, ...]] = {}
+        for row in (*_rows("things_a.tsv"), *_rows("things_b.tsv")):
+            self._things[row[0]] = (*self.things(row[0]), Thing(*row))
+        for noun, units in (*_rows("uses_a.tsv"), *_rows("uses_b.tsv")):
+            self._uses[noun] = tuple(dict.fromkeys((*self.uses(noun), *units.split(", "))))
+        for row in _rows("actions.tsv"):
+            self._actions[row[0]] = (*self.actions(row[0]), _action(row))
+        self._group_units: dict[tuple[str, str], list[str]] = {}
+        for unit, actions in self._actions.items():
+            for action in actions:
+                self._group_units.setdefault((action.group, action.frame), []).append(unit)
+        self._swaps = SwapTable(_rows("swaps.tsv"), _rows("exchanges.tsv"), self._actions)
+        self.attributes = {
+            word: Attribute(word, dimension, group, _names(opposites), _names(classes))
+            for word, dimension, group, opposites, classes in _rows("attributes.tsv")
+        }
+        self.places = {row[0]: Place(*row) for row in _rows("places.tsv")}
+        self._wider = {noun: frozenset(names.split(",")) for noun, names in _rows("wider.tsv")}
+        self._peers: dict[str, list[Peers]] = {}
+        for role, heads, nouns in _rows("peers.tsv"):
+            peers = Peers(role, _names(heads), tuple(nouns.split(",")))
+            for look in {self._look(noun) for noun in peers.nouns}:
+                self._peers.setdefault(look, []).append(peers)
+        self._mixes = {scene: frozenset(mixes.split(",")) for scene, mixes, _ in _rows("scenes.tsv")}
+        unlike = _rows("unlike.tsv")
+        columns = {column for column, _, _ in unlike}
+        self._unlike = {name: both_ways((a, b) for column, a, b in unlike if column == name) for name in columns}
+        self._kin_of: dict[str, tuple[frozenset[str], frozenset[str]]] = {}
+        self.admits = lru_cache(_CACHED)(self._selects)
+        self._meanings = lru_cache(_CACHED)(self._find_meanings)
+        self._related = lru_cache(_CACHED)(self._find_related)
+        self._exclusion = lru_cache(_CACHED)(self._find_exclusion)
+        tables = ("opposites", "together", "excludes")
+        self._pairs = {name: both_ways(tuple(row) for row in _rows(f"{name}.tsv")) for name in tables}
+
+    def things(self, noun: str) -> tuple[Thing, ...]:
+        """The meanings of a noun, commonest first; none of an unknown noun."""
+        return self._things.get(noun, ())
+
+    def opposites(self, unit: str) -> frozenset[str]:
+        """The units (and groups of units) that are opposites of a unit."""
+        names = {unit, *(action.group for action in self.actions(unit))}
+        return frozenset(other for name in names for other in self._pairs["opposites"].get(name, ()))
+
+    def wider(self, noun: str) -> frozenset[str]:
+        """The nouns that name all that a noun (else a compound's head) names: "beverage" of "beer"; synonyms too."""
+        return self._wider.get(noun) or self._wider.get(noun.rpartition(" ")[2], frozenset())
+
+    def peers(self, noun: str) -> Sequence[Peers]:
+        """What can stand for a noun, what it looks like, or a compound's head, and is surely something else.
+
+        A compound of another class than its head ("toy car") has what is written for it alone, if anything is.
+        """
+        head = noun.rpartition(" ")[2]
+        own, of_head = (self._peers.get(self._look(name), []) for name in (noun, head))
+        classes = {thing.category for name in (noun, head) for thing in self.things(name)[:1]}
+        return tuple(own if head == noun or (own and len(classes) > 1) else own + of_head)
+
+    def _look(self, noun: str) -> str:
+        """The tag of what looks like a noun in its commonest meaning; itself if nothing does."""
+        things = self.things(noun)
+        return (things[0].looks.strip("*") if things else "") or noun
+
+    def nouns(self) -> tuple[str, ...]:
+        """Every noun, sorted."""
+        return tuple(sorted(self._things))
+
+    def parents(self, category: str) -> tuple[str, ...]:
+        """The class above a class; none of an unknown one."""
+        parent = self._parents.get(category)
+        return (parent,) if parent else ()
+
+    def actions(self, unit: str) -> tuple[Action, ...]:
+        """The meanings and frames of a verb unit ("chop", "sit on"); none of an unknown unit."""
+        return self._actions.get(unit, ())
+
+    @property
+    def units(self) -> tuple[str, ...]:
+        """Every verb unit of the table of actions, sorted."""
+        return tuple(sorted(self._actions))
+
+    def uses(self, noun: str) -> tuple[str, ...]:
+        """What people are filmed doing to a thing, as verb units."""
+        return self._uses.get(noun, ())
+
+    def swaps(self, unit: str, frame: str, subject: str = "person", noun: str = "") -> tuple[Swap, ...]:
+        """What is written to take a unit's place, best first; for a unit without a row, that of its near synonyms.
+
+        Args:
+            unit, frame: in dictionary form; of frame "t+p" with the preposition behind the object: "pour _ into";
+                frame "o" is of what replaces a verb with its object.
+            subject: who does it, a class ("person") or a noun ("dog").
+            noun: the object; "" without one.
+        """
+        things = self.things(noun)
+        head = noun.rpartition(" ")[2]
+        same = {thing.category for thing in things} & {thing.category for thing in self.things(head)}
+        names = frozenset({noun, head} if same or not things else {noun}) - {""}
+        categories = {thing.category for thing in things or self.things(head)} | ({noun} & self._parents.keys())
+        classes = frozenset(name for category in categories for name in (category, *self.parents(category)))
+        doers = self._doers(subject)
+        swaps = self._swaps.find(unit, frame, doers, names, classes)
+        if swaps:
+            return tuple(swaps)
+        groups = {action.group for action in self.actions(unit) if action.frame == frame}
+        for other in sorted({other for group in groups for other in self._group_units.get((group, frame), ())}):
+            swaps = self._swaps.find(other, frame, doers, names, classes)
+            if swaps:
+                return tuple(swap._replace(carried=True) for swap in swaps if not swap.keeps)
+        return ()
+
+    def _doers(self, subject: str) -> tuple[str, ...]:
+        """The classes of a doer; the last is "person", "animal" or "thing". What is unknown is taken for a person."""
+        things = self.things(subject) or self.things(subject.rpartition(" ")[2])
+        categories = tuple(dict.fromkeys(thing.category for thing in things))
+        people = any(self.is_a(category, name) for category in categories for name in ("people", "body"))
+        if not categories or subject == "person" or people:
+            return ("person",)
+        return (*categories, "animal" if any(self.is_a(category, "animal") for category in categories) else "thing")
+
+    def is_a(self, category: str, parent: str) -> bool:
+        """Whether a class is another one, or lies below it ("vegetable" below "food")."""
+        return category == parent or self._parents.get(category) == parent
+
+    def fits(self, unit: str, subject: str, noun: str = "") -> bool:
+        """Whether "subject unit noun" reads naturally.
+
+        Args:
+            unit, subject: a verb unit and who does it, a class ("person") or a noun ("dog").
+            noun: the object; empty for a unit without one.
+
+        >>> lexicon = load_lexicon()
+        >>> lexicon.fits("peel", "person", "potato"), lexicon.fits("peel", "person", "rice")
+        (True, False)
+        """
+        used = self.is_a(subject, "people") and unit in self.uses(noun)
+        return used or any(
+            self.admits(action.subject, subject) and (self.admits(action.object, noun) if noun else action.frame == "i")
+            for action in self.actions(unit)
+        )
+
+    def excludes(self, first: str, second: str, noun: str = "", subject: str = "person") -> str | None:
+        """Why two units cannot both be true of one doer (and object) in a clip; None where they may be.
+
+        Every meaning of one has to exclude every meaning of the other that, like it, has an object or has none.
+
+        Args:
+            first, second: verb units.
+            noun, subject: only the meanings that take this object and this doer count, where there are any.
+
+        >>> lexicon = load_lexicon()
+        >>> lexicon.excludes("open", "close"), lexicon.excludes("wakeboard", "sew")
+        ('opposites', 'different activities: water, craft')
+        >>> lexicon.excludes("chop", "slice"), lexicon.excludes("sing", "dance")
+        (None, None)
+        """
+        return self._exclusion(self._meanings(first, noun, subject), self._meanings(second, noun, subject))
+
+    def _find_exclusion(self, first: tuple[Action, ...], other: tuple[Action, ...]) -> str | None:
+        pairs = list(product(first, other))
+        for one, another in pairs:
+            if one.group == another.group or not (one.seen and another.seen):
+                return None
+        same_frame = [pair for pair in pairs if (pair[0].frame == "i") == (pair[1].frame == "i")]
+        reason = None
+        for one, another in reversed(same_frame or pairs):
+            reason = self._reason(one, another)
+            if not reason:
+                return None
+        return reason
+
+    def _find_meanings(self, unit: str, noun: str, subject: str) -> tuple[Action, ...]:
+        """Those that take subject and noun; of a unit that the table lacks ("stir with"), those of its verb."""
+        actions = self.actions(unit)
+        if not actions:
+            verb, _, preposition = unit.rpartition(" ")
+            actions = self.actions(verb) if preposition in _PREPOSITIONS else ()
+        if len(actions) < 2:
+            return actions
+        actions = tuple(action for action in actions if self.admits(action.subject, subject)) or actions
+        return tuple(action for action in actions if noun and self.admits(action.object, noun)) or actions
+
+    def _selects(self, selection: Selection, name: str) -> bool:
+        """Whether a selection of an action takes a class or a noun: by the noun, then what it ends in or looks like
+        within its class ("police car" as "car"), then its class."""
+        if name in selection.nouns or name in selection.excepted:
+            return name in selection.nouns
+        kin, classes = self._kin(name)
+        if not (kin.isdisjoint(selection.nouns) and kin.isdisjoint(selection.excepted)):
+            return not kin.isdisjoint(selection.nouns)
+        return not classes.isdisjoint(selection.classes)
+
+    def _kin(self, name: str) -> tuple[frozenset[str], frozenset[str]]:
+        """What a noun ends in or looks like, and its classes with those above them."""
+        kept = self._kin_of.get(name)
+        if kept is None:
+            categories = {thing.category for thing in self.things(name)} | ({name} & self._parents.keys())
+            names = {name.rpartition(" ")[2], *(thing.looks for thing in self.things(name))} - {""}
+            alike = (n for n in names if not categories or categories & {thing.category for thing in self.things(n)})
+            wide = frozenset(wider for category in categories for wider in (category, *self.parents(category)))
+            kept = self._kin_of[name] = (frozenset(alike), wide)
+        return kept
+
+    def _find_related(self, action: Action) -> tuple[frozenset[str], ...]:
+        """The units and groups that are its opposites, that go together with it, and that exclude it."""
+        tables = (self._pairs[name] for name in ("opposites", "together", "excludes"))
+        return tuple(frozenset((*table.get(action.unit, ()), *table.get(action.group, ()))) for table in tables)
+
+    def _reason(self, first: Action, other: Action) -> str | None:
+        for related, reason in zip(self._related(first), ("opposites", None, "listed"), strict=True):
+            if other.unit in related or other.group in related:
+                return reason
+        if first.posture == other.posture != "jump" and other.motion in self._unlike["motion"].get(first.motion, ()):
+            return f"opposite directions: {first.motion}, {other.motion}"
+        if first.frame == other.frame == "t" and other.result in self._unlike["result"].get(first.result, ()):
+            return f"different results: {first.result}, {other.result}"
+        if other.posture in self._unlike["posture"].get(first.posture, ()):
+            return f"different postures: {first.posture}, {other.posture}"
+        if "any" in first.scenes | other.scenes or first.scenes & other.scenes:
+            return None
+        scenes = f"{min(first.scenes)}, {min(other.scenes)}"
+        if not any(scene in self._mixes[another] for scene, another in product(first.scenes, other.scenes)):
+            return f"different activities: {scenes}"
+        both = (first.hands, first.span) == (other.hands, other.span) == ("busy", "m")
+        if both and "i" not in first.frame + other.frame:
+            return f"hands are busy with different things: {scenes}"
+        return None
+
+
+def _names(text: str) -> frozenset[str]:
+    return frozenset(name for name in text.split(",") if name)
+
+
+def _rows(name: str) -> list[list[str]]:
+    text = files("video_contrast.perturbations.contrast.lexicon").joinpath(name).read_text(encoding="utf-8")
+    return [line.split("\t") for line in text.splitlines()[1:]]
+
+
+@cache
+def _selection(text: str) -> Selection:
+    """Reads "class,class:noun,-excepted noun"; "-" selects nothing."""
+    classes, _, nouns = text.removeprefix("-").partition(":")
+    listed = frozenset(nouns.split(",")) - {""}
+    excepted = frozenset(noun for noun in listed if noun.startswith("-"))
+    return Selection(frozenset(classes.split(",")) - {""}, listed - excepted, frozenset(noun[1:] for noun in excepted))
+
+
+def _action(row: list[str]) -> Action:
+    unit, group, frame, subject, target, seen, posture, hands, motion, result, span, scenes = row
+    sides, listed = (_selection(subject), _selection(target)), frozenset(scenes.split(","))
+    return Action(unit, group, frame, *sides, seen == "1", posture, hands, motion, result, span, listed)
+
+
+@cache
+def load_lexicon() -> Lexicon:
+    """The lexicon of this package, read on the first call."""
+    return Lexicon()
