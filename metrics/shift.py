@@ -179,8 +179,8 @@ _BATCH = 64  # texts in one forward pass
 def perplexity(texts: Sequence[str], model: str) -> NDArray[np.float64]:
     """Perplexity of each text: exp of the mean negative log-likelihood of its tokens.
 
-    The tokenizer's first token stands before the text (`pretrained.token_rows`). Texts of similar length go through the model
-    together; a text longer than the model's context is cut. Returns float64[n], from 1 on. Raises ValueError: the model
+    The tokenizer's first token stands before the text (`pretrained.token_rows`). Texts of similar length go through the
+    model together; a text longer than its context is cut. Returns float64[n], from 1 on. Raises ValueError: the model
     cannot be loaded; the message names it and the command that fetches it. `texts`: `[n]`. `model`: a causal language
     model of transformers: Hub id or folder ("gpt2").
 

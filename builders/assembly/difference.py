@@ -10,7 +10,7 @@ from dataclasses import replace
 from video_contrast.builders.assembly.sharding import is_writer
 from video_contrast.console import note
 from video_contrast.perturbations.contrast import Edit
-from video_contrast.perturbations.contrast.given_edits import judged_edits
+from video_contrast.perturbations.contrast.generate import judged_edits
 
 _OPENING, _CLOSING = "\"'(", ".,;:!?\"')"  # marks
 

@@ -18,7 +18,7 @@ from video_contrast.builders.assembly.review import LEAST
 from video_contrast.builders.assembly.sharding import is_writer, spread
 from video_contrast.console import note
 from video_contrast.errors import UsageError
-from video_contrast.perturbations.contrast import Edit
+from video_contrast.perturbations.contrast import Edit, kinds
 from video_contrast.perturbations.contrast.caption_counts import CaptionCounts
 from video_contrast.perturbations.contrast.generate import (
     ClipCaptions,
@@ -30,13 +30,12 @@ from video_contrast.perturbations.contrast.generate import (
 )
 from video_contrast.perturbations.contrast.generators import CaptionGenerator, check_generator_options, make_generator
 from video_contrast.perturbations.contrast.judge import Judge, threshold
-from video_contrast.perturbations.contrast.kinds import choice
 from video_contrast.perturbations.contrast.lexicon import load_lexicon
 from video_contrast.perturbations.contrast.proposal import GENERATOR, Kind, Proposal, RejectedEdit
 from video_contrast.perturbations.contrast.select import SMALL, variety
-from video_contrast.perturbations.contrast.unfit_caption import unfit
 from video_contrast.perturbations.english import parse
 from video_contrast.perturbations.english.caption_store import user_store
+from video_contrast.perturbations.english.language import unfit
 from video_contrast.pretrained import device_of
 from video_contrast.seeds import Streams
 from video_contrast.storage.set_records import Facts
@@ -334,13 +333,13 @@ class KindContrasts:
         """Makes one contrast for as many of the clips as can be evened; arguments as of the function."""
         streams = Streams()
         base = {clip.id: clip.caption_order(seed, streams)[0] for clip in clips}
-        proposed: dict[str, list[choice.Proposed]] = {}
+        proposed: dict[str, list[kinds.Proposed]] = {}
         for part in spread(partial(_propose, self.kind), clips, num_proc=num_proc):
             proposed.update(part)
         if caption == "base":
             proposed = {name: [p for p in of_clip if p.index == base[name]] for name, of_clip in proposed.items()}
         contrasts = ClipContrasts(clips=len(clips))
-        for name, option in choice.choose(proposed, seed=self.seed, kind=self.kind).items():
+        for name, option in kinds.choose(proposed, seed=self.seed, kind=self.kind).items():
             contrasts.edits[name] = (option.index, [option.contrast.as_edit("rules")])
         for name, of_clip in proposed.items():
             drawn = streams.at(self.seed, "kinds-review", self.kind, name).permutation(len(of_clip))
@@ -367,7 +366,7 @@ class KindContrasts:
         return edits, Counter({"edited": len(edits) - none, "no_contrast_of_the_kind": none})
 
 
-def _propose(kind: str, clips: Sequence[CaptionedClip]) -> dict[str, list[choice.Proposed]]:
+def _propose(kind: str, clips: Sequence[CaptionedClip]) -> dict[str, list[kinds.Proposed]]:
     """The proposals of a chunk of clips; a top-level function, so that processes can share the work."""
     texts = list(dict.fromkeys(text for clip in clips for text in (*clip.captions, *clip.siblings)))
     sentences = dict(zip(texts, parse(texts, cache=user_store()), strict=True))
@@ -376,6 +375,6 @@ def _propose(kind: str, clips: Sequence[CaptionedClip]) -> dict[str, list[choice
         own = [sentences[text] for text in clip.captions]
         others = [sentences[text] for text in clip.siblings if text not in clip.captions]
         truths = clip.truths()
-        of_clip = choice.proposals(kind, own, load_lexicon(), others)
+        of_clip = kinds.proposals(kind, own, load_lexicon(), others)
         proposed[clip.id] = [option for option in of_clip if normal(option.contrast.text) not in truths]
     return proposed

@@ -89,7 +89,8 @@ def test_bad_pairs_are_named(tmp_path, line, message):
 
 def test_negatives_that_may_be_true_are_kept_counted_and_told(tmp_path, capsys):
     table = tmp_path / "pairs.csv"
-    lines = ["v.mp4,a man is singing on a stage,a man is dancing on a stage,verb", "w.mp4,A door opens.,a door closes.,verb"]
+    may_be_true = "v.mp4,a man is singing on a stage,a man is dancing on a stage,verb"
+    lines = [may_be_true, "w.mp4,A door opens.,a door closes.,verb"]
     table.write_text(HEADER + "\n".join(lines))
     assert main(command(table, tmp_path / "set")) == 0
     assert "pairs_mc: 1 of 2 negatives may be true of the clip" in capsys.readouterr().err
