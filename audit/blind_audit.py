@@ -122,13 +122,14 @@ def blind_results(
     return results
 
 
-def audit(rows: Sequence[Row], *, seed: int = 0) -> AuditFacts:
+def audit(rows: Sequence[Row], *, seed: int = 0, language_model: PerplexityModel | None = None) -> AuditFacts:
     """Measures how well the true caption is told from the contrasts of its item without the video.
 
-    Raises UsageError: the rows are not of a multiple-choice set.
+    `language_model`: a causal language model; its accuracy is added to those of the built-in models. Raises UsageError:
+    the rows are not of a multiple-choice set.
     """
     items = audited_items(rows)
-    return audit_facts(items, blind_results(items, seed=seed))
+    return audit_facts(items, blind_results(items, seed=seed, language_model=language_model))
 
 
 def audit_facts(items: Sequence[AuditedItem], results: Sequence[BlindResult]) -> AuditFacts:
