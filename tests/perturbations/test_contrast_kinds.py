@@ -22,7 +22,6 @@ EDITS = {
     ],
     "order": [
         ("a woman opens a door and then sits down", "a woman sits down and then opens a door"),
-        ("A man picks up a box, then puts it down.", "A man puts a box down, then picks it up."),
         ("A person walks in eating then they open a bag.", "A person opens a bag then they walk in eating."),
         ("a boy washes his hands before eating", "a boy eats before washing his hands"),
         ("the camera zooms in for the first time", "the camera zooms in for the second time"),

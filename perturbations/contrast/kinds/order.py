@@ -4,13 +4,12 @@ import re
 from typing import NamedTuple
 
 from video_contrast.perturbations.contrast.edit import Contrast
-from video_contrast.perturbations.contrast.kinds.contrast import Span, change, living, replace_words, thing
+from video_contrast.perturbations.contrast.kinds.contrast import change, living, replace_words, thing
 from video_contrast.perturbations.contrast.lexicon import Lexicon
 from video_contrast.perturbations.english import Sentence
 from video_contrast.perturbations.english.forms import inflect
 from video_contrast.perturbations.english.lexicon import words_of
 
-_LONGEST = 4  # words of a thing that two actions name
 _TIMES = ("before", "after")
 _NUMBERS = ("first", "second", "last")
 _STATES = frozenset("stand lie lay wear be have hold look watch listen hang stay remain".split())  # last on  # noqa: SIM905
@@ -159,83 +158,34 @@ def _comparable(sentence: Sentence, first: int, second: int) -> bool:
 
 
 def _exchanged(sentence: Sentence, first: _Action, second: _Action) -> Contrast | None:
-    """Two actions change places, each verb in the other's form; what both name is named first where it stands first."""
+    """Two actions change places, each verb in the other's form; None where one needs what the other names."""
     words = sentence.words
     tags = words[first.first].tag, words[second.first].tag
-    linked = _link(sentence, first, second)
-    if linked is None:
-        return None
     names = words[first.verb].lemma, words[second.verb].lemma
-    if names[0] == names[1]:
+    if names[0] == names[1] or _depend(sentence, first, second):
         return None
-    one, other = _text(sentence, first, tags[1], linked[0]), _text(sentence, second, tags[0], linked[1])
+    one, other = _text(sentence, first, tags[1]), _text(sentence, second, tags[0])
     changes = [(first.first, first.end, other), (second.first, second.end, one)]
     claims = [f"{a} then {b}" for a, b in (names, names[::-1])]
     return change(sentence, changes, unit=claims[0], other=claims[1])
 
 
-_Link = tuple[int, int, str] | None  # a span of words, and what stands there instead
+def _depend(sentence: Sentence, first: _Action, second: _Action) -> bool:
+    """Whether one action names a thing of the other, or stands for it by a pronoun."""
+    mine, others = (sentence.words[action.verb : action.end] for action in (first, second))
+    nouns = {word.lemma for word in mine if word.is_noun}
+    return any(word.is_noun and word.lemma in nouns for word in others) or any(
+        word.tag == "PRP" or word.text == "its" for word in (*mine, *others)
+    )
 
 
-def _link(sentence: Sentence, first: _Action, second: _Action) -> tuple[_Link, _Link] | None:
-    """What each action says instead of the one thing that both name; None where the exchange would tear more."""
-    named, pronouns, before = _named_again(sentence, first, second)
-    if not named and not pronouns and not before:
-        return None, None
-    target, again = sentence.object(first.verb), [*named.values(), *pronouns]
-    if before or target is None or len(again) != 1 or _says_more(sentence, first) or _says_more(sentence, second):
-        return None
-    word = sentence.words[again[0]]
-    if (named and sentence.words[target].lemma not in named) or (pronouns and word.text not in ("it", "them")):
-        return None
-    spans = sentence.span(target), sentence.span(again[0])
-    if not (_is_short(sentence, spans[0], first.end) and _is_short(sentence, spans[1], second.end)):
-        return None
-    return (*spans[0], sentence.text(*spans[1])), (*spans[1], sentence.text(*spans[0]))
-
-
-def _named_again(sentence: Sentence, first: _Action, second: _Action) -> tuple[dict[str, int], list[int], list[int]]:
-    """The nouns of the second action that the first has, too, by lemma; the second's pronouns; the first's."""
-    words = sentence.words
-    spans = [range(action.verb, action.end) for action in (first, second)]
-    mine, others = ({words[n].lemma: n for n in span if words[n].is_noun} for span in spans)
-    before, pronouns = ([n for n in span if words[n].tag == "PRP" or words[n].text == "its"] for span in spans)
-    return {name: n for name, n in others.items() if name in mine}, pronouns, before
-
-
-def _is_short(sentence: Sentence, span: Span, end: int) -> bool:
-    """Whether the words of a thing are its name and little more, and stand before `end`."""
-    first, last = span
-    return last <= end and last - first <= _LONGEST and not any(word.is_verb for word in sentence.words[first:last])
-
-
-def _says_more(sentence: Sentence, action: _Action) -> bool:
-    """Whether an action has more than its object: "puts it in a bag"."""
-    behind = sentence.children_with(action.verb, "prep", "advcl", "conj")
-    return any(n < action.end for n in behind)
-
-
-def _text(sentence: Sentence, action: _Action, tag: str, link: _Link) -> str:
+def _text(sentence: Sentence, action: _Action, tag: str) -> str:
     """The words of an action with its verbs in another form."""
-    words = sentence.words
-    parts: list[str] = []
-    at, own = action.first, words[action.first].tag
+    words, own = sentence.words, sentence.words[action.first].tag
     forms = (own, "VB", "VBP") if own in ("VBZ", "VBP") else (own,)
-    joined = [n for n in sentence.joined(action.verb) if action.first < n < action.end and words[n].tag in forms]
-    while at < action.end:
-        if link is not None and at == link[0]:
-            particle = sentence.particle(action.verb)
-            shown = link[2]
-            if particle == at - 1 and shown in ("it", "them"):  # "picks up it"
-                parts.insert(-1, shown)
-            else:
-                parts.append(shown)
-            at = link[1]
-            continue
-        word = words[at]
-        shown = word.text if at == action.first and word.start == 0 else sentence.text(at, at + 1)
-        if tag != own and (at == action.first or at in joined):
-            shown = inflect(word.lemma, tag)
-        parts.append(shown)
-        at += 1
+    changed = [n for n in sentence.joined(action.verb) if words[n].tag in forms] + [action.first] if tag != own else []
+    parts = []
+    for at in range(action.first, action.end):
+        shown = words[at].text if at == action.first and words[at].start == 0 else sentence.text(at, at + 1)
+        parts.append(inflect(words[at].lemma, tag) if at in changed else shown)
     return re.sub(r" (?=[,.]|'s\b|n't\b)", "", " ".join(parts)).rstrip(" ,")
