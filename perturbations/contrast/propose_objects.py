@@ -1,5 +1,7 @@
 """Object proposals: nouns of the lexicon, or of a model, that the verb or preposition takes and that look different."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from video_contrast.perturbations.contrast.clip import CaptionReading, ClipReading
@@ -105,7 +107,7 @@ def noun_of(words: str, slot: ThingSlot) -> str | None:
 
 def _likely(slot: ThingSlot, caption: str, evidence: Evidence) -> list[str]:
     """The `_READ` nouns that a quick look finds likeliest, with a seeded jitter so that sets do not repeat a few."""
-    scores, nouns = evidence.kept(_scored, slot.key._replace(introduction="", subject=""))
+    scores, nouns = evidence.kept(_scored, replace(slot.key, introduction="", subject=""))
     jitter = _streams.at("object choices", caption, slot.place).random(len(nouns))
     return [nouns[n] for n in np.argsort(-(scores + _JITTER * jitter), kind="stable")[:_READ].tolist()]
 
@@ -113,9 +115,9 @@ def _likely(slot: ThingSlot, caption: str, evidence: Evidence) -> list[str]:
 def _scored(evidence: Evidence, key: ThingKey) -> tuple[np.ndarray, list[str]]:
     """Nouns of a thing's class, of classes beside it, and those that captions say here."""
     scores = dict(evidence.classmates(key.noun, key.category))
-    row = key._replace(noun="", subject="", introduction="")
+    row = replace(key, noun="", subject="", introduction="")
     unused = {"unit": "", "behind": ""} if key.relation == "place" else {"preposition": "", "behind": ""}
-    for noun, score in evidence.kept(_said_here, row._replace(**unused)):
+    for noun, score in evidence.kept(_said_here, replace(row, **unused)):
         scores[noun] = scores.get(noun, 0.0) + score
     for noun, here in evidence.kept(Evidence.peers, key).items():
         scores[noun] = scores.get(noun, 0.0) + (_WRITTEN if here else _ELSEWHERE)
@@ -138,7 +140,7 @@ def _misfit(evidence: Evidence, slot: ThingKey, noun: str) -> str | None:
     if not things:
         return "unknown"
     category = things[0].category
-    written = evidence.kept(Evidence.peers, slot._replace(subject="", introduction="")).get(noun, 0)
+    written = evidence.kept(Evidence.peers, replace(slot, subject="", introduction="")).get(noun, 0)
     if not written and any(lexicon.is_a(category, parent) for parent in _NEVER):
         return "of another kind"
     if not written and evidence.counts.get("noun", noun) < _COMMON and evidence.said_here(slot).get(noun, 0) < _SEEN:

@@ -1,6 +1,7 @@
 """Verb proposals: units of the action lexicon and the counts, or of a model, in the place of a caption's verb."""
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 import numpy as np
 
@@ -173,7 +174,7 @@ def _swaps(slot: VerbSlot, reading: CaptionReading, evidence: Evidence) -> Itera
             break
     if slot.frame == "i" and slot.tails:  # behind an adverb: "walks slowly through the park"
         tail = slot.tails[0]
-        key = slot.key._replace(unit=f"{slot.unit} {tail.preposition}", frame="p", noun=tail.noun)
+        key = replace(slot.key, unit=f"{slot.unit} {tail.preposition}", frame="p", noun=tail.noun)
         for choice in evidence.kept(_swaps_of_one_place, key, frozenset()):
             if choice.swap.exchanged and choice.keeps:
                 yield choice._replace(keeps="")
@@ -215,7 +216,7 @@ def _listed(evidence: Evidence, unit: str, frame: str, key: VerbKey, joined: fro
 
 def _likely(slot: VerbSlot, reading: CaptionReading, evidence: Evidence) -> list[VerbChoice]:
     """The `_READ` choices that a quick look finds likeliest, with a seeded jitter so that sets do not repeat a few."""
-    scores, listed = evidence.kept(_scored, slot.key._replace(tag="", verb=""))
+    scores, listed = evidence.kept(_scored, replace(slot.key, tag="", verb=""))
     jitter = _streams.at("verb choices", reading.caption, slot.place).random(len(scores))
     best = np.argsort(-(scores + 1.5 * jitter), kind="stable")[:_READ]
     return [listed[n] for n in best.tolist()]

@@ -1,6 +1,6 @@
 """What can be replaced in a caption: its verbs, each with particle and preposition, and its things."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Literal, NamedTuple
 
@@ -29,31 +29,6 @@ _APART = "particle apart from its verb"
 _OPENS_A_NOUN = ("DT", "PRP$", "NN", "NNS", "CD", "JJ")
 
 
-class VerbKey(NamedTuple):
-    """What proposals for a verb depend on, whatever else its caption says; as of `VerbSlot`."""
-
-    unit: str
-    verb: str
-    frame: Frame
-    noun: str
-    subject: str
-    passive: bool
-    tag: str
-
-
-class ThingKey(NamedTuple):
-    """What proposals for a thing depend on, whatever else its caption says; as of `ThingSlot`."""
-
-    noun: str
-    category: str
-    unit: str
-    relation: str
-    preposition: str
-    behind: str
-    subject: str
-    introduction: str
-
-
 class Tail(NamedTuple):
     """A preposition that hangs on a verb or its object."""
 
@@ -64,20 +39,26 @@ class Tail(NamedTuple):
 
 
 @dataclass(frozen=True)
-class VerbSlot:
-    """One main verb of a caption."""
+class VerbKey:
+    """What proposals for a verb depend on, whatever else its caption says."""
 
-    place: int  # of the verb among the caption's words
     unit: str  # verb, particle and preposition in dictionary form: "talk about"
     verb: str  # its lemma
     frame: Frame  # "i", "t" or "p"; "o" of `with_object`
     noun: str  # key of the object, or of the preposition's object (`Sentence.noun_key`); "" without one
-    noun_place: int | None  # its place; None without one
     subject: str  # lemma of who does it, "person" for people, "" where the caption does not tell
+    passive: bool  # whether the object stands before the verb
     tag: str  # Penn tag of the verb
+
+
+@dataclass(frozen=True)
+class VerbSlot(VerbKey):
+    """One main verb of a caption."""
+
+    place: int  # of the verb among the caption's words
+    noun_place: int | None  # of the object; None without one
     start: int  # characters of the unit
     end: int
-    passive: bool  # whether the object stands before the verb
     order: bool  # whether it tells somebody what to do
     tails: tuple[Tail, ...]  # what else hangs on the verb
     adverbs: tuple[str, ...]  # adverbs that hang on the verb
@@ -89,7 +70,7 @@ class VerbSlot:
     @cached_property
     def key(self) -> VerbKey:
         """What equal verbs of other captions share."""
-        return VerbKey(*(getattr(self, name) for name in VerbKey._fields))
+        return VerbKey(*(getattr(self, field.name) for field in fields(VerbKey)))
 
 
 class VerbChoice(NamedTuple):
@@ -114,10 +95,9 @@ class VerbChoice(NamedTuple):
 
 
 @dataclass(frozen=True)
-class ThingSlot:
-    """One noun of a caption, with its compound word."""
+class ThingKey:
+    """What proposals for a thing depend on, whatever else its caption says."""
 
-    place: int  # of the noun among the caption's words
     noun: str  # its key, with the compound: "video game"
     category: str  # its class in the lexicon; "" where it has none
     unit: str  # the verb unit that governs it ("cut", "sit on"), or ""
@@ -127,6 +107,13 @@ class ThingSlot:
     behind: str  # all words of that: "in front of"
     subject: str  # as of `VerbSlot`, of the governing verb
     introduction: str  # "plural", "bare", "article" (a, an) or "determined"
+
+
+@dataclass(frozen=True)
+class ThingSlot(ThingKey):
+    """One noun of a caption, with its compound word."""
+
+    place: int  # of the noun among the caption's words
     adjectives: tuple[str, ...]  # lemmas that stand before it
     tag: str  # Penn tag of the noun; characters of compound and noun
     start: int
@@ -136,7 +123,7 @@ class ThingSlot:
     @cached_property
     def key(self) -> ThingKey:
         """What equal things of other captions share."""
-        return ThingKey(*(getattr(self, name) for name in ThingKey._fields))
+        return ThingKey(*(getattr(self, field.name) for field in fields(ThingKey)))
 
 
 def verb_slots(sentence: Sentence) -> list[VerbSlot]:
