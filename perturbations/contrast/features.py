@@ -23,7 +23,11 @@ _NONE: dict[str, int] = {}
 def verb_slot_features(reading: CaptionReading, slot: VerbSlot, evidence: Evidence) -> dict[str, float]:
     """Features of what is replaced, which all proposals of a verb share."""
     others = [other for other in reading.verbs if other.place != slot.place]
+    beside = [other for other in others if _together(reading, slot, other)]
+    later = [other for other in others if other.subject == slot.subject and other.place > slot.place]
     return {
+        "acts later": float(any(other not in beside for other in later)),
+        "at once": float(bool(beside)),
         "animal or thing acts": float(slot.subject not in ("", "person")),
         "subject unknown": float(not slot.subject),
         "tails": float(len(slot.tails)),
@@ -82,6 +86,7 @@ def _unit_features(evidence: Evidence, unit: str) -> dict[str, float]:
         "hands busy": float(action.hands == "busy"),
         "takes minutes": float(action.span == "m"),
         "changes something": float(action.result != "-"),
+        "rests": float(action.posture in _RESTS),
     }
 
 
@@ -93,9 +98,13 @@ def verb_caption_features(
     `reading, slot, choice`: the caption, what is replaced, and by what. `new`: the words as they will stand there.
     """
     swap = choice.swap
-    features = _company(reading, slot, choice, evidence) | _at_once(reading, slot, choice, evidence)
-    features["run change"] = _run_change(reading, slot, new, evidence)
-    features["longer"] = float(len(new.split()) - len(reading.caption[slot.start : slot.end].split()))
+    lift = evidence.lift
+    features = {
+        "topic": _mean([lift("topic", choice.verb, name) for name in reading.counted_nouns(evidence.counts)]),
+        "other verb with": _mean([lift("verbs", v.verb, choice.verb) for v in reading.verbs if v.place != slot.place]),
+        "run change": _run_change(reading, slot, new, evidence),
+        "longer": float(len(new.split()) - len(reading.caption[slot.start : slot.end].split())),
+    }
     if goes_back(choice):
         opposite = slot.verb in (PUTS if choice.verb in TAKES else TAKES)
         features |= {f"reason {'opposites' if opposite else 'listed'}": 1.0, "any reason": 1.0, "no reason": 0.0}
@@ -149,30 +158,12 @@ def _written(swap: Swap | None) -> dict[str, float]:
     }
 
 
-def _company(reading: CaptionReading, slot: VerbSlot, choice: VerbChoice, evidence: Evidence) -> dict[str, float]:
-    """How a verb goes with the other nouns, verbs and prepositions of the caption."""
-    topics = [evidence.lift("topic", choice.verb, name) for name in reading.counted_nouns(evidence.counts)]
-    others = [evidence.lift("verbs", verb.verb, choice.verb) for verb in reading.verbs if verb.place != slot.place]
-    return {"topic": _mean(topics), "other verb with": _mean(others)}
-
-
-def _at_once(reading: CaptionReading, slot: VerbSlot, choice: VerbChoice, evidence: Evidence) -> dict[str, float]:
-    """How a verb goes with what its doer does at the same time ("sits on a chair, reading"), and afterwards."""
-    new = next(iter(evidence.lexicon.actions(choice.unit)), None)
-    beside = [other for other in reading.verbs if _together(reading, slot, other)]
-    later = (v for v in reading.verbs if v.subject == slot.subject and v.place > slot.place and v not in beside)
-    features = {"acts later": float(any(later))}
-    if new is None or not beside:
-        return features
-    return features | {"at once": 1.0, "at once, rests": float(new.posture in _RESTS)}
-
-
 def _together(reading: CaptionReading, slot: VerbSlot, other: VerbSlot) -> bool:
     """Whether one of two verbs is a participle beside the other, of one doer (on a chair, reading: who sits there)."""
     words = reading.sentence.words
     first, last = sorted((slot, other), key=lambda verb: verb.place)
     word, noun = words[last.place], words[words[last.place].head].is_noun
-    if first is last or word.tag != "VBG" or word.dep not in _BESIDE:
+    if word.tag != "VBG" or word.dep not in _BESIDE:
         return False
     if word.head == first.place:
         return first.subject == last.subject

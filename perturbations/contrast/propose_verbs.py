@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -89,9 +90,14 @@ def _eligible(
 ) -> list[VerbChoice]:
     """The choices for a verb that no rule rejects. `others` are the groups of the clip's other units."""
     clip, reading = proposed.clip, proposed.clip.readings[index]
+    around = _surroundings(reading, slot, evidence)
 
     def rejection(choice: VerbChoice) -> str | None:
-        reason = _rejection(clip, reading, slot, choice, others, evidence)
+        reason = (
+            _misfit(evidence, slot.key, choice)
+            or _said_elsewhere(clip, slot, choice, others, evidence)
+            or _clash(around, slot, choice, evidence)
+        )
         of_model = proposed.replacements is not None and choice.swap is None
         return _misuse(slot, choice, evidence) if of_model and reason is None else reason
 
@@ -286,22 +292,6 @@ def _frame(evidence: Evidence, unit: str) -> Frame:
     return "t" if "t" in frames or (not frames and " " not in unit) else "p"
 
 
-def _rejection(
-    clip: ClipReading,
-    reading: CaptionReading,
-    slot: VerbSlot,
-    choice: VerbChoice,
-    others: frozenset[str],
-    evidence: Evidence,
-) -> str | None:
-    """Why a unit cannot stand in a slot; None if it can. `others` are the groups of the clip's other units."""
-    return (
-        _misfit(evidence, slot.key, choice)
-        or _said_elsewhere(clip, slot, choice, others, evidence)
-        or _clash(reading, slot, choice, evidence)
-    )
-
-
 def _misfit(evidence: Evidence, key: VerbKey, choice: VerbChoice) -> str | None:
     """Why a unit cannot take the place of another in any caption; None if it can."""
     own, new = key.unit, choice.unit
@@ -344,42 +334,54 @@ def _said_elsewhere(
     return None
 
 
-def _clash(reading: CaptionReading, slot: VerbSlot, choice: VerbChoice, evidence: Evidence) -> str | None:
+class _Surroundings(NamedTuple):
+    """What of the rest of a caption may speak against the units for a verb."""
+
+    sentence: Sentence
+    of_noun: bool  # whether the object, if there is one, is a noun
+    goes_a_way: bool  # whether a word behind the verb says which way, not where: "walks by", "swings to the left"
+    states: frozenset[str]  # results that the caption says of the object: "peel chopped onions"
+    others: tuple[str, ...]  # units of the same doer that the verb's own does not exclude
+
+
+def _surroundings(reading: CaptionReading, slot: VerbSlot, evidence: Evidence) -> _Surroundings:
+    sentence, at = reading.sentence, slot.noun_place
+    bare = any(sentence.child(tail.place, "pobj") is None for tail in slot.tails)
+    goes_a_way = bare or not _WAYS.isdisjoint((*slot.adverbs, slot.noun if slot.frame == "p" else ""))
+    said = [] if at is None else [sentence.words[n].text for n in sentence.children_with(at, "amod")]
+    made = (evidence.lexicon.actions(lemma(text, "VBN")) for text in said if text.endswith("ed"))
+    states = frozenset(action.result for actions in made for action in actions) - {"-"}
+    beside = (v.unit for v in reading.verbs if v.place != slot.place and v.subject == slot.subject)
+    others = tuple(unit for unit in beside if not evidence.excludes(unit, slot.unit))
+    return _Surroundings(sentence, at is None or sentence.words[at].is_noun, goes_a_way, states, others)
+
+
+def _clash(around: _Surroundings, slot: VerbSlot, choice: VerbChoice, evidence: Evidence) -> str | None:
     """What in the rest of the caption speaks against a unit; None if nothing does."""
     if slot.order and not _in_a_step(choice, evidence):
         return "not done in a step"
-    of_noun = slot.noun_place is None or reading.sentence.words[slot.noun_place].is_noun
-    if choice.frame == "t" and choice.unit.startswith(f"{choice.verb} ") and not of_noun and slot.apart is None:
+    if choice.frame == "t" and " " in choice.unit and not around.of_noun and slot.apart is None:
         return "particle before a pronoun"
-    if not _goes_with_what_follows(reading.sentence, slot, choice, evidence):
+    if not _goes_with_what_follows(around, slot, choice, evidence):
         return "does not go with what follows"
     if _leaves_a_place(slot, choice, evidence):
         return "not taken from there"
-    if _is_so_already(reading.sentence, slot, choice, evidence):
+    if around.states and choice.frame != "i" and _makes(around.states, choice, evidence):
         return "it is so already"
-    for other in reading.verbs:
-        if other.place != slot.place and other.subject == slot.subject:
-            clash = evidence.excludes(other.unit, choice.unit)
-            if clash and not evidence.excludes(other.unit, slot.unit):
-                return "clashes with another verb of the caption"
+    if any(evidence.excludes(other, choice.unit) for other in around.others):
+        return "clashes with another verb of the caption"
     return None
 
 
-def _goes_with_what_follows(sentence: Sentence, slot: VerbSlot, choice: VerbChoice, evidence: Evidence) -> bool:
+def _goes_with_what_follows(around: _Surroundings, slot: VerbSlot, choice: VerbChoice, evidence: Evidence) -> bool:
     """Whether a unit may stand before all that hangs on a verb."""
-    if brings_place(choice) and not _ends_a_clause(sentence, slot, choice):
+    if brings_place(choice) and not _ends_a_clause(around.sentence, slot, choice):
         return False
-    if _goes_a_way(sentence, slot) and not _moves(choice, evidence):
+    if around.goes_a_way and not _moves(choice, evidence):
         return False
     if choice.tail is not None and choice.swap is not None and not _said_of(choice.swap, choice.tail, evidence):
         return False
     return all(tail == choice.tail or _goes_before(tail, slot, choice, evidence) for tail in slot.tails)
-
-
-def _goes_a_way(sentence: Sentence, slot: VerbSlot) -> bool:
-    """Whether a word behind a verb says which way, not where: "walks by", "swings to the left"."""
-    bare = any(sentence.child(tail.place, "pobj") is None for tail in slot.tails)
-    return bare or not _WAYS.isdisjoint((*slot.adverbs, slot.noun if slot.frame == "p" else ""))
 
 
 def _moves(choice: VerbChoice, evidence: Evidence) -> bool:
@@ -416,13 +418,8 @@ def _said_of(swap: Swap, tail: Tail, evidence: Evidence) -> bool:
     return rather <= 2 * said
 
 
-def _is_so_already(sentence: Sentence, slot: VerbSlot, choice: VerbChoice, evidence: Evidence) -> bool:
-    """Whether the caption says of the object what a unit would make of it: "peel chopped onions"."""
-    if slot.noun_place is None or choice.frame == "i":
-        return False
-    words = sentence.words
-    said = [words[n] for n in sentence.children_with(slot.noun_place, "amod") if words[n].text.endswith("ed")]
-    states = {action.result for word in said for action in evidence.lexicon.actions(lemma(word.text, "VBN"))} - {"-"}
+def _makes(states: frozenset[str], choice: VerbChoice, evidence: Evidence) -> bool:
+    """Whether a unit makes of a thing what it is already."""
     made = {action.result for action in evidence.lexicon.actions(choice.unit)}
     return bool(states & made or (states & _PIECES and made & _PIECES))
 
@@ -477,6 +474,7 @@ def add_verb(
     new = inflect(choice.words, slot.tag)
     known = evidence.kept(verb_choice_features, slot.key, choice if choice.tail is None else choice._replace(tail=None))
     features = {**shared, **known, **verb_caption_features(reading, slot, choice, new, evidence)}
+    features["at once, rests"] = shared.get("at once", 0.0) * known.get("rests", 0.0)
     unit, other, end = slot.unit, choice.words, slot.end
     if slot.apart is not None:  # "takes a bottle out" -> "throws a bottle away", "looks at a bottle"
         words = reading.sentence.words
