@@ -36,9 +36,9 @@ from video_contrast.perturbations.english.forms import inflect, lemma, verb_tags
 from video_contrast.perturbations.english.lexicon import words_of
 from video_contrast.seeds import Streams
 
-KEPT = 34  # proposals a verb that are judged
+KEPT = 30  # proposals a verb that are judged
 _WRITTEN = 26  # of which are written swaps
-_READ = 40  # other units a verb that are looked at
+_READ = 30  # other units a verb that are looked at
 _LEAST = 5  # videos that a unit of the counts needs, if the lexicon does not have it
 # Prepositions behind which anything may have been done.
 _ANYWHERE = PLACES - words_of("path_preposition")
@@ -235,7 +235,7 @@ def _scored(evidence: Evidence, key: VerbKey) -> tuple[np.ndarray, list[VerbChoi
     subject = key.subject if key.subject and evidence.units_for(key.subject) else "person"
     seen = evidence.units_of.get(key.noun, {})
     uses = evidence.uses(key.noun) if key.noun and subject == "person" else ()
-    listed = _units(evidence, key, subject, (*uses, *(unit for unit, n in seen.items() if n >= 2)))
+    listed = _units(evidence, key, subject, uses)
     places = {words: n for n, words in enumerate(listed)}
     scores = np.zeros(len(places))
     for unit in places.keys() & set(uses):
@@ -246,7 +246,7 @@ def _scored(evidence: Evidence, key: VerbKey) -> tuple[np.ndarray, list[VerbChoi
 
 
 def _units(evidence: Evidence, key: VerbKey, subject: str, of_noun: tuple[str, ...]) -> dict[str, VerbChoice]:
-    """Choices by their words. `of_noun`: units that go with the object, beside those of its classes."""
+    """Choices by their words. `of_noun`: the lexicon's uses of the object."""
     keeps = key.unit.rpartition(" ")[2] if key.frame == "p" else ""
     listed: dict[str, VerbChoice] = {}
     if key.frame != "t":
