@@ -116,8 +116,8 @@ def _scored(evidence: Evidence, key: ThingKey) -> tuple[np.ndarray, list[str]]:
     """Nouns of a thing's class, of classes beside it, and those that captions say here."""
     scores = dict(evidence.classmates(key.noun, key.category))
     row = replace(key, noun="", subject="", introduction="")
-    unused = {"unit": "", "behind": ""} if key.relation == "place" else {"preposition": "", "behind": ""}
-    for noun, score in evidence.kept(_said_here, replace(row, **unused)):
+    row = replace(row, behind="", unit="") if key.relation == "place" else replace(row, behind="", preposition="")
+    for noun, score in evidence.kept(_said_here, row):
         scores[noun] = scores.get(noun, 0.0) + score
     for noun, here in evidence.kept(Evidence.peers, key).items():
         scores[noun] = scores.get(noun, 0.0) + (_WRITTEN if here else _ELSEWHERE)

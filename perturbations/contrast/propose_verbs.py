@@ -334,7 +334,7 @@ def _said_elsewhere(
     return None
 
 
-class _Surroundings(NamedTuple):
+class _Rest(NamedTuple):
     """What of the rest of a caption may speak against the units for a verb."""
 
     sentence: Sentence
@@ -344,7 +344,7 @@ class _Surroundings(NamedTuple):
     others: tuple[str, ...]  # units of the same doer that the verb's own does not exclude
 
 
-def _surroundings(reading: CaptionReading, slot: VerbSlot, evidence: Evidence) -> _Surroundings:
+def _surroundings(reading: CaptionReading, slot: VerbSlot, evidence: Evidence) -> _Rest:
     sentence, at = reading.sentence, slot.noun_place
     bare = any(sentence.child(tail.place, "pobj") is None for tail in slot.tails)
     goes_a_way = bare or not _WAYS.isdisjoint((*slot.adverbs, slot.noun if slot.frame == "p" else ""))
@@ -353,10 +353,10 @@ def _surroundings(reading: CaptionReading, slot: VerbSlot, evidence: Evidence) -
     states = frozenset(action.result for actions in made for action in actions) - {"-"}
     beside = (v.unit for v in reading.verbs if v.place != slot.place and v.subject == slot.subject)
     others = tuple(unit for unit in beside if not evidence.excludes(unit, slot.unit))
-    return _Surroundings(sentence, at is None or sentence.words[at].is_noun, goes_a_way, states, others)
+    return _Rest(sentence, at is None or sentence.words[at].is_noun, goes_a_way, states, others)
 
 
-def _clash(around: _Surroundings, slot: VerbSlot, choice: VerbChoice, evidence: Evidence) -> str | None:
+def _clash(around: _Rest, slot: VerbSlot, choice: VerbChoice, evidence: Evidence) -> str | None:
     """What in the rest of the caption speaks against a unit; None if nothing does."""
     if slot.order and not _in_a_step(choice, evidence):
         return "not done in a step"
@@ -373,7 +373,7 @@ def _clash(around: _Surroundings, slot: VerbSlot, choice: VerbChoice, evidence: 
     return None
 
 
-def _goes_with_what_follows(around: _Surroundings, slot: VerbSlot, choice: VerbChoice, evidence: Evidence) -> bool:
+def _goes_with_what_follows(around: _Rest, slot: VerbSlot, choice: VerbChoice, evidence: Evidence) -> bool:
     """Whether a unit may stand before all that hangs on a verb."""
     if brings_place(choice) and not _ends_a_clause(around.sentence, slot, choice):
         return False
