@@ -35,7 +35,7 @@ from video_contrast.metrics import share_interval
 from video_contrast.metrics.group_score import group_chance
 from video_contrast.rows import MultipleChoiceRow, Row
 from video_contrast.seeds import digest
-from video_contrast.storage.set_records import BLIND_NAMES, Facts, ScorerKey
+from video_contrast.storage.set_folder import BLIND_NAMES, Facts, ScorerKey
 
 GRID = 10  # cells a side of zero and score
 

@@ -20,7 +20,7 @@ from video_contrast.errors import UsageError
 from video_contrast.metrics.ranks import first_chance
 from video_contrast.rows import contrast_places
 from video_contrast.seeds import stream
-from video_contrast.storage.set_records import ScorerKey
+from video_contrast.storage.set_folder import ScorerKey
 
 Scores = list[NDArray[np.float64]]  # one array an item, one number a candidate
 TextScorer = Callable[[Sequence[str]], NDArray[np.float64]]  # float64[n] for n texts

@@ -14,7 +14,7 @@ from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import is_safe_relative, read_json, resolve_under, sha256
 from video_contrast.rows import Row, layout_of, table_columns, validate_rows
 from video_contrast.storage import SetFolder
-from video_contrast.storage.file_set import FileSet
+from video_contrast.storage.set_folder import FileSet
 from video_contrast.storage.table_columns import TableColumns
 from video_contrast.video import DamagedVideo, index_of, segments_of, verify
 from video_contrast.video.container import reason

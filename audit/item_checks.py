@@ -13,7 +13,7 @@ import numpy as np
 
 from video_contrast.audit.records import Finding
 from video_contrast.rows import MultipleChoiceRow
-from video_contrast.storage.set_records import Facts
+from video_contrast.storage.set_folder import Facts
 
 EXAMPLES = 5
 TOKENS = 77  # what CLIP and the models built on it read, begin and end included

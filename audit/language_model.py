@@ -16,7 +16,7 @@ from video_contrast.perturbations.contrast.generators.base import in_batches, to
 from video_contrast.pretrained import device_of, load, log_probabilities, perplexity_of, placed, token_rows
 from video_contrast.rows import MultipleChoiceRow
 from video_contrast.seeds import stream
-from video_contrast.storage.set_records import Facts
+from video_contrast.storage.set_folder import Facts
 from video_contrast.untyped import Tokenizer, TorchModel
 
 _KEPT = 500_000  # perplexities that stay in memory

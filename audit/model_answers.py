@@ -16,7 +16,7 @@ from video_contrast.audit.records import AccuracyFacts
 from video_contrast.errors import VideoContrastError
 from video_contrast.metrics.paired import PairedPower, clusters_for, detectable, paired_power
 from video_contrast.rows import MultipleChoiceRow
-from video_contrast.storage.set_records import Facts
+from video_contrast.storage.set_folder import Facts
 
 SUSPECTS = 200  # kept in the record
 

@@ -6,7 +6,7 @@ None stands for what was not given, or where a set is too small to tell. Keys of
 from typing import NotRequired, TypedDict
 
 from video_contrast.rows import MultipleChoiceRow
-from video_contrast.storage.set_records import Facts, ScorerKey
+from video_contrast.storage.set_folder import Facts, ScorerKey
 
 
 class AccuracyFacts(TypedDict):

@@ -38,7 +38,7 @@ from video_contrast.audit.records import BlindFacts, ConfigAudit, NamedScorer, X
 from video_contrast.errors import UsageError, check_names
 from video_contrast.rows import MultipleChoiceRow
 from video_contrast.storage import SetDraft, SetFolder
-from video_contrast.storage.set_records import BLIND_NAMES, Facts
+from video_contrast.storage.set_folder import BLIND_NAMES, Facts
 from video_contrast.version import __version__
 
 POINTS = 5.0  # the difference of two models that a set should show, percentage points

@@ -23,7 +23,7 @@ from video_contrast.files import read_json
 from video_contrast.options import bind, with_options
 from video_contrast.rows import Row
 from video_contrast.storage.set_draft import FileWriter
-from video_contrast.storage.set_records import Facts
+from video_contrast.storage.set_folder import Facts
 
 if TYPE_CHECKING:
     from video_contrast.builders.assembly.review import Card

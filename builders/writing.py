@@ -10,7 +10,7 @@ from video_contrast.builders.registry import BuiltSet
 from video_contrast.console import counted
 from video_contrast.hub_cards import write_card
 from video_contrast.storage import SetDraft
-from video_contrast.storage.set_records import ConfigRecord, SetRecord
+from video_contrast.storage.set_folder import ConfigRecord, SetRecord
 
 
 def write_set(built: BuiltSet, output: str | Path) -> Path:

@@ -22,7 +22,7 @@ from video_contrast.rows import table_columns, table_features
 from video_contrast.seeds import digest
 from video_contrast.storage import SetFolder
 from video_contrast.storage.run_figures import MAIN
-from video_contrast.storage.set_records import BLIND_NAMES, ConfigRecord, SetRecord
+from video_contrast.storage.set_folder import BLIND_NAMES, ConfigRecord, SetRecord
 from video_contrast.version import __version__
 
 EXAMPLES = 2  # rows a config

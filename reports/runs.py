@@ -27,7 +27,7 @@ from video_contrast.storage.run_records import (
     SimilarityMatrix,
     perturbed_configs,
 )
-from video_contrast.storage.set_records import Facts, SetRecord
+from video_contrast.storage.set_folder import Facts, SetRecord
 
 SIGNIFICANT = 0.05
 HIT_COLUMNS = ("id", "cluster", "label", "scores")

@@ -23,7 +23,7 @@ from video_contrast.seeds import digest
 from video_contrast.storage import RunFolder
 from video_contrast.storage.run_folder import CLEAN
 from video_contrast.storage.run_records import SimilarityMatrix
-from video_contrast.storage.set_records import BLIND_NAMES
+from video_contrast.storage.set_folder import BLIND_NAMES
 
 _SHOWN = 60  # clips of a similarity matrix, at most: sections.tsv says so
 _POINTS = 400  # of the map of embeddings

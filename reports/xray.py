@@ -14,7 +14,7 @@ from video_contrast.reports.layout import Cell, Column, Section, Table, columns,
 from video_contrast.reports.terminal import BEST, TableLine, markdown
 from video_contrast.reports.write import Page, render_page
 from video_contrast.rows import MultipleChoiceRow
-from video_contrast.storage.set_records import Facts
+from video_contrast.storage.set_folder import Facts
 
 Records = Mapping[str, XrayRecord]  # name of a set -> its X-ray
 # Findings of an X-ray: part, key, and what is counted.

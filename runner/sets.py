@@ -19,9 +19,8 @@ from video_contrast.rows import Layout, MultipleChoiceRow, Row, checked_rows, ha
 from video_contrast.runner.conditions import CLEAN, Condition, from_recipe
 from video_contrast.runner.items import Item, Items, ItemsDraft, Texts
 from video_contrast.storage import SetFolder
-from video_contrast.storage.file_set import FileSet
 from video_contrast.storage.plain_table import completed_rows
-from video_contrast.storage.set_folder import Fingerprint, without_played
+from video_contrast.storage.set_folder import FileSet, Fingerprint, without_played
 from video_contrast.storage.table_columns import TableColumns
 from video_contrast.video import Clip
 

@@ -36,7 +36,7 @@ from video_contrast.perturbations.english.caption_store import parse_cache, user
 from video_contrast.rows import RetrievalRow, Row, retrieval_row
 from video_contrast.seeds import digest
 from video_contrast.storage import SetDraft, SetFolder
-from video_contrast.storage.set_records import Facts
+from video_contrast.storage.set_folder import Facts
 from video_contrast.teacher.caption_rows import GeneratedCaption, items_of
 from video_contrast.teacher.needed_models import check_endpoint, check_generator
 from video_contrast.teacher.negative_recipe import NegativeRecipe

@@ -227,10 +227,8 @@ class ChatModel:
         from huggingface_hub import InferenceClient
 
         self.pace = self.pace or Pace(self.concurrency)
-        if self.endpoint is not None:
-            self._client = InferenceClient(base_url=self.endpoint, api_key=self.api_key, timeout=self.timeout)
-        else:
-            self._client = InferenceClient(model=self.model, api_key=self.api_key, timeout=self.timeout)
+        model = self.model if self.endpoint is None else None
+        self._client = InferenceClient(model, base_url=self.endpoint, api_key=self.api_key, timeout=self.timeout)
 
     @property
     def where(self) -> str:

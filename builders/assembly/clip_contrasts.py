@@ -14,7 +14,7 @@ from video_contrast.builders.assembly.captioned_clip import CaptionedClip, norma
 from video_contrast.builders.assembly.sharding import spread
 from video_contrast.perturbations.contrast import Edit
 from video_contrast.seeds import Streams
-from video_contrast.storage.set_records import Facts
+from video_contrast.storage.set_folder import Facts
 
 CaptionChoice = Literal["eligible", "base"]
 CANDIDATES = "candidates:"  # before reasons of verbs and things, in counts of captions by reason

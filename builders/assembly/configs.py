@@ -32,7 +32,7 @@ from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.perturbations.english.caption_store import parse_cache
 from video_contrast.perturbations.english.language import NotEnglish
 from video_contrast.rows import Row
-from video_contrast.storage.set_records import Facts
+from video_contrast.storage.set_folder import Facts
 
 Tables = Mapping[str, Sequence[Row]]  # split -> rows
 

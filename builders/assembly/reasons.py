@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from video_contrast.console import counted
-from video_contrast.storage.set_records import Facts
+from video_contrast.storage.set_folder import Facts
 
 MOST = 4  # reasons that are shown where a generator has many
 

@@ -38,7 +38,7 @@ from video_contrast.perturbations.english.caption_store import user_store
 from video_contrast.perturbations.english.language import unfit
 from video_contrast.pretrained import device_of
 from video_contrast.seeds import Streams
-from video_contrast.storage.set_records import Facts
+from video_contrast.storage.set_folder import Facts
 
 if TYPE_CHECKING:
     from video_contrast.perturbations.contrast.generators.llm import Chat

@@ -47,8 +47,7 @@ from video_contrast.rows import Row
 from video_contrast.seeds import digest
 from video_contrast.storage import SetDraft, SetFolder
 from video_contrast.storage.set_draft import table_of
-from video_contrast.storage.set_folder import table_path
-from video_contrast.storage.set_records import ConfigRecord, Facts
+from video_contrast.storage.set_folder import ConfigRecord, Facts, table_path
 
 WORK = ".blocks"  # below the output, until the set is whole
 LOCK = "lock"  # in it, held by the command that builds

@@ -26,7 +26,7 @@ from video_contrast.files import resolve_under, sha256
 from video_contrast.options import as_record
 from video_contrast.rows import MultipleChoiceRow, SegmentColumns, multiple_choice_row
 from video_contrast.seeds import digest
-from video_contrast.storage.set_records import Facts
+from video_contrast.storage.set_folder import Facts
 from video_contrast.video import BrokenVideo, Clip, footage_of, index_of, upright_size, write_video
 from video_contrast.video.sampling import is_even
 

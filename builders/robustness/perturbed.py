@@ -1,33 +1,443 @@
 """The builders of robustness sets: `perturbed` of any set, `msrvtt_p` and `youcook2_p` of the robustness paper.
 
+A clean table goes in, its perturbed configs come out:
+
+    clean                 the table as it is
+    keyboard ...          one config a text perturbation: the captions (or all candidates) perturbed
+    visual                the 90 visual conditions as recipes: a row for each item and condition
+    pairs                 the 66 (48) pairs: perturbed captions with the recipe of the visual side
+
+A recipe is carried out when the clip is decoded. With files asked for, the perturbed clips are written instead, and
+rows point at them (the clean ones at references that went through the same encoder).
+
 The paper perturbs the 457 whole videos of YouCook2 and cuts the segments afterwards, so the default scope there is the
 video: shuffling whole segments of a video breaks the tie of a clip to its text, which is what its finding about
 box_jumble rests on.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import chain
 from math import ceil
 from pathlib import Path
-from typing import Annotated, ClassVar
+from typing import Annotated, Any, ClassVar, Literal, cast
 
-from video_contrast.builders.assembly.captioned_clip import CaptionedClip, retrieval_rows
+import numpy as np
+
+from video_contrast.builders.assembly.captioned_clip import retrieval_rows
+from video_contrast.builders.assembly.configs import Tables, leave_out
 from video_contrast.builders.assembly.contrast_plan import existing, select_splits
+from video_contrast.builders.assembly.sharding import is_writer, spread
 from video_contrast.builders.assembly.word_contrasts import Chosen
 from video_contrast.builders.blocks.cluster_options import ClusterOptions
 from video_contrast.builders.registry import BlockSource, BuiltSet, CorpusBlock, Cut, about, builder
-from video_contrast.builders.robustness.perturbed_set import (
-    CONFIGS,
-    TEXTS_WITHOUT_BIAS,
-    PerturbationOptions,
-    perturbed_set,
-)
 from video_contrast.builders.sources import msrvtt, youcook2
-from video_contrast.errors import UsageError, unknown_name
+from video_contrast.console import note
+from video_contrast.errors import UsageError, VideoContrastError, unknown_name
+from video_contrast.files import remove_abandoned, resolve_under
+from video_contrast.options import as_record
 from video_contrast.perturbations.contrast.proposal import Kind
-from video_contrast.rows import validate_rows
-from video_contrast.storage.set_folder import SetFolder
-from video_contrast.storage.set_records import Facts
+from video_contrast.perturbations.english import PARSER
+from video_contrast.perturbations.registry import TEXT, VIDEO
+from video_contrast.perturbations.text import how_to_get, names, perturb_captions, shift
+from video_contrast.perturbations.text.checkpoints import produced_by
+from video_contrast.perturbations.video import NAMES, PAIR_SEVERITY, PAIRS, SEVERITIES, VideoCondition
+from video_contrast.perturbations.video.files import write_perturbed
+from video_contrast.perturbations.video.validity import Reference
+from video_contrast.rows import Row, validate_rows
+from video_contrast.storage.set_folder import Facts, SetFolder
+from video_contrast.video import Clip, read_video
+
+TEXTS = tuple(names())
+TEXTS_WITHOUT_BIAS = tuple(names(bias=False))
+CONFIGS = ("clean", *TEXTS, "visual", "pairs")
+
+
+@dataclass(frozen=True, kw_only=True)
+class PerturbationOptions:
+    """How a set is perturbed."""
+
+    seed: Annotated[int, "seed of every perturbation"] = 0
+    profile: Annotated[
+        Literal["paper", "released", "monotone"],
+        "released is the authors' code where it differs; with monotone visual damage rises with severity",
+    ] = "paper"
+    scope: Annotated[
+        Literal["clip", "video"],
+        "what temporal perturbations and codecs act on: clip (between start and end) or video (then cut)",
+    ] = "clip"
+    order: Annotated[
+        Literal["perturb_then_sample", "sample_then_perturb"],
+        "whether all frames are perturbed, or only the sampled ones",
+    ] = "perturb_then_sample"
+    models: Annotated[
+        str | None, "checkpoints for text perturbations: name=FOLDER_OR_HUB_ID,... (a+b where one needs two)"
+    ] = None
+    video_root: Annotated[
+        Path | None, "folder of the videos: needed to write files, else used to measure the damage of each severity"
+    ] = None
+    files: Annotated[
+        Path | None, "also write the perturbed clips as files below this folder, which becomes the video root"
+    ] = None
+    quality: Annotated[Literal["high", "lossless"], "quality of the files"] = "high"
+    num_proc: Annotated[int, "processes that write files"] = 1
+    meteor: Annotated[bool, "measure METEOR of the perturbed captions for the card (needs NLTK's WordNet data)"] = False
+    language_model: Annotated[
+        str | None, "measure perplexities for the card under this causal language model (the paper's: gpt2)"
+    ] = None
+
+    @property
+    def text_profile(self) -> str:
+        """The profile of the captions: severities are a matter of pictures only."""
+        return "paper" if self.profile == "monotone" else self.profile
+
+    def text_models(self) -> dict[str, tuple[str, ...]] | None:
+        """Perturbation -> checkpoints; None where no models are given."""
+        if not self.models:
+            return None
+        checkpoints = {}
+        for part in self.models.split(","):
+            name, equals, where = part.strip().partition("=")
+            if not equals or name not in TEXT:
+                raise UsageError(f"--models {part!r}: write a text perturbation's name = a folder or Hub id")
+            checkpoints[name] = tuple(where.split("+"))
+        return checkpoints
+
+    def condition(self, name: str, severity: int) -> VideoCondition:
+        """The visual condition under these options."""
+        return VideoCondition(name, severity, self.profile, self.seed, scope=self.scope, order=self.order)
+
+    def record(self) -> dict[str, object]:
+        """The options that a set's record shows."""
+        values = as_record(self)
+        shown = {name: values[name] for name in ("profile", "scope", "order", "models")}
+        return shown | ({"files": self.quality} if self.files is not None else {})
+
+
+Perturbed = tuple[list[Row], Facts]  # rows with perturbed texts, and the checks that a card shows
+Paths = dict[Clip, dict[VideoCondition | None, str]]
+_CLIPS_A_CHUNK = 4
+_MEASURED_CLIPS, _MEASURED_FRAMES = 4, 4
+_MOST_UNCHANGED = 0.5  # of the captions, before the card warns
+
+
+def _references(clips: Sequence[Clip], video_root: Path) -> list[Reference]:
+    """Returns a few of the clips with some of their frames, to measure damage on; unreadable ones are left out."""
+    measured: list[Reference] = []
+    step = max(1, len(clips) // _MEASURED_CLIPS)
+    for clip in clips[::step]:
+        if len(measured) == _MEASURED_CLIPS:
+            break
+        if clip.segments:
+            continue
+        try:
+            decoded = read_video(resolve_under(video_root, clip.video_path), clip.start, clip.end)
+        except VideoContrastError:
+            continue
+        length = len(decoded.frames)
+        indices = np.unique(np.linspace(0, length - 1, _MEASURED_FRAMES).round().astype(np.int64))
+        measured.append(
+            Reference(
+                clip.video_id, length, start=clip.start, end=clip.end, frames=decoded.frames[indices], indices=indices
+            )
+        )
+    return measured
+
+
+def _write_chunk(
+    conditions: Sequence[VideoCondition | None], options: PerturbationOptions, clips: Sequence[Clip]
+) -> list[list[str] | str]:
+    """The paths of each clip, or a sentence where its video could not be read."""
+    assert options.video_root is not None and options.files is not None  # looked at before anything is written
+    results: list[list[str] | str] = []
+    for clip in clips:
+        video = resolve_under(options.video_root, clip.video_path)
+        try:
+            results.append(write_perturbed(video, clip, conditions, options.files, quality=options.quality))
+        except VideoContrastError as error:
+            results.append(str(error))
+    return results
+
+
+_SAMPLED = 8  # frames that most video-text models look at
+
+
+def perturbed_set(
+    name: str,
+    configs: Sequence[str],
+    tables: Tables,
+    options: PerturbationOptions,
+    facts: Facts,
+    *,
+    bias: bool = True,
+) -> BuiltSet:
+    """Builds the perturbed configs of a clean retrieval or multiple-choice table.
+
+    Where all configs are asked for, text perturbations whose checkpoint or data is not there are left out and named;
+    asked for by name they are an error. From `pairs` they are always left out. `bias`: with the gender perturbations
+    (35 texts, 66 pairs), or without (31, 48). Raises UsageError: an option is wrong, or a text perturbation lacks what
+    it needs; the message says how to get it; VideoContrastError: no video could be read where files are asked for.
+    """
+    texts = TEXTS if bias else TEXTS_WITHOUT_BIAS
+    all_configs = set(configs) >= {*texts, "clean", "visual", "pairs"}
+    built = BuiltSet(name, {}, {**facts, "seed": options.seed, "options": options.record(), "configs": {}})
+    built.video_root = options.files or options.video_root
+    paths = None
+    if options.files is not None:
+        paths = _write_files(tables, configs, options, built)
+        tables = {split: [row for row in rows if Clip.of(row) in paths] for split, rows in tables.items()}
+        tables = {split: rows for split, rows in tables.items() if rows}
+    draft = _Draft(built, tables, options, optional=all_configs, paths=paths)
+    for config in configs:
+        if config == "clean":
+            draft.add(config, tables, {"negatives": "none: the clean reference of every perturbed config"})
+        elif config == "visual":
+            draft.add_visual()
+        elif config == "pairs":
+            draft.add_pairs([pair for pair in PAIRS if pair[1] in texts])
+        elif config in texts:
+            draft.add_texts(config)
+        else:
+            raise UsageError(f"{name} has no config {config!r}: without gender there are {len(texts)} text configs")
+    return built
+
+
+@dataclass(frozen=True)
+class _Draft:
+    """A set whose perturbed configs are added one by one."""
+
+    built: BuiltSet
+    tables: Tables  # split -> clean rows
+    options: PerturbationOptions
+    optional: bool  # whether text perturbations that cannot run are left out
+    paths: Paths | None = None  # of the clips, where they are written as files
+    # split and text perturbation -> perturbed rows, made once; None where what it needs is not there
+    texts: dict[tuple[str, str], Perturbed | None] = field(default_factory=dict)
+
+    def perturbed(self, split: str, name: str, *, optional: bool) -> Perturbed | None:
+        """The rows of a split with perturbed texts; None where what the perturbation needs is absent and optional."""
+        if (split, name) not in self.texts:
+            try:
+                self.texts[split, name] = perturbed_rows(self.tables[split], name, self.options)
+            except VideoContrastError:
+                # only what needs a checkpoint or data may be missing; any other error is one of the input
+                if not optional or not TEXT[name].requirements:
+                    raise
+                self.texts[split, name] = None
+        return self.texts[split, name]
+
+    def add(self, config: str, tables: Tables, facts: Facts) -> None:
+        """Adds a config of rows without a visual perturbation."""
+        rows_of = {split: [_with(row, None, self.paths) for row in rows] for split, rows in tables.items()}
+        self.built.tables[config], self.built.facts["configs"][config] = rows_of, facts
+
+    def add_texts(self, config: str) -> None:
+        """Adds the config of a text perturbation, or says why it is left out."""
+        results = {split: self.perturbed(split, config, optional=self.optional) for split in self.tables}
+        tables = {split: result[0] for split, result in results.items() if result and result[0]}
+        checks = next((result[1] for result in results.values() if result), None)
+        if checks is None:
+            leave_out(self.built, config, how_to_get(TEXT[config]))
+            return
+        unchanged = checks["captions left unchanged"]
+        if not tables:
+            why = f"no item has different options left under {config}"
+            if not self.optional:
+                raise VideoContrastError(f"{self.built.name} {config}: {why} ({unchanged} unchanged)")
+            leave_out(self.built, config, why)
+            return
+        if mostly_unchanged(checks):
+            self.built.warn([f"{config} left {unchanged} of the captions unchanged"])
+        self.add(config, tables, {"negatives": "all captions perturbed", "checks": checks})
+
+    def add_visual(self) -> None:
+        """Adds the items under every visual condition."""
+        conditions = _visual_conditions(self.options)
+        self.built.tables["visual"] = {
+            split: [_with(row, condition, self.paths) for condition in conditions for row in rows]
+            for split, rows in self.tables.items()
+        }
+        count = f"{len(conditions)} visual conditions: {len(NAMES)} perturbations at {len(SEVERITIES)} severities"
+        checks = _damage(_clips(self.tables), self.options)
+        self.built.facts["configs"]["visual"] = {"negatives": count, "checks": checks}
+
+    def add_pairs(self, pairs: Sequence[tuple[str, str]]) -> None:
+        """Adds the items under pairs of a visual and a text perturbation; texts that cannot run are left out."""
+        used: set[str] = set()
+        rows_of: dict[str, list[Row]] = {}
+        for split in self.tables:
+            for visual, text in pairs:
+                result = self.perturbed(split, text, optional=True)
+                if result is not None:
+                    used.add(text)
+                    condition = self.options.condition(visual, PAIR_SEVERITY)
+                    rows_of.setdefault(split, []).extend(_with(row, condition, self.paths, text) for row in result[0])
+        missing = sorted({text for _, text in pairs} - used)
+        count = f"{sum(text in used for _, text in pairs)} of {len(pairs)} pairs"
+        facts: Facts = {"negatives": f"{count} of a visual (severity {PAIR_SEVERITY}) and a text perturbation"}
+        if missing:
+            facts["pairs left out"] = {text: how_to_get(TEXT[text]) for text in missing}
+            names = ", ".join(missing)
+            note(f"left out: {self.built.name} pairs with {names} (the card says how to get them)")
+        if not rows_of:
+            leave_out(self.built, "pairs", "none of its text perturbations can run")
+            return
+        self.built.tables["pairs"], self.built.facts["configs"]["pairs"] = rows_of, facts
+
+
+def _clips(tables: Tables) -> list[Clip]:
+    return list(dict.fromkeys(Clip.of(row) for rows in tables.values() for row in rows))
+
+
+def _visual_conditions(options: PerturbationOptions) -> list[VideoCondition]:
+    return [options.condition(name, severity) for name in NAMES for severity in SEVERITIES]
+
+
+def _with(row: Row, condition: VideoCondition | None, paths: Paths | None, text: str = "") -> Row:
+    """The row under a visual condition (None: clean): with its recipe, or pointing at the file that was written.
+
+    `text` is the perturbation of its captions, for the id of a pair.
+    """
+    recipe = condition.recipe() if condition else None
+    changed: dict[str, object] = {"text_perturbation": None, **row, "video_perturbation": recipe}
+    if condition is not None:
+        suffix = f"@{condition.name}_{condition.severity}" + (f"+{text}" if text else "")
+        for name in {"id", "group"} & changed.keys():  # the rows of a group are under one condition
+            changed[name] = f"{changed[name]}{suffix}"
+    if paths is not None:
+        changed["video_path"] = paths[Clip.of(row)][condition]
+        changed["video_perturbation"] = None  # it is in the file: carried out again it would act twice
+        source = {"video_path": row["video_path"], "start": row["start"], "end": row["end"]}
+        meta = json.loads(row["meta"] or "{}") | {"perturbed_file": recipe or "clean, re-encoded", "source": source}
+        changed["meta"] = json.dumps(meta, sort_keys=True, ensure_ascii=False)
+        changed["start"] = changed["end"] = None
+    return cast(Row, changed)
+
+
+def _write_files(tables: Tables, configs: Sequence[str], options: PerturbationOptions, built: BuiltSet) -> Paths:
+    """Writes every clip under every condition that the configs need, and records what could not be read.
+
+    Under `torchrun` each rank writes its share and gets all paths.
+    """
+    assert options.files is not None
+    if options.video_root is None:
+        raise UsageError("--files needs --video-root DIR, the folder of the clean videos")
+    if any(clip.segments for clip in _clips(tables)):
+        raise UsageError("--files takes whole clips, not recipes: build the edited clips with --write-videos first")
+    if options.order != "perturb_then_sample":
+        raise UsageError("--files writes whole clips, which are sampled afterwards: leave --order as it is")
+    conditions: list[VideoCondition | None] = [None]
+    if "visual" in configs:
+        conditions += _visual_conditions(options)
+    elif "pairs" in configs:
+        conditions += [options.condition(name, PAIR_SEVERITY) for name in dict.fromkeys(pair[0] for pair in PAIRS)]
+    if is_writer():
+        remove_abandoned(options.files)
+    clips, write = _clips(tables), partial(_write_chunk, conditions, options)
+    chunks = spread(write, clips, num_proc=options.num_proc, chunk=_CLIPS_A_CHUNK)
+    results = dict(zip(clips, chain.from_iterable(chunks), strict=True))
+    failed = [why for why in results.values() if isinstance(why, str)]
+    paths = {clip: dict(zip(conditions, of, strict=True)) for clip, of in results.items() if not isinstance(of, str)}
+    built.facts["counts"] = {"clips written": len(paths), "clips whose video could not be read": len(failed)}
+    built.warn([f"left out: {why}" for why in failed[:20]])
+    if not paths:
+        why = f": {failed[0]}" if failed else ""
+        raise VideoContrastError(
+            f"no video could be read below {options.video_root}{why}; choose with --video-root DIR"
+        )
+    return paths
+
+
+def _damage(clips: Sequence[Clip], options: PerturbationOptions) -> dict[str, str]:
+    """How much each visual perturbation changes, in words for the card."""
+    from video_contrast.perturbations.video.validity import nominal, summary
+
+    real = _references(clips, options.video_root) if options.video_root is not None else []
+    if real:
+        basis = f"measured on {len(real)} clips of the set, severities 1 to 5"
+    else:
+        basis = "temporal perturbations only, at 128 frames; give --video-root to measure pictures; severities 1 to 5"
+    lines = summary(real or nominal(), profile=options.profile, seed=options.seed)
+    if options.order == "sample_then_perturb":  # then the clip that is shuffled is the handful of sampled frames
+        basis += f"; temporal perturbations on {_SAMPLED} sampled frames"
+        few = summary(nominal(_SAMPLED), profile=options.profile, seed=options.seed)
+        lines |= {name: line for name, line in few.items() if VIDEO[name].acts == "temporal"}
+    return {"damage": basis, **lines}
+
+
+def perturbed_rows(rows: Sequence[Row], name: str, options: PerturbationOptions) -> Perturbed:
+    """Perturbs every caption (or every candidate) of the rows.
+
+    An item whose candidates are no longer different from each other (a gender contrast made neutral) is left out and
+    counted. The spans of edits do not hold in perturbed candidates, so `edits` becomes null. Returns the rows that
+    stay, and checks for the card. Raises VideoContrastError: what the perturbation needs is not there; the message says
+    how to get it.
+    """
+    column = "candidates" if "candidates" in rows[0] else "captions"
+    plain: list[dict[str, Any]] = [dict(row) for row in rows]  # a typed row has no column that is chosen by name
+    of_row = [[*row[column], *([row["replaced"]] if row.get("replaced") else [])] for row in plain]
+    before = [text for texts in of_row for text in texts]
+    after = perturb_captions(
+        before,
+        name,
+        # The rows of a group of pairs share their candidates, so these are drawn once for all of them.
+        ids=[row.get("group") or row["id"] for row, texts in zip(plain, of_row, strict=True) for _ in texts],
+        caption_indices=[index for texts in of_row for index in range(len(texts))],
+        seed=options.seed,
+        profile=options.text_profile,
+        models=options.text_models(),
+    )
+    recipe = {"name": name, "profile": options.text_profile, "seed": options.seed}
+    texts = iter(after)
+    perturbed: list[Any] = []  # rows, changed as `plain` ones
+    for row in plain:
+        changed = {**row, column: [next(texts) for _ in row[column]], "text_perturbation": recipe}
+        if row.get("replaced"):
+            changed["replaced"] = next(texts)
+        if column == "candidates":
+            changed["edits"] = [None] * len(row[column])
+            if len(set(changed[column])) < len(changed[column]):
+                continue
+        perturbed.append(changed)
+    checks = _made_by(name, options) | _shift(before, after, options)
+    if column == "candidates":
+        checks["items left out because two options became equal"] = len(rows) - len(perturbed)
+    return perturbed, checks
+
+
+def mostly_unchanged(checks: Facts) -> bool:
+    """Whether a perturbation left more than half of the captions as they were: its robustness says little."""
+    return float(checks["captions left unchanged"].split()[0]) > 100 * _MOST_UNCHANGED
+
+
+def _made_by(name: str, options: PerturbationOptions) -> Facts:
+    """What made the texts: rules or checkpoints with their revisions, the parser, the data."""
+    spec = TEXT[name]
+    models = (options.text_models() or {}).get(name)
+    made_by = produced_by(name, models) if spec.batched else "rules"
+    checks: Facts = {"made by": made_by}
+    if "parse" in spec.requirements and made_by.startswith("rules"):
+        checks["parser"] = PARSER
+    if "wordnet" in spec.requirements:
+        checks["data"] = "WordNet as NLTK has it"
+    return checks
+
+
+def _shift(before: Sequence[str], after: Sequence[str], options: PerturbationOptions) -> Facts:
+    from video_contrast.metrics.shift import caption_shift
+
+    try:
+        measures = caption_shift(after, before, meteor=options.meteor, language_model=options.language_model)
+    except ValueError as error:  # WordNet or the model is missing; the message says how to get it
+        raise VideoContrastError(str(error)) from error
+    checks: Facts = {"captions left unchanged": f"{100 * shift(before, after)['unchanged_share']:.1f} %"}
+    for key, value in measures.items():
+        if key not in ("changed", "n") and value is not None:
+            checks[key] = round(float(value), 4)
+    return checks
+
 
 WHOLE = 100_000  # rows: larger tables are perturbed in blocks
 ROWS = 5000  # of a block
@@ -40,7 +450,7 @@ def perturbed(
     dataset: Annotated[Path, "folder of the set (as `build` writes it)"],
     dataset_config: Annotated[str | None, "which of its configs; default the only one, or retrieval"] = None,
     splits: Annotated[str | None, "splits to perturb, comma-separated; default: all of the config"] = None,
-    options: PerturbationOptions = PerturbationOptions(),  # noqa: B008  frozen
+    options: PerturbationOptions = PerturbationOptions(),
     cluster: ClusterOptions = ClusterOptions(),  # noqa: B008  frozen
 ) -> BuiltSet:
     """Any set perturbed: captions or all candidates, 90 visual conditions, 66 pairs."""
@@ -132,7 +542,7 @@ def msrvtt_p(
         str | None, "splits to perturb, comma-separated; default: test_1k_a where its list is there, else test"
     ] = None,
     video_pattern: Annotated[str, "path of a video under the video root"] = "{video_id}.mp4",
-    options: PerturbationOptions = PerturbationOptions(),  # noqa: B008  frozen
+    options: PerturbationOptions = PerturbationOptions(),
 ) -> BuiltSet:
     """MSRVTT-P: MSR-VTT under 35 text perturbations, 90 visual conditions and 66 pairs."""
     folder = existing(folder, "it must hold test_videodatainfo.json ...", "--folder")
@@ -158,20 +568,20 @@ def youcook2_p(
     folder: Annotated[Path, "folder with the annotations"],
     splits: Annotated[str, "splits to perturb, comma-separated"] = "validation",
     video_pattern: Annotated[str, "path of a video under the video root"] = "{video_id}.mp4",
-    options: PerturbationOptions = PerturbationOptions(scope="video"),  # noqa: B008  frozen
+    options: PerturbationOptions = PerturbationOptions(scope="video"),
 ) -> BuiltSet:
     """YouCook2-P: YouCook2 under 31 text perturbations, 90 visual conditions and 48 pairs."""
     folder = existing(folder, "it must hold YouCook2's annotations", "--folder")
     clips, sources = youcook2.read(folder, video_pattern)
     facts = about("youcook2_p") | {"sources": sources}
-    tables = {name: retrieval_rows(_one_caption_each(clips[name])) for name in select_splits(splits, clips)}
+    # Each caption with a clip of its own, as the list of 3,350 has it (one span of it is described twice).
+    single = {
+        name: [
+            replace(clip, id=f"{clip.id}#{n + 1}" if n else clip.id, captions=(caption,))
+            for clip in clips[name]
+            for n, caption in enumerate(clip.captions)
+        ]
+        for name in select_splits(splits, clips)
+    }
+    tables = {name: retrieval_rows(of_split) for name, of_split in single.items()}
     return perturbed_set("youcook2_p", configs, tables=tables, options=options, facts=facts, bias=False)
-
-
-def _one_caption_each(clips: Iterable[CaptionedClip]) -> list[CaptionedClip]:
-    """Each caption with a clip of its own, as the list of 3,350 has it (one span of it is described twice)."""
-    return [
-        replace(clip, id=clip.id if number == 0 else f"{clip.id}#{number + 1}", captions=(caption,))
-        for clip in clips
-        for number, caption in enumerate(clip.captions)
-    ]

@@ -19,7 +19,7 @@ from video_contrast.errors import UsageError
 from video_contrast.perturbations.contrast.caption_counts import decoded, shipped_counts
 from video_contrast.perturbations.contrast.generate import ClipCaptions, ProposedContrasts, own_counts
 from video_contrast.perturbations.contrast.proposal import Kind
-from video_contrast.storage.set_records import Facts
+from video_contrast.storage.set_folder import Facts
 
 CONFIGS = (
     "retrieval", "random_mc", "gender_mc", "person_id_mc", "verb_mc", "object_mc", *RULE_CONFIGS, "contrast_mc",

@@ -22,7 +22,7 @@ from video_contrast.builders.sources.msrvtt import MsrVttFolder
 from video_contrast.errors import UsageError
 from video_contrast.perturbations.english.caption_store import parse_cache
 from video_contrast.rows import MultipleChoiceRow
-from video_contrast.storage.set_records import Facts
+from video_contrast.storage.set_folder import Facts
 
 CONFIGS = ("rcad", "random6", "retrieval")
 

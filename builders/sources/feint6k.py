@@ -21,7 +21,7 @@ from video_contrast.builders.sources.caption_table import read_table
 from video_contrast.console import counted, note
 from video_contrast.errors import VideoContrastError
 from video_contrast.rows import MultipleChoiceRow
-from video_contrast.storage.set_records import Facts
+from video_contrast.storage.set_folder import Facts
 
 SIZE = 6
 SOURCES = ("msrvtt", "vatex")

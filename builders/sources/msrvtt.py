@@ -69,7 +69,9 @@ def msrvtt(
             leave_out(built, config, why, optional=optional)
             continue
         kind = config.removesuffix("_mc")
-        tables, facts = released_config(path, kind, source.path, cluster=lambda name: clusters.get(name, name))
+        tables, facts = released_config(
+            path, kind, lambda name: video_pattern.format(video_id=name), cluster=lambda name: clusters.get(name, name)
+        )
         add_config(built, config, tables, facts)
         if "test_1k_a" in clips:
             _add_one_k_a(built, config, clips["test_1k_a"], keep_test=True)
@@ -131,16 +133,12 @@ class MsrVttFolder:
         return CaptionedClip(
             id=video_id,
             video_id=video_id,
-            video_path=self.path(video_id),
+            video_path=self.pattern.format(video_id=video_id),
             captions=all_captions if captions is None else captions,
             cluster=youtube.group(1) if youtube else video_id,
             siblings=() if captions is None else all_captions,
             meta={"category": video.get("category")},
         )
-
-    def path(self, video_id: str) -> str:
-        """The path of a video under the video root."""
-        return self.pattern.format(video_id=video_id)
 
     def _read(self, path: Path) -> None:
         annotations = read_json(path)

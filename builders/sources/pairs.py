@@ -13,7 +13,7 @@ from video_contrast.builders.sources.caption_table import Span, TableRow, VideoT
 from video_contrast.errors import VideoContrastError
 from video_contrast.perturbations.contrast import Edit
 from video_contrast.rows import MultipleChoiceRow
-from video_contrast.storage.set_records import Facts
+from video_contrast.storage.set_folder import Facts
 
 CONFIG = "pairs_mc"
 

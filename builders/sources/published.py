@@ -22,7 +22,7 @@ from video_contrast.errors import UsageError, VideoContrastError, unknown_name
 from video_contrast.files import Json, is_safe_relative, read_json
 from video_contrast.rows import Row, multiple_choice_row, retrieval_row
 from video_contrast.seeds import stream
-from video_contrast.storage.set_records import Facts
+from video_contrast.storage.set_folder import Facts
 from video_contrast.storage.table_file import open_zip
 
 
@@ -335,7 +335,7 @@ def published_builder(
 
 
 @dataclass
-class Items:
+class PublishedItems:
     """The rows of one config and split as they are read, in the release's order.
 
     `counts` holds the "rows" of the release, "built" items, and rows that were left out by reason.
@@ -471,7 +471,7 @@ class PublishedSet:
         self.release, self.tables = release(name), release(name).tables
         self.configs = configs  # that are asked for
         self.seed = options.seed
-        self.read: dict[str, dict[str, Items]] = {}  # config -> split -> items
+        self.read: dict[str, dict[str, PublishedItems]] = {}  # config -> split -> items
         self._archive = None if options.videos_zip is None else members_of(options.videos_zip)
 
     def rows(self, path: str | Path) -> Iterator[Entry]:
@@ -494,10 +494,10 @@ class PublishedSet:
             self.release = replace(self.release, paper=counts)
         return {name: known[name] for name in selected}
 
-    def items(self, config: str, split: str = "test") -> Items:
+    def items(self, config: str, split: str = "test") -> PublishedItems:
         """The items of a split, which are none at first."""
         splits = self.read.setdefault(config, {})
-        return splits.setdefault(split, Items(self.seed, self._archive))
+        return splits.setdefault(split, PublishedItems(self.seed, self._archive))
 
     def built(self) -> BuiltSet:
         """The set with its card's facts: licence, citation, what to fetch, counts beside those of the paper.

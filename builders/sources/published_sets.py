@@ -10,7 +10,7 @@ from video_contrast.builders.sources.published import (
     YES_NO,
     Choice,
     Entry,
-    Items,
+    PublishedItems,
     PublishedSet,
     VideoName,
     file_name,
@@ -151,7 +151,7 @@ def videocomp(published: PublishedSet, *, folder: Path, video_pattern: str = "{i
                 items.captions(row, row.text("key"), video, true=row.text("positive_text"), negatives=texts, kind=kind)
 
 
-def _videocomp_question(items: Items, row: Entry, video: VideoName) -> None:
+def _videocomp_question(items: PublishedItems, row: Entry, video: VideoName) -> None:
     """The question as released, which holds both paragraphs; it is answered by "A" or "(A)"."""
     answer = str(row.get("answer") or "").strip(" ().")
     if answer not in VIDEOCOMP_LETTERS:
@@ -397,7 +397,7 @@ def vinoground(published: PublishedSet, *, folder: Path) -> None:
             _vinoground_questions(items, published.rows(folder / "vinoground_textscore.json"), shuffled)
 
 
-def _vinoground_pairs(items: Items, rows: Iterable[Entry], shuffled: bool) -> None:
+def _vinoground_pairs(items: PublishedItems, rows: Iterable[Entry], shuffled: bool) -> None:
     for row in rows:
         captions, kind = [row.text("pos_cap"), row.text("neg_cap")], row.text("major")
         turn = shuffled and flipped(items.seed, "vinoground", row.key)
@@ -408,7 +408,7 @@ def _vinoground_pairs(items: Items, rows: Iterable[Entry], shuffled: bool) -> No
             items.answers(row, f"{row.key}_{side}", video, choice, kind=kind, group=row.key, meta=meta)
 
 
-def _vinoground_questions(items: Items, rows: Iterable[Entry], shuffled: bool) -> None:
+def _vinoground_questions(items: PublishedItems, rows: Iterable[Entry], shuffled: bool) -> None:
     """The released questions of the text score, word for word, as the authors ask them."""
     for row in rows:
         name, file = row.text("idx"), file_name(row.text("video_name"))

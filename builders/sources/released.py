@@ -2,17 +2,17 @@
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from video_contrast.builders.assembly.captioned_clip import CaptionedClip, normal
 from video_contrast.builders.assembly.clip_contrasts import Attempt
 from video_contrast.builders.assembly.difference import COUNT, changed_words, difference, judged
+from video_contrast.builders.assembly.review import Tick
 from video_contrast.builders.sources.caption_table import TableRow, read_table
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.perturbations.contrast import Edit
 from video_contrast.rows import EditRecord, MultipleChoiceRow, multiple_choice_row
-from video_contrast.storage.set_records import Facts
+from video_contrast.storage.set_folder import Facts
 
 
 def is_released(path: str | Path) -> bool:
@@ -84,24 +84,14 @@ def _candidates(row: TableRow) -> tuple[list[str], int]:
     return candidates, int(label)
 
 
-@dataclass(frozen=True)
-class HumanNegative:
-    """A caption that a person changed so that it is no longer true of the clip."""
-
-    place: str
-    clip: str
-    caption: str
-    negative: str
-
-
-def read_negatives(path: str | Path) -> list[HumanNegative]:
+def read_negatives(path: str | Path) -> list[Tick]:
     """Reads rows with `clip` (or `video_id`, `id`), `caption` and `negative` (JSON lines, CSV, TSV ...).
 
     A clip is named by its id, by its video's id, or by its video file. `negative` may be a list, an entry each. Raises
     UsageError: a column is missing; VideoContrastError: a text is empty, or negative and caption are equal; names the
     line.
     """
-    entries: list[HumanNegative] = []
+    entries: list[Tick] = []
     for row in read_table(path):
         clip, caption = row.clip_name(), row.text("caption", "a column caption")
         negatives = row.texts("negative", "a column negative")
@@ -109,13 +99,13 @@ def read_negatives(path: str | Path) -> list[HumanNegative]:
             raise VideoContrastError(f"{row.place}: needs at least one negative that is not empty")
         if caption in negatives:
             raise VideoContrastError(f"{row.place}: the negative equals the caption: {caption!r}")
-        entries += [HumanNegative(row.place, clip, caption, negative) for negative in negatives]
+        entries += [Tick(row.place, "verb_human_mc", clip, caption, negative, "yes") for negative in negatives]
     if not entries:
         raise VideoContrastError(f"{path}: no rows")
     return entries
 
 
-def unmatched(negatives: Sequence[HumanNegative], clips: Sequence[CaptionedClip]) -> str:
+def unmatched(negatives: Sequence[Tick], clips: Sequence[CaptionedClip]) -> str:
     """Says how many negatives belong to no caption of a clip, which a misspelt id or caption causes; "" if all do."""
     known = {(name, normal(text)) for clip in clips for text in clip.captions for name in clip.names}
     lost = [entry for entry in negatives if (entry.clip, normal(entry.caption)) not in known]
@@ -128,10 +118,10 @@ def unmatched(negatives: Sequence[HumanNegative], clips: Sequence[CaptionedClip]
 class HumanContrasts:
     """Human negatives as a generator of contrasts: a caption gets those that people wrote for it."""
 
-    def __init__(self, negatives: Sequence[HumanNegative]) -> None:
+    def __init__(self, negatives: Sequence[Tick]) -> None:
         self._of: dict[tuple[str, str], list[str]] = {}
         for entry in negatives:
-            self._of.setdefault((entry.clip, normal(entry.caption)), []).append(entry.negative)
+            self._of.setdefault((entry.clip, normal(entry.caption)), []).append(entry.contrast)
 
     def __call__(self, attempts: Sequence[Attempt]) -> tuple[list[list[Edit]], Counter[str]]:
         """The negative of each caption: the first that no caption of the clip says, where there are several.

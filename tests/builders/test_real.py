@@ -157,7 +157,7 @@ def test_quotes_in_a_released_file_are_text(tmp_path):
 def test_human_negatives_are_checked(tmp_path):
     table = tmp_path / "n.jsonl"
     table.write_text('{"clip": "v", "caption": "a", "negative": ["b", "c"]}\n')
-    assert [entry.negative for entry in read_negatives(table)] == ["b", "c"]
+    assert [entry.contrast for entry in read_negatives(table)] == ["b", "c"]
     table.write_text('{"clip": "v", "caption": "a", "negative": "a"}\n')
     with pytest.raises(VideoContrastError, match="line 1: the negative equals the caption"):
         read_negatives(table)

@@ -12,12 +12,12 @@ from robustness_sets import CAPTIONS, clean, rows_of, videos  # noqa: F401  fixt
 
 import video_contrast
 from video_contrast.builders import build
-from video_contrast.builders.robustness.perturbed import youcook2_p
-from video_contrast.builders.robustness.perturbed_set import (
+from video_contrast.builders.robustness.perturbed import (
     TEXTS,
     TEXTS_WITHOUT_BIAS,
     PerturbationOptions,
     perturbed_set,
+    youcook2_p,
 )
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import read_json
@@ -126,7 +126,7 @@ def test_what_cannot_run_is_an_error_when_asked_for_by_name(
     def missing(*_: object, **__: object) -> list[str]:
         raise VideoContrastError("needs the checkpoint x: run hf download x")
 
-    monkeypatch.setattr("video_contrast.builders.robustness.perturbed_set.perturb_captions", missing)
+    monkeypatch.setattr("video_contrast.builders.robustness.perturbed.perturb_captions", missing)
     with pytest.raises(VideoContrastError, match="hf download x"):
         build("perturbed", ["mlm_suggestion"], output=tmp_path, dataset=clean)
     with pytest.raises(UsageError, match=r"holds no set\.json"):
@@ -155,7 +155,7 @@ def test_the_card_holds_the_papers_shift_measures_where_they_are_asked_for(tmp_p
 
 
 def test_checks_say_what_made_the_texts_and_warn_where_most_stayed() -> None:
-    from video_contrast.builders.robustness.perturbed_set import PerturbationOptions, mostly_unchanged, perturbed_rows
+    from video_contrast.builders.robustness.perturbed import PerturbationOptions, mostly_unchanged, perturbed_rows
 
     rows = [{"id": "a", "captions": ["a red car", "a blue house"]}]
     _, checks = perturbed_rows(rows, "tense", PerturbationOptions())

@@ -17,7 +17,7 @@ from robustness_sets import clean, rows_of, tree, videos  # noqa: F401  fixtures
 
 from video_contrast import cli
 from video_contrast.builders import build
-from video_contrast.builders.robustness import perturbed_set
+from video_contrast.builders.robustness import perturbed
 from video_contrast.errors import VideoContrastError
 from video_contrast.files import read_json, remove_abandoned
 from video_contrast.perturbations.video import NAMES, VideoCondition, perturb_clip
@@ -110,7 +110,7 @@ def command(arguments: list[str]) -> None:
 def test_the_processes_of_torchrun_share_the_files(
     clean: Path, videos: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(perturbed_set, "_CLIPS_A_CHUNK", 1)
+    monkeypatch.setattr(perturbed, "_CLIPS_A_CHUNK", 1)
     out = tmp_path / "two"
     given = [
         "perturbed",

@@ -13,8 +13,8 @@ from video_contrast.cli import main
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.reports.xray_sources import open_sources
 from video_contrast.storage import open_run, open_set
-from video_contrast.storage.file_set import FileSet
 from video_contrast.storage.plain_table import plain_table
+from video_contrast.storage.set_folder import FileSet
 from video_contrast.storage.table_columns import TableColumns
 from video_contrast.storage.table_file import read_table_file
 

@@ -1,24 +1,16 @@
 """`video-contrast tune-t5 CAPTIONS --output DIR`: T5 learns the verb phrases of training captions."""
 
 import os
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated
 
 from video_contrast.commands.command import command
 from video_contrast.console import say
-from video_contrast.options import Flag, GivenOptions, Option, options_of
+from video_contrast.perturbations.contrast.generators.t5_tuning import Tuning
+from video_contrast.perturbations.contrast.generators.t5_tuning import tune_t5 as run
 
 
-def _tuning_options() -> Iterable[Option]:
-    from video_contrast.perturbations.contrast.generators.t5_tuning import Tuning
-
-    return options_of(Tuning).values()
-
-
-@command(
-    "tune-t5", "video-contrast tune-t5 train.csv --caption-column caption --output t5-captions", more=_tuning_options
-)
+@command("tune-t5", "video-contrast tune-t5 train.csv --caption-column caption --output t5-captions")
 def tune_t5(
     captions: Annotated[Path, "training captions: .txt (one a line), .csv, .tsv, .jsonl, .json or .parquet"],
     *,
@@ -26,17 +18,14 @@ def tune_t5(
     caption_column: Annotated[str, "column of the captions in a table"] = "caption",
     save_every: Annotated[int, "steps between checkpoints"] = 500,
     num_proc: Annotated[int, "processes for tagging"] = 1,
-    options: Annotated[GivenOptions | None, Flag(python_only=True)] = None,
+    tuning: Tuning,
 ) -> None:
     """Fine-tune T5 on the verb phrases of training captions, for the verb generator `t5`.
 
     Uses every device that accelerate sees: start it with `torchrun` for several.
     """
-    from video_contrast.perturbations.contrast.generators.t5_tuning import Tuning
-    from video_contrast.perturbations.contrast.generators.t5_tuning import tune_t5 as run
-
     texts = read_captions(captions, caption_column)
-    record = run(texts, output, Tuning(**(options or {})), save_every=save_every, num_proc=num_proc, say=say)
+    record = run(texts, output, tuning, save_every=save_every, num_proc=num_proc, say=say)
     if os.environ.get("RANK", "0") == "0":
         say(f"{output}: {record['steps']} steps on {record['captions_used']} captions, loss {record['loss']:.3f}")
 

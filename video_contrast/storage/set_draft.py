@@ -11,8 +11,16 @@ from video_contrast.console import bar
 from video_contrast.errors import VideoContrastError
 from video_contrast.files import atomic_path, remove_abandoned, resolve_under, write_bytes, write_json
 from video_contrast.rows import Row, has_questions, is_edited, is_perturbed, layout_of, table_features, validate_rows
-from video_contrast.storage.set_folder import CROISSANT, EVALUATION, RECORD, SetFolder, table_path
-from video_contrast.storage.set_records import ConfigRecord, Facts, SetRecord
+from video_contrast.storage.set_folder import (
+    CROISSANT,
+    EVALUATION,
+    RECORD,
+    ConfigRecord,
+    Facts,
+    SetFolder,
+    SetRecord,
+    table_path,
+)
 from video_contrast.version import __version__
 
 ROW_GROUP = 1000  # rows

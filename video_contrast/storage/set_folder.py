@@ -18,21 +18,66 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, Literal, NotRequired, TypedDict, cast
 
 from video_contrast.addresses import Address, filesystem
 from video_contrast.addresses import read_json as read_remote_json
 from video_contrast.errors import UsageError, VideoContrastError, unknown_name
 from video_contrast.files import read_json, write_json, write_text
 from video_contrast.rows import AnyRowType, Layout, MultipleChoiceRow, RetrievalRow, Row, layout_of, validate_rows
-from video_contrast.storage.plain_table import completed_rows
-from video_contrast.storage.set_records import SetRecord
+from video_contrast.storage.plain_table import SPLIT, completed_rows
 from video_contrast.storage.table_columns import TableColumns, TableRow
-from video_contrast.storage.table_file import parquet_rows
+from video_contrast.storage.table_file import TableFile, parquet_rows, read_table_file
 
 if TYPE_CHECKING:
     import datasets
+
+
+Facts = dict[str, Any]  # JSON: what a builder tells the card, under names of its own
+
+# Keys of an audit that hold the accuracy of a blind model, and what that is called.
+ScorerKey = Literal[
+    "blind", "language_model", "text_features", "common_position", "large_language_model", "shorter_wins", "longer_wins"
+]
+BLIND_NAMES: dict[ScorerKey, str] = {
+    "blind": "blind classifier",
+    "language_model": "trigram model",
+    "text_features": "form of candidates",
+    "common_position": "common position",
+    "large_language_model": "language model",
+    "shorter_wins": "shorter wins",
+    "longer_wins": "longer wins",
+}
+
+
+class SplitSize(TypedDict):
+    """The size of one split's table."""
+
+    num_examples: int
+    num_bytes: int
+
+
+class ConfigRecord(TypedDict):
+    """One config of a set."""
+
+    layout: Layout
+    perturbed: bool
+    questions: NotRequired[bool]  # whether its rows have a question
+    edited: NotRequired[bool]  # whether its clips are put together from segments
+    splits: dict[str, SplitSize]
+    facts: Facts
+
+
+class SetRecord(TypedDict):
+    """The content of `set.json`."""
+
+    builder: str
+    version: str
+    configs: dict[str, ConfigRecord]
+    facts: Facts
+
 
 RECORD = "set.json"
 CARD = "README.md"
@@ -354,3 +399,48 @@ def _explained(path: Path, *table: str) -> Iterator[None]:
 def table_path(config: str, split: str, number: int = 0, of: int = 1) -> str:
     """Where a build writes the table of a split, or file `number` of `of`, relative to the set's folder."""
     return f"{config}/{split}-{number:05d}-of-{of:05d}.parquet"
+
+
+@dataclass(frozen=True)
+class FileSet(SetFolder):
+    """A set that is a file (JSON, JSON lines, CSV, TSV, parquet, xlsx or a zip of one); videos lie beside it."""
+
+    file: Path = Path()
+
+    @classmethod
+    def of(cls, file: Path, columns: TableColumns | None = None) -> FileSet:
+        """The set in a file; `columns` says what is what, where the user does."""
+        return cls(file.parent, columns, file)
+
+    @cached_property
+    def _table(self) -> TableFile:
+        given = self.columns or TableColumns()
+        return read_table_file(self.file, encoding=given.encoding, delimiter=given.delimiter)
+
+    @property
+    def is_built(self) -> bool:
+        """Never: it has no record."""
+        return False
+
+    @property
+    def configs(self) -> list[str]:
+        """One, called as the file."""
+        return [self.file.stem]
+
+    def splits(self, config: str) -> list[str]:
+        """The values of the column `split`; "test" where there is none."""
+        return list(dict.fromkeys(str(row.get("split") or SPLIT) for row in self._table.rows.values()))
+
+    def tables(self) -> list[tuple[str, str]]:
+        """The splits of the one config."""
+        return [(self.file.stem, split) for split in self.splits(self.file.stem)]
+
+    def streamed_rows(self, config: str, split: str) -> Iterator[Row]:
+        """The rows of a split.
+
+        Raises UsageError: no such split; VideoContrastError: the file is damaged, or a row is no item; names file and
+        row.
+        """
+        if split not in self.splits(config):
+            raise unknown_name(f"split of {self.file}:", split, self.splits(config))
+        yield from completed_rows(self._table.rows, str(self.file), columns=self.columns, split=split)
