@@ -28,8 +28,8 @@ from parts.throughput import load, throughput
 from video_contrast.perturbations.video import perturb_clip
 from video_contrast.perturbations.video.torch_kernels import EXACT, KERNELS
 from video_contrast.runner.kinds.base import ClipFrames
+from video_contrast.runner.kinds.generative import Prefix, score_unshared
 from video_contrast.runner.kinds.loading import unit
-from video_contrast.runner.kinds.prefix import Prefix, score_unshared
 from video_contrast.seeds import NoiseStreams
 from video_contrast.video import decode, frame_indices, read_video, write_video
 

@@ -152,7 +152,7 @@ def retrieval(n: int, folder: Path) -> Iterator[None]:
 
 def fill_store(folder: Path) -> None:
     """Puts random embeddings in the place of those of a set's clips and captions."""
-    from video_contrast.runner import device, embedding_store, keys, plan, process_share, processes, score_call
+    from video_contrast.runner import device, embedding_store, plan, process_share, processes, score_call
     from video_contrast.runner.options import ScoreOptions
 
     for number, path in enumerate((folder / "set").glob("*.mp4")):
@@ -162,7 +162,7 @@ def fill_store(folder: Path) -> None:
     here, planned = processes.Processes("cpu"), plan.make_plan(job.loaded, job.conditions, None)
     kind = device.device_of(job, here)
     run = process_share.Run(job, here, device.load_model(job, *kind), planned, *kind, folder / "set")
-    store, names_of = embedding_store.Store(job.store, run.space), keys.Keys(run.files, job.sampling)
+    store, names_of = embedding_store.Store(job.store, run.space), embedding_store.Keys(run.files, job.sampling)
     views = [names_of.video(clip, visual) for clip, visuals in planned.views.items() for visual in visuals]
     rng = np.random.default_rng(0)
     for names, numbers in ((views, job.sampling.frames), ([names_of.text(text) for text in planned.texts], 0)):

@@ -203,8 +203,7 @@ class StoredVectors:
     """
 
     def __init__(self, run: RunFolder) -> None:
-        from video_contrast.runner.embedding_store import Store
-        from video_contrast.runner.keys import Keys
+        from video_contrast.runner.embedding_store import Keys, Store
         from video_contrast.runner.views import Sampling
 
         self._record = run.record

@@ -4,8 +4,8 @@
 
 score_call.py, job.py, plan.py    the call, what it asks for, and the clips, views and texts that it needs
 encode.py, score_pairs.py    the work: rows of encoders into a store, results of pair scorers into the run's directory
-run_requests.py, several_runs.py, watch.py, frame_store.py    several runs, each clip decoded once for all of them
-execute.py, process_share.py    the processes share the work
+several_runs.py, watch.py    several runs, each clip decoded once for all of them
+execute.py, process_share.py, processes.py    the processes share the work
 table_scores.py, table_metrics.py    the first one joins rows to scores, and measures
 run_directory.py    whose a run's directory is, and whether it is finished
 conditions.py, views.py    perturbations asked for, and the frames of a clip under each

@@ -1,22 +1,29 @@
-"""Clips decoded ahead in threads, their views handed over in order; a clip that breaks is recorded, not raised."""
+"""Clips decoded ahead in threads, their views handed over in order; a clip that breaks is recorded, not raised.
 
+Memory is bounded: every job has a short queue of its own, filled by one worker and emptied by the consumer in the order
+of the jobs. Jobs are begun in order, so the earliest unfinished one always has a worker, and nothing can block; how far
+workers run ahead is bounded by `ahead` jobs and `depth` results a job, whatever a job's length.
+"""
+
+import queue
+import threading
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
 from video_contrast.addresses import FULL
 from video_contrast.errors import VideoContrastError
 from video_contrast.runner.conditions import Visual
-from video_contrast.runner.frame_store import FrameStore
-from video_contrast.runner.keys import frames_digest
+from video_contrast.runner.embedding_store import frames_digest
 from video_contrast.runner.kinds.base import ClipFrames
-from video_contrast.runner.read_ahead import feed
-from video_contrast.runner.run_counts import RunCounts
-from video_contrast.runner.views import Sampling, View, held_bytes, views_of
+from video_contrast.runner.memory import RunCounts
+from video_contrast.runner.views import FrameStore, Sampling, View, held_bytes, views_of
 from video_contrast.video import Clip, Counter, UnseenEdit
 
 T = TypeVar("T")
@@ -82,10 +89,7 @@ class ClipReader:
             yield clip, self._until_broken(results, clip)
 
     def _until_broken(self, results: Iterator[T], clip: Clip) -> Iterator[T]:
-        """The views of a clip; where they break off, the counts hold the reason.
-
-        What the consumer raises (the model, a full disk) is no fault of the clip, and passes.
-        """
+        """The views of a clip; where they break off, the counts hold why. What the consumer raises passes."""
         try:
             yield from results
         except _BROKEN as error:
@@ -104,3 +108,68 @@ class ClipReader:
         except VideoContrastError:  # it is recorded when its turn comes
             return self.workers
         return min(self.workers, max(1, FRAMES_HELD // max(1, held)))
+
+
+J = TypeVar("J")
+R = TypeVar("R")
+_END = object()  # behind a job's results, which are of any type
+
+
+def feed(
+    jobs: Iterable[J], work: Callable[[J], Iterator[R]], *, workers: int, ahead: int, depth: int
+) -> Iterator[tuple[J, Iterator[R]]]:
+    """Yields each job with an iterator over `work(job)`, which raises what the work raised.
+
+    `jobs`: asked for as they are begun; `ahead` of them are begun and not yet handed over. `work` is called in a worker
+    thread, or where the iterator is consumed if `workers` is 0.
+    """
+    if workers <= 0:
+        yield from ((job, iter(work(job))) for job in jobs)
+        return
+    stopped = threading.Event()
+    begun: deque[tuple[J, queue.Queue[Any], Future[None]]] = deque()
+    rest = iter(jobs)
+    pool = ThreadPoolExecutor(workers)
+
+    def begin(count: int) -> None:
+        for job in islice(rest, count):
+            line: queue.Queue[Any] = queue.Queue(maxsize=max(1, depth))
+            begun.append((job, line, pool.submit(_fill, line, work, job, stopped)))
+
+    try:
+        begin(max(ahead, workers))
+        while begun:
+            job, line, future = begun.popleft()
+            results = _drain(line, future)
+            yield job, results
+            for _ in results:  # what the consumer left, so that the worker can finish
+                pass
+            begin(1)
+    finally:
+        stopped.set()
+        pool.shutdown(cancel_futures=True)
+
+
+def _fill(line: queue.Queue[Any], work: Callable[[J], Iterator[R]], job: J, stopped: threading.Event) -> None:
+    try:
+        for result in work(job):
+            _put(line, result, stopped)
+    finally:
+        _put(line, _END, stopped)
+
+
+def _put(line: queue.Queue[Any], value: object, stopped: threading.Event) -> None:
+    """Waits for room; once the consumer went away it raises `queue.Full`, which ends the work."""
+    while True:
+        try:
+            line.put(value, timeout=0.2)
+            return
+        except queue.Full:
+            if stopped.is_set():
+                raise
+
+
+def _drain(line: queue.Queue[Any], work: Future[None]) -> Iterator[Any]:
+    while (value := line.get()) is not _END:
+        yield value
+    work.result()  # raises what the work raised

@@ -39,7 +39,6 @@ class Visual:
     order: str = "perturb_then_sample"
 
     @classmethod
-    @classmethod
     def from_record(cls, record: Mapping[str, Json]) -> "Visual":
         """The treatment that `dataclasses.asdict` wrote into a record."""
         return cls(**record)

@@ -77,10 +77,7 @@ def device_of(job: Job, processes: Processes) -> tuple[str, str]:
 
 @contextmanager
 def full_float32() -> Iterator[None]:
-    """Products of float32 numbers are float32: cuDNN's convolutions round them to ten bits (TF32) otherwise.
-
-    Those of one clip would depend on the others of its batch, beyond what rounding may do.
-    """
+    """Products of float32 numbers are float32, not TF32: those of one clip would depend on the others of its batch."""
     import torch
 
     parts = [torch.backends.cudnn, torch.backends.cuda.matmul]

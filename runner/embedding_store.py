@@ -1,4 +1,4 @@
-"""The embedding store: rows by the digest of what they were made from, in safetensors files that appear whole.
+"""The embedding store: rows by the digest of all that they depend on besides the model, in files that appear whole.
 
 A shard is written once and never changed: `<space>/<digest of its keys>.safetensors` holds `rows` float32[n, D], for
 videos `numbers` int64[n, T] (the frames that were looked at), and in its header the keys, which are the index, and a
@@ -12,6 +12,7 @@ import json
 import mmap
 import threading
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
@@ -20,7 +21,13 @@ import numpy as np
 from video_contrast import seeds
 from video_contrast.errors import VideoContrastError
 from video_contrast.files import atomic_path
+from video_contrast.perturbations.video import video_spec
+from video_contrast.perturbations.video.condition import is_exact_on_device
+from video_contrast.question_text import Question
+from video_contrast.runner.conditions import Visual
+from video_contrast.runner.views import Sampling
 from video_contrast.sealed_files import set_aside
+from video_contrast.video import Clip, timeline
 
 LARGE = 1 << 26  # bytes of a shard that others were merged into
 FEW = 64  # small shards that are left as they are
@@ -31,10 +38,7 @@ NO_FRAME = -2  # in the place of a frame, of clips with fewer of them; -1 is a f
 class Store:
     """Rows of one space: one model at one revision, with one preprocessing and dtype.
 
-    Args:
-        root: the store's folder, shared by models and runs.
-        space: names the model and everything else that all keys share.
-        multi_vector: whether rows hold several vectors, and may be of different widths.
+    `root`: shared by models and runs. `multi_vector`: whether rows hold several vectors, and may differ in width.
     """
 
     def __init__(self, root: Path, space: str, *, multi_vector: bool = False) -> None:
@@ -107,11 +111,7 @@ class Store:
     def put(
         self, keys: Sequence[str], rows: np.ndarray, numbers: Sequence[np.ndarray] | np.ndarray | None = None
     ) -> None:
-        """Writes a shard.
-
-        `rows`: float32[n, D], finite. `numbers`: n of int64[T], which frames a video's row was made from; by a rate,
-        clips have different numbers.
-        """
+        """Writes a shard: rows float32[n, D], finite; of videos n of int64[T], the frames that each was made from."""
         from safetensors.numpy import save_file
 
         name = seeds.digest(*keys).hex()[:32] + ".safetensors"
@@ -138,10 +138,7 @@ class Store:
         return [tuple(int(n) for n in row if n != NO_FRAME) for row in self._gather(keys, "numbers", NO_FRAME)]
 
     def merge(self, keys: Sequence[str]) -> None:
-        """Puts the rows of many small shards into few large ones, in the order of `keys`.
-
-        Others that use the store meanwhile find each row in one or the other. Shards with rows of other keys stay.
-        """
+        """Merges small shards into few large ones, in the order of `keys`; each row is in one of them all along."""
         with self._lock:
             rows_of: dict[str, int] = {}
             for key in keys:
@@ -203,7 +200,10 @@ class Store:
         for values, pairs in shards:
             positions, rows = np.array(pairs).T
             out[positions, : values.shape[1]] = values[rows]
-            _let_go(values)
+            if hasattr(mmap, "MADV_DONTNEED") and isinstance(values.base, mmap.mmap):
+                values.base.madvise(
+                    mmap.MADV_DONTNEED
+                )  # pages that were read count as memory of this process no longer
         return out
 
 
@@ -218,12 +218,6 @@ class Tensor(NamedTuple):
     def read(self, path: Path) -> np.ndarray:
         """The tensor, memory-mapped: of a large shard only the rows that are used are read."""
         return np.memmap(path, self.dtype, "r", self.offset, self.shape)
-
-
-def _let_go(values: np.ndarray) -> None:
-    """Counts the pages of a mapped tensor that were read no longer as memory of this process."""
-    if hasattr(mmap, "MADV_DONTNEED") and isinstance(values.base, mmap.mmap):
-        values.base.madvise(mmap.MADV_DONTNEED)
 
 
 def _header(path: Path) -> tuple[list[str], dict[str, Tensor]]:
@@ -251,3 +245,84 @@ def _digest(keys: str, tensors: Mapping[str, np.ndarray]) -> str:
         whole.update(f"{name} {tensor.dtype.str} {tensor.shape}".encode())
         whole.update(np.ascontiguousarray(tensor).data)
     return whole.hexdigest()
+
+
+VERSION = "4"  # of decoding and sampling: raise it when equal inputs may give other pixels
+KERNELS_VERSION = "1"  # of kernels that run on a device: raise it when their pixels change
+
+
+@dataclass(frozen=True)
+class Keys:
+    """Names rows by what they were made from."""
+
+    contents: Mapping[str, str]  # video path -> sha256 of the file; "" where it cannot be read
+    sampling: Sampling  # which frames
+    version: str = VERSION  # of decoding and sampling
+    on_device: bool = False  # whether frames are perturbed by torch: some pixels then differ by one grey level
+
+    def video(self, clip: Clip, visual: Visual) -> str:
+        """The key of one view of one clip. Seeing nothing is the same for all clips."""
+        if visual.name == "blind":
+            return seeds.digest("video", "blind", self.sampling.frames).hex()[:32]
+        accepted = ("accept_damaged",) if self.sampling.accept_damaged else ()
+        own = self.sampling
+        rate: tuple[seeds.Part, ...] = () if own.fps is None else ("fps", own.fps, own.least, own.multiple)
+        if own.fps is not None and own.rounding != "down":
+            rate = (*rate, own.rounding)
+        perturbed = visual.name is not None and not visual.is_control
+        inexact = (
+            self.on_device and perturbed and not is_exact_on_device(visual.name or "")
+        )  # not numpy's to the last bit
+        kernel = ("torch kernel", KERNELS_VERSION) if inexact else ()
+        return seeds.digest(
+            "video", self.version, self.contents[clip.video_path], clip.start, clip.end,
+            self.sampling.frames, self.sampling.policy, *_visual(visual, clip), *accepted, *rate, *self._segments(clip),
+            *kernel,
+        ).hex()[:32]  # fmt: skip
+
+    def _segments(self, clip: Clip) -> tuple[seeds.Part, ...]:
+        """What an edited clip is put together from, and how its frames are chosen."""
+        rule = (timeline.RULE, timeline.VERSION) if clip.segments else ()
+        return rule + tuple(
+            value
+            for part in clip.segments
+            for value in (
+                "segment", self.contents[part.video_path] if part.video_path else "", float(part.start),
+                float(part.end), float(part.speed), part.reversed, part.mirrored, float(part.fade),
+            )
+        )  # fmt: skip
+
+    def request(
+        self, clip: Clip, visual: Visual, texts: tuple[str, ...], position: int, *, question: Question | None = None
+    ) -> str:
+        """Returns the key of one call of a pair scorer."""
+        wording = ("question", question.text, question.prompt, question.option) if question else ()
+        return seeds.digest("pair", self.video(clip, visual), position, *texts, *wording).hex()[:32]
+
+    @staticmethod
+    def text(text: str) -> str:
+        """The key of a text."""
+        return seeds.digest("text", text).hex()[:32]
+
+
+def _visual(visual: Visual, clip: Clip) -> tuple[seeds.Part, ...]:
+    """What a view depends on besides file, span and sampling: of random ones the video's name, too."""
+    if visual.name in (None, "blind", "one_frame", "reversed"):
+        return (visual.name,)
+    if visual.is_control:
+        return (visual.name, visual.seed, clip.video_id)
+    version = video_spec(visual.name or "").version
+    return (
+        visual.name, version, visual.severity, visual.profile, visual.seed, visual.scope, visual.order, clip.video_id
+    )  # fmt: skip
+
+
+def digest(content: bytes | str) -> str:
+    """16 hexadecimal digits that name some content."""
+    data = content.encode("utf-8", "surrogatepass") if isinstance(content, str) else content
+    return hashlib.blake2b(data, digest_size=8).hexdigest()
+
+
+def frames_digest(frames: np.ndarray) -> str:
+    """A digest of the shape of frames, uint8[T, H, W, 3], and of every eighth pixel in both directions."""
+    return digest(repr(frames.shape).encode() + frames[:, ::8, ::8].tobytes())

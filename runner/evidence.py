@@ -13,11 +13,11 @@ import numpy as np
 
 from video_contrast.files import JsonObject
 from video_contrast.runner.doctor.probe import Probe
-from video_contrast.runner.keys import digest
+from video_contrast.runner.embedding_store import digest
 from video_contrast.runner.kinds.base import Encoder, Model, PairScorer
+from video_contrast.runner.memory import RunCounts
 from video_contrast.runner.plan import Plan, PlannedTable
 from video_contrast.runner.process_share import Run
-from video_contrast.runner.run_counts import RunCounts
 from video_contrast.untyped import TorchModel
 
 VERSION = 1
@@ -62,7 +62,6 @@ class FirstInputs:
 
     def _hook(self, layer: TorchModel, arguments: tuple[Any, ...]) -> None:  # arguments of any layer
         name = type(layer).__name__
-        name = type(layer).__name__
         sort = next((sort for sort in ("Conv", "Linear") if name.startswith(sort)), "")
         if not arguments or not hasattr(arguments[0], "is_floating_point"):
             return
@@ -71,17 +70,6 @@ class FirstInputs:
             self.pixels[sort] = given.float().cpu().numpy()
         elif hasattr(layer, "num_embeddings"):
             self.ids.setdefault(id(layer), (layer.num_embeddings, []))[1].append(given.cpu().numpy())
-
-    @property
-    def first_pixels(self) -> np.ndarray | None:
-        """The input of the first convolution, or else of the first linear layer; None where there was none."""
-        return self.pixels.get("Conv", self.pixels.get("Linear"))
-
-    @property
-    def token_ids(self) -> list[int]:
-        """What the largest embedding was given, one call after the other; [] without one."""
-        calls = max(self.ids.values(), key=lambda of_layer: of_layer[0], default=(0, []))[1]
-        return [int(value) for call in calls for value in call.ravel()]
 
 
 def network_of(model: Model) -> TorchModel | None:
@@ -133,9 +121,11 @@ def _trace(probe: Probe, n: int) -> JsonObject:
         with FirstInputs().watched() as shown:
             scores = np.asarray(model.score(clip, captions, **asked).scores, np.float64)
         read = shown
-    if shown.first_pixels is not None:
-        trace["pixels"] = summary(shown.first_pixels)
-    ids = read.token_ids
+    if (pixels := shown.pixels.get("Conv", shown.pixels.get("Linear"))) is not None:
+        trace["pixels"] = summary(pixels)
+    # of the largest embedding, one call after the other
+    calls = max(read.ids.values(), key=lambda of_layer: of_layer[0], default=(0, []))[1]
+    ids = [int(value) for call in calls for value in call.ravel()]
     runs = [(value, len(list(same))) for value, same in groupby(ids)]  # of the tokens that stand for pixels
     shown_ids = [value if times == 1 else [value, times] for value, times in runs[:SHOWN_IDS]]
     trace["tokens"] = {"hash": digest(repr(ids)), "n": len(ids), "ids": shown_ids}
@@ -147,11 +137,7 @@ def _finite(scores: np.ndarray) -> list[float]:
 
 
 def item_digests(model: Model, plan: Plan, counts: RunCounts) -> dict[str, Iterator[tuple[str, JsonObject]]]:
-    """Config -> its items, sorted, with digests of their texts, token ids and frames, of its first condition.
-
-    Frames of clips whose rows came from the store were not looked at, and have none. `model`: says how it reads texts,
-    or not. `plan`: what was scored.
-    """
+    """Config -> its items, sorted, with digests of texts, token ids and (of clips that were read) frames."""
     tokens = _token_digests(model, plan.texts)
 
     def entries(table: PlannedTable) -> Iterator[tuple[str, JsonObject]]:

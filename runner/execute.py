@@ -14,9 +14,10 @@ from video_contrast.files import JsonObject, cache_dir
 from video_contrast.runner import run_directory, table_metrics
 from video_contrast.runner.device import device_of, full_float32, load_model, perturbing_device
 from video_contrast.runner.doctor.result import accepted_checks
+from video_contrast.runner.embedding_store import VERSION
+from video_contrast.runner.encode import frames_by_themselves
 from video_contrast.runner.evidence import item_digests, run_evidence
 from video_contrast.runner.job import Job, RunResult, estimate_of, identity, model_facts, read_result
-from video_contrast.runner.keys import VERSION
 from video_contrast.runner.kinds.base import Encoder
 from video_contrast.runner.kinds.served_messages import price_of
 from video_contrast.runner.memory import enough_memory
@@ -25,7 +26,6 @@ from video_contrast.runner.process_share import Run
 from video_contrast.runner.processes import Processes
 from video_contrast.runner.self_test import self_test
 from video_contrast.runner.sets import Group
-from video_contrast.runner.shared_frames import frames_by_themselves
 from video_contrast.runner.table_scores import TableScorer
 from video_contrast.runner.video_files import root_of
 from video_contrast.seeds import digest

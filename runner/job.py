@@ -1,5 +1,6 @@
 """A job: everything that a run was asked for, and what it returns."""
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -7,16 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from video_contrast.files import JsonObject
-from video_contrast.runner.checkpoints import step_of
 from video_contrast.runner.conditions import Condition
-from video_contrast.runner.frame_store import FrameStore
-from video_contrast.runner.kinds import Kind
-from video_contrast.runner.kinds.base import KindOptions, Model, ModelSource, Work
+from video_contrast.runner.kinds.base import Kind, KindOptions, Model, ModelSource, Work
 from video_contrast.runner.kinds.recipes import recipe_of
 from video_contrast.runner.options import ScoreOptions
 from video_contrast.runner.plan import Plan
 from video_contrast.runner.sets import LoadedSet
-from video_contrast.runner.views import Sampling
+from video_contrast.runner.views import FrameStore, Sampling
 from video_contrast.storage import RunFolder
 from video_contrast.storage.run_records import ConfigMetrics, Identity, ModelRecord, RunMetrics, RunRecord, ScoreRow
 
@@ -154,3 +152,13 @@ def model_facts(job: Job, model: Model) -> ModelRecord:
     if recipe := recipe_of(job.source, job.kind.name):
         entry["recipe"] = recipe.record()
     return cast(ModelRecord, {**entry, **model.facts})
+
+
+def step_of(name: str) -> int | None:
+    """The step of a model that is a checkpoint of a training run; None for any other.
+
+    >>> step_of("training/checkpoint-300"), step_of("openai/clip-vit-base-patch32")
+    (300, None)
+    """
+    match = re.fullmatch(r"checkpoint-(\d+)", Path(name).name)
+    return int(match[1]) if match else None

@@ -1,7 +1,11 @@
-"""Where a model is: a baseline's name, a packaged checkpoint, a folder, or the Hub.
+"""Where a model is: a baseline's name, a packaged checkpoint, a folder, or the Hub; adapters and their base.
 
 Nothing heavy is imported. A local path is looked at before the Hub is; the Hub is asked once and quickly, and where it
 cannot be reached its cache is read.
+
+Adapters (LoRA) are a folder as peft saves them: `adapter_config.json`, which names the base, and their weights.
+`base.json` beside them, where `teach` wrote it, holds a digest of the base's files, so that a base that was replaced
+under the same name is noticed.
 """
 
 import hashlib
@@ -10,15 +14,77 @@ import re
 from contextlib import suppress
 from dataclasses import replace
 from difflib import get_close_matches
+from importlib.util import find_spec
 from pathlib import Path
 
 from video_contrast.checkpoints import NAMES as PACKAGED
 from video_contrast.checkpoints import checkpoint_path
 from video_contrast.errors import UsageError, VideoContrastError
-from video_contrast.files import read_json
+from video_contrast.files import read_json, write_json
 from video_contrast.hub import commit, explained
-from video_contrast.runner import adapters
 from video_contrast.runner.kinds.base import ModelSource
+from video_contrast.untyped import TorchModel
+
+CONFIG, BASE = "adapter_config.json", "base.json"
+
+
+def check_peft(why: str) -> None:
+    """Raises a UsageError where peft is absent; `why` is what needs it."""
+    if find_spec("peft") is None:
+        raise UsageError(f"{why} needs peft; get it with `pip install video-contrast[lora]`")
+
+
+def base_of(folder: Path) -> str:
+    """The base that the adapters name. Raises UsageError: they name none."""
+    name = read_json(folder / CONFIG).get("base_model_name_or_path")
+    if not name:
+        raise UsageError(f"{folder / CONFIG} names no base (base_model_name_or_path), so it is unknown what it adapts")
+    return str(name)
+
+
+def write_base(folder: Path, digest: str) -> None:
+    """Keeps a digest of the base's files beside the"""
+    write_json(folder / BASE, {"digest": digest})
+
+
+def check_base(folder: Path, base: ModelSource, digest: str) -> None:
+    """Raises a UsageError where the base that is there is not the one that the adapters were trained on."""
+    path = folder / BASE
+    if path.is_file() and (trained := read_json(path)["digest"]) != digest:
+        raise UsageError(
+            f"{folder} adapts another base: {base.name} has other files now ({digest[:12]}) than those it was trained "
+            f"on ({trained[:12]})"
+        )
+
+
+def merged(model: TorchModel, folder: Path) -> TorchModel:
+    """The model with the adapters added to its weights: of its own class again.
+
+    Raises UsageError: peft is absent, or the adapters are of another base; VideoContrastError: their files cannot be
+    read.
+    """
+    check_peft(f"the adapter folder {folder}")
+    from peft import PeftModel
+    from peft.utils import load_peft_weights
+
+    name = type(model).__name__
+    try:
+        weights = load_peft_weights(str(folder), device="cpu")
+        adapted = PeftModel.from_pretrained(model, str(folder))
+    except (RuntimeError, ValueError) as error:
+        reason = " ".join(str(error).split())[:200]
+        raise UsageError(f"{folder} adapts another base than this {name}: {reason}") from error
+    except (OSError, KeyError, TypeError) as error:
+        raise VideoContrastError(f"{folder} cannot be read as adapters: {error}") from error
+    own = {key.replace(".default", "") for key in adapted.state_dict()}
+    read = {key.replace(".default", "") for key in weights}
+    if foreign := sorted(read - own):
+        raise UsageError(f"{folder} adapts another base than this {name}, which has no place for {foreign[0]}")
+    if absent := sorted(key for key in own - read if ".lora_" in key):
+        raise UsageError(f"{folder} adapts another base than this {name}: it holds nothing for {absent[0]}")
+    plain: TorchModel = adapted.merge_and_unload()
+    return plain
+
 
 OF_TRAINER = (
     "trainer_state.json", "training_args.bin", "optimizer.*", "scheduler.pt", "scaler.pt", "rng_state*.pth",
@@ -60,7 +126,7 @@ def _read(name: str, path: Path, revision: str, option: str) -> ModelSource:
         return ModelSource(name, path, revision=revision or digest_of(path), files=files)
     if not path.is_dir():
         raise UsageError(f"{option} {name}: no such folder")
-    if adapters.is_adapter(path):
+    if (path / CONFIG).is_file() and not (path / "config.json").is_file():
         return _adapted(name, path, revision, option)
     config, modules = {}, None
     if (path / "modules.json").exists():
@@ -74,16 +140,16 @@ def _read(name: str, path: Path, revision: str, option: str) -> ModelSource:
 
 def _adapted(name: str, path: Path, revision: str, option: str) -> ModelSource:
     """The base that the adapters name, with the adapters."""
-    base_name = adapters.base_of(path)
+    base_name = base_of(path)
     try:
         base = locate(base_name, option=f"{option} {name}: its base")
     except VideoContrastError as error:
-        raise type(error)(f"{error} (named in {path / adapters.CONFIG})") from error
+        raise type(error)(f"{error} (named in {path / CONFIG})") from error
     if base.adapter is not None:
         raise UsageError(
             f"{option} {name} adapts {base_name}, which is itself a folder of adapters; merge that one first"
         )
-    adapters.check_base(path, base, base.revision)
+    check_base(path, base, base.revision)
     files = {**base.files, **{f"adapter/{name}": size for name, size in signature(path).items()}}
     both = hashlib.sha256(f"{base.revision} {revision or digest_of(path)}".encode()).hexdigest()[:40]
     return replace(base, name=name, revision=both, adapter=path, files=files)

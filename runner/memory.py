@@ -1,7 +1,10 @@
-"""Batches that are halved where the memory of a device does not suffice, and what is said where that is not enough."""
+"""What a run did, added up where processes meet; batches that are halved where memory does not suffice."""
 
+import threading
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from typing import TypeVar
 
 import numpy as np
@@ -10,7 +13,60 @@ from video_contrast.errors import VideoContrastError
 from video_contrast.pretrained import is_out_of_memory
 from video_contrast.runner.kinds.base import Prepared
 from video_contrast.runner.kinds.late_interaction import stacked
-from video_contrast.runner.run_counts import RunCounts
+from video_contrast.storage.run_records import VideoFile
+from video_contrast.video import Clip
+from video_contrast.video import Counter as DecodeCounter
+
+Done = Callable[[int], None]  # is told the number of a chunk that is done
+
+_LOCK = threading.Lock()  # decoding threads count, too
+
+
+@dataclass
+class RunCounts:
+    """What this run did."""
+
+    decode: DecodeCounter = field(default_factory=DecodeCounter)  # frames decoded, converted, and the least needed
+    visual_encodings: int = 0  # views that went through the model
+    frame_encodings: int = 0  # frames that went through the model by themselves, for all edited clips that show them
+    text_encodings: int = 0  # texts that went through the model
+    batches: int = 0  # forward passes of encoders
+    notes: list[str] = field(default_factory=list)  # what the user should know, each once
+    broken: dict[Clip, str] = field(default_factory=dict)  # clip -> why it could not be read, or is not shown whole
+    unseen: set[Clip] = field(default_factory=set)  # edited clips of which the sampling does not show every segment
+    frames_seen: dict[Clip, str] = field(default_factory=dict)  # clip -> digest of its frames, unperturbed
+    videos: dict[str, VideoFile] = field(default_factory=dict)  # as in `videos.json`, of files that were looked at
+    planned: Counter[str] = field(default_factory=Counter)  # how many views and texts were found missing
+
+    def add(self, other: "RunCounts") -> None:
+        """Adds what another process did."""
+        self.decode.add(other.decode)
+        for name in ("visual_encodings", "frame_encodings", "text_encodings", "batches"):
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+        self.notes += [note for note in other.notes if note not in self.notes]
+        for name in ("broken", "unseen", "frames_seen", "videos", "planned"):
+            getattr(self, name).update(getattr(other, name))
+
+    def read(self, clip: Clip, decode: DecodeCounter, planned: int, digest: str) -> None:
+        """Counts what reading a clip took; in decoding threads. `digest`: of its frames, where they are unperturbed."""
+        with _LOCK:
+            self.decode.add(decode)
+            self.planned["visual_encodings"] += planned
+            if digest:
+                self.frames_seen[clip] = digest
+
+    def look_at(self, path: str, entry: VideoFile) -> None:
+        """Notes what is known of a video file; called in decoding threads."""
+        with _LOCK:
+            self.videos[path] = entry
+
+    def taken(self) -> "RunCounts":
+        """What was counted since the last call."""
+        with _LOCK:
+            counted = RunCounts(**vars(self))
+            vars(self).update(vars(RunCounts()))
+        return counted
+
 
 T = TypeVar("T")
 NO_ROOM = (
@@ -35,10 +91,7 @@ def enough_memory(advice: str = ELSEWHERE) -> Iterator[None]:
 
 
 def unless_out_of_memory(call: Callable[[], T]) -> T | None:
-    """The result of `call`; None where the memory did not suffice.
-
-    The caller frees memory after this returns, since the error's frames hold what is to be freed.
-    """
+    """The result of `call`; None where memory did not suffice: freed after this returns, since the error holds it."""
     try:
         return call()
     except (RuntimeError, MemoryError) as error:
@@ -48,10 +101,7 @@ def unless_out_of_memory(call: Callable[[], T]) -> T | None:
 
 
 def halved(size: int, counts: RunCounts) -> int:
-    """Half of a batch size, noted in the counts, after freeing what the failed pass held.
-
-    Raises VideoContrastError: there is nothing to halve.
-    """
+    """Half of a batch size, noted, after freeing memory. Raises VideoContrastError: there is nothing to halve."""
     import gc
 
     import torch

@@ -102,16 +102,11 @@ class ScoreOptions(
 
     HIDDEN: ClassVar[frozenset[str]] = frozenset(column.name for column in fields(TableColumns))  # `xray` shows them
 
-    @property
-    def condition_names(self) -> list[str]:
-        """The conditions and wildcards, one a name."""
-        words = [self.conditions] if isinstance(self.conditions, str) else self.conditions
-        return [part.strip() for word in words for part in word.split(",")]
-
     def request(self) -> JsonObject:
         """What `run.json` records of the options: those that the numbers depend on."""
         record = {name: value for name, value in as_record(self).items() if name not in NOT_RECORDED}
-        return record | {"conditions": self.condition_names}
+        words = [self.conditions] if isinstance(self.conditions, str) else self.conditions
+        return record | {"conditions": [part.strip() for word in words for part in word.split(",")]}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -16,21 +16,19 @@ from video_contrast.console import is_quiet
 from video_contrast.runner import run_directory
 from video_contrast.runner.clip_reader import ClipReader
 from video_contrast.runner.doctor.result import SelfTest
-from video_contrast.runner.embedding_store import Store
-from video_contrast.runner.encode import Encoding
+from video_contrast.runner.embedding_store import Keys, Store
+from video_contrast.runner.encode import Encoding, encode_frames, frames_by_themselves, pool_views, shared_frames
 from video_contrast.runner.job import Job, numeric_options
-from video_contrast.runner.keys import Keys
 from video_contrast.runner.kinds.base import Encoder, PairScorer, TextScorer
+from video_contrast.runner.memory import RunCounts
 from video_contrast.runner.plan import Plan
-from video_contrast.runner.processes import Processes
-from video_contrast.runner.run_counts import RunCounts
+from video_contrast.runner.processes import Processes, WorkQueue
 from video_contrast.runner.score_pairs import Pairing, PairResults, score_pairs
-from video_contrast.runner.shared_frames import encode_frames, frames_by_themselves, pool_views, shared_frames
 from video_contrast.runner.table_scores import TableScorer, encoder_tables, pair_tables, text_tables
 from video_contrast.runner.video_files import NOT_FOUND, VideoFiles, absent
-from video_contrast.runner.work_queue import WorkQueue
 from video_contrast.storage import RunFolder
 
+TEXTS_A_CHUNK = 1024  # which are dealt out and stored together
 CHUNKS = 10_000  # of clips for a pair scorer, at most: each is told to all processes
 
 
@@ -70,10 +68,7 @@ class Run:
         return VideoFiles(self.video_root, {**shared, **RunFolder(self.job.output).known_videos}, self.counts.look_at)
 
     def encode_or_score(self) -> TableScorer | None:
-        """Encodes or scores what is missing.
-
-        Returns what makes the tables' scores; None in other processes than the first.
-        """
+        """Encodes or scores what is missing; returns what makes the tables' scores, None but in the first process."""
         scorer = self._scorer()
         if scorer is not None:
             self.total.add(self.counts.taken())
@@ -111,14 +106,14 @@ class Run:
         store = Store(self.job.store, self.space, multi_vector=model.vector_length is not None)
         encoding = Encoding(model, self.plan, keys, store, batch_size=self.job.options.batch_size, counts=self.counts)
         self._share_frames(model, encoding, reader)
-        runs, chunks = encoding.text_runs(), self.plan.chunks(encoding.batch_size)
+        texts, chunks = self.plan.texts, self.plan.chunks(encoding.batch_size)
+        runs = [texts[begin : begin + TEXTS_A_CHUNK] for begin in range(0, len(texts), TEXTS_A_CHUNK)]
         with self._dealt("texts", len(runs), sum(map(len, runs)), "text") as (shares, done):
             for numbers in shares:
                 encoding.encode_texts(((number, runs[number]) for number in numbers), done)
         with self._dealt("blind", int(self.plan.blind), 0, "view") as (shares, done):
             for number in chain.from_iterable(shares):
-                if encoding.blind_missing:
-                    encoding.encode_blank()
+                encoding.encode_blank()
                 done(number)
         with self._dealt("videos", len(chunks), self.plan.n_views - self.plan.blind, "view") as (shares, done):
             for numbers in shares:
@@ -205,7 +200,7 @@ class Run:
             self.files.entries.update(self.total.videos)
 
     @contextmanager
-    def bar(self, what: str, total: int, unit: str) -> Iterator[Callable[[int], None]]:
+    def bar(self, what: str, total: int, unit: str) -> Iterator[Callable[[int], object]]:
         """A progress bar with rate and time left, in the first process; a line every ten seconds in a log file."""
         import sys
 
@@ -216,9 +211,4 @@ class Run:
         with tqdm(
             total=total, desc=what, unit=unit, disable=hidden, leave=False, delay=1, mininterval=pace, maxinterval=pace
         ) as bar:
-
-            def advance(n: int) -> None:
-                if not hidden:
-                    bar.update(n)
-
-            yield advance
+            yield bar.update

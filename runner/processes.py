@@ -1,7 +1,13 @@
-"""The processes of a run: which of them this is, and what they tell each other through the store of their launcher.
+"""The processes of a run: which of them this is, what they tell each other, and how work is dealt out to them.
 
-They meet within minutes or not at all. Afterwards one may wait long for the others (the first one joins and measures
-alone). Every process has a pulse in the store; one whose pulse has stopped, by the clock of whoever looks, has ended.
+They talk through the store of their launcher, meet within minutes or not at all, and afterwards one may wait long for
+the others (the first one joins and measures alone). Every process has a pulse in the store; one whose pulse has
+stopped, by the clock of whoever looks, has ended.
+
+A process takes the next chunk of a stage when it is through with its last (`WorkQueue`), so a slow one delays nobody,
+and the chunks of one that ended are taken by others. What is in a chunk depends on the plan alone, so every row comes
+out the same to the last bit whoever computes it, and a chunk that two processes carried out (one was believed to have
+ended) is the same twice.
 """
 
 import datetime
@@ -11,6 +17,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
 from functools import cache
 from itertools import count
 from pathlib import Path
@@ -19,6 +26,7 @@ from typing import Any, TypeVar
 from video_contrast.addresses import local_copy
 from video_contrast.errors import VideoContrastError
 from video_contrast.launcher import ENDED, THEN, on_cpu
+from video_contrast.runner.memory import RunCounts
 
 T = TypeVar("T")
 MEETING = datetime.timedelta(minutes=10)
@@ -34,11 +42,6 @@ class Processes:
     `device`: what `--device` says; "cpu" keeps accelerate from taking a GPU. `step`: how long one may wait for the
     others in what is not ours (a training's sums of gradients). Raises VideoContrastError: the others did not come
     within `MEETING`.
-
-    Attributes:
-        rank: the number of this process, from 0.
-        count: how many there are.
-        device: the device that accelerate gives this process.
     """
 
     def __init__(self, device: str, step: datetime.timedelta = MEETING) -> None:
@@ -57,9 +60,9 @@ class Processes:
                 self._store = _launcher_store(int(self._state.process_index), os.getpid())
             if step != MEETING:  # torch has no public way to meet within one time and then to work with another
                 torch.distributed.distributed_c10d._set_pg_timeout(step)
-        self.rank = int(self._state.process_index)
+        self.rank = int(self._state.process_index)  # from 0
         self.count = int(self._state.num_processes)
-        self.device = str(self._state.device)
+        self.device = str(self._state.device)  # that accelerate gives this process
         self._prefix = f"run{next(_RUNS)}" if self._store else ""
         self._exchanges = count()
         self._beats: dict[int, tuple[int, float]] = {}  # of other processes: the last one seen, and when
@@ -145,32 +148,21 @@ class Processes:
 
     @contextmanager
     def together(self) -> Iterator[None]:
-        """What the processes do together; the first one, which may hold the store, stays until the others are through.
-
-        One that ends too early tells the others.
-        """
+        """What the processes do together; the first, which may hold the store, stays. One that ends early says so."""
         try:
             yield
-            self.part()
+            if not self.first:
+                self.put(f"parted{self.rank}", None)
+            others = set(range(1, self.count)) if self.first else set()
+            while others := {rank for rank in others if not self.has(f"parted{rank}") and not self.has_ended(rank)}:
+                time.sleep(0.05)
         except BaseException:
-            self.leave()
+            if self.count > 1:
+                self._leave()
             raise
 
-    def part(self) -> None:
-        """Ends what the processes do together: the first one stays until the others know."""
-        if self.count == 1:
-            return
-        if not self.first:
-            self.put(f"parted{self.rank}", None)
-            return
-        others = set(range(1, self.count))
-        while others := {rank for rank in others if not self.has(f"parted{rank}") and not self.has_ended(rank)}:
-            time.sleep(0.05)
-
-    def leave(self) -> None:
+    def _leave(self) -> None:
         """Tells the others that this process ends; the first one, which may hold the store, lets them read why."""
-        if self.count == 1:
-            return
         try:
             self.put(f"left{self.rank}", None)
             until = time.monotonic() + LAST_WORDS
@@ -233,3 +225,85 @@ def _one_sentence(what: str) -> Iterator[None]:
         yield
     except (RuntimeError, ValueError) as error:
         raise VideoContrastError(f"{what}: {THEN}") from error
+
+
+@dataclass
+class WorkQueue:
+    """Deals the numbers of chunks, and collects what carrying them out counted.
+
+        for numbers in queue:
+            for number in numbers:  # taken from the queue one by one
+                queue.done(number, counts)
+
+    `processes`: that share the work. `name`: of the stage, once a run.
+    """
+
+    processes: Processes
+    name: str
+    size: int
+    _counts: RunCounts = field(default_factory=RunCounts)  # of a process alone, added up
+    _done: set[int] = field(default_factory=set)  # chunks of which is known that they are done
+    _waiting_since: float = 0.0  # when all chunks had been dealt
+
+    def __iter__(self) -> Iterator[Iterator[int]]:
+        """Yields the chunks of this process, then those of processes that ended, until all are done."""
+        if self.processes.count == 1:
+            yield iter(range(self.size))
+            return
+        yield self._dealt()
+        self._waiting_since = time.monotonic()
+        pause = 0.005
+        while (left := self._left_behind()) or len(self._done) < self.size:
+            if left:
+                yield iter(left)
+            else:
+                time.sleep(pause)
+                pause = min(2 * pause, 0.5)
+
+    def done(self, number: int, counts: RunCounts) -> None:
+        """Says that a chunk is done, and what was counted meanwhile."""
+        if self.processes.count == 1:
+            self._counts.add(counts)
+            self._done.add(number)
+            return
+        self.processes.put(f"{self.name}/counts{number}", counts)
+        self.processes.add(f"{self.name}/done", 1)
+
+    @property
+    def n_done(self) -> int:
+        """How many chunks are done, for a progress bar."""
+        if self.processes.count == 1:
+            return len(self._done)
+        return min(self.size, self.processes.add(f"{self.name}/done", 0))
+
+    def counts(self) -> Iterator[RunCounts]:
+        """What was counted in all chunks, which must be done."""
+        if self.processes.count == 1:
+            return iter([self._counts])
+        return (self.processes.get(f"{self.name}/counts{number}") for number in range(self.size))
+
+    def _dealt(self) -> Iterator[int]:
+        while (number := self.processes.add(f"{self.name}/next", 1) - 1) < self.size:
+            self.processes.put(f"{self.name}/owner{number}", self.processes.rank)
+            yield number
+
+    def _left_behind(self) -> list[int]:
+        """The first chunk of a process that ended, taken by this one; [] where there is none."""
+        for number in range(self.size):
+            if number in self._done:
+                continue
+            if self.processes.has(f"{self.name}/counts{number}"):
+                self._done.add(number)
+                continue
+            owner = f"{self.name}/owner{number}"
+            if not self.processes.has(owner):  # it ended between two messages, or is about to send the second one
+                rank, ended = -1, time.monotonic() - self._waiting_since > STOPPED
+            else:
+                rank = self.processes.get(owner)
+                ended = self.processes.has_ended(rank)
+            if not ended:
+                continue
+            if self.processes.add(f"{self.name}/taken{number}/{rank}", 1) == 1:
+                self.processes.put(owner, self.processes.rank)
+                return [number]
+        return []

@@ -31,11 +31,7 @@ FIXED = (
 
 
 def is_of(run: RunFolder, request: JsonObject, files: Mapping[str, list[int]]) -> bool:
-    """Whether a folder holds the finished run of a request.
-
-    Returns True where the same was asked for, the model is unchanged, and no video was missing. `files`: of the model,
-    which must be those that were scored.
-    """
+    """Whether a folder holds the finished run of a request, of these files of the model, with no video missing."""
     if not run.is_finished:
         return False
     record = run.record
@@ -48,10 +44,7 @@ def is_of(run: RunFolder, request: JsonObject, files: Mapping[str, list[int]]) -
 
 
 def finished(job: Job) -> RunResult | None:
-    """The finished run in the folder of a job, of the same rows and videos; None where there is none.
-
-    Videos that are gone since it was scored are noted, and named in the record that is returned.
-    """
+    """The finished run of a job, of the same rows and videos, or None; videos that are gone are noted and named."""
     run, root = RunFolder(job.output), job.video_root
     root = None if root is None or address_of(root) else root
     if not is_of(run, job.request, job.source.files):
@@ -82,10 +75,7 @@ def _replaced(videos: Mapping[str, VideoFile], loaded: LoadedSet, video_root: Pa
 
 
 def claim(run: RunFolder, identity: Identity) -> None:
-    """Makes the directory this run's, or finds that it is.
-
-    Raises UsageError: it was made for something else; the message says what differs.
-    """
+    """Makes the directory this run's, or finds that it is. Raises UsageError: it was made for something else."""
     former, now = run.identity, plain(identity)
     if former is None:
         foreign = run.foreign_files()
@@ -139,7 +129,10 @@ def room_on(*folders: Path) -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        if not _disk_full(error):
+        full = isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
+        # safetensors has an error class of its own, and numpy an OSError without a number.
+        said = "No space left" in str(error) or ("requested and" in str(error) and "written" in str(error))
+        if not full and not said:
             raise
         import shutil
 
@@ -148,13 +141,6 @@ def room_on(*folders: Path) -> Iterator[None]:
             f"no space left on the device of {fullest}: free some, and run the same command again to go on; what is "
             "done is kept, and no file is half-written"
         ) from error
-
-
-def _disk_full(error: Exception) -> bool:
-    if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
-        return True
-    # safetensors has an error class of its own, and numpy an OSError without a number.
-    return "No space left" in str(error) or ("requested and" in str(error) and "written" in str(error))
 
 
 def versions() -> dict[str, str]:

@@ -17,8 +17,8 @@ from video_contrast.runner import run_directory
 from video_contrast.runner.conditions import Visual, parse
 from video_contrast.runner.doctor.result import accepted_checks
 from video_contrast.runner.job import Job, RunResult, describe
-from video_contrast.runner.kinds import Kind, all_kinds, choose, options_for
-from video_contrast.runner.kinds.base import ModelSource
+from video_contrast.runner.kinds import all_kinds, choose, options_for
+from video_contrast.runner.kinds.base import Kind, ModelSource
 from video_contrast.runner.kinds.recipes import recipe_of
 from video_contrast.runner.locate import locate
 from video_contrast.runner.options import ScoreOptions
@@ -112,10 +112,7 @@ def make_job(
     folder: Path | None,
     request: ScoreOptions,
 ) -> Job:
-    """Everything that a call asks for, checked.
-
-    `model, dataset, config, folder, request`: as in `score`. Raises UsageError: the call is wrong.
-    """
+    """Everything that a call of `score` asks for, checked. Raises UsageError: the call is wrong."""
     options = request
     for name in ("batch_size", "frames", "limit"):
         value = getattr(options, name)

@@ -23,11 +23,10 @@ from video_contrast.errors import VideoContrastError
 from video_contrast.question_text import Question
 from video_contrast.runner.clip_reader import ClipReader
 from video_contrast.runner.conditions import Visual
-from video_contrast.runner.keys import Keys
+from video_contrast.runner.embedding_store import Keys
 from video_contrast.runner.kinds.base import AskedScorer, ClipFrames, Encoder, PairScorer, ScoreResult
-from video_contrast.runner.memory import halved, unless_out_of_memory
+from video_contrast.runner.memory import RunCounts, halved, unless_out_of_memory
 from video_contrast.runner.plan import Plan, PlannedTable
-from video_contrast.runner.run_counts import RunCounts
 from video_contrast.sealed_files import sealed_line, sealed_records
 from video_contrast.video import Clip
 
@@ -149,20 +148,10 @@ class Prefilter:
         self.encoder: Encoder = model.coarse
         self._rows: dict[str, np.ndarray] = {}
 
-    def applies(self, texts: Sequence[str]) -> bool:
-        """Whether there is anything to leave out: more texts than are to be scored."""
-        return len(texts) > self.model.prefilter
-
     def score(self, clip: ClipFrames, texts: Sequence[str], position: int) -> ScoreResult:
-        """Returns the scorer's scores of the best texts; all others below them, in the order of coarse similarity.
+        """float64[k]: the scorer's scores of the best texts; all others below them, in the order of coarse similarity.
 
-        Args:
-            clip: the frames.
-            texts: captions of all clips.
-            position: of the item in the run.
-
-        Returns:
-            float64[k]. The parts of a text that was left out hold its `coarse` similarity only.
+        The parts of a text that was left out hold its `coarse` similarity only.
         """
         fresh = [text for text in dict.fromkeys(texts) if text not in self._rows]
         for begin in range(0, len(fresh), 64):
@@ -190,14 +179,10 @@ def score_pairs(
     *,
     done: Callable[[int | None], None],
 ) -> None:
-    """Scores requests; a clip that cannot be decoded is recorded and the others go on.
+    """Scores the requests that have no result; a clip that cannot be decoded is recorded and the others go on.
 
-    Args:
-        model: the scorer.
-        clips: with what `done` is told of each, asked for as their turn to be decoded comes.
-        pairing: makes the requests of a clip; those that have a result are left out.
-        reader: reads the clips; its counts say what was done.
-        done: told once the results of a clip, and of those before it, are kept.
+    `clips`: with what `done` is told of each once its results, and of those before it, are kept; asked for as their
+    turn to be decoded comes.
     """
     begun: deque[tuple[int | None, Clip]] = deque()
     requests_of = lru_cache(maxsize=64)(pairing.of_clip)  # asked for several times while a clip is read and scored
@@ -281,7 +266,7 @@ def _score(
     at = {text: n for n, text in enumerate(texts)}
 
     def call() -> ScoreResult:
-        if clip is not None and prefilter is not None and prefilter.applies(texts):
+        if clip is not None and prefilter is not None and len(texts) > model.prefilter:
             return prefilter.score(clip, texts, request.position)
         if request.question is None:
             return model.score(clip, texts, position=request.position)

@@ -1,6 +1,13 @@
-"""From scores to files: the tables, the matrices, and the metrics that are computed from them."""
+"""From scores to files: tables, matrices, the metrics that are computed from them, robustness over conditions.
+
+Robustness is gamma of every perturbed condition, and its means as the robustness paper takes them. Visual: the mean
+over severities, then over perturbations. Text: over the perturbations, and by origin (natural, machine, synthetic).
+Pairs: over the pairs. Always with the standard deviation over what the last mean runs over. The score is accuracy for
+multiple choice and R@1 and R@5 (the paper's) each way for retrieval.
+"""
 
 import json
+import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -11,10 +18,14 @@ import numpy as np
 from video_contrast.metrics import (
     average_precision,
     consistency,
+    gamma_absolute,
+    gamma_corrected,
+    gamma_relative,
     group_score,
     interval_keys,
     multiple_choice,
     right_in_all_rotations,
+    robustness,
     share_interval,
 )
 from video_contrast.metrics.checks import choices
@@ -28,14 +39,18 @@ from video_contrast.metrics.retrieval_counts import (
     matrix_ranks,
     own_similarities,
 )
+from video_contrast.perturbations.text import text_spec
+from video_contrast.perturbations.video import video_spec
 from video_contrast.rows import contrast_places
+from video_contrast.runner.conditions import Condition
 from video_contrast.runner.items import Items
 from video_contrast.runner.plan import PlannedTable, share_changed
-from video_contrast.runner.robustness import robustness_of
 from video_contrast.storage.run_records import (
     BestMatches,
     ConfigMetrics,
+    Gammas,
     Numbers,
+    Robustness,
     RunMetrics,
     ScoreRow,
     SimilarityMatrix,
@@ -75,10 +90,7 @@ class TableScores:
 
 
 def metrics_of(scored: TableScores, *, seed: int) -> Numbers:
-    """The metrics of one table, from its scores alone; `unparseable` is the share of items that hold such an answer.
-
-    In retrieval it is the share of the answers.
-    """
+    """The metrics of one table; `unparseable` is the share of items (of answers in retrieval) with such an answer."""
     numbers = _retrieval(scored, seed) if scored.table.is_retrieval else _choice(scored, seed)
     if scored.table.group.layout == "pairs":
         numbers |= _pairs(scored)
@@ -105,10 +117,7 @@ def _choice(scored: TableScores, seed: int) -> Numbers:
 
 
 def _shared(scored: TableScores) -> Numbers:
-    """How well captions find the clips that they are true of, where the rows name the clips that share them.
-
-    {} where scores of different clips cannot be compared.
-    """
+    """How well captions find the clips that they are true of; {} where scores of different clips do not compare."""
     items = scored.items
     if not scored.comparable or not any(items.rest("gallery")):
         return {}
@@ -195,10 +204,7 @@ def _clips(scored: TableScores) -> Numbers:
 
 
 def _all_answered(scored: TableScores, name: str, owners: Sequence[object]) -> Numbers:
-    """The share of owners (clips or sources, one an item) of which every question is answered right.
-
-    {} where each has one question.
-    """
+    """The share of owners (clips or sources, one an item) all of whose questions are answered; {} with one each."""
     if len(set(owners)) == len(owners):
         return {}
     cluster_of = dict(zip(owners, scored.items.clusters, strict=True))
@@ -210,10 +216,7 @@ def _all_answered(scored: TableScores, name: str, owners: Sequence[object]) -> N
 
 
 def _over_verbs(scored: TableScores) -> Numbers:
-    """Where contrasts replace verbs: the mean over the verbs of the true captions of each one's accuracy.
-
-    So that the commonest verbs do not decide: each item weighs as much as its verb has items of the others.
-    """
+    """The mean accuracy over the verbs that contrasts replace, so that the commonest verbs do not decide."""
     verbs = scored.items.rest("verb")
     places = np.flatnonzero([verb != "" for verb in verbs])
     times = Counter(verbs[at] for at in places)
@@ -312,10 +315,7 @@ def score_rows(scored: TableScores) -> Iterator[ScoreRow]:
 
 
 def ranked(scored: TableScores, *, whole: bool) -> tuple[TableScores, SimilarityMatrix]:
-    """A retrieval table with its ranks, and what is kept of its similarities; they pass by in blocks.
-
-    `whole`: whether all similarities are kept, or the best `BEST` of each clip.
-    """
+    """A retrieval table with its ranks, and what is kept of its similarities: `whole`, or the best of each clip."""
     caption_to_video, n = scored.caption_to_video, len(scored.places)
     blocks = scored.blocks
     if len(blocks) == 1:  # is computed once: joining may take long
@@ -399,3 +399,86 @@ def summary(scored: Mapping[tuple[str, str], tuple[PlannedTable, Numbers]]) -> R
         if robust := robustness_of(entry["layout"], conditions, numbers_of):
             entry["robustness"] = robust
     return {"configs": configs}
+
+
+ROBUST_SCORES = {
+    "multiple_choice": ("accuracy",),
+    "pairs": ("accuracy", "text_score", "video_score", "group_score"),
+    "retrieval": ("t2v_R@1", "v2t_R@1", "t2v_R@5", "v2t_R@5"),
+}
+CHANCE = (
+    {"accuracy": "chance"}
+    | {name: f"chance_{name}" for name in ROBUST_SCORES["pairs"][1:]}
+    | {f"{way}_R@{k}": f"{way}_chance_R@{k}" for way in ("t2v", "v2t") for k in (1, 5)}
+)
+
+
+def robustness_of(layout: str, conditions: Mapping[str, Condition], metrics: Mapping[str, Numbers]) -> Robustness:
+    """Gammas of the conditions of one config against its clean one; {} where there is none to compare.
+
+    `metrics`: name -> the numbers of that condition. Returns score -> {"conditions": name -> {gamma_absolute,
+    gamma_relative, gamma_corrected}, and for each of "visual", "text", "pairs", "visual:<category>", "text:<origin>"
+    that has conditions: {gamma_*: mean, gamma_*_sd, n, n_undefined}}. Undefined values (a clean score of 0) are null,
+    and left out of means. Where the interval of the clean score holds chance, `at_chance` is true and all corrected
+    gammas are null: a ratio of two noises.
+    """
+    perturbed = [name for name, condition in conditions.items() if condition.group in ("visual", "text", "pairs")]
+    if "clean" not in metrics or not perturbed:
+        return {}
+    robust: Robustness = {}
+    for score in ROBUST_SCORES[layout]:
+        chance = metrics["clean"].get(CHANCE[score], 1.0)
+        if score not in metrics["clean"] or chance >= 1:  # a gallery of at most five: nothing can be missed
+            continue
+        clean = metrics["clean"][score]
+        low = metrics["clean"].get(f"{score}_low")
+        at_chance = low is not None and low <= chance
+        each = {name: _gammas(clean, metrics[name][score], chance) for name in perturbed}
+        means = {
+            group: _means(clean, [metrics[name][score] for name in names], [conditions[name] for name in names], chance)
+            for group, names in _groups(perturbed, conditions).items()
+        }
+        if at_chance:
+            for gammas in (*each.values(), *means.values()):
+                gammas |= {name: None for name in gammas if name.startswith("gamma_corrected")}
+        robust[score] = {"clean": clean, "at_chance": at_chance, "conditions": each, **means}
+    return robust
+
+
+def _gammas(clean: float, score: float, chance: float) -> Gammas:
+    values = {
+        "gamma_absolute": gamma_absolute(clean, score),
+        "gamma_relative": gamma_relative(clean, score),
+        "gamma_corrected": gamma_corrected(clean, score, chance=chance),
+    }
+    return {name: None if math.isnan(float(value)) else float(value) for name, value in values.items()}
+
+
+def _groups(names: Sequence[str], conditions: Mapping[str, Condition]) -> dict[str, list[str]]:
+    groups: dict[str, list[str]] = {}
+    for name in names:
+        condition = conditions[name]
+        groups.setdefault(condition.group, []).append(name)
+        if condition.group == "visual":
+            groups.setdefault(f"visual:{video_spec(condition.visual.name or '').category}", []).append(name)
+        elif condition.group == "text":
+            spec = text_spec(condition.text.name or "")
+            groups.setdefault(f"text:{spec.origin}", []).append(name)
+            groups.setdefault(f"text:{spec.category}", []).append(name)
+    return groups
+
+
+def _means(clean: float, scores: Sequence[float], conditions: Sequence[Condition], chance: float) -> Gammas:
+    """Means over severities, then over perturbations, and the standard deviation over the latter."""
+    names = [str(condition.visual.name) if condition.group == "visual" else condition.name for condition in conditions]
+    means = robustness(
+        [clean] * len(scores),
+        scores,
+        names,
+        severities=[condition.visual.severity for condition in conditions],
+        chance=chance,
+    )
+    result: Gammas = {"n": means["n_perturbations"], "n_undefined": means["n_missing"]}
+    for name, key in (("gamma_absolute", "gamma_a"), ("gamma_relative", "gamma_r"), ("gamma_corrected", "gamma_c")):
+        result[name], result[f"{name}_sd"] = means[key], means[f"{key}_std"]
+    return result

@@ -10,10 +10,9 @@ import numpy as np
 
 from video_contrast.errors import VideoContrastError
 from video_contrast.metrics.retrieval_counts import SimilarityBlock
-from video_contrast.runner.embedding_store import Store
+from video_contrast.runner.embedding_store import Keys, Store
 from video_contrast.runner.encode import Encoding
 from video_contrast.runner.items import Items, Texts
-from video_contrast.runner.keys import Keys
 from video_contrast.runner.kinds.base import Encoder, LabelledItem, ScoreResult, TextScorer
 from video_contrast.runner.plan import Plan, PlannedTable
 from video_contrast.runner.score_pairs import Pairing, PairResults, ScoreRequest
@@ -68,10 +67,7 @@ def encoder_tables(encoding: Encoding) -> TableScorer:
 def _joined_items(
     model: Encoder, store: Store, videos: Sequence[str], texts: Sequence[Sequence[str]], table: PlannedTable
 ) -> Iterator[np.ndarray]:
-    """Similarities of clips with a few texts each, float64[k] a clip.
-
-    `videos`: keys of the clips. `texts`: of each. `table`: what is scored.
-    """
+    """Similarities of clips (by their keys) with a few texts each, float64[k] a clip."""
     video_rows = store.get(videos)
     at = {text: n for n, text in enumerate(sorted({text for own in texts for text in own}))}
     text_rows = store.get(list(map(Keys.text, at)))

@@ -20,10 +20,7 @@ NOT_FOUND = "not found, and not needed: the model opens no video"  # a remark of
 
 
 def root_of(job: Job) -> Path:
-    """The folder of the videos; for a set of the Hub that was published with videos, the Hub's cache.
-
-    Raises UsageError: there is no folder of videos.
-    """
+    """The folder of the videos, in the Hub's cache of a set that has some there. Raises UsageError: there is none."""
     if job.video_root is None:
         names = {path for group in job.loaded.groups for clip in group.items.clips for path in clip.paths}
         fetched = from_hub(job.loaded.name, names)

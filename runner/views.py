@@ -5,19 +5,110 @@ touches pixels is computed. A temporal perturbation is an index map, so it costs
 per-frame one acts on the sampled frames only; a codec on the groups of pictures that hold them.
 """
 
+import hashlib
 import math
+import shutil
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 import numpy as np
 
 from video_contrast import seeds
+from video_contrast.files import atomic_path, state
 from video_contrast.perturbations.video import VideoCondition, video_spec
 from video_contrast.perturbations.video.codecs import codec_and_quantiser
 from video_contrast.runner.conditions import Visual
-from video_contrast.runner.frame_store import AnyFootage, FrameStore, decoded
-from video_contrast.video import Clip, Counter, Policy, Rounding, footage_of
+from video_contrast.storage.run_records import VideoFile
+from video_contrast.video import Clip, Counter, EditedFootage, Footage, Policy, Rounding, footage_of
+
+AnyFootage = Footage | EditedFootage
+_SHAPE = "<i8"
+_HEAD = 4 * 8 + hashlib.sha256().digest_size  # bytes before the pixels
+KEPT_FREE = 0.5  # of the room that the disk has in the beginning
+
+
+@dataclass
+class FrameStore:
+    """Frames of clips, by what they are decoded from; several threads and processes may use it at once."""
+
+    folder: Path  # holds one file a clip and choice of frames
+    root: Path  # the folder that the clips' video paths are relative to
+    reserve: int  # bytes of the disk that are left free
+    videos: dict[str, VideoFile] = field(default_factory=dict)  # of the files that were read, for all runs
+
+    @classmethod
+    def on(cls, folder: Path, root: Path) -> "FrameStore":
+        """A store of the videos under `root` in a folder, which is made; it takes half of the room on its disk."""
+        folder.mkdir(parents=True, exist_ok=True)
+        return cls(folder, root, int(shutil.disk_usage(folder).free * KEPT_FREE))
+
+    def remove(self) -> None:
+        """Removes the frames."""
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def decoded(
+    clip: Clip,
+    footage: AnyFootage,
+    numbers: Sequence[int],
+    store: FrameStore | None,
+    *,
+    counter: Counter | None = None,
+    accept_damaged: bool = False,
+) -> np.ndarray:
+    """Frames of a clip, uint8[len(numbers), H, W, 3], from the store or else decoded and put there.
+
+    `counter` is told of decoded frames. `accept_damaged`: whether frames of damaged files are decoded all the same;
+    they are not kept, so that every run records the damage. Stored frames that are not those that were stored are
+    decoded again. Raises BrokenVideo: as `Footage.decode`.
+    """
+    if store is None:
+        return footage.decode(numbers, counter, accept_damaged=accept_damaged)
+    path = store.folder / f"{_key(store.root, clip, numbers, accept_damaged)}.rgb"
+    with suppress(FileNotFoundError, ValueError):
+        return _read(path)
+    mine = Counter()
+    try:
+        frames = footage.decode(numbers, mine, accept_damaged=accept_damaged)
+    finally:
+        if counter is not None:
+            counter.add(mine)
+    with suppress(FileNotFoundError):  # another watch over the same runs has ended, and removed the frames
+        store.folder.mkdir(parents=True, exist_ok=True)
+        if not mine.damaged and shutil.disk_usage(store.folder).free - frames.nbytes > store.reserve:
+            with atomic_path(path) as part, open(part, "wb") as handle:
+                handle.write(_head(frames))
+                handle.write(np.ascontiguousarray(frames).data)
+    return frames
+
+
+def _head(frames: np.ndarray) -> bytes:
+    """The shape, and the sha256 of shape and pixels."""
+    shape = np.array(frames.shape, _SHAPE).tobytes()
+    digest = hashlib.sha256(shape)
+    digest.update(np.ascontiguousarray(frames).data)
+    return shape + digest.digest()
+
+
+def _read(path: Path) -> np.ndarray:
+    """The pixels, or a ValueError. `np.load` parses a header, which Python 3.11 does not bear in several threads."""
+    with open(path, "rb") as handle:
+        head = handle.read(_HEAD)
+        shape = np.frombuffer(head[: 4 * np.dtype(_SHAPE).itemsize], _SHAPE)
+        frames = np.fromfile(handle, np.uint8).reshape(tuple(map(int, shape)))
+    if _head(frames) != head:
+        raise ValueError(f"{path} is damaged")
+    return frames
+
+
+def _key(root: Path, clip: Clip, numbers: Sequence[int], accept_damaged: bool) -> str:
+    """A digest of the files as they are now, of how the clip is put together, and of the frames."""
+    files = [f"{path} {state((root / path).stat())}" for path in clip.paths]
+    segments = [repr(segment) for segment in clip.segments]
+    return seeds.digest(str(root), *files, *segments, accept_damaged, *map(int, numbers)).hex()[:32]
+
 
 BLANK_SIZE = 224
 
@@ -93,7 +184,7 @@ def views_of(
     now. `perturb_on`: the torch device of perturbations that have a kernel there; None: numpy.
     """
     footage = footage_of(root, clip)
-    needs = [_need(visual, clip, footage, sampling) for visual in visuals]
+    needs = [need_of(visual, clip, footage, sampling) for visual in visuals]
     numbers = np.unique(np.concatenate([need.sources for need in needs]))
     pictures, accept = blank(0), sampling.accept_damaged
     if len(numbers):
@@ -108,25 +199,15 @@ def views_of(
         yield View(need.visual, frames, need.numbers, times, _seconds(footage))
 
 
-def shown_numbers(visual: Visual, clip: Clip, footage: AnyFootage, sampling: Sampling) -> np.ndarray:
-    """The numbers of the frames of a view whose pixels are left as they are, int64[T].
-
-    `visual`: clean, or a control that shows frames.
-    """
-    return _need(visual, clip, footage, sampling).numbers
-
-
 def held_bytes(root: Path, clip: Clip, visuals: Sequence[Visual], sampling: Sampling) -> int:
-    """How many bytes of frames the views of a clip hold at once; it does not grow with the clip's length.
-
-    `root, clip, visuals, sampling`: as of `views_of`, which raises the same.
-    """
+    """How many bytes of frames the views of a clip (as of `views_of`) hold at once, however long it is."""
     footage = footage_of(root, clip)
-    sources = [_need(visual, clip, footage, sampling).sources for visual in visuals]
+    sources = [need_of(visual, clip, footage, sampling).sources for visual in visuals]
     return footage.frame_bytes * len(np.unique(np.concatenate(sources)))
 
 
-def _need(visual: Visual, clip: Clip, footage: AnyFootage, sampling: Sampling) -> _Need:
+def need_of(visual: Visual, clip: Clip, footage: AnyFootage, sampling: Sampling) -> _Need:
+    """Which frames of a clip a view samples, shows, and takes decoding."""
     first = footage.span[0]
     count = sampling.count(_seconds(footage), footage.span[1] - footage.span[0])
     numbers = footage.sample(count, sampling.policy, sampling.fps)

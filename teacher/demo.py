@@ -95,10 +95,7 @@ def run(
 
 
 def table(seeds_metrics: Sequence[ModelMetrics]) -> str:
-    """Markdown: one line a model; of several runs mean ± standard deviation.
-
-    Kinds with * were not among the training negatives.
-    """
+    """Markdown: one line a model; of several runs mean ± standard deviation. Kinds with * were held out."""
     lines = ["| | " + " | ".join(COLUMNS) + " |", "|---" * (len(COLUMNS) + 1) + "|"]
     for name in seeds_metrics[0]:
         cells = []

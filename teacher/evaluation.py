@@ -15,8 +15,8 @@ from video_contrast.metrics import choice_ranks, matrix_ranks
 from video_contrast.metrics.checks import choices
 from video_contrast.seeds import Streams
 from video_contrast.teacher.batches import Part, Tokenizer, batches, collate
-from video_contrast.teacher.caption_rows import TaughtCaption
 from video_contrast.teacher.losses import losses
+from video_contrast.teacher.negative_recipe import TaughtCaption
 from video_contrast.teacher.options import TrainingOptions
 from video_contrast.teacher.two_towers import Pairs
 

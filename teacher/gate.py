@@ -55,10 +55,7 @@ def fallen(rows: Sequence[Mapping[str, Any]], tolerance: float) -> list[Mapping[
 
 
 def check_fallen(rows: Sequence[Mapping[str, Any]], tolerance: float) -> None:
-    """Ends a command with exit code 3 where figures fell.
-
-    Raises FallenFigures: some fell by more than the tolerance; each is named.
-    """
+    """Raises FallenFigures (exit code 3): some fell by more than the tolerance; each is named."""
     if lost := fallen(rows, tolerance):
         named = ", ".join(f"{_name(row)} by {-row['difference']:.3f}" for row in lost)
         raise FallenFigures(f"{len(lost)} of {len(rows)} figures fell by more than {tolerance:g}: {named}")

@@ -37,9 +37,13 @@ from video_contrast.rows import RetrievalRow, Row, retrieval_row
 from video_contrast.seeds import digest
 from video_contrast.storage import SetDraft, SetFolder
 from video_contrast.storage.set_folder import Facts
-from video_contrast.teacher.caption_rows import GeneratedCaption, items_of
-from video_contrast.teacher.needed_models import check_endpoint, check_generator
-from video_contrast.teacher.negative_recipe import NegativeRecipe
+from video_contrast.teacher.negative_recipe import (
+    GeneratedCaption,
+    NegativeRecipe,
+    check_endpoint,
+    check_generator,
+    items_of,
+)
 from video_contrast.teacher.negatives import attempts_of, edits_of, why_none
 from video_contrast.teacher.options import GenerateOptions
 from video_contrast.version import __version__
@@ -135,10 +139,7 @@ def generate(dataset: str | Path, *, request: GenerateOptions, say: Callable[[st
 
 
 def chat_of(request: GenerateOptions, recipe: NegativeRecipe, answers: str) -> Chat | None:
-    """The chat model: behind the endpoints, or here; None for generators without one.
-
-    `answers`: the file below the output that keeps what it says.
-    """
+    """The chat model, behind endpoints or here, whose answers go into a file below the output; None without one."""
     if request.generator != "llm":
         return None
     from video_contrast.chat_model import ChatPool

@@ -1,5 +1,6 @@
-"""What a training learns from: stored frames, captions with negatives and similarities, outputs of frozen towers."""
+"""What a training learns from: rows, frames, captions with negatives and similarities, outputs of frozen towers."""
 
+import math
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -12,31 +13,93 @@ from tqdm import tqdm
 
 from video_contrast.builders.assembly.sharding import alone
 from video_contrast.console import counted
+from video_contrast.errors import UsageError, VideoContrastError
+from video_contrast.hub import set_of_hub
 from video_contrast.rows import RetrievalRow
 from video_contrast.runner.kinds.loading import Tokens
 from video_contrast.runner.processes import Processes
 from video_contrast.seeds import digest
-from video_contrast.teacher.batches import Key, Part, Tokenizer, TrainingData
-from video_contrast.teacher.caption_rows import TaughtCaption
-from video_contrast.teacher.checkpoint import LoadedCheckpoint
-from video_contrast.teacher.negative_recipe import NegativeRecipe
+from video_contrast.storage import SetFolder
+from video_contrast.teacher.batches import Key, Part, StoredFrames, Tokenizer, TrainingData, open_store, write_array
+from video_contrast.teacher.negative_recipe import NegativeRecipe, TaughtCaption
 from video_contrast.teacher.negatives import corpus_of, negatives, with_similarities
-from video_contrast.teacher.options import TeachOptions
-from video_contrast.teacher.splits import SplitRows
-from video_contrast.teacher.stored_frames import StoredFrames, open_store, write_array
-from video_contrast.teacher.two_towers import Pairs
-
-UNREAD_SHOWN = 5  # clips left out that are named on the screen
+from video_contrast.teacher.options import DataOptions, TeachOptions
+from video_contrast.teacher.two_towers import LoadedCheckpoint, Pairs
 
 
 @dataclass(frozen=True)
-class TrainingMaterial:
-    """What is learned from."""
+class SplitRows:
+    """The rows to learn from, and to stop by."""
 
-    splits: TrainingData  # captions with their clips, and their tokens
-    counts: dict[str, dict[str, int]]  # of negatives, by split
-    unread: dict[str, str]  # ids of clips that are left out, each with the reason
-    encoded: dict[str, int]  # clips and captions that a frozen tower encoded now
+    train: Sequence[RetrievalRow]
+    validation: Sequence[RetrievalRow]
+    root: Path  # the folder that their video paths are relative to
+    groups: list[str] | None = None  # of each training row (`batches`); None where captions meet at random
+
+    def named(self) -> tuple[tuple[str, Sequence[RetrievalRow]], ...]:
+        """Both with the names that files and counts have."""
+        return ("train", self.train), ("validation", self.validation)
+
+
+def read_splits(dataset: str | Path, options: DataOptions) -> SplitRows:
+    """Reads the rows to learn from and to stop by; without a validation split a tenth of the clips is set aside.
+
+    Raises UsageError, VideoContrastError: there is no such set, config or split.
+    """
+    config, split, validation = options.config, options.split, options.validation
+    root, name = Path(dataset), str(dataset)
+    on_hub = not root.exists() and name.count("/") == 1 and not name.startswith((".", "~"))
+    if on_hub and options.video_root is None:
+        raise UsageError(f"--dataset {dataset}: a set of the Hub holds no videos; give --video-root FOLDER")
+    if not on_hub and not root.is_dir():
+        raise VideoContrastError(f"--dataset {dataset}: no set there; make one with `video-contrast build`")
+    if on_hub:
+        tables = _of_hub(name, config)
+    else:  # only the splits that are asked for are read
+        folder = SetFolder.open(root)
+        tables = {
+            name: folder.retrieval_rows(config, name) if name in (split, validation) else []
+            for name in folder.splits(config)
+        }
+    if split not in tables:
+        only = f"only {', '.join(tables)} (--split names one)"
+        raise UsageError(f"--dataset {dataset}: config {config!r} has no split {split!r}, {only}")
+    rows = tables[split]
+    if validation in tables:
+        return SplitRows(rows, tables[validation], options.video_root or SetFolder(root).video_root)
+    videos = {row["video_id"] for row in rows}
+    aside = _set_aside(videos)
+    if not aside:
+        raise UsageError(
+            f"--dataset {dataset}: {counted(len(rows), 'clip')} of {counted(len(videos), 'video')}: to set a tenth "
+            f"of a set aside for validation takes two videos; add a split {validation!r} to it"
+        )
+    held = [row for row in rows if row["video_id"] in aside]
+    train = [row for row in rows if row["video_id"] not in aside]
+    return SplitRows(train, held, options.video_root or SetFolder(root).video_root)
+
+
+def _set_aside(videos: set[str]) -> set[str]:
+    """About a tenth of the videos, drawn by their names: a video that is added moves no other; empty for one video."""
+    drawn = {name: digest("teach validation", name) for name in videos}
+    aside = {name for name in videos if drawn[name][0] < 26}
+    if aside and aside != videos:
+        return aside
+    in_order = sorted(videos, key=lambda name: drawn[name])
+    return set(in_order[: math.ceil(len(videos) / 10)]) if len(videos) > 1 else set()
+
+
+def _of_hub(name: str, config: str) -> dict[str, list[RetrievalRow]]:
+    import datasets
+
+    with set_of_hub(name, "--dataset"):
+        loaded = datasets.load_dataset(name, config)
+    if any("captions" not in columns for columns in loaded.column_names.values()):
+        raise UsageError(f"{name}: {config} is not a retrieval config")
+    return {split: table.to_list() for split, table in loaded.items()}
+
+
+UNREAD_SHOWN = 5  # clips left out that are named on the screen
 
 
 def prepare(
@@ -48,7 +111,7 @@ def prepare(
     recipe: NegativeRecipe,
     frames: int,
     say: Callable[[str], None] | None = print,
-) -> TrainingMaterial:
+) -> TrainingData:
     """Stores frames first, so that no negative is made (or paid for) of a clip that cannot be read; then the captions.
 
     `here`: the first process makes what is stored, the others read it. `say`: told what takes long, which then shows
@@ -98,8 +161,7 @@ def prepare(
     for name, clips in rows.named():
         parts[name], counts[name], now = here.after_first(partial(part_of, name, clips))
         encoded.update(now)
-    splits = TrainingData(parts["train"], parts["validation"], tokens)
-    return TrainingMaterial(splits, counts, unread, encoded=dict(encoded))
+    return TrainingData(parts["train"], parts["validation"], tokens, counts, unread, dict(encoded))
 
 
 def _part(

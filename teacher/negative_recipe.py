@@ -1,16 +1,31 @@
-"""Which negatives a caption gets: from the options of `teach` and `generate` to what proposes them."""
+"""Which negatives a caption gets: from the options of `teach` and `generate` to what proposes them, and their rows.
 
+Whether the models behind negatives and teacher can be had (in a folder, the cache, on the Hub, or behind an endpoint)
+is looked up before any video is decoded or any word counted: configs are read (or fetched), weights are not.
+"""
+
+import json
+import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from inspect import signature
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NotRequired, TypedDict, cast
 
-from video_contrast.builders.assembly.word_contrasts import EditOptions, KindContrasts, WordEdits
-from video_contrast.errors import UsageError, unknown_name
+from video_contrast.builders.assembly.word_contrasts import EditOptions, KindContrasts, WordEdits, named_values
+from video_contrast.errors import UsageError, VideoContrastError, unknown_name
+from video_contrast.files import read_json
+from video_contrast.hub import asked_once
+from video_contrast.perturbations.contrast.generators import GENERATORS as PROPOSERS
 from video_contrast.perturbations.contrast.judge import threshold
 from video_contrast.perturbations.contrast.kinds import RULES
 from video_contrast.perturbations.contrast.proposal import Kind
+from video_contrast.pretrained import load
+from video_contrast.row_parts import EditRecord
+from video_contrast.rows import MultipleChoiceRow, RetrievalRow, multiple_choice_row
+from video_contrast.runner.locate import WEIGHTS, digest_of
+from video_contrast.seeds import stream
 from video_contrast.storage import SetFolder
 
 GENERATORS = ("auto", "shapes", "lexicon", "t5", "mlm", "llm", "set")
@@ -45,10 +60,7 @@ class NegativeRecipe:
 
     @classmethod
     def of(cls, options: CaptionEdits, generator: str, seed: int) -> "NegativeRecipe":
-        """What options ask for.
-
-        `options`: of `teach` or `generate`. Raises UsageError: numbers of negatives that are none.
-        """
+        """What options of `teach` or `generate` ask for. Raises UsageError: numbers of negatives that are none."""
         actions, objects = amounts(options.negatives)
         return cls(
             actions,
@@ -90,10 +102,7 @@ class NegativeRecipe:
             )
 
     def sources(self, corpus: Mapping[str, Sequence[str]]) -> list[tuple[WordEdits | KindContrasts, str, int]]:
-        """What makes negatives: each with the name of its negatives in training, and how many a caption gets of it.
-
-        `corpus`: the captions of each training video.
-        """
+        """What makes negatives, each with its name in training and how many a caption gets; `corpus`: by video."""
         targets: tuple[tuple[Kind, str, int], ...] = (
             ("verb", "action", self.actions),
             ("object", "object", self.objects),
@@ -142,3 +151,192 @@ def rule_kinds(names: str) -> tuple[str, ...]:
 def choice_tables(folder: SetFolder) -> list[tuple[str, str]]:
     """The (config, split) of each multiple-choice table of a set."""
     return [(config, split) for config, split in folder.tables() if folder.layout(config) != "retrieval"]
+
+
+class CaptionNegatives(TypedDict):
+    """A training caption with its negatives, a line of `negatives-SPLIT-KEY.parquet`."""
+
+    id: str  # of the clip
+    caption: str
+    negatives: list[str]
+    kinds: NotRequired[list[str]]  # of each negative: action, object, or a kind by rules
+
+
+class TaughtCaption(CaptionNegatives):
+    """The same with the teacher's similarities."""
+
+    teacher: list[float]  # cosines of the caption with itself (1) and with each negative
+    video_id: NotRequired[str]  # of the clip; its id where this is absent
+
+
+class GeneratedEdit(EditRecord):
+    """A negative: its edit, and its text."""
+
+    text: str
+
+
+class GeneratedCaption(TypedDict):
+    """A caption with its negatives, as a part of the corpus is stored."""
+
+    id: str  # of the clip
+    number: int  # of the caption among the clip's
+    caption: str
+    edits: list[GeneratedEdit]
+    kinds: list[str]  # one an edit
+
+
+def items_of(
+    captions: Sequence[GeneratedCaption], clips: Mapping[str, RetrievalRow], seed: int
+) -> Iterator[MultipleChoiceRow]:
+    """Yields the rows of the set, captions at seeded places among their negatives; none of captions without any."""
+    for caption in captions:
+        if not caption["edits"]:
+            continue
+        row = clips[caption["id"]]
+        item = f"{caption['id']}-{caption['number']}"
+        label = int(stream("generated", seed, item).integers(len(caption["edits"]) + 1))
+        options: list[tuple[str, str, object]] = [
+            (edit["text"], kind, {k: v for k, v in edit.items() if k != "text"})
+            for edit, kind in zip(caption["edits"], caption["kinds"], strict=True)
+        ]
+        options.insert(label, (caption["caption"], "true", None))
+        yield multiple_choice_row(
+            id=item,
+            video_id=row["video_id"],
+            video_path=row["video_path"],
+            start=row["start"],
+            end=row["end"],
+            candidates=[text for text, _, _ in options],
+            label=label,
+            kinds=[kind for _, kind, _ in options],
+            edits=cast(list[EditRecord | None], [edit for _, _, edit in options]),
+            cluster=str(json.loads(row["meta"] or "{}").get("cluster", row["video_id"])),
+        )
+
+
+CLASSES = {"mlm": "AutoModelForMaskedLM", "t5": "AutoModelForSeq2SeqLM", "llm": "AutoModelForCausalLM"}
+SECONDS = 10.0  # until an endpoint counts as not there
+
+
+def check_generator(recipe: NegativeRecipe) -> None:
+    """Checks the model of a generator, and what it needs of the tokenizer besides tokens.
+
+    `recipe`: of the negatives; a served model is asked for its name alone, which is free. Raises VideoContrastError:
+    the model is neither a folder nor in the cache nor on the Hub, has no weights, is of another class than it is needed
+    for, or its endpoint does not answer.
+    """
+    from transformers import AutoTokenizer
+
+    if recipe.generator not in CLASSES:
+        return
+    endpoint = named_values(recipe.options, "--generator-options").get("endpoint")
+    name = recipe.model or signature(PROPOSERS[recipe.generator]).parameters["model"].default
+    if endpoint:
+        check_endpoint(str(endpoint))
+    elif name:
+        option = f"model of the generator {recipe.generator}"
+        _check_model(name, CLASSES[recipe.generator], option)
+        tokenizer = load(name, AutoTokenizer, option)
+        if recipe.generator == "mlm" and tokenizer.mask_token is None:
+            raise VideoContrastError(f"{name!r} has no mask token: the generator mlm needs a masked language model")
+        if recipe.generator == "llm" and not tokenizer.chat_template:
+            raise VideoContrastError(f"{name!r} has no chat template: the generator llm needs a chat model")
+
+
+def is_stored(recipe: NegativeRecipe, folder: Path) -> bool:
+    """Whether negatives by this recipe lie in a store already, so that no model may be needed."""
+    own = recipe.record() | {"model": content(recipe.model)}
+    for path in folder.glob("negatives-*.json"):
+        stored = read_json(path)["settings"]
+        if all(stored.get(name) == value for name, value in own.items()):
+            return True
+    return False
+
+
+def content(model: str | None) -> str | None:
+    """What a model is known by: a folder by its name and files, so that one trained anew is another; else its name."""
+    return f"{model}@{digest_of(Path(model))[:12]}" if model and Path(model).is_dir() else model
+
+
+def _check_model(name: str, automatic: str, option: str) -> None:
+    """Raises VideoContrastError: a model (folder or Hub id) cannot be had, or not by an auto class of transformers."""
+    import transformers
+
+    config = load(name, transformers.AutoConfig, option)
+    if type(config) not in getattr(transformers, automatic)._model_mapping:
+        raise VideoContrastError(
+            f"{option}: {name!r} is a model of type {config.model_type}, which transformers.{automatic} cannot load; "
+            "name another one"
+        )
+    if (folder := _folder(name)) is not None and not _has_weights(folder):
+        raise VideoContrastError(f"{option}: {folder} holds no weights of {name!r}; download it whole: hf download")
+
+
+def check_encoder(name: str) -> None:
+    """Raises a VideoContrastError where a sentence encoder is no folder with weights, nor cached, nor on the Hub."""
+    from transformers.utils import cached_file
+
+    if name == "lsa":
+        return
+    if Path(name).is_dir():
+        if not _has_weights(Path(name)):
+            raise VideoContrastError(f"--encoder: the folder {name} holds no weights of a sentence encoder")
+        return
+    if name.startswith((".", "/", "~")):
+        raise VideoContrastError(f"--encoder {name}: no such folder")
+    reason = ""
+    for known in (name, *([] if "/" in name else [f"sentence-transformers/{name}"])):
+        for file in ("modules.json", "config.json"):
+            try:
+                with asked_once(known):
+                    cached_file(known, file)
+            except (OSError, ValueError) as error:
+                reason = reason or str(error).strip().splitlines()[0]
+            else:
+                return
+    raise VideoContrastError(
+        f"--encoder: the sentence encoder {name!r} cannot be loaded ({reason}). Download it on a machine with a "
+        f"network (hf download {known}) or give the folder of another one"
+    )
+
+
+def check_endpoint(address: str) -> None:
+    """Raises a VideoContrastError where nobody answers at an address, or the key is refused."""
+    from huggingface_hub import get_session
+    from huggingface_hub.errors import OfflineModeIsEnabled
+
+    key = os.environ.get("OPENAI_API_KEY") or os.environ.get("HF_TOKEN")
+    headers = {"Authorization": f"Bearer {key}"} if key else {}
+    try:
+        answer = get_session().get(f"{address.rstrip('/')}/models", headers=headers, timeout=SECONDS)
+    except OfflineModeIsEnabled as error:
+        raise VideoContrastError(
+            f"HF_HUB_OFFLINE=1 keeps the client from asking {address}; an endpoint of your own is no download, so run "
+            "this command with HF_HUB_OFFLINE=0"
+        ) from error
+    except Exception as error:  # of whatever library the session is
+        reason = " ".join(str(error).split())[:120]
+        raise VideoContrastError(f"endpoint={address}: no server answers there ({reason}); start it first") from error
+    if answer.status_code in (401, 403):
+        raise VideoContrastError(
+            f"endpoint={address}: the server refuses the key ({answer.status_code}); set OPENAI_API_KEY or HF_TOKEN"
+        )
+
+
+def _folder(name: str) -> Path | None:
+    """Where a model's files are on this machine; None where the Hub has yet to be asked for them."""
+    from huggingface_hub import snapshot_download
+    from huggingface_hub.constants import HF_HUB_OFFLINE
+    from huggingface_hub.errors import LocalEntryNotFoundError
+
+    if Path(name).is_dir():
+        return Path(name)
+    try:
+        folder = Path(snapshot_download(name, local_files_only=True))
+    except (LocalEntryNotFoundError, OSError):
+        return None
+    return folder if HF_HUB_OFFLINE or _has_weights(folder) else None
+
+
+def _has_weights(folder: Path) -> bool:
+    return any(path.suffix in WEIGHTS for path in folder.rglob("*"))

@@ -33,9 +33,15 @@ from video_contrast.perturbations.english.language import LEAST, function_share
 from video_contrast.rows import RetrievalRow
 from video_contrast.seeds import Streams, digest
 from video_contrast.storage import SetFolder
-from video_contrast.teacher.caption_rows import CaptionNegatives, TaughtCaption
-from video_contrast.teacher.needed_models import check_encoder, content
-from video_contrast.teacher.negative_recipe import READY, NegativeRecipe, choice_tables
+from video_contrast.teacher.negative_recipe import (
+    READY,
+    CaptionNegatives,
+    NegativeRecipe,
+    TaughtCaption,
+    check_encoder,
+    choice_tables,
+    content,
+)
 
 
 def negatives(
@@ -167,10 +173,7 @@ def _of_set(rows: Sequence[RetrievalRow], recipe: NegativeRecipe) -> list[Captio
 
 
 def why_none(texts: Sequence[str], reasons: Mapping[str, int], generator: str) -> str:
-    """Why captions have no negatives at all, and what to do.
-
-    `reasons`: why captions and candidates fell out, with their numbers.
-    """
+    """Why captions have no negatives at all, and what to do; `reasons`: of what fell out, with numbers."""
     if generator == "set":
         return "the set of --generator-model knows none of these videos with these captions"
     of_words = Counter({name.removeprefix(CANDIDATES): n for name, n in reasons.items() if name.startswith(CANDIDATES)})

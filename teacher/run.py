@@ -1,46 +1,54 @@
 """`teach`: a checkpoint and a captioned set in, a fine-tuned standard checkpoint and its learning curves out.
 
 `train` goes from options to the best weights: the model's temperature, the library's arguments, when it ends.
+`dry_run` says what a training would take, before it begins: clips, captions, questions to a chat model with their
+tokens and price, steps, and the time of a step as measured here. Nothing is written.
 """
 
 import importlib.util
 import os
+import time
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from datetime import timedelta
+from functools import cache, partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeAlias
 
 import numpy as np
 import torch
 from transformers import EarlyStoppingCallback, Trainer, TrainerCallback, TrainingArguments
 from transformers.trainer_callback import PrinterCallback, TrainerControl, TrainerState
 
-from video_contrast.errors import UsageError
-from video_contrast.files import write_json
+from video_contrast.errors import UsageError, VideoContrastError
+from video_contrast.files import resolve_under, write_json
 from video_contrast.launcher import noticing_an_end
-from video_contrast.options import with_options
+from video_contrast.options import OptionValues, with_options
 from video_contrast.rows import RetrievalRow
-from video_contrast.runner.adapters import check_peft, write_base
-from video_contrast.runner.locate import locate
+from video_contrast.runner.kinds.loading import Tokens
+from video_contrast.runner.locate import check_peft, locate, write_base
 from video_contrast.runner.memory import enough_memory
 from video_contrast.runner.processes import Processes
 from video_contrast.seeds import digest
 from video_contrast.storage import SetFolder
-from video_contrast.teacher import saving
-from video_contrast.teacher.batches import TrainingData, groups_of
-from video_contrast.teacher.checkpoint import adapted, frames_of, load_checkpoint
+from video_contrast.teacher.batches import TrainingData, groups_of, none_readable
 from video_contrast.teacher.evaluation import Measured
 from video_contrast.teacher.gate import paired_rows
-from video_contrast.teacher.material import prepare
-from video_contrast.teacher.needed_models import check_encoder, check_generator, content, is_stored
-from video_contrast.teacher.negative_recipe import NegativeRecipe
-from video_contrast.teacher.options import TeachOptions, TrainingOptions
-from video_contrast.teacher.saving import drop_broken, plot_curves, same_run
-from video_contrast.teacher.splits import SplitRows, read_splits
-from video_contrast.teacher.trainer import TeachTrainer
-from video_contrast.teacher.two_towers import Pairs
-from video_contrast.untyped import TorchModel
+from video_contrast.teacher.generation import generate
+from video_contrast.teacher.material import SplitRows, prepare, read_splits
+from video_contrast.teacher.negative_recipe import (
+    CaptionEdits,
+    NegativeRecipe,
+    check_encoder,
+    check_generator,
+    content,
+    is_stored,
+)
+from video_contrast.teacher.options import GenerateOptions, TeachOptions, TrainingOptions
+from video_contrast.teacher.trainer import TeachTrainer, curves, drop_broken, newest, plot_curves, same_run, step_of
+from video_contrast.teacher.two_towers import Pairs, adapted, frames_of, load_checkpoint
+from video_contrast.untyped import Processor, TorchModel
+from video_contrast.video import index_of
 
 STEP = timedelta(hours=1)  # processes wait so long for the slowest of them in a step, a validation or a save
 NO_ROOM = (
@@ -110,8 +118,6 @@ def teach(
         }
         lora = None
         if request.lora_rank:
-            import torch
-
             torch.manual_seed(int.from_bytes(digest("teach adapters", request.seed)[:4], "little"))
             lora = adapted(net, str(model), request, request.freeze)
         here.from_first(lambda: same_run(output, identity))  # before anything that takes long
@@ -121,11 +127,11 @@ def teach(
             material = prepare(
                 here, checkpoint, rows, request=request, recipe=recipe, frames=frames, say=print if show else None
             )
-            stores = (material.splits.train.store, material.splits.validation.store)
+            stores = (material.train.store, material.validation.store)
             identity["identity"]["videos"] = digest(*(store.key for store in stores)).hex()[:12]
             here.from_first(lambda: same_run(output, identity))  # again: only now it is known what the videos hold
             steps, before, after = train(
-                net, material.splits, options=request, output=output, report_to=request.report_to,
+                net, material, options=request, output=output, report_to=request.report_to,
                 stop_after=stop_after, progress=show,
             )  # fmt: skip
         result = {
@@ -180,7 +186,6 @@ def _digest(rows: Sequence[RetrievalRow]) -> str:
 
 def _processes() -> Processes:
     """The processes that `torchrun` or `accelerate launch` started; one otherwise."""
-    import torch
     from accelerate import PartialState
 
     without = not torch.cuda.is_available()
@@ -190,10 +195,7 @@ def _processes() -> Processes:
 
 
 def check_tracker(name: str) -> None:
-    """Checks that a tracker is installed, and that one that sends what it is told has credentials.
-
-    Raises UsageError: it is not, or it has none.
-    """
+    """Raises a UsageError where a tracker is not installed, or lacks the credentials to send what it is told."""
     if name == "none":
         return
     if importlib.util.find_spec(name) is None:
@@ -243,14 +245,14 @@ def train(
     _choose_temperature(pairs, options)
     steps = -(-len(splits.train.clips) // options.batch_size)
     total = options.epochs * -(-steps // options.accumulate)
-    saved = saving.newest(output)
+    saved = newest(output)
     trainer = TeachTrainer(
         pairs,
         splits,
         options=options,
         arguments=_arguments(options, output, total, report_to=report_to, progress=progress),
         rates=options.rates(lora=any("lora_" in name for name, _ in model.named_parameters())),
-        epoch=saving.step_of(saved) * options.epochs // total if saved else 0,
+        epoch=step_of(saved) * options.epochs // total if saved else 0,
     )
     trainer.add_callback(_Steps(stop_after))
     if options.patience:
@@ -265,7 +267,7 @@ def train(
     elif state.best_model_checkpoint:  # as it was left: the best weights, and no step more
         trainer.restore(output / "state" / f"checkpoint-{state.best_global_step}")
     trainer.accelerator.wait_for_everyone()
-    best = next((point for point in saving.curves(state) if point["step"] == state.best_global_step), {})
+    best = next((point for point in curves(state) if point["step"] == state.best_global_step), {})
     early = bool(options.patience) and _stale(state, trainer) >= options.patience and state.global_step < total
     result = {
         "step": state.global_step,
@@ -362,3 +364,141 @@ def _arguments(
     )
     arguments._n_gpu = min(1, arguments.n_gpu)  # several GPUs are for `torchrun`, not for threads of one process
     return arguments
+
+
+SIDE = 224  # pixels of a picture where the model's config says none
+Prices = tuple[float | None, float | None]
+
+
+Fact: TypeAlias = int | float | dict[str, str]  # a number, or ids of clips, each with a reason
+
+
+def dry_run(
+    model: str | Path, dataset: str | Path, request: TeachOptions, prices: Prices = (None, None)
+) -> dict[str, Fact]:
+    """Counts and measures.
+
+    Returns "clips" and "captions" by split; "left out" (clips whose file cannot be opened, each with the reason); "not
+    at hand" (models of the negatives and of the teacher that the training would stop for, each with the reason);
+    "questions", "tokens sent", "tokens received" and "price", at most, of a generator that is a chat model; "steps",
+    "seconds a step" (measured on frames of noise) and "hours" (of the steps alone). `model, dataset, request`: as of
+    `teach`. `prices`: of a million tokens sent, and of a million received; None: no price. Raises UsageError: as of
+    `teach`.
+    """
+    request.check()
+    rows = read_splits(dataset, request)
+    recipe = recipe_of(dataset, request)
+    recipe.check()
+    facts: dict[str, Fact] = {}
+    left_out: dict[str, str] = {}
+    readable = []
+    captions = []
+    for name, of_split in rows.named():
+        reasons = _unopened(of_split, rows.root)
+        if len(reasons) == len(of_split):
+            raise none_readable(len(of_split), name, next(iter(reasons.values())))
+        left_out |= reasons
+        readable.append([row for row in of_split if row["id"] not in reasons])
+        captions.append(sum(len(row["captions"]) for row in readable[-1]))
+        facts |= {f"clips, {name}": len(readable[-1]), f"captions, {name}": captions[-1]}
+    facts |= {"left out": left_out, "not at hand": _absent_models(recipe, request)}
+    if recipe.generator == "llm":
+        facts |= _questions(dataset, request, recipe, prices)
+    batches = -(-captions[0] // request.batch_size)
+    steps = request.epochs * -(-batches // request.accumulate)
+    checkpoint = load_checkpoint(model)
+    seconds = request.accumulate * _seconds(
+        Pairs(checkpoint.net, request.freeze),
+        checkpoint.processor,
+        request,
+        frames=frames_of(checkpoint.net, request.frames),
+        rows=readable[0],
+        recipe=recipe,
+    )
+    return {**facts, "steps": steps, "seconds a step": round(seconds, 3), "hours": round(steps * seconds / 3600, 2)}
+
+
+def _absent_models(recipe: NegativeRecipe, request: TeachOptions) -> dict[str, str]:
+    """What `teach` would stop for; a dry run is for planning, so that the models may come later."""
+    absent = {}
+    checks = {
+        "negatives": partial(check_generator, recipe),
+        "teacher": partial(check_encoder, request.teacher or "lsa"),
+    }
+    for what, check in checks.items():
+        try:
+            check()
+        except VideoContrastError as error:
+            absent[what] = str(error)
+    return absent
+
+
+def _unopened(rows: Sequence[RetrievalRow], root: Path) -> dict[str, str]:
+    """Clips whose file is absent, not a regular file, or no video, each with the reason; frames are not decoded."""
+
+    @cache
+    def reason(path: str) -> str:
+        try:
+            index_of(resolve_under(root, path))
+        except VideoContrastError as error:
+            return str(error)
+        return ""
+
+    return {row["id"]: why for row in rows if (why := reason(row["video_path"]))}
+
+
+def _questions(dataset: str | Path, request: TeachOptions, recipe: NegativeRecipe, prices: Prices) -> dict[str, Fact]:
+    """What `generate` estimates of both splits."""
+    edits: OptionValues = {field.name: getattr(request, field.name) for field in fields(CaptionEdits)}
+    given = (recipe.options or "").split(",")  # where its server and its answers are does not change what is asked
+    asked = [part for part in given if part.partition("=")[0].strip() not in ("endpoint", "store")]
+    edits["generator_options"] = ",".join(asked) or None
+    options = GenerateOptions(
+        **edits, output=str(request.store or request.output / "store"), config=request.config, seed=request.seed,
+        price_in=prices[0], price_out=prices[1], dry_run=True,
+    )  # fmt: skip
+    names = SetFolder.open(dataset).splits(request.config)
+    splits = [request.split, *([request.validation] if request.validation in names else [])]
+    results = [generate(dataset, request=replace(options, split=split), say=lambda _: None) for split in splits]
+    estimates = [estimate for result in results if (estimate := result["estimate"]) is not None]
+    facts: dict[str, Fact] = {
+        "questions": sum(estimate.questions for estimate in estimates),
+        "tokens sent": sum(estimate.tokens_in for estimate in estimates),
+        "tokens received": sum(estimate.tokens_out for estimate in estimates),
+    }
+    amounts = [estimate.price for estimate in estimates if estimate.price is not None]
+    return facts | ({"price": round(sum(amounts), 2)} if amounts else {})
+
+
+def _seconds(
+    pairs: Pairs,
+    processor: Processor,
+    request: TeachOptions,
+    *,
+    frames: int,
+    rows: Sequence[RetrievalRow],
+    recipe: NegativeRecipe,
+) -> float:
+    """Of a forward and a backward pass of one batch, on noise; captions stand in for their negatives."""
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    pairs = pairs.to(device).train()
+    if request.gradient_checkpointing:
+        pairs.save_memory()
+    tokens = Tokens(processor.tokenizer, pairs.model.config)
+    captions = [text for row in rows for text in row["captions"]]
+    size, each = min(request.batch_size, len(captions)), 1 + recipe.total
+    texts = [captions[n % len(captions)] for n in range(size * each)]
+    own = torch.arange(size * each).view(each, size).T.contiguous().to(device)
+    side = getattr(getattr(pairs.model.config, "vision_config", None), "image_size", SIDE)
+    side = side if isinstance(side, int) else SIDE
+    noise = torch.from_numpy(np.random.Generator(np.random.PCG64(0)).standard_normal((1, frames, 3, side, side)))
+    videos = noise.float().expand(size, -1, -1, -1, -1).to(device)
+    spent = []
+    for _ in range(2):  # the first one also warms up
+        begin = time.perf_counter()
+        cosines, square, _ = pairs(videos, tokens(texts, device), own)
+        (cosines.logsumexp(1).mean() + square.logsumexp(1).mean()).backward()
+        if device == "cuda":
+            torch.cuda.synchronize()
+        spent.append(time.perf_counter() - begin)
+    return min(spent)

@@ -15,22 +15,28 @@ sentence-transformers' trainer is this `Trainer` with a collator and losses for 
 trained here are CLIP's and X-CLIP's classes with losses of the papers, so of it nothing would be left to use.
 """
 
-from collections.abc import Iterator
+import csv
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
 from torch.utils.data import DataLoader
 from transformers import Trainer, TrainerControl, TrainingArguments
 
-from video_contrast.errors import VideoContrastError
-from video_contrast.teacher import saving
+from video_contrast.errors import UsageError, VideoContrastError
+from video_contrast.files import atomic_path, read_json, write_json
 from video_contrast.teacher.batches import Batch, Batches, TrainingData, collate
 from video_contrast.teacher.evaluation import Measured, measure
 from video_contrast.teacher.losses import losses
 from video_contrast.teacher.options import TrainingOptions
 from video_contrast.teacher.two_towers import Pairs
 from video_contrast.untyped import Tensor, TorchModel
+
+if TYPE_CHECKING:
+    from transformers import TrainerState
 
 WEIGHTS = "model.safetensors"
 Inputs = dict[str, Batch]  # "batch": a process's share
@@ -93,10 +99,7 @@ class TeachTrainer(Trainer):
         return (loss, cosines) if return_outputs else loss
 
     def training_step(self, model: TorchModel, inputs: Inputs, num_items_in_batch: object = None) -> torch.Tensor:
-        """The library's, and a check of the gradients before they are used.
-
-        `model, inputs, num_items_in_batch`: as of `compute_loss`.
-        """
+        """The library's, and a check of the gradients before they are used."""
         loss = super().training_step(model, inputs, num_items_in_batch)
         # with fp16 an overflow is usual: the scaler leaves the step out
         if self.accelerator.sync_gradients and self.options.dtype != "float16":
@@ -116,7 +119,7 @@ class TeachTrainer(Trainer):
 
     def train(self, resume_from_checkpoint: str | None = None, **others: object) -> object:
         """The library's."""
-        self._logged = saving.step_of(Path(resume_from_checkpoint)) if resume_from_checkpoint else 0
+        self._logged = step_of(Path(resume_from_checkpoint)) if resume_from_checkpoint else 0
         return super().train(resume_from_checkpoint=resume_from_checkpoint, **others)
 
     def measure(self) -> Measured:
@@ -133,10 +136,7 @@ class TeachTrainer(Trainer):
     def evaluate(
         self, eval_dataset: object = None, ignore_keys: object = None, metric_key_prefix: str = "eval"
     ) -> dict[str, float]:
-        """The figures of `measure`, logged under the library's names.
-
-        `eval_dataset, ignore_keys`: not used: the validation clips are the trainer's.
-        """
+        """The figures of `measure` on the validation clips, logged under the library's names."""
         measured = self.measure()
         if not np.isfinite(measured.loss):
             raise self._no_number("validation loss", None)
@@ -175,8 +175,8 @@ class TeachTrainer(Trainer):
         self.accelerator.wait_for_everyone()
         if self.args.should_save:
             folder = Path(self.args.output_dir) / f"checkpoint-{self.state.global_step}"
-            saving.write_curves(Path(self.args.output_dir).parent / "curves.csv", saving.curves(self.state))
-            saving.mark_whole(folder)
+            write_curves(Path(self.args.output_dir).parent / "curves.csv", curves(self.state))
+            mark_whole(folder)
         self.accelerator.wait_for_everyone()
 
     def _load_from_checkpoint(self, resume_from_checkpoint: str, model: TorchModel | None = None) -> None:
@@ -186,7 +186,7 @@ class TeachTrainer(Trainer):
         self.restore(Path(self.state.best_model_checkpoint))
 
     def _no_number(self, what: str, batch: Batch | None) -> VideoContrastError:
-        saved = saving.newest(Path(self.args.output_dir).parent)
+        saved = newest(Path(self.args.output_dir).parent)
         state = f"the last good state is in {saved}" if saved else "nothing was saved yet"
         clips = f", clips {', '.join(batch.names[:5])} ..." if batch else ""
         return VideoContrastError(
@@ -204,26 +204,18 @@ def _saved_tensors(pairs: Pairs) -> Iterator[tuple[str, torch.Tensor]]:
     yield from ((name, value) for name, value in pairs.named_buffers() if name in saved)
 
 
-def parameter_groups(
-    model: TorchModel, weight_decay: float, rates: dict[str, float] | None = None
-) -> list[dict[str, object]]:
+def parameter_groups(model: TorchModel, weight_decay: float, rates: dict[str, float]) -> list[dict[str, object]]:
     """The parameters that learn, for an optimizer: matrices with weight decay, the others without.
 
-    `model`: a dual encoder or X-CLIP. `rates`: the learning rates of the "vision" tower, of the "text" tower and of the
-    "head": what is neither a tower nor a projection behind it (X-CLIP's layers over frames and its prompts). None: no
-    rate of their own.
+    `rates`: the learning rates of the "vision" tower, of the "text" tower and of the "head": what is neither a tower
+    nor a projection behind it (X-CLIP's layers over frames and its prompts).
     """
     members: dict[tuple[str, bool], list[Tensor]] = {}
     for name, parameter in model.named_parameters():
         if parameter.requires_grad:
-            side = _side(name) if rates else ""
-            members.setdefault((side, parameter.ndim >= 2), []).append(parameter)
+            members.setdefault((_side(name), parameter.ndim >= 2), []).append(parameter)
     return [
-        {
-            "params": parameters,
-            "weight_decay": weight_decay if matrices else 0.0,
-            **({"lr": rates[side]} if rates else {}),
-        }
+        {"params": parameters, "weight_decay": weight_decay if matrices else 0.0, "lr": rates[side]}
         for (side, matrices), parameters in sorted(members.items(), key=lambda item: (item[0][0], not item[0][1]))
     ]
 
@@ -234,3 +226,108 @@ def _side(name: str) -> str:
     if first in ("vision_model", "visual_projection", "logit_scale", "logit_bias", "temperature"):
         return "vision"
     return "text" if first in ("text_model", "text_projection") else "head"
+
+
+WHOLE = "whole.json"
+
+
+def mark_whole(folder: Path) -> None:
+    """Marks a checkpoint that every process has written its part of, and names its files."""
+    write_json(folder / WHOLE, {"files": sorted(path.name for path in folder.iterdir())})
+
+
+def newest(output: Path) -> Path | None:
+    """The last checkpoint that was saved whole."""
+    return max(filter(_is_whole, (output / "state").glob("checkpoint-*")), key=step_of, default=None)
+
+
+def drop_broken(output: Path) -> None:
+    """Removes checkpoints whose saving, or removal, was broken off."""
+    for folder in (output / "state").glob("checkpoint-*"):
+        if not _is_whole(folder):
+            shutil.rmtree(folder)
+
+
+def _is_whole(folder: Path) -> bool:
+    mark = folder / WHOLE
+    return mark.exists() and all((folder / name).exists() for name in read_json(mark)["files"])
+
+
+def step_of(folder: Path) -> int:
+    """The step of a checkpoint."""
+    return int(folder.name.rpartition("-")[2])
+
+
+def same_run(output: Path, identity: Mapping[str, Any]) -> None:
+    """Records what a run depends on; where the folder holds a saved state, compares it with what that depended on.
+
+    `identity`: as `settings.json` keeps it: `settings` (the options of the training), `identity` (its checkpoint,
+    captions and negatives) and `processes`. Raises UsageError: the folder holds a run with other settings; the message
+    names each.
+    """
+    path = output / "settings.json"
+    if newest(output) is None:
+        write_json(path, identity)
+        return
+    former = read_json(path)
+    other = [
+        f"{key} ({before.get(key)!r} then, {value!r} now)"
+        for before, now in ((former["settings"], identity["settings"]), (former["identity"], identity["identity"]))
+        for key, value in now.items()
+        if before.get(key) != value
+    ]
+    if former["processes"] != identity["processes"]:
+        other.append(f"processes ({former['processes']} then, {identity['processes']} now)")
+    if other:
+        raise UsageError(f"{output} holds a run with other settings: {'; '.join(other)}; give another --output")
+
+
+def curves(state: "TrainerState") -> list[dict[str, float]]:
+    """The learning curves in a trainer's state: of each validation its figures, and the losses since the one before."""
+    points: dict[int, dict[str, float]] = {}
+    for entry in state.log_history:
+        point = points.setdefault(entry["step"], {"step": entry["step"]})
+        for name, value in entry.items():
+            if name.startswith("eval_"):
+                point["validation_" + name.removeprefix("eval_")] = value
+            elif name in ("lbl", "lgt", "contrast"):
+                point[f"train_{name}"] = value
+            elif name in ("grad_norm", "learning_rate"):
+                point[name] = value
+    return [point for point in points.values() if "validation_loss" in point]
+
+
+def write_curves(path: Path, points: Sequence[dict[str, float]]) -> None:
+    """The learning curves as csv."""
+    with atomic_path(path) as temporary, open(temporary, "w", newline="", encoding="utf-8") as handle:
+        names = sorted({name for point in points for name in point} - {"step"})
+        writer = csv.DictWriter(handle, fieldnames=["step", *names])
+        writer.writeheader()
+        writer.writerows(points)
+
+
+def plot_curves(output: Path) -> None:
+    """`curves.png`: losses and validation accuracy over the steps."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    with open(output / "curves.csv", encoding="utf-8") as handle:
+        points = [{key: float(value) for key, value in row.items()} for row in csv.DictReader(handle)]
+    figure, (left, right) = pyplot.subplots(1, 2, figsize=(9, 3.2))
+    for name in points[0]:
+        if "loss" in name or name.startswith("train_"):
+            left.plot([p["step"] for p in points], [p[name] for p in points], label=name.replace("_", " "))
+    left.set(xlabel="step", ylabel="loss")
+    left.legend(frameon=False, fontsize=8)
+    for name in points[0]:
+        if name == "validation_accuracy" or name.endswith(" R@1") or name in ("validation_action", "validation_object"):
+            label = name.removeprefix("validation_").replace("accuracy", "RCAD R@1")
+            right.plot([p["step"] for p in points], [p[name] for p in points], label=label)
+    right.set(xlabel="step", ylabel="validation clips")
+    right.legend(frameon=False, fontsize=8)
+    figure.tight_layout()
+    with atomic_path(output / "curves.png") as temporary:
+        figure.savefig(temporary, dpi=110)
+    pyplot.close(figure)

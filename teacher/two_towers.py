@@ -1,18 +1,26 @@
-"""Any dual encoder or X-CLIP as one module: clips and captions in, their cosines out, with gradients.
+"""The checkpoint that is trained: any dual encoder or X-CLIP as one module, clips and captions in, their cosines out.
 
 Each side has a tower (`vision_model`, `text_model`) and a head: the projection, the mean over frames, X-CLIP's layers
-over frames. A frozen tower's outputs are computed once and stored (`frozen`), and then only the heads run.
+over frames. A frozen tower's outputs are computed once and stored (`frozen`), and then only the heads run. Adapters may
+learn in place of the weights (`adapted`).
 """
 
+import warnings
 from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import NamedTuple
 
 import torch
 from torch import nn
 from torch.nn import functional
 
 from video_contrast.errors import UsageError, VideoContrastError
-from video_contrast.teacher.options import TEMPERATURE
-from video_contrast.untyped import Tensor, TorchModel
+from video_contrast.runner.kinds import all_kinds
+from video_contrast.runner.kinds.base import LoadOptions
+from video_contrast.runner.kinds.loading import load_model, load_processor
+from video_contrast.runner.locate import check_peft, locate
+from video_contrast.teacher.options import TEMPERATURE, LoraOptions
+from video_contrast.untyped import Processor, Tensor, TorchModel
 
 FREEZE = {"none": (), "vision": ("vision",), "text": ("text",), "both": ("vision", "text")}
 HEADS = {"vision": "visual_projection", "text": "text_projection"}
@@ -51,10 +59,7 @@ class Pairs(nn.Module):
             )
 
     def save_memory(self) -> None:
-        """The towers compute their activations again where gradients need them (gradient checkpointing).
-
-        Raises UsageError: a model that cannot.
-        """
+        """Switches gradient checkpointing on. Raises UsageError: a model that cannot."""
         if not getattr(self.model, "supports_gradient_checkpointing", False):
             raise UsageError(f"--gradient-checkpointing: {type(self.model).__name__} has no support for it")
         if hasattr(self.model, "activation_checkpointing_enable"):  # its name from transformers 5.20 on
@@ -89,7 +94,9 @@ class Pairs(nn.Module):
         own_cosines = self.join(video_rows, text_rows[own])
         text_rows = text_rows[: len(video_rows)]
         if everyone is not None:
-            video_rows, text_rows = (_of_all(rows)[everyone] for rows in (video_rows, text_rows))
+            from torch.distributed.nn.functional import all_gather  # through which gradients flow back to each process
+
+            video_rows, text_rows = (torch.cat(all_gather(rows))[everyone] for rows in (video_rows, text_rows))
         return own_cosines, self.join(video_rows, text_rows), self.temperature()
 
     def temperature(self) -> torch.Tensor:
@@ -205,8 +212,76 @@ def _tensor(output: Tensor) -> torch.Tensor:
     return rows.flatten(1)
 
 
-def _of_all(rows: torch.Tensor) -> torch.Tensor:
-    """The rows of all processes, one process after the other, as many of each; gradients flow back to each."""
-    from torch.distributed.nn.functional import all_gather
+DEFAULT_FRAMES = 8
 
-    return torch.cat(all_gather(rows))
+
+class LoadedCheckpoint(NamedTuple):
+    """A model to train; transformers' classes are many and have no types here."""
+
+    net: TorchModel  # a dual encoder or X-CLIP, in float32
+    processor: Processor  # its processor
+    revision: str  # digest of its files
+
+
+def load_checkpoint(model: str | Path) -> LoadedCheckpoint:
+    """Loads a model in float32 with its processor.
+
+    A checkpoint whose config names no class of transformers, as those of CLIP4Clip, is of the class that its
+    `model_type` stands for: the one that `score` runs. Raises VideoContrastError: there is none, or it is of a kind
+    that cannot be trained here.
+    """
+    import transformers
+
+    source = locate(str(model))
+    dual, name = all_kinds()["dual_encoder"], source.architecture or None
+    if source.model_type in dual.model_types and name not in dual.architectures:
+        name = None
+    elif not name or not hasattr(transformers, name):
+        raise UsageError(f"teach trains standard transformers classes, not {name or 'an unknown one'} ({model})")
+    loading = LoadOptions(device="cpu", dtype="float32")
+    net = load_model(source, loading, name)
+    if source.adapter is not None:
+        net.requires_grad_(True)  # the library freezes what it merges adapters into
+    return LoadedCheckpoint(net, load_processor(source, loading), source.revision)
+
+
+def frames_of(net: TorchModel, requested: int | None) -> int:
+    """Frames a clip: as many as the model needs, or as requested. Raises UsageError: the model takes another number."""
+    needed = getattr(getattr(net.config, "vision_config", None), "num_frames", None)
+    if needed and requested and requested != needed:
+        raise UsageError(f"--frames {requested}: this model takes exactly {needed}")
+    return int(needed or requested or DEFAULT_FRAMES)
+
+
+def adapted(net: TorchModel, base: str, options: LoraOptions, freeze: str) -> TorchModel:
+    """Puts adapters into the layers of a dual encoder or X-CLIP, in place; nothing else learns.
+
+    Returns peft's model around `net`, which saves the adapters. `base`: its name or folder, as `score` finds it.
+    `freeze`: the towers that get none ("none", "vision", "text", "both"). Raises UsageError: peft is absent,
+    or the model has no such layers.
+    """
+    check_peft("--lora-rank")
+    from peft import LoraConfig, get_peft_model
+
+    targets: str | list[str] = options.lora_targets
+    if options.lora_targets != "all-linear":
+        targets = [name.strip() for name in options.lora_targets.split(",")]
+    name = str(Path(base).resolve()) if Path(base).is_dir() else base
+    towers = [f"{side}_model" for side in FREEZE[freeze]]
+    config = LoraConfig(
+        r=options.lora_rank,
+        lora_alpha=options.lora_alpha or 2 * options.lora_rank,
+        lora_dropout=options.lora_dropout,
+        target_modules=targets,
+        exclude_modules=rf"(.*\.)?({'|'.join(towers)})\..*" if towers else None,
+        base_model_name_or_path=name,
+    )
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", FutureWarning)  # peft calls transformers by names of before
+            warnings.filterwarnings("ignore", message=".*base_model_name_or_path.*")  # it is set again below
+            model = get_peft_model(net, config)
+    except ValueError as error:
+        raise UsageError(f"--lora-targets {options.lora_targets}: {' '.join(str(error).split())[:200]}") from error
+    model.peft_config["default"].base_model_name_or_path = name
+    return model

@@ -35,10 +35,10 @@ from video_contrast.builders.shapes.world import Scene, scenes
 from video_contrast.files import atomic_path
 from video_contrast.seeds import digest, stream
 from video_contrast.storage import SetFolder
-from video_contrast.teacher.checkpoint import load_checkpoint
 from video_contrast.teacher.losses import contrast_loss, label_loss
 from video_contrast.teacher.run import teach
 from video_contrast.teacher.trainer import parameter_groups
+from video_contrast.teacher.two_towers import load_checkpoint
 from video_contrast.untyped import Tokenizer, TorchModel
 from video_contrast.video import frame_indices
 

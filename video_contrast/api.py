@@ -19,10 +19,9 @@ from video_contrast.options import GivenOptions, with_options
 from video_contrast.runner.doctor.result import SelfTest
 from video_contrast.runner.job import RunResult
 from video_contrast.runner.options import ScoreOptions
-from video_contrast.runner.run_requests import run_requests
 from video_contrast.runner.score_call import make_job
 from video_contrast.runner.score_call import score as score_folder
-from video_contrast.runner.several_runs import RunOutcome, score_each
+from video_contrast.runner.several_runs import RunOutcome, run_requests, score_each
 from video_contrast.storage import SetFolder
 
 if TYPE_CHECKING:

@@ -15,14 +15,13 @@ import numpy as np
 from parts.clock import in_turn
 from video_contrast.runner.clip_reader import ClipReader
 from video_contrast.runner.conditions import parse
-from video_contrast.runner.embedding_store import Store
+from video_contrast.runner.embedding_store import Keys, Store
 from video_contrast.runner.encode import Encoding
-from video_contrast.runner.keys import Keys
-from video_contrast.runner.kinds import ClipFrames, LoadOptions, choose
-from video_contrast.runner.kinds.base import Prepared
+from video_contrast.runner.kinds import choose
+from video_contrast.runner.kinds.base import ClipFrames, LoadOptions, Prepared
 from video_contrast.runner.locate import locate
+from video_contrast.runner.memory import RunCounts
 from video_contrast.runner.plan import make_plan
-from video_contrast.runner.run_counts import RunCounts
 from video_contrast.runner.sets import load_set
 from video_contrast.runner.views import Sampling
 from video_contrast.untyped import TorchModel

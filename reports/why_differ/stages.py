@@ -32,7 +32,7 @@ from video_contrast.reports.why_differ.evidence import (
     tolerance,
     unknown,
 )
-from video_contrast.runner.keys import digest
+from video_contrast.runner.embedding_store import digest
 
 MARKS = r"<[^<>]*>|\[/?INST\]"  # of chat templates
 REPEATED = rf"({MARKS})(?:\s*\1)+"

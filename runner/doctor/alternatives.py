@@ -24,9 +24,9 @@ from video_contrast.errors import VideoContrastError
 from video_contrast.golden import CAPTIONS
 from video_contrast.metrics import holm, sign_flip
 from video_contrast.runner.conditions import Visual
+from video_contrast.runner.doctor.checks import is_testable
 from video_contrast.runner.doctor.probe import Probe, make_probe
 from video_contrast.runner.doctor.result import Outcome
-from video_contrast.runner.doctor.truth import is_testable
 from video_contrast.runner.evidence import network_of
 from video_contrast.runner.kinds.base import Encoder, product, unit_rows
 from video_contrast.runner.kinds.recipes import recipe_of

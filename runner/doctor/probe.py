@@ -12,10 +12,9 @@ from video_contrast.files import JsonObject
 from video_contrast.runner.conditions import Visual
 from video_contrast.runner.doctor.result import State
 from video_contrast.runner.kinds.base import ClipFrames, Encoder, PairScorer
-from video_contrast.runner.memory import Batcher, halved, unless_out_of_memory
+from video_contrast.runner.memory import Batcher, RunCounts, halved, unless_out_of_memory
 from video_contrast.runner.plan import Plan, PlannedTable
 from video_contrast.runner.process_share import Run
-from video_contrast.runner.run_counts import RunCounts
 from video_contrast.runner.views import views_of
 from video_contrast.video import Clip
 
@@ -41,11 +40,7 @@ class Probe:
     def scores(
         self, clips: Sequence[ClipFrames], captions: Sequence[str], *, position: int = 0, again: bool = False
     ) -> np.ndarray:
-        """Every clip with every caption, in one batch where the model has batches: float64[n, k].
-
-        `position`: the number of the item, for pair scorers. `again`: ask the model even where it was asked the same
-        before.
-        """
+        """Every clip with every caption, in one batch if there are batches: float64[n, k]. `again`: though known."""
         model, places = self.model, self._places(clips)
         if isinstance(model, Encoder):
             return np.asarray(model.join(*self._rows(clips, captions, again=again)), np.float64)

@@ -5,33 +5,15 @@ from importlib import import_module
 
 from video_contrast.errors import UsageError, VideoContrastError, unknown_name
 from video_contrast.files import read_json
-from video_contrast.runner.kinds.base import (
-    KINDS,
-    ClipFrames,
-    DualEncoder,
-    Encoder,
-    Kind,
-    KindOption,
-    KindOptions,
-    LateJoinEncoder,
-    LoadOptions,
-    ModelSource,
-    PairScorer,
-    ScoreResult,
-    TextScorer,
-    kind,
-)
+from video_contrast.runner.kinds.base import KINDS, ClipFrames, DualEncoder, Kind, KindOptions, ModelSource, kind
 from video_contrast.runner.kinds.recipes import generative_types
 
-__all__ = [
-    "ClipFrames", "DualEncoder", "Encoder", "Kind", "LateJoinEncoder", "KindOption", "PairScorer", "ScoreResult",
-    "LoadOptions", "ModelSource", "TextScorer", "all_kinds", "choose", "kind", "options_for",
-]  # fmt: skip
+__all__ = ["ClipFrames", "DualEncoder", "Kind", "all_kinds", "choose", "kind", "options_for"]
 
 # Files of this folder. Importing them imports neither torch nor transformers.
 MODULES = (
-    "dual_encoder", "xclip", "video_dual", "sentence", "precomputed", "baselines", "matching", "generative", "served",
-    "served_embeddings", "generated", "late_interaction",
+    "dual_encoder", "video_dual", "sentence", "precomputed", "baselines", "matching", "generative", "served",
+    "generated", "late_interaction",
 )  # fmt: skip
 # Classes of sentence-transformers whose kind is another than that of embedders.
 SAVED_AS = {"CrossEncoder": "reranker", "MultiVectorEncoder": "late_interaction"}
@@ -120,10 +102,7 @@ def _saved_as(source: ModelSource) -> str:
 
 
 def options_for(model_kind: Kind, values: KindOptions) -> KindOptions:
-    """The kind's options with defaults filled in.
-
-    Raises UsageError: an option that the kind does not have, or a value that it does not take.
-    """
+    """The kind's options, defaults filled in. Raises UsageError: another option, or a value that it does not take."""
     known = {option.name: option for option in model_kind.options}
     for name, value in values.items():
         flag = "--" + name.replace("_", "-")

@@ -38,19 +38,12 @@ Loader = Callable[["ModelSource", "LoadOptions"], Any]  # the family of its kind
 
 @dataclass(frozen=True)
 class ClipFrames:
-    """The sampled frames of one clip and where they come from.
+    """The sampled frames of one clip and where they come from."""
 
-    Attributes:
-        frames: uint8[T, H, W, 3], RGB, as sampled (and perturbed).
-        times: seconds of each frame from the beginning of the clip, in the order of `frames`.
-        source: the clip that they were sampled from; None where there is none (grey frames).
-        seconds: how long the clip lasts, its last frame included; 0 where that is not known.
-    """
-
-    frames: np.ndarray
-    times: tuple[float, ...] = ()
-    source: Clip | None = None
-    seconds: float = 0.0
+    frames: np.ndarray  # uint8[T, H, W, 3], RGB, as sampled (and perturbed)
+    times: tuple[float, ...] = ()  # seconds of each frame from the beginning of the clip, in the order of `frames`
+    source: Clip | None = None  # that they were sampled from; None where there is none (grey frames)
+    seconds: float = 0.0  # how long the clip lasts, its last frame included; 0 where that is not known
 
     @property
     def video_id(self) -> str:
@@ -60,43 +53,27 @@ class ClipFrames:
 
 @dataclass(frozen=True)
 class ScoreResult:
-    """Scores of one clip's captions and what they were made of.
+    """Scores of one clip's captions and what they were made of."""
 
-    Attributes:
-        scores: float64[k], higher is better.
-        parts: one dict of raw numbers a caption, from which another norm is recomputed without the model.
-        counts: what the call cost and met (tokens, answers that were no candidate ...). They are stored with the
-            scores, and the record holds their sums over the whole run, whoever computed it and when.
-        frame_numbers: the frames of the file that were looked at; filled in by the engine.
-    """
-
-    scores: np.ndarray
-    parts: list[dict[str, float]] | None = None
+    scores: np.ndarray  # float64[k], higher is better
+    parts: list[dict[str, float]] | None = None  # raw numbers of each caption, of which another norm can be made
+    # what the call cost and met (tokens, answers that were no candidate ...), stored with the scores; the record holds
+    # the sums over the whole run, whoever computed it and when
     counts: Mapping[str, int] = field(default_factory=dict)
-    frame_numbers: tuple[int, ...] = ()
+    frame_numbers: tuple[int, ...] = ()  # frames of the file that were looked at; filled in by the engine
 
 
 class Model(ABC):  # noqa: B024  its families have the abstract methods
-    """What all families have.
+    """What all families have."""
 
-    Attributes:
-        frames: the exact number of frames a clip must have; None where any number will do.
-        tokens: how texts are read (`loading.Tokens`); its `longer(texts)` counts those that are cut.
-        facts: JSON-able facts for the run's record (the class, the rendered prompt and its hash, counters ...);
-            read when the run is written, so it may be filled while scoring.
-        reads_times: whether the model was trained with the times of its frames, so that scores must react to them;
-            None where it is unknown.
-        in_steps: scores are plain answers without probabilities, so most changes of the input leave them as they are.
-    """
-
-    frames: int | None = None
-    tokens: Any = None  # `Tokens` of loading.py, which imports this file, or another class with its methods
-    reads_times: bool | None = None
-    in_steps: bool = False
+    frames: int | None = None  # the exact number that a clip must have; None where any number will do
+    tokens: Any = None  # how texts are read: `loading.Tokens`, or another class with its methods
+    reads_times: bool | None = None  # trained with the times of frames, so that scores must react; None: unknown
+    in_steps: bool = False  # scores are plain answers without probabilities, which most changes leave as they are
 
     @property
     def facts(self) -> JsonObject:
-        """Facts for the run's record."""
+        """JSON-able facts for the run's record (the class, the rendered prompt ...), read when the run is written."""
         return {}
 
     def truncated_texts(self, texts: Sequence[str]) -> int | None:
@@ -110,15 +87,10 @@ class Model(ABC):  # noqa: B024  its families have the abstract methods
 
 
 class Encoder(Model):
-    """Encodes videos and texts apart.
+    """Encodes videos and texts apart. The rows must not depend on what else is in the batch (beyond rounding)."""
 
-    The rows must not depend on what else is in the batch (beyond rounding).
-
-    Attributes:
-        vector_length: how many numbers a vector has, where a row holds several of them one after the other (late
-            interaction): such rows end in zeros where others are longer. None where a row is one vector.
-    """
-
+    # how many numbers a vector has, where a row holds several of them one after the other (late interaction): such rows
+    # end in zeros where others are longer; None where a row is one vector
     vector_length: int | None = None
 
     def prepare(self, clip: ClipFrames) -> Prepared:
@@ -185,23 +157,15 @@ class LateJoinEncoder(Encoder):
 
 
 class PairScorer(Model):
-    """Scores captions given a clip.
+    """Scores captions given a clip."""
 
-    Attributes:
-        coarse: a cheap encoder of the same checkpoint, or None.
-        prefilter: with `coarse`, in retrieval only the best `prefilter` texts of a clip (by `coarse`) are scored;
-            the others rank below them, in the order of `coarse`. 0 scores all.
-        together: scores of one call are comparable with each other only (option letters), so no text is scored alone.
-        batch_size: how much goes through the model at once; the engine halves it where the memory does not suffice.
-            1 where a scorer has no batches to halve.
-        parallel: calls of `score` at once, in threads; more than 1 for models that only wait for a server.
-    """
-
-    coarse: Encoder | None = None
+    coarse: Encoder | None = None  # a cheap encoder of the same checkpoint
+    # with `coarse`, in retrieval only so many texts of a clip (the best by `coarse`) are scored; the others rank below
+    # them, in the order of `coarse`; 0 scores all
     prefilter: int = 0
-    together: bool = False
-    batch_size: int = 1
-    parallel: int = 1
+    together: bool = False  # scores of one call are comparable with each other only (letters): no text is scored alone
+    batch_size: int = 1  # of the model's passes; the engine halves it where memory does not suffice
+    parallel: int = 1  # calls of `score` at once, in threads; more for models that only wait for a server
 
     @abstractmethod
     def score(self, clip: ClipFrames | None, captions: Sequence[str], *, position: int = 0) -> ScoreResult:
@@ -221,23 +185,15 @@ class AskedScorer(PairScorer):
     def score(
         self, clip: ClipFrames | None, captions: Sequence[str], *, position: int = 0, question: Question | None = None
     ) -> ScoreResult:
-        """Scores of `captions` for one clip, float64[k], higher is better, and the raw parts they are made of.
+        """As of `PairScorer`, with the raw parts that scores are made of; `question`: what the captions answer.
 
-        Args:
-            clip: the frames as sampled; their times are told to the model. None asks without a video.
-            captions: k texts.
-            position: the number of the item in its set (for balanced option orders).
-            question: what the captions answer. `loglik` scores them as its answers; otherwise it is asked with its own
-                prompt, by yes or no or by letter.
+        `loglik` scores them as its answers; otherwise it is asked with its own prompt, by yes or no or by letter.
         """
 
     def rendered_input(
         self, clip: ClipFrames, captions: Sequence[str], *, position: int = 0, question: Question | None = None
     ) -> JsonObject:
-        """What the model itself is given for an item: prompt, token counts, times, pixel shapes.
-
-        `clip, captions, position, question`: of the item, as of `score`.
-        """
+        """What the model itself is given for an item (as of `score`): prompt, token counts, times, pixel shapes."""
         return super().rendered_input(clip, captions)
 
 
@@ -254,13 +210,9 @@ class LabelledItem:
 
 
 class TextScorer(Model):
-    """Scores texts for a clip that is known by name only.
+    """Scores texts for a clip that is known by name only."""
 
-    Attributes:
-        needs_clips: whether clips that are missing are left out, as for a model that looks at them.
-    """
-
-    needs_clips: bool = False
+    needs_clips: bool = False  # whether clips that are missing are left out, as for a model that looks at them
 
     def begin(self, texts: Sequence[str], *, condition: str = "clean") -> None:
         """Told a condition and the texts of one config under it, before they are asked for."""
@@ -269,28 +221,14 @@ class TextScorer(Model):
         """Told the items of a multiple-choice config under a condition, before they are asked for.
 
         Only a baseline that stands for what a set gives away may learn from their labels.
-
-        Args:
-            items, config, condition: the items with their labels, and where they stand.
         """
 
     @abstractmethod
     def similarity(self, video_ids: Sequence[str], text_ids: Sequence[str], texts: Sequence[str]) -> np.ndarray:
-        """float64[N, M]: every clip with every text.
-
-        Args:
-            video_ids: n ids of clips, those of the set.
-            text_ids: m ids of texts, `item#caption`.
-            texts: the m texts.
-        """
+        """float64[N, M]: every clip with every text, by the clips' ids in the set; `text_ids` are `item#caption`."""
 
     def score_item(self, item_id: str, video_id: str, captions: Sequence[str]) -> np.ndarray:
-        """float64[k]: the candidates of one multiple-choice item.
-
-        Args:
-            item_id, video_id: those of the set; the candidates' `text_ids` are `item#0`, `item#1` ...
-            captions: k candidates.
-        """
+        """float64[k]: the candidates of one multiple-choice item; their `text_ids` are `item#0`, `item#1` ..."""
         return np.asarray(self.similarity([video_id], [f"{item_id}#{i}" for i in range(len(captions))], captions)[0])
 
 

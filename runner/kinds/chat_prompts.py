@@ -10,9 +10,8 @@ from typing import Any, Literal, TypedDict
 
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.runner.kinds.base import ClipFrames
-from video_contrast.runner.kinds.loading import Tensors, moved, tokenizer_of
+from video_contrast.runner.kinds.loading import Tensors, metadata_of, on_device, takes_rate, tokenizer_of
 from video_contrast.runner.kinds.recipes import OwnerFrames
-from video_contrast.runner.kinds.video_metadata import metadata_of, takes_rate
 from video_contrast.untyped import Processor, Tokenizer, TorchModel
 
 SWITCH = "enable_thinking"  # the name that templates give it
@@ -129,11 +128,6 @@ class ChatPrompts:
     `thinking`: tokens that the model may think before it answers; 0 keeps it from thinking. `size_of`: the owner by
     whose bounds frames are resized; None: by the processor's.
 
-    Attributes:
-        takes_video: whether clips go in as videos, and not as several images.
-        frames_as: how they go in; never "auto".
-        thinking: how thinking was kept off; "none" where the template knows no thinking.
-
     Raises VideoContrastError: the processor has no chat template; UsageError: the model is to think, and its template
     knows no thinking.
     """
@@ -156,7 +150,7 @@ class ChatPrompts:
         self.frames_as = frames_as
         # those of repositories take one list of images, and the library's a list for each prompt
         self._is_the_librarys = type(processor).__module__.startswith("transformers.")
-        self.takes_video = frames_as == "video"
+        self.takes_video = frames_as == "video"  # and not several images
         template = template_of(processor)
         self._thinks = bool(thinking)
         if thinking and not (SWITCH in str(template) or THINK in str(template)):
@@ -180,7 +174,7 @@ class ChatPrompts:
         # The chat template already begins with the model's own first token where it has one.
         if self.tokenizer.bos_token and text.startswith(self.tokenizer.bos_token):
             arguments["add_special_tokens"] = False
-        inputs = moved(self.processor(**arguments), self.model)
+        inputs = on_device(self.processor(**arguments), self.model)
         return Prompt(inputs, text, question, inputs["input_ids"][0].tolist())
 
     def _video(self, clip: ClipFrames) -> dict[str, object]:
@@ -201,8 +195,10 @@ class ChatPrompts:
             bounds = (count * pixels for pixels in self.size_of.pixels(len(clip.frames)))
             arguments["size"] = dict(zip(("shortest_edge", "longest_edge"), bounds, strict=True))
             arguments["cap_pixels_per_frame"] = False
-        elif type(videos).__name__ == QWEN_VIDEOS and _limits(videos) == IMAGE_PIXELS:
-            arguments["size"] = dict(zip(("shortest_edge", "longest_edge"), VIDEO_PIXELS, strict=True))
+        elif type(videos).__name__ == QWEN_VIDEOS:
+            size = videos.size if isinstance(videos.size, Mapping) else vars(videos.size)
+            if (size.get("shortest_edge"), size.get("longest_edge")) == IMAGE_PIXELS:
+                arguments["size"] = dict(zip(("shortest_edge", "longest_edge"), VIDEO_PIXELS, strict=True))
         if type(videos).__name__.startswith("MiniCPMV"):
             arguments |= MINICPM_VIDEOS
         if takes_rate(self.processor):
@@ -210,10 +206,7 @@ class ChatPrompts:
         return arguments
 
     def ids_of(self, prompt: Prompt, clip: ClipFrames | None, question: str) -> list[int]:
-        """Token ids of the same prompt with another question, without handling the pixels again.
-
-        `clip`: the clip that it is about.
-        """
+        """Token ids of the same prompt about a clip with another question, without handling the pixels again."""
         _, question_is_there, tail = prompt.text.rpartition(prompt.question)
         if question_is_there:
             old = self.tokenizer.encode(prompt.question + tail, add_special_tokens=False)
@@ -302,12 +295,6 @@ class ChatPrompts:
         return {token for token in tokens if isinstance(token, str) and token}
 
 
-def _limits(processor: Processor) -> tuple[int | None, int | None]:
-    """The smallest and the largest number of pixels of a frame, as a processor of Qwen keeps them."""
-    size = processor.size if isinstance(processor.size, Mapping) else vars(processor.size)
-    return size.get("shortest_edge"), size.get("longest_edge")
-
-
 END_OF_THINKING = "</think>"
 AFTER = "\n\n"  # what templates put between the block and the answer
 
@@ -323,11 +310,7 @@ class Thought:
 
 
 def think(model: TorchModel, tokenizer: Tokenizer, prompt: Prompt, budget: int) -> Thought:
-    """Lets a model think about one prompt, greedily.
-
-    Returns the thought. A model that begins with its answer has none: the answer is read where the prompt ends.
-    `model`: a generative transformers model in evaluation mode.
-    """
+    """Lets a model think about one prompt, greedily; one that begins with its answer has no thought."""
     import torch
 
     with torch.inference_mode():

@@ -24,9 +24,9 @@ from video_contrast.question_text import Question
 from video_contrast.runner.kinds import prompts
 from video_contrast.runner.kinds.base import AskedScorer, ClipFrames, LoadOptions, ModelSource, ScoreResult, kind
 from video_contrast.runner.kinds.chat_prompts import ChatPrompts, FramesAs, broken_up, control_tokens, images_of
-from video_contrast.runner.kinds.loading import explained, load_model, load_processor, moved, own_code, tokenizer_of
+from video_contrast.runner.kinds.loading import explained, load_model, load_processor, on_device, own_code, tokenizer_of
+from video_contrast.runner.kinds.prompts import read_answers
 from video_contrast.runner.kinds.recipes import types_in
-from video_contrast.runner.kinds.served_reading import read_answers
 from video_contrast.untyped import Processor, Tensor, Tokenizer, TorchModel
 from video_contrast.video import write_video
 
@@ -48,10 +48,7 @@ class GeneratedOptions(prompts.AskOptions):
 
 
 def squares(frames: np.ndarray, side: int) -> np.ndarray:
-    """Frames squeezed to squares, bicubic, ImageNet's mean and deviation, as `load_video` of InternVL's cards.
-
-    Returns float32[T, 3, side, side]. `frames`: uint8[T, H, W, 3].
-    """
+    """Squares, bicubic, ImageNet's mean and deviation (InternVL's `load_video`): float32[T, 3, side, side]."""
     from PIL import Image
 
     sized = [Image.fromarray(frame).resize((side, side), Image.Resampling.BICUBIC) for frame in frames]
@@ -133,7 +130,7 @@ def _inputs_of_messages(asked: Asked, clip: ClipFrames | None, question: str) ->
     settings = asked.known("preprocess_inputs", {"add_generation_prompt": True, "enable_thinking": False})
     prepared = asked.model.preprocess_inputs(messages=messages, **settings)
     return asked.generated(
-        moved(dict(zip(("inputs", "pixel_values", "grid_thws"), prepared, strict=True)), asked.model)
+        on_device(dict(zip(("inputs", "pixel_values", "grid_thws"), prepared, strict=True)), asked.model)
     )
 
 
@@ -144,7 +141,7 @@ def _inputs_of_images(asked: Asked, clip: ClipFrames | None, question: str) -> o
     query = "".join("<image>\n" for _ in images) + question
     prepared = asked.model.preprocess_inputs(query, images, **asked.known("preprocess_inputs", {"max_partition": 1}))
     names = ("input_ids", "pixel_values", "grid_thws")
-    inputs = moved(dict(zip(names, prepared[1:], strict=False)), asked.model)
+    inputs = on_device(dict(zip(names, prepared[1:], strict=False)), asked.model)
     inputs["input_ids"] = inputs["input_ids"][None]
     inputs["attention_mask"] = torch.ne(inputs["input_ids"], asked.tokenizer.pad_token_id)
     if "grid_thws" not in inputs:  # one entry a conversation, before images of any size went into one tensor
@@ -158,7 +155,7 @@ def _processor_of_model(asked: Asked, clip: ClipFrames | None, question: str) ->
     processor = asked.model.init_processor(asked.tokenizer)
     inputs = processor(messages, images=None, videos=None if clip is None else [images_of(clip)])
     more = {"tokenizer": asked.tokenizer, "decode_text": True}
-    return asked.model.generate(**moved(inputs, asked.model), **more, **asked.generation)[0]
+    return asked.model.generate(**on_device(inputs, asked.model), **more, **asked.generation)[0]
 
 
 def _processor_of_conversation(asked: Asked, clip: ClipFrames | None, question: str) -> object:
@@ -169,7 +166,7 @@ def _processor_of_conversation(asked: Asked, clip: ClipFrames | None, question: 
     conversation = [{"role": "user", "content": [*video, {"type": "text", "text": question}]}]
     assert asked.processor is not None  # that of VideoLLaMA 3, Penguin-VL
     inputs = asked.processor(conversation=conversation, return_tensors="pt", add_generation_prompt=True)
-    return asked.generated(moved(inputs, asked.model))
+    return asked.generated(on_device(inputs, asked.model))
 
 
 Ask = Callable[[Asked, ClipFrames | None, str], object]
@@ -275,10 +272,7 @@ class GeneratedScorer(AskedScorer):
     def _alternatives(
         self, text: str, logits: Sequence[Tensor], names: Sequence[str]
     ) -> list[list[tuple[str, float]]] | None:
-        """The likeliest tokens at each place, the likeliest first, and those of the answers that were asked for.
-
-        None where the likeliest are not those of the text: it was denoised, or likely tokens were kept from it.
-        """
+        """The likeliest tokens at each place and those asked for; None where the likeliest are not the text."""
         tokenizer = self.asked.tokenizer
         likeliest = tokenizer.decode([int(row.argmax()) for row in logits], skip_special_tokens=True)
         if not logits or text.strip() not in likeliest:
@@ -355,10 +349,7 @@ def heard(head: Any) -> Iterator[list[Tensor]]:  # a torch module, or None
     options=GeneratedOptions,
 )
 def load(source: ModelSource, settings: LoadOptions) -> GeneratedScorer:
-    """Loads the model, and its tokenizer or processor, with the code of its repository where it has some.
-
-    Raises UsageError: it has some, and `--trust-remote-code` is not given.
-    """
+    """Loads the model, and its tokenizer or processor. Raises UsageError: code of its own is not trusted."""
     import transformers
 
     own = source.config.get("auto_map") or {}

@@ -24,11 +24,7 @@ FRAMES_AT_ONCE = 8
 
 
 class ColEncoder(LateJoinEncoder):
-    """A transformers `Col...ForRetrieval`.
-
-    `processor`: its processor, with `process_images` and `process_queries`. `prompt_text`: before each caption, instead
-    of the processor's `query_prefix`.
-    """
+    """A transformers `Col...ForRetrieval`. `prompt_text`: before captions, for the processor's `query_prefix`."""
 
     def __init__(self, model: TorchModel, processor: Processor, *, prompt_text: str | None = None) -> None:
         self.model = model

@@ -14,8 +14,8 @@ import numpy as np
 
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import Json, JsonObject
-from video_contrast.runner.adapters import merged
-from video_contrast.runner.kinds.base import LoadOptions, ModelSource
+from video_contrast.runner.kinds.base import ClipFrames, LoadOptions, ModelSource
+from video_contrast.runner.locate import merged
 from video_contrast.untyped import Processor, Tensor, Tokenizer, TorchModel
 
 if TYPE_CHECKING:
@@ -80,10 +80,7 @@ def load_model(source: ModelSource, settings: LoadOptions, class_name: str | Non
 
 
 def load_processor(source: ModelSource, settings: LoadOptions, backend: str | None = "pil") -> Processor:
-    """The processor, with the PIL backend: torchvision's pixels differ by up to 1e-4 in cosine.
-
-    `backend`: None for video processors, which have torchvision's only.
-    """
+    """The processor, with the PIL backend (torchvision's differs by 1e-4 in cosine); None for video processors."""
     import transformers
 
     options = {"backend": backend} if backend else {}
@@ -191,10 +188,7 @@ def pixels_of(image_processor: Processor, frames: np.ndarray) -> Arrays:
 
 
 def pixels_on_device(image_processor: Processor, frames: np.ndarray, device: object) -> Tensors:
-    """One clip through an image processor of torchvision's backend, resized on a device.
-
-    `image_processor`: loaded with `backend="torchvision"`. `frames`: uint8[T, H, W, 3].
-    """
+    """Frames uint8[T, H, W, 3] through an image processor of torchvision's backend, resized on a device."""
     import torch
 
     planes = torch.from_numpy(np.ascontiguousarray(frames)).to(device).permute(0, 3, 1, 2)
@@ -210,27 +204,20 @@ def _fits(image_processor: Processor, shape: tuple[int, int]) -> bool:
     return shape == (height, width) and (not crop or shape == (crop["height"], crop["width"]))
 
 
-def on_device(arrays: "Mapping[str, np.ndarray | torch.Tensor]", model: TorchModel) -> Tensors:
-    """Arrays as tensors on the model's device, floats in its dtype; pinned on their way to a GPU, so none waits."""
+def on_device(values: Mapping[str, Any], model: TorchModel) -> dict[str, Any]:  # and what else a processor returns
+    """Arrays and tensors on the model's device, floats in its dtype; pinned on their way to a GPU, so none waits."""
     import torch
 
-    tensors: Tensors = {}
-    for name, value in arrays.items():
-        tensor = torch.from_numpy(np.ascontiguousarray(value)) if isinstance(value, np.ndarray) else value
-        if model.device.type == "cuda" and not tensor.is_cuda:
-            tensor = tensor.pin_memory()
-        tensor = tensor.to(model.device, non_blocking=True)
-        tensors[name] = tensor.to(model.dtype) if tensor.is_floating_point() else tensor
-    return tensors
-
-
-def moved(values: Mapping[str, Any], model: TorchModel) -> dict[str, Any]:  # tensors, and what else a processor returns
-    """Tensors on the model's device, floats in its dtype; the rest as it is."""
-    placed = {name: value.to(model.device) if hasattr(value, "to") else value for name, value in values.items()}
-    floats = {
-        name for name, value in placed.items() if hasattr(value, "is_floating_point") and value.is_floating_point()
-    }
-    return {name: value.to(model.dtype) if name in floats else value for name, value in placed.items()}
+    placed = {}
+    for name, value in values.items():
+        given = torch.from_numpy(np.ascontiguousarray(value)) if isinstance(value, np.ndarray) else value
+        if isinstance(given, torch.Tensor):
+            if model.device.type == "cuda" and not given.is_cuda:
+                given = given.pin_memory()
+            given = given.to(model.device, non_blocking=True)
+            given = given.to(model.dtype) if given.is_floating_point() else given
+        placed[name] = given
+    return placed
 
 
 class Tokens:
@@ -238,9 +225,6 @@ class Tokens:
 
     `padded_to`: pad all captions to this many tokens, as the model was trained; None where padding is no matter.
     `clean`: how the model's training captions were written; None leaves them as they are.
-
-    Attributes:
-        limit: how many tokens the text tower reads; the rest is cut off.
     """
 
     def __init__(
@@ -257,7 +241,7 @@ class Tokens:
         self.padded = siglip or padded_to is not None
         self.clean = str.lower if siglip else clean  # its tokenizer lower-cases in some checkpoints, and not in others
         limits = [getattr(text, "max_position_embeddings", None), getattr(tokenizer, "model_max_length", None)]
-        self.limit = min(int(limit) for limit in [*limits, padded_to, 512] if limit)
+        self.limit = min(int(limit) for limit in [*limits, padded_to, 512] if limit)  # that the text tower reads
         if "roberta" in getattr(text, "model_type", "") or getattr(config, "model_type", "") == "altclip":
             self.limit = min(self.limit, int(text.max_position_embeddings) - 2)  # positions begin after the padding's
         self.names = ("input_ids", *(() if siglip else ("attention_mask",)))
@@ -358,3 +342,62 @@ def older_code() -> Iterator[None]:
     finally:
         PreTrainedModel.get_expanded_tied_weights_keys = expanded
         delattr(PreTrainedModel, LISTED)
+
+
+def takes_rate(processor: Processor | None) -> bool:
+    """Whether a processor takes the rate as `fps`, not from metadata (Qwen-Omni), and else believes in two a second."""
+    return hasattr(processor, "position_id_per_seconds")
+
+
+# How processors write times: Qwen3-VL and its like, VideoLLaMA 3, GLM-4.1V and 4.6V (after the frames), Molmo 2,
+# SmolVLM and Gemma 4 (minutes and whole seconds).
+WRITTEN = (
+    r"<(\d+(?:\.\d+)?) seconds>",
+    r"Time (\d+(?:\.\d+)?)s:",
+    r"<\|end_of_image\|>(\d+(?:\.\d+)?)",
+    r"(\d+\.\d) ?<frame_start>",
+    r"(?<![\d:])(\d\d):(\d\d)(?!\d)",
+)
+# Seconds of a temporal patch, of models that know times by their positions.
+SPACED = ("second_per_grid_ts", "video_second_per_grid")
+
+
+def told_times(prompt: str, inputs: Mapping[str, Tensor]) -> list[float]:
+    """The times that a model is told of a clip, one a frame or a temporal patch; [] where it is told none.
+
+    `prompt`: as the model reads it, up to the end of the clip.
+
+    >>> told_times("<0.3 seconds><|video_pad|><1.1 seconds><|video_pad|>", {})
+    [0.3, 1.1]
+    >>> told_times("Frame from 00:59:<image>Frame from 01:01:<image>", {})
+    [59.0, 61.0]
+    """
+    for name in SPACED:
+        if name in inputs:
+            count, seconds = int(inputs["video_grid_thw"][0][0]), float(inputs[name][0])
+            return [n * seconds for n in range(count)]
+    for pattern in WRITTEN:
+        if marks := list(re.finditer(pattern, prompt)):
+            return [60.0 * float(mark[1]) + float(mark[2]) if mark.re.groups > 1 else float(mark[1]) for mark in marks]
+    return []
+
+
+def metadata_of(clip: ClipFrames) -> dict[str, Any]:  # of several types
+    """What processors of transformers take as `VideoMetadata`: a video of `len(frames)` frames, each at its own time.
+
+    fps is the rate at which the clip was sampled: frames by the length of the clip, as in qwen-vl-utils; by their mean
+    spacing where the length is not known. A frame's number is its time in units of 1 / fps, so number / fps is the time
+    (a float number where the first frame is not at 0).
+    """
+    count, height, width = clip.frames.shape[:3]
+    times = clip.times if len(clip.times) == count else tuple(float(n) for n in range(count))
+    spacing = clip.seconds / count or (float(np.mean(np.diff(times))) if count > 1 else 0.0)
+    fps = 1.0 / spacing if spacing > 0 else 1.0
+    return {
+        "total_num_frames": count,
+        "fps": fps,
+        "frames_indices": [time * fps for time in times],
+        "height": height,
+        "width": width,
+        "duration": count / fps,
+    }

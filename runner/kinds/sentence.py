@@ -24,9 +24,16 @@ from video_contrast.runner.kinds.base import (
     kind,
     unit_rows,
 )
-from video_contrast.runner.kinds.loading import count_longer, explained, reading, tokenizer_of
+from video_contrast.runner.kinds.loading import (
+    count_longer,
+    explained,
+    metadata_of,
+    reading,
+    takes_rate,
+    tokenizer_of,
+    told_times,
+)
 from video_contrast.runner.kinds.prompts import prompt_hash
-from video_contrast.runner.kinds.video_metadata import metadata_of, takes_rate, told_times
 from video_contrast.untyped import TorchModel
 
 NO_PROMPT = "none"
@@ -157,10 +164,7 @@ def _query_limit(model: TorchModel) -> int:
 
 
 def rendered(model: TorchModel, content: object, prompt: str, **more: object) -> JsonObject:
-    """What a model of sentence-transformers makes of one input: the prompt with its hash, tokens, shapes, times.
-
-    `content`: a caption, a clip, an image, or a pair.
-    """
+    """What a model of sentence-transformers makes of one input: the prompt with its hash, tokens, shapes, times."""
     features = model.preprocess([content], prompt=prompt or None, **more)
     shapes = {name: list(value.shape) for name, value in features.items() if hasattr(value, "shape")}
     shown: JsonObject = {"pixels": shapes}

@@ -1,30 +1,295 @@
-"""Video-text dual encoders: VideoPrism, PE-Video, PE-AV, and remote-code models with the same methods.
+"""Video-text encoders: X-CLIP, VideoPrism, PE-Video, PE-AV, and models with code of their own.
+
+X-CLIP's captions are prompted by the video, so text and video meet in a few joining layers: the text tower runs once a
+caption and the vision tower once a clip; `join` runs the prompt generator alone. Where `prompt_alpha` is 0 the prompt
+adds nothing and the similarity is the plain product.
 
 Each class is asked in the way that gives its embeddings: VideoPrism's logits are a softmax over the batch, and
-PE-Video's `get_*_features` are out of reach in transformers 5, so neither is used.
+PE-Video's `get_*_features` are out of reach in transformers 5, so neither is used. Code of repositories has the same
+methods, or names of its own:
+
+| methods | models | clips go in as | captions go in as |
+|---|---|---|---|
+| `get_video_embeddings`, `get_text_embeddings` | Cosmos-Embed1 | its processor's arrays | tokens |
+| `get_vid_features`, `get_text_features` | ViCLIP | float[B, T, 3, 224, 224] | a string, with its tokenizer |
+| `get_vid_feat`, `get_txt_feat` | InternVideo2 | float[B, T, 3, 224, 224] | a string |
+| `get_image_features` of a clip | LanguageBind video | float[B, 3, T, 224, 224] | 77 tokens |
 """
 
 import inspect
 import string
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import Json, JsonObject
-from video_contrast.runner.kinds.base import ClipFrames, DualEncoder, LoadOptions, ModelSource, kind
+from video_contrast.runner.kinds.base import (
+    ClipFrames,
+    DualEncoder,
+    LateJoinEncoder,
+    LoadOptions,
+    ModelSource,
+    kind,
+    product,
+)
 from video_contrast.runner.kinds.loading import (
+    Arrays,
     Tokens,
+    count_longer,
     load_model,
     load_processor,
     on_device,
     pixels_of,
     pooled,
     to_numpy,
+    tokenizer_of,
     unit,
 )
-from video_contrast.runner.kinds.remote_embedders import INTERFACES, RemoteEncoder, interface_of
-from video_contrast.untyped import Processor, TorchModel
+from video_contrast.untyped import Processor, Tensor, TorchModel
+
+PAIRS_AT_A_TIME = 4096
+
+
+class XCLIPEncoder(LateJoinEncoder):
+    """A transformers `XCLIPModel`; a video's row is its embedding, and its mean patches where captions are prompted."""
+
+    def __init__(self, model: TorchModel, processor: Processor) -> None:
+        self.model = model
+        self.images = getattr(processor, "image_processor", None) or processor.video_processor
+        self.tokens = Tokens(processor.tokenizer, model.config)
+        self.frames = int(model.config.vision_config.num_frames)
+        self.plain = not bool(model.prompts_generator.alpha.any())
+
+    @property
+    def facts(self) -> JsonObject:
+        """The classes that ran, and whether the joining layers did."""
+        return {
+            "class": type(self.model).__name__,
+            "image_processor": type(self.images).__name__,
+            "join": "product (prompt_alpha is 0)" if self.plain else "prompt generator",
+        }
+
+    def prepare(self, clip: ClipFrames) -> dict[str, np.ndarray]:
+        """The processor's pixels, float32[T, 3, H, W]."""
+        arrays = pixels_of(self.images, clip.frames)
+        return {name: value[0] if value.ndim == 5 else value for name, value in arrays.items()}
+
+    def encode_prepared(self, prepared: Sequence[dict[str, np.ndarray]]) -> np.ndarray:
+        """float32[N, D], or float32[N, D + patches*D] where the captions are prompted."""
+        import torch
+
+        model = self.model
+        pixels = on_device({"pixel_values": np.stack([arrays["pixel_values"] for arrays in prepared])}, model)
+        batch, frames = pixels["pixel_values"].shape[:2]
+        with torch.inference_mode():
+            vision = model.vision_model(pixel_values=pixels["pixel_values"].flatten(0, 1))
+            embeds = model.visual_projection(vision[1]).view(batch, frames, -1)
+            embeds = unit(model.mit(embeds)[1])
+            if self.plain:
+                return to_numpy(embeds)
+            patches = model.prompts_visual_layernorm(vision[0][:, 1:, :]) @ model.prompts_visual_projection
+            patches = patches.view(batch, frames, -1, embeds.shape[-1]).mean(dim=1).float()
+            return to_numpy(torch.cat([embeds, patches.flatten(1)], dim=1))
+
+    def encode_texts(self, texts: Sequence[str]) -> np.ndarray:
+        """float32[M, D]: of length 1 where the join is the product, as projected otherwise."""
+        import torch
+
+        model = self.model
+        with torch.inference_mode():
+            output = model.text_model(**self.tokens(texts, model.device))
+            rows = model.text_projection(output[1])
+            return to_numpy(unit(rows) if self.plain else rows.float())
+
+    def join(self, videos: np.ndarray, texts: np.ndarray) -> np.ndarray:
+        """float32[N, M] cosines of videos and captions, the captions prompted by each video."""
+        if self.plain:
+            return product(videos, texts)
+        import torch
+
+        model = self.model
+        dim = texts.shape[1]
+        out = np.empty((len(videos), len(texts)), np.float32)
+        rows = torch.from_numpy(np.ascontiguousarray(texts)).to(model.device)
+        step = max(1, min(len(texts), PAIRS_AT_A_TIME))
+        with torch.inference_mode():
+            for n, video in enumerate(videos):
+                embed = torch.from_numpy(video[:dim].copy()).to(model.device)
+                patches = torch.from_numpy(video[dim:].copy()).to(model.device, model.dtype).view(1, -1, dim)
+                for begin in range(0, len(texts), step):
+                    text = rows[begin : begin + step].unsqueeze(0)
+                    prompted = text + model.prompts_generator(text.to(model.dtype), patches).float()
+                    out[n, begin : begin + step] = to_numpy(unit(prompted[0]) @ embed)
+        return out
+
+
+def _xclip_frames(config: Mapping[str, Json]) -> int | None:
+    vision = config.get("vision_config") or {}
+    return int(vision.get("num_frames") or 8)
+
+
+@kind(
+    "xclip",
+    family="encoder",
+    summary="X-CLIP: the text tower once a caption, only the joining layers a pair",
+    architectures=("XCLIPModel",),
+    model_types=("xclip",),
+    tested=("XCLIPModel",),
+    frames=_xclip_frames,
+)
+def load_xclip(source: ModelSource, settings: LoadOptions) -> XCLIPEncoder:
+    """Loads an `XCLIPModel`."""
+    return XCLIPEncoder(load_model(source, settings, "XCLIPModel"), load_processor(source, settings))
+
+
+IMAGENET = ((0.485, 0.456, 0.406), (0.229, 0.224, 0.225))
+OPENAI = ((0.48145466, 0.4578275, 0.40821073), (0.26862954, 0.26130258, 0.27577711))
+SIDE = 224  # pixels, where the config names no size
+LANGUAGEBIND_TOKENS = 77
+
+
+@dataclass(frozen=True)
+class Interface:
+    """How a family of remote code is asked."""
+
+    family: str
+    methods: tuple[str, str]  # of the model, for clips and for captions
+    prepare: Callable[[np.ndarray, int], np.ndarray] | None  # of frames and side; None: the processor does
+    processor: bool  # whether the checkpoint's own processor or tokenizer is needed
+
+
+def _resized(frames: np.ndarray, height: int, width: int) -> Tensor:
+    """Bilinear without smoothing, in whole grey levels, as the releases' OpenCV: float32[T, 3, height, width]."""
+    import torch
+
+    pixels = torch.from_numpy(np.ascontiguousarray(frames)).permute(0, 3, 1, 2).float()
+    return torch.nn.functional.interpolate(pixels, (height, width), mode="bilinear", align_corners=False)
+
+
+def _normal(pixels: Tensor, statistics: tuple[tuple[float, ...], tuple[float, ...]]) -> np.ndarray:
+    mean, deviation = (np.array(numbers, np.float32).reshape(1, 3, 1, 1) for numbers in statistics)
+    return np.asarray((pixels.numpy() / 255.0 - mean) / deviation, np.float32)
+
+
+def squashed(frames: np.ndarray, side: int) -> np.ndarray:
+    """Frames squeezed to squares, as `frames2tensor` of InternVideo's demo: float32[T, 3, side, side]."""
+    return _normal(_resized(frames, side, side).round(), IMAGENET)
+
+
+def cropped(frames: np.ndarray, side: int) -> np.ndarray:
+    """The middle square of each frame, the short side `side` pixels, as LanguageBind's processor without its chance.
+
+    Its release crops at random places and mirrors every second clip, also when it is only asked for embeddings. Returns
+    float32[3, T, side, side].
+    """
+    height, width = frames.shape[1:3]
+    scale = side / min(height, width)
+    pixels = _resized(frames, max(side, int(height * scale)), max(side, int(width * scale)))
+    top, left = (pixels.shape[2] - side) // 2, (pixels.shape[3] - side) // 2
+    return _normal(pixels[:, :, top : top + side, left : left + side], OPENAI).transpose(1, 0, 2, 3)
+
+
+INTERFACES = (
+    Interface("Cosmos-Embed1", ("get_video_embeddings", "get_text_embeddings"), None, processor=True),
+    Interface("ViCLIP", ("get_vid_features", "get_text_features"), squashed, processor=False),
+    Interface("InternVideo2", ("get_vid_feat", "get_txt_feat"), squashed, processor=False),
+    Interface("LanguageBind", ("get_image_features", "get_text_features"), cropped, processor=True),
+)
+
+
+def interface_of(model: TorchModel) -> Interface | None:
+    """The interface that a model of remote code has; None where it has the library's own, or none that is known."""
+    if hasattr(model, "get_video_features"):
+        return None
+    for interface in INTERFACES:
+        named = interface.family != "LanguageBind" or "languagebind" in type(model).__name__.lower()
+        if named and all(hasattr(model, method) for method in interface.methods):
+            return interface
+    return None
+
+
+class RemoteEncoder(DualEncoder):
+    """A model with one of these interfaces. Raises VideoContrastError: it comes without the processor of its pixels."""
+
+    def __init__(self, model: TorchModel, interface: Interface, processor: Processor | None) -> None:
+        if interface.processor and interface.prepare is None and not hasattr(processor, "tokenizer"):
+            raise VideoContrastError(
+                f"{type(model).__name__} comes without its processor (processor_config.json and its code), which makes "
+                "its pixels; get the whole repository"
+            )
+        self.model = model
+        self.interface = interface
+        self.processor: Any = processor  # None where the interface needs none
+        vision = getattr(model.config, "vision_config", None)
+        sides = [getattr(owner, name, None) for owner in (vision, model.config) for name in ("image_size", "img_size")]
+        self.side = next((int(side) for side in sides if side), SIDE)
+        if isinstance(getattr(model.config, "device", None), str):
+            model.config.device = str(model.device)  # InternVideo2 sends its captions to the one that its config names
+
+    @property
+    def facts(self) -> JsonObject:
+        """The class that ran, and the methods that it was asked with."""
+        return {"class": type(self.model).__name__, "family": self.interface.family, "methods": self.interface.methods}
+
+    def truncated_texts(self, texts: Sequence[str]) -> int | None:
+        """How many of the texts are longer than the model reads; None where its own code cuts them unsaid."""
+        if not self.interface.processor:
+            return None
+        padded = self.interface.prepare is None  # to the length at which its processor cuts (128 in Cosmos-Embed1)
+        limit = int(self.processor(text=[""])["input_ids"].shape[1]) if padded else LANGUAGEBIND_TOKENS
+        return count_longer(tokenizer_of(self.processor), texts, limit)
+
+    def prepare(self, clip: ClipFrames) -> Arrays:
+        """The clip's pixels, by the name under which the model takes them."""
+        if self.interface.prepare is not None:
+            return {"pixels": self.interface.prepare(clip.frames, self.side)}
+        batch = self.processor(videos=clip.frames.transpose(0, 3, 1, 2)[None])
+        return {name: np.asarray(value)[0] for name, value in batch.items()}
+
+    def encode_prepared(self, prepared: Sequence[Arrays]) -> np.ndarray:
+        """float32[N, D], rows of length 1."""
+        import torch
+
+        arrays = on_device({name: np.stack([clip[name] for clip in prepared]) for name in prepared[0]}, self.model)
+        encode = getattr(self.model, self.interface.methods[0])
+        with torch.inference_mode():
+            output = encode(arrays["pixels"]) if self.interface.prepare is not None else encode(**arrays)
+            return to_numpy(unit(_projected(output)))
+
+    def encode_texts(self, texts: Sequence[str]) -> np.ndarray:
+        """float32[M, D], rows of length 1."""
+        import torch
+
+        with torch.inference_mode():
+            return to_numpy(unit(_projected(self._text_output(list(texts)))))
+
+    def _text_output(self, texts: list[str]) -> Tensor:
+        import torch
+
+        encode = getattr(self.model, self.interface.methods[1])
+        if self.interface.family == "Cosmos-Embed1":
+            tokens = {name: torch.as_tensor(value) for name, value in self.processor(text=texts).items()}
+            return encode(**on_device(tokens, self.model))
+        if self.interface.family == "LanguageBind":
+            tokenizer = tokenizer_of(self.processor)
+            tokens = tokenizer(
+                texts, max_length=LANGUAGEBIND_TOKENS, padding="max_length", truncation=True, return_tensors="pt"
+            )
+            return encode(**{name: tokens[name].to(self.model.device) for name in ("input_ids", "attention_mask")})
+        # One by one, with a memory of their own: the release keeps texts in a default argument for good.
+        more: tuple[object, ...] = (self.model.tokenizer, {}) if self.interface.family == "ViCLIP" else ()
+        return torch.cat([encode(text, *more) for text in texts])
+
+
+def _projected(output: Tensor) -> Tensor:
+    """The rows [n, D] of what a method returns: a tensor, or the projection in an output of Cosmos-Embed1."""
+    named = next((getattr(output, name) for name in ("visual_proj", "text_proj") if hasattr(output, name)), None)
+    rows = pooled(output) if named is None else named
+    return rows.reshape(rows.shape[0], -1)
+
 
 ARCHITECTURES = ("VideoPrismClipModel", "PeVideoModel", "PeAudioVideoModel")
 PERCEPTION = ("PeVideoModel", "PeAudioVideoModel")
@@ -32,11 +297,7 @@ VIDEOPRISM = "VideoPrismClipModel"
 
 
 class VideoTextEncoder(DualEncoder):
-    """A model that encodes a clip as a whole.
-
-    `model`: one of the classes of this file, or any with `get_video_features` and `get_text_features`. `processor`: its
-    processor, with a tokenizer and a video processor, or an image processor that takes the frames.
-    """
+    """A model that encodes a clip as a whole, with a video processor, or an image processor that takes frames."""
 
     def __init__(self, model: TorchModel, processor: Processor) -> None:
         self.model = model

@@ -65,7 +65,7 @@ def test_clips_with_several_questions_show_the_share_of_those_without_a_wrong_an
 
 def test_a_corrected_gamma_of_a_model_at_chance_is_no_number() -> None:
     from video_contrast.runner.conditions import parse
-    from video_contrast.runner.robustness import robustness_of
+    from video_contrast.runner.table_metrics import robustness_of
 
     conditions = {condition.name: condition for condition in parse(["clean", "text:drop_first"])}
     perturbed = next(name for name in conditions if name != "clean")

@@ -22,8 +22,8 @@ from video_contrast.cli import main
 from video_contrast.runner.doctor import alternatives
 from video_contrast.runner.doctor.alternatives import try_alternatives
 from video_contrast.runner.doctor.result import Outcome
-from video_contrast.runner.kinds import LoadOptions, choose, options_for
-from video_contrast.runner.kinds.base import KINDS, ClipFrames, kind
+from video_contrast.runner.kinds import choose, options_for
+from video_contrast.runner.kinds.base import KINDS, ClipFrames, LoadOptions, kind
 from video_contrast.runner.kinds.dual_encoder import ImageTextEncoder
 from video_contrast.runner.locate import locate
 from video_contrast.runner.options import ScoreOptions

@@ -14,9 +14,9 @@ from video_contrast.chat_model import AnswerStore
 from video_contrast.perturbations.english import caption_store
 from video_contrast.perturbations.english.caption_store import CaptionStore
 from video_contrast.runner.embedding_store import Store
-from video_contrast.runner.frame_store import FrameStore, decoded
 from video_contrast.runner.kinds.base import ScoreResult
 from video_contrast.runner.score_pairs import PairResults
+from video_contrast.runner.views import FrameStore, decoded
 from video_contrast.video import Clip, Counter, footage_of
 
 KEYS = [f"{n:032x}" for n in range(40)]

@@ -20,11 +20,11 @@ import video_contrast
 from video_contrast.checkpoints import NAMES
 from video_contrast.cli import main
 from video_contrast.errors import UsageError, VideoContrastError
+from video_contrast.runner.doctor.checks import check_reactions
 from video_contrast.runner.doctor.probe import Probe
-from video_contrast.runner.doctor.reacting import check_reactions
 from video_contrast.runner.doctor.result import SelfTest
-from video_contrast.runner.kinds import LoadOptions, choose, options_for
-from video_contrast.runner.kinds.base import KINDS, ClipFrames, PairScorer, ScoreResult, kind, product
+from video_contrast.runner.kinds import choose, options_for
+from video_contrast.runner.kinds.base import KINDS, ClipFrames, LoadOptions, PairScorer, ScoreResult, kind, product
 from video_contrast.runner.kinds.dual_encoder import ImageTextEncoder
 from video_contrast.runner.locate import locate
 from video_contrast.storage import SetFolder

@@ -11,8 +11,8 @@ import tiny_models
 import video_contrast
 from video_contrast.cli import main
 from video_contrast.errors import UsageError, VideoContrastError
-from video_contrast.runner.kinds import ClipFrames, LoadOptions, all_kinds, choose, options_for
-from video_contrast.runner.kinds.base import Encoder
+from video_contrast.runner.kinds import all_kinds, choose, options_for
+from video_contrast.runner.kinds.base import ClipFrames, Encoder, LoadOptions
 from video_contrast.runner.locate import locate
 
 TEXTS = ["a man runs", "two women sing a song to a small dog", "it rains"]

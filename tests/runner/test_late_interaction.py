@@ -15,8 +15,8 @@ from video_contrast import score
 from video_contrast.errors import VideoContrastError
 from video_contrast.runner.device import recipe_of
 from video_contrast.runner.embedding_store import Store
-from video_contrast.runner.kinds import ClipFrames, LoadOptions, choose, options_for
-from video_contrast.runner.kinds.base import Encoder
+from video_contrast.runner.kinds import choose, options_for
+from video_contrast.runner.kinds.base import ClipFrames, Encoder, LoadOptions
 from video_contrast.runner.kinds.late_interaction import maxsim, stacked
 from video_contrast.runner.locate import locate
 from video_contrast.storage import open_run

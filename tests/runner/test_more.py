@@ -15,8 +15,8 @@ from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.reports.compare import compare_runs, lines
 from video_contrast.reports.reproduce import NAMES, published
 from video_contrast.runner import score
+from video_contrast.runner.clip_reader import feed
 from video_contrast.runner.conditions import from_recipe, parse
-from video_contrast.runner.read_ahead import feed
 
 
 @pytest.fixture(scope="module")

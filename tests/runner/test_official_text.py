@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 import tiny_models
 
-from video_contrast.runner.kinds import LoadOptions, all_kinds, choose, options_for
-from video_contrast.runner.kinds.base import Encoder
+from video_contrast.runner.kinds import all_kinds, choose, options_for
+from video_contrast.runner.kinds.base import Encoder, LoadOptions
 from video_contrast.runner.kinds.video_dual import canonical
 from video_contrast.runner.locate import locate
 
@@ -74,7 +74,7 @@ def test_a_limit_of_queries_alone_is_counted(tmp_path: Path) -> None:
 
 
 def test_the_dtype_of_the_text_model_is_found() -> None:
-    from video_contrast.runner.kinds import ModelSource
+    from video_contrast.runner.kinds.base import ModelSource
 
     assert ModelSource("m", config={"text_config": {"dtype": "bfloat16"}}).dtype == "bfloat16"
     assert ModelSource("m", config={"torch_dtype": "float16", "text_config": {"dtype": "bfloat16"}}).dtype == "float16"

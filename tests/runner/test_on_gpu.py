@@ -15,10 +15,10 @@ from stand_in_gpu import Gpus, stand_in_gpu
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.runner import score
 from video_contrast.runner.device import device_of
-from video_contrast.runner.doctor.examine import peak_bytes
 from video_contrast.runner.job import RunResult
 from video_contrast.runner.kinds.dual_encoder import ImageTextEncoder
-from video_contrast.runner.kinds.prefix import Prefix
+from video_contrast.runner.kinds.generative import Prefix
+from video_contrast.runner.self_test import peak_bytes
 
 KERNELS = "clean,visual:gaussian_noise@3,visual:motion_blur@1,visual:zoom_blur@1,visual:rotate@2"
 

@@ -14,8 +14,8 @@ import torch
 from PIL import Image
 
 from video_contrast.runner.device import recipe_of
-from video_contrast.runner.kinds import ClipFrames, LoadOptions, choose, options_for
-from video_contrast.runner.kinds.base import Encoder
+from video_contrast.runner.kinds import choose, options_for
+from video_contrast.runner.kinds.base import ClipFrames, Encoder, LoadOptions
 from video_contrast.runner.locate import locate
 
 TEXTS = ["A man runs", "two women sing a song to a dog", "It rains"]

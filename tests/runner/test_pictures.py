@@ -15,11 +15,11 @@ from PIL import Image
 from tiny_matching import MATCHING
 
 import video_contrast
-from video_contrast.runner.doctor.pictures import golden_frames
+from video_contrast.runner.doctor.checks import golden_frames
 from video_contrast.runner.doctor.result import Outcome
 from video_contrast.runner.kinds.base import ClipFrames, Encoder
 from video_contrast.runner.kinds.dual_encoder import ImageTextEncoder
-from video_contrast.runner.kinds.xclip import XCLIPEncoder
+from video_contrast.runner.kinds.video_dual import XCLIPEncoder
 
 FAMILIES: dict[str, type[Encoder]] = {"CLIPModel": ImageTextEncoder, "XCLIPModel": XCLIPEncoder}
 

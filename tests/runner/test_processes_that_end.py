@@ -32,20 +32,20 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def one_is_killed(place: Path, rank: str, name: str, model: str = "", config: str | None = None) -> None:
     from accelerate import PartialState
 
-    from video_contrast.runner import processes, score, work_queue
+    from video_contrast.runner import processes, score
 
     PartialState._reset_state()  # a forked process inherits the parent's, which is of one process
-    processes.PULSE, work_queue.STOPPED, processes.STOPPED = 0.1, 2.0, 2.0
-    deal = work_queue.WorkQueue._dealt
+    processes.PULSE, processes.STOPPED = 0.1, 2.0
+    deal = processes.WorkQueue._dealt
 
-    def dealt(self: work_queue.WorkQueue) -> Iterator[int]:
+    def dealt(self: processes.WorkQueue) -> Iterator[int]:
         time.sleep(2 if rank and os.environ["RANK"] != rank else 0)  # so that the other one is dealt some
         yield from deal(self)
 
-    work_queue.WorkQueue._dealt = dealt  # type: ignore[method-assign]
+    processes.WorkQueue._dealt = dealt  # type: ignore[method-assign]
     if os.environ["RANK"] == rank:
         # with a chunk that is dealt to it and not done
-        work_queue.WorkQueue.done = lambda self, *rest: os.kill(os.getpid(), signal.SIGKILL)  # type: ignore[method-assign,assignment]
+        processes.WorkQueue.done = lambda self, *rest: os.kill(os.getpid(), signal.SIGKILL)  # type: ignore[method-assign,assignment]
     try:
         score(model or str(place / "model"), place / "set", config, output=place / name, store=place / f"store-{name}",
               batch_size=2, accept="all", progress=False)  # fmt: skip

@@ -14,7 +14,7 @@ from video_contrast.errors import UsageError
 from video_contrast.runner import score
 from video_contrast.runner.conditions import Visual
 from video_contrast.runner.kinds.base import KINDS, ClipFrames, PairScorer, ScoreResult, kind
-from video_contrast.runner.kinds.video_metadata import metadata_of
+from video_contrast.runner.kinds.loading import metadata_of
 from video_contrast.runner.views import Sampling, views_of
 from video_contrast.video import Clip
 

@@ -12,8 +12,8 @@ import torch
 from torch.nn.functional import interpolate, normalize
 
 from video_contrast.errors import UsageError
-from video_contrast.runner.kinds import ClipFrames, LoadOptions, choose, options_for
-from video_contrast.runner.kinds.base import Encoder
+from video_contrast.runner.kinds import choose, options_for
+from video_contrast.runner.kinds.base import ClipFrames, Encoder, LoadOptions
 from video_contrast.runner.locate import locate
 
 RNG = np.random.default_rng(0)

@@ -46,7 +46,8 @@ def full(place: Path) -> RunResult:
 
 
 def test_scores_are_those_of_the_model_called_by_hand(place: Path, full: RunResult) -> None:
-    from video_contrast.runner.kinds import LoadOptions, all_kinds
+    from video_contrast.runner.kinds import all_kinds
+    from video_contrast.runner.kinds.base import LoadOptions
     from video_contrast.runner.locate import locate
     from video_contrast.video import decode, frame_indices
 
@@ -118,7 +119,8 @@ def test_a_temporal_model_hears_the_order(place: Path) -> None:
 def test_perturbed_scores_are_those_of_perturbed_files(place: Path, full: RunResult, tmp_path: Path) -> None:
     """Sampling perturbed frames in memory equals perturbing the whole clip, writing it and scoring the file."""
     from video_contrast.perturbations.video import perturb_clip
-    from video_contrast.runner.kinds import LoadOptions, all_kinds
+    from video_contrast.runner.kinds import all_kinds
+    from video_contrast.runner.kinds.base import LoadOptions
     from video_contrast.runner.locate import locate
     from video_contrast.video import decode, frame_indices, index_of
 

@@ -20,9 +20,8 @@ from video_contrast.chat_model import AnswerStore, ChatModel, Pace
 from video_contrast.cli import main
 from video_contrast.errors import VideoContrastError
 from video_contrast.runner.kinds.base import ClipFrames
-from video_contrast.runner.kinds.served import ServedOptions, ServedScorer
-from video_contrast.runner.kinds.served_embeddings import ServedEmbedder
-from video_contrast.runner.kinds.served_reading import read_answers
+from video_contrast.runner.kinds.prompts import read_answers
+from video_contrast.runner.kinds.served import ServedEmbedder, ServedOptions, ServedScorer
 
 CLIP = ClipFrames(np.zeros((2, 8, 8, 3), np.uint8))
 CAPTIONS = ["a man sits", "a woman runs away"]

@@ -14,7 +14,7 @@ import tiny_models
 from video_contrast.perturbations.video import perturb_clip
 from video_contrast.runner import clip_reader, score
 from video_contrast.runner.conditions import Visual, parse
-from video_contrast.runner.run_counts import RunCounts
+from video_contrast.runner.memory import RunCounts
 from video_contrast.runner.views import Sampling, held_bytes, views_of
 from video_contrast.video import Clip, Counter, decode, frame_indices, index_of, write_video
 

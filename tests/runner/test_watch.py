@@ -17,10 +17,10 @@ import video_contrast
 from video_contrast.cli import main
 from video_contrast.reports import write_report
 from video_contrast.runner import watch as watching
-from video_contrast.runner.checkpoints import is_whole
-from video_contrast.runner.frame_store import FrameStore, decoded
 from video_contrast.runner.job import Job, RunResult
 from video_contrast.runner.options import WatchOptions
+from video_contrast.runner.views import FrameStore, decoded
+from video_contrast.runner.watch import is_whole
 from video_contrast.video import Clip, Counter, footage_of
 
 

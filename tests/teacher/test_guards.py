@@ -14,11 +14,10 @@ from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.runner.kinds.loading import Tokens
 from video_contrast.teacher import contrast_loss, label_loss, logit_loss, teach, trainer
 from video_contrast.teacher.batches import Part, TrainingData
-from video_contrast.teacher.checkpoint import load_checkpoint
 from video_contrast.teacher.evaluation import Hits, Measured
 from video_contrast.teacher.options import TrainingOptions
 from video_contrast.teacher.run import train
-from video_contrast.teacher.two_towers import Pairs
+from video_contrast.teacher.two_towers import Pairs, load_checkpoint
 
 
 class _Noise:

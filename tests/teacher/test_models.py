@@ -12,13 +12,12 @@ import torch
 from safetensors.torch import load_file
 
 from video_contrast.errors import UsageError, VideoContrastError
-from video_contrast.runner.kinds import base, dual_encoder, xclip
+from video_contrast.runner.kinds import base, dual_encoder, video_dual
 from video_contrast.runner.kinds.loading import Tokens
 from video_contrast.runner.locate import locate
 from video_contrast.teacher import material, teach
-from video_contrast.teacher.checkpoint import load_checkpoint
-from video_contrast.teacher.stored_frames import open_store
-from video_contrast.teacher.two_towers import Pairs
+from video_contrast.teacher.batches import open_store
+from video_contrast.teacher.two_towers import Pairs, load_checkpoint
 from video_contrast.video import frame_indices
 
 QUICK: dict[str, Any] = {
@@ -56,7 +55,7 @@ def test_training_sees_the_scores_that_the_runner_gives(
     net, processor, _ = load_checkpoint(models[name])
     captions = [teacher_set.caption(n) for n in range(7)]
     found = _score(Pairs(net).eval(), processor, dataset, tmp_path, captions)
-    load = xclip.load if name == "XCLIPModel" else dual_encoder.load
+    load = video_dual.load_xclip if name == "XCLIPModel" else dual_encoder.load
     encoder = load(locate(str(models[name])), base.LoadOptions())
     frames = [read_video(dataset / f"clips/{n:02d}.mp4").frames[frame_indices(8, 4)] for n in range(5)]
     scores = encoder.join(encoder.encode_videos(frames), encoder.encode_texts(captions))

@@ -13,8 +13,7 @@ from teacher_set import SETTINGS
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.teacher import material, teach
 from video_contrast.teacher.generation import GenerateOptions, generate
-from video_contrast.teacher.needed_models import check_encoder, check_endpoint, check_generator
-from video_contrast.teacher.negative_recipe import NegativeRecipe
+from video_contrast.teacher.negative_recipe import NegativeRecipe, check_encoder, check_endpoint, check_generator
 
 
 @pytest.fixture(scope="module")

@@ -23,13 +23,13 @@ from video_contrast.errors import UsageError
 from video_contrast.rows import multiple_choice_row, retrieval_row
 from video_contrast.storage import SetDraft
 from video_contrast.teacher import gate, material, teach
-from video_contrast.teacher.checkpoint import load_checkpoint
+from video_contrast.teacher.batches import open_store
 from video_contrast.teacher.evaluation import Hits
+from video_contrast.teacher.material import read_splits
 from video_contrast.teacher.options import TeachOptions
 from video_contrast.teacher.run import check_tracker
-from video_contrast.teacher.splits import read_splits
-from video_contrast.teacher.stored_frames import open_store
 from video_contrast.teacher.trainer import parameter_groups
+from video_contrast.teacher.two_towers import load_checkpoint
 
 
 @pytest.fixture(scope="module")

@@ -19,12 +19,11 @@ from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.seeds import stream
 from video_contrast.teacher import material, teach
 from video_contrast.teacher.batches import Part, TrainingData
-from video_contrast.teacher.checkpoint import load_checkpoint
 from video_contrast.teacher.negative_recipe import NegativeRecipe
 from video_contrast.teacher.negatives import corpus_of, cosines, latent_semantics, negatives
 from video_contrast.teacher.options import TrainingOptions
 from video_contrast.teacher.run import train
-from video_contrast.teacher.two_towers import Pairs
+from video_contrast.teacher.two_towers import Pairs, load_checkpoint
 
 QUICK: dict[str, Any] = {"epochs": 1, "batch_size": 16, "evaluate_every": 1, "learning_rate": 1e-3, "progress": False}
 
@@ -149,7 +148,7 @@ def test_another_configuration_in_the_same_folder_is_refused(
 @pytest.mark.parametrize("name", ["temporal", "bag-of-frames"])
 def test_training_sees_the_scores_that_the_runner_gives(name: str, dataset: Path, tmp_path: Path) -> None:
     from video_contrast.runner.kinds.loading import Tokens
-    from video_contrast.teacher.stored_frames import open_store
+    from video_contrast.teacher.batches import open_store
 
     net, processor, _ = load_checkpoint(video_contrast.checkpoint_path(name))
     rows = (

@@ -14,7 +14,7 @@ from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import JsonObject
 from video_contrast.options import Configs, Flag, GivenOptions, Option
 from video_contrast.runner.options import MODEL, SCORED, ScoreOptions
-from video_contrast.runner.run_requests import RunRequest, read_run_list, run_requests
+from video_contrast.runner.several_runs import RunRequest, read_run_list, run_requests
 from video_contrast.storage.run_notes import TooManyMissing, are_missing, check_share, more_missing_than
 
 if TYPE_CHECKING:

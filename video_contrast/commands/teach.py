@@ -12,9 +12,8 @@ from video_contrast.options import Flag, as_record
 from video_contrast.teacher.options import DATA, TeachOptions
 
 if TYPE_CHECKING:
-    from video_contrast.teacher.dry_run import Fact
     from video_contrast.teacher.gate import FigureRow
-    from video_contrast.teacher.run import TeachResult
+    from video_contrast.teacher.run import Fact, TeachResult
 
 
 @command("teach", "video-contrast teach --demo --output teach")
@@ -43,7 +42,7 @@ def teach(
     if not model or not dataset:
         raise UsageError("teach needs --model and --dataset (or --demo)")
     if dry_run:
-        from video_contrast.teacher.dry_run import dry_run as plan
+        from video_contrast.teacher.run import dry_run as plan
 
         print("\n".join(_planned(plan(model, dataset, request, (price_in, price_out)))))
         return

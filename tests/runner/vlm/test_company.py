@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from video_contrast.runner.kinds.base import ClipFrames
-from video_contrast.runner.kinds.generative import GenerativeScorer, ScoringOptions
-from video_contrast.runner.kinds.prefix import Prefix, score_unshared
+from video_contrast.runner.kinds.generative import GenerativeScorer, Prefix, ScoringOptions, score_unshared
 
 CLASSES = [
     "qwen2_vl", "qwen2_5_vl", "qwen3_vl", "llava_onevision", "llava_next_video", "internvl", "smolvlm", "gemma3",

@@ -10,8 +10,8 @@ import pytest
 import tiny_sentence
 from tiny_sentence import INSIDE, PROMPTS
 
-from video_contrast.runner.kinds import LoadOptions, choose, options_for
-from video_contrast.runner.kinds.base import ClipFrames, Encoder
+from video_contrast.runner.kinds import choose, options_for
+from video_contrast.runner.kinds.base import ClipFrames, Encoder, LoadOptions
 from video_contrast.runner.kinds.sentence import SentenceEncoder
 from video_contrast.runner.locate import locate
 

@@ -276,8 +276,7 @@ def test_endings_are_halved_where_the_memory_of_a_gpu_does_not_suffice(tiny_vlm:
     from stand_in_gpu import stand_in_gpu
     from transformers import AutoModelForImageTextToText, AutoProcessor
 
-    from video_contrast.runner.memory import halved, unless_out_of_memory
-    from video_contrast.runner.run_counts import RunCounts
+    from video_contrast.runner.memory import RunCounts, halved, unless_out_of_memory
 
     folder = tiny_vlm("smolvlm")
     captions = [f"{caption} {n}" for caption in CAPTIONS for n in range(6)]

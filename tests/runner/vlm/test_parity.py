@@ -14,8 +14,8 @@ from PIL import Image
 from tiny_matching import MATCHING
 
 from video_contrast.runner.device import recipe_of
-from video_contrast.runner.kinds import LoadOptions, choose, options_for
-from video_contrast.runner.kinds.base import ClipFrames, Encoder, PairScorer
+from video_contrast.runner.kinds import choose, options_for
+from video_contrast.runner.kinds.base import ClipFrames, Encoder, LoadOptions, PairScorer
 from video_contrast.runner.kinds.prompts import FORMS, YESNO
 from video_contrast.runner.kinds.video_dual import canonical
 from video_contrast.runner.locate import locate

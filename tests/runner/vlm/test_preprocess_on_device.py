@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import tiny_models
 
-from video_contrast.runner.kinds import LoadOptions, all_kinds
-from video_contrast.runner.kinds.base import ClipFrames
+from video_contrast.runner.kinds import all_kinds
+from video_contrast.runner.kinds.base import ClipFrames, LoadOptions
 from video_contrast.runner.locate import locate
 
 

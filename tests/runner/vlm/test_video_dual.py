@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import tiny_models
 
-from video_contrast.runner.kinds import ClipFrames, LoadOptions, choose
-from video_contrast.runner.kinds.base import Encoder
+from video_contrast.runner.kinds import choose
+from video_contrast.runner.kinds.base import ClipFrames, Encoder, LoadOptions
 from video_contrast.runner.locate import locate
 
 
