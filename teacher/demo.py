@@ -36,12 +36,8 @@ COLUMNS = {
     "R@3": ("counterfactual_mc", "R@3"),
     "mean rank": ("counterfactual_mc", "mean_rank"),
     "retrieval v2t R@1": ("retrieval", "v2t_R@1"),
-    "random": ("random_mc", "accuracy"),
-    "antonym": ("antonym_mc", "accuracy"),
-    "verb": ("verb_mc", "accuracy"),
-    "gender*": ("gender_mc", "accuracy"),
-    "object*": ("object_mc", "accuracy"),
-    "role*": ("role_mc", "accuracy"),
+    **{name: (f"{name}_mc", "accuracy") for name in ("random", "antonym", "verb")},
+    **{f"{name}*": (f"{name}_mc", "accuracy") for name in ("gender", "object", "role")},
 }
 
 

@@ -368,8 +368,6 @@ def _arguments(
 
 SIDE = 224  # pixels of a picture where the model's config says none
 Prices = tuple[float | None, float | None]
-
-
 Fact: TypeAlias = int | float | dict[str, str]  # a number, or ids of clips, each with a reason
 
 

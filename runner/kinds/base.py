@@ -147,13 +147,8 @@ def unit_rows(rows: np.ndarray) -> np.ndarray:
     return np.asarray(wide / np.maximum(np.linalg.norm(wide, axis=1, keepdims=True), 1e-12))
 
 
-# The names under which the design speaks of the two sorts of encoders.
 class DualEncoder(Encoder):
-    """An encoder whose similarity is the plain product of its rows."""
-
-
-class LateJoinEncoder(Encoder):
-    """An encoder with joining layers: it overrides `join`."""
+    """An encoder whose similarity is the plain product of its rows; one with joining layers overrides `join`."""
 
 
 class PairScorer(Model):

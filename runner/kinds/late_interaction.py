@@ -14,7 +14,7 @@ import numpy as np
 
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import JsonObject
-from video_contrast.runner.kinds.base import ClipFrames, LateJoinEncoder, LoadOptions, ModelSource, kind
+from video_contrast.runner.kinds.base import ClipFrames, Encoder, LoadOptions, ModelSource, kind
 from video_contrast.runner.kinds.loading import Tensors, load_model, load_processor, on_device, to_numpy
 from video_contrast.runner.kinds.sentence import PROMPT_TEXT, PROMPT_VIDEO, SentenceModel, load_saved, prompt_of
 from video_contrast.untyped import Processor, TorchModel
@@ -23,7 +23,7 @@ ARCHITECTURES = ("ColQwen2ForRetrieval", "ColPaliForRetrieval", "ColModernVBertF
 FRAMES_AT_ONCE = 8
 
 
-class ColEncoder(LateJoinEncoder):
+class ColEncoder(Encoder):
     """A transformers `Col...ForRetrieval`. `prompt_text`: before captions, for the processor's `query_prefix`."""
 
     def __init__(self, model: TorchModel, processor: Processor, *, prompt_text: str | None = None) -> None:
@@ -100,7 +100,7 @@ class ColEncoder(LateJoinEncoder):
         return to_numpy(torch.cat(parts))
 
 
-class MultiVectorSentence(SentenceModel, LateJoinEncoder):
+class MultiVectorSentence(SentenceModel):
     """A `sentence_transformers.MultiVectorEncoder` with text and video, or text and images."""
 
     @property

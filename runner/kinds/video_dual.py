@@ -29,7 +29,7 @@ from video_contrast.files import Json, JsonObject
 from video_contrast.runner.kinds.base import (
     ClipFrames,
     DualEncoder,
-    LateJoinEncoder,
+    Encoder,
     LoadOptions,
     ModelSource,
     kind,
@@ -53,7 +53,7 @@ from video_contrast.untyped import Processor, Tensor, TorchModel
 PAIRS_AT_A_TIME = 4096
 
 
-class XCLIPEncoder(LateJoinEncoder):
+class XCLIPEncoder(Encoder):
     """A transformers `XCLIPModel`; a video's row is its embedding, and its mean patches where captions are prompted."""
 
     def __init__(self, model: TorchModel, processor: Processor) -> None:

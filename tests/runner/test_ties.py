@@ -14,7 +14,7 @@ from video_contrast.runner import score
 from video_contrast.runner.kinds.base import (
     KINDS,
     ClipFrames,
-    LateJoinEncoder,
+    Encoder,
     LoadOptions,
     ModelSource,
     PairScorer,
@@ -36,7 +36,7 @@ class PairByPlace(PairScorer):
         return ScoreResult(scores, [{"raw": float(value)} for value in scores])
 
 
-class JoinByPlace(LateJoinEncoder):
+class JoinByPlace(Encoder):
     """The same of joining layers, which see the captions in blocks."""
 
     def encode_prepared(self, prepared: Sequence[np.ndarray]) -> np.ndarray:
