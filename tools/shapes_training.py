@@ -136,7 +136,8 @@ def train(name: str, start: TorchModel, words: Tokenizer, *, seed: int = SEED) -
     model = shapes_models.with_towers_of(make(words, seed), start)
     torch.manual_seed(int.from_bytes(digest("shapes training", seed)[:4], "little"))
     model.train()
-    optimizer = torch.optim.AdamW(parameter_groups(model, 0.05), lr=recipe.peak, betas=(0.9, 0.98), eps=1e-6)
+    groups = parameter_groups(model, 0.05, dict.fromkeys(("vision", "text", "head"), recipe.peak))
+    optimizer = torch.optim.AdamW(groups, lr=recipe.peak, betas=(0.9, 0.98), eps=1e-6)
     schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: _rate(step, recipe.steps))
     started = time.process_time()
     running: dict[str, float] = {}
