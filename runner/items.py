@@ -64,7 +64,8 @@ class Texts:
 
     def taken(self, rows: Sequence[int] | np.ndarray) -> "Texts":
         """The lists of some items, by their places in ascending order."""
-        return Texts(self._values, self._places, self._begins[rows], self._ends[rows])
+        at = np.asarray(rows, dtype=np.intp)  # a tuple would be one index
+        return Texts(self._values, self._places, self._begins[at], self._ends[at])
 
 
 class Items:
@@ -120,7 +121,8 @@ class Items:
         """Some of the items, by their places in ascending order."""
         if len(rows) == len(self):
             return self
-        return Items(self._values, self.ids[rows], self._parts[rows], self.texts.taken(rows))
+        at = np.asarray(rows, dtype=np.intp)
+        return Items(self._values, self.ids[at], self._parts[at], self.texts.taken(at))
 
     def _column(self, part: int) -> list[Any]:
         return self._values[self._parts[:, part]].tolist()  # type: ignore[no-any-return]
