@@ -469,19 +469,13 @@ def introduction(sentence: Sentence, place: int) -> str:
 
 def _thing_rejection(sentence: Sentence, place: int, key: str, *, known: bool, does: bool) -> str | None:
     words, word = sentence.words, sentence.words[place]
-    before = [n for n in sentence.children_with(place, "compound", "nmod") if n < place]
-    if not word.text.isalpha() or len(word.text) < 3:
-        return "form not known"
-    if before not in ([], [place - 1]):
-        return "long compound"
-    shown = " ".join(words[n].text for n in (*before, place))
-    if shown not in (key, inflect_name(key, word.tag)):
-        return "form not known"
     of = [n for n in sentence.children[place] if words[n].text == "of"]
     is_person = sentence.is_person(place) or has_class(word.lemma, "person")
+    if reason := _name_rejection(sentence, place, key):
+        return reason
     if has_class(word.lemma, "quantity") and of:
         return "so much of another noun"
-    if not known and not is_person and word.lemma not in _NO_THINGS:
+    if not (known or is_person or word.lemma in _NO_THINGS):
         return "noun not in the lexicon"
     if any(words[n].dep == "prep" for n in of):
         return "described by another noun"
@@ -492,3 +486,15 @@ def _thing_rejection(sentence: Sentence, place: int, key: str, *, known: bool, d
     if is_person:
         return PERSON
     return SAYS_LITTLE if word.lemma in _NO_THINGS else None
+
+
+def _name_rejection(sentence: Sentence, place: int, key: str) -> str | None:
+    """Why the words of a thing are not its name in one of its forms."""
+    words, word = sentence.words, sentence.words[place]
+    before = [n for n in sentence.children_with(place, "compound", "nmod") if n < place]
+    if not word.text.isalpha() or len(word.text) < 3:
+        return "form not known"
+    if before not in ([], [place - 1]):
+        return "long compound"
+    shown = " ".join(words[n].text for n in (*before, place))
+    return None if shown in (key, inflect_name(key, word.tag)) else "form not known"
