@@ -25,6 +25,7 @@ from video_contrast.video import BrokenVideo, Clip, UnseenEdit, footage_of
 Row = dict[str, Any]  # of the folder, whose columns `_write` declares
 NOT_CONTRASTS = ("true", "random")
 RECORD = "preferences.json"
+TRL = (1, 16)  # the first version that this was tested with
 
 
 class Preference(NamedTuple):
@@ -138,17 +139,25 @@ def answer_reward(completions: Sequence[Any], solution: Sequence[str], **_: obje
 def check_trainable(model: str | Path, pairs: str | Path) -> None:
     """What would only fail, or train without pictures, once the model is loaded.
 
-    Raises UsageError: TRL is absent, or the folder holds no training data; VideoContrastError:
+    Raises UsageError: the installed TRL is absent or too old, or the folder holds no training data; VideoContrastError:
     the base has no chat template.
     """
-    from importlib.util import find_spec
+    from importlib.metadata import PackageNotFoundError, version
 
+    from packaging.version import Version
     from transformers import AutoProcessor
 
     from video_contrast.runner.kinds.chat_prompts import template_of
 
-    if find_spec("trl") is None:
-        raise UsageError("TRL is not installed: `pip install video-contrast[trl]`")
+    try:
+        installed = version("trl")
+    except PackageNotFoundError as error:
+        raise UsageError("TRL is not installed: `pip install video-contrast[trl]`") from error
+    if Version(installed).release < TRL:
+        oldest = ".".join(map(str, TRL))
+        raise UsageError(
+            f"TRL {installed} cannot train on pictures as here, {oldest} can: `pip install -U video-contrast[trl]`"
+        )
     if not (Path(pairs) / RECORD).exists():
         raise UsageError(f"{pairs} holds no preferences: `video-contrast export preferences SET --output {pairs}`")
     try:
