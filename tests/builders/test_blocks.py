@@ -489,3 +489,24 @@ def test_a_set_is_perturbed_in_blocks(table, tmp_path, monkeypatch):
     assert abs(shares[0] - shares[1]) < 1
     with pytest.raises(UsageError, match="--files"):
         build("perturbed", "visual", output=tmp_path / "f", dataset=clean, files=tmp_path / "v")
+
+
+def test_a_damaged_shard_of_a_set_is_named_and_its_rows_alone_are_not_perturbed(table, tmp_path, monkeypatch, capsys):
+    """Where a footer is gone, the rows behind are counted from the end."""
+    clean = build("captions", "retrieval", output=tmp_path / "clean", captions=str(table), executor="local")
+    shards = SetFolder(clean).files("retrieval", "test")
+    assert len(shards) == 5
+    monkeypatch.setattr(perturbed, "ROWS", 6)
+    whole = tables(build("perturbed", "keyboard", output=tmp_path / "whole", dataset=clean, executor="local"))
+    for number, kept in ((0, 10), (2, 400)):
+        content, out = shards[number].read_bytes(), tmp_path / f"of{number}"
+        shards[number].write_bytes(content[:kept])
+        command = ["build", "perturbed", "keyboard", "--dataset", str(clean), "--output", str(out)]
+        command += ["--executor", "local"]
+        assert main(command) == 1
+        said = capsys.readouterr().err
+        assert f"{shards[number]}: cannot be read as parquet" in said and str(shards[1]) not in said
+        assert len([name for name in tables(out) if name.startswith("keyboard/")]) == 10 - said.count("block ")
+        shards[number].write_bytes(content)
+        assert main(command) == 0
+        assert tables(out) == whole

@@ -318,17 +318,36 @@ class SetFolder:
         Args:
             config, split: which table.
             first, end: places, from 0; `end` is not among them.
+
+        Raises:
+            VideoContrastError: a file that may hold some of them is damaged; names each.
         """
         import pyarrow.parquet as pq
 
+        files, faults, sizes = self.files(config, split), list[str](), list[int]()
+        for path in files:
+            try:
+                with _named(path):
+                    sizes.append(pq.read_metadata(path).num_rows)
+            except VideoContrastError as error:
+                faults.append(str(error))
+                sizes.append(-1)
+        # Places behind a damaged file, whose number of rows is unknown, are counted from the end.
+        front = sizes.index(-1) if faults else len(files)
+        back = len(files) - sizes[::-1].index(-1) if faults else front
+        begin, rest = 0, self.record["configs"][config]["splits"][split]["num_examples"] - sum(sizes[back:])
+        if faults and sum(sizes[:front]) < end and rest > first:
+            raise VideoContrastError("\n".join(faults))
         rows: list[Row] = []
-        place = 0
-        for path in self.files(config, split):
-            with pq.ParquetFile(path) as file:
-                for group in range(file.num_row_groups):
-                    begin, place = place, place + file.metadata.row_group(group).num_rows
-                    if begin < end and place > first:
-                        rows += file.read_row_group(group).to_pylist()[max(first - begin, 0) : end - begin]
+        for number in (*range(front), *range(back, len(files))):
+            place = begin if number != back else rest
+            begin = place + sizes[number]
+            if place < end and begin > first:
+                with _named(files[number]), pq.ParquetFile(files[number]) as file:
+                    for group in range(file.num_row_groups):
+                        before, place = place, place + file.metadata.row_group(group).num_rows
+                        if before < end and place > first:
+                            rows += file.read_row_group(group).to_pylist()[max(first - before, 0) : end - before]
         return rows
 
     def validate(self) -> dict[str, dict[str, int]]:
@@ -384,6 +403,17 @@ def without_played(rows: datasets.Dataset | datasets.IterableDataset) -> dataset
     """A pushed set's rows without the column that plays its clips, which would be decoded where it is read."""
     both = {PLAYED, "video_path"} <= set(rows.features or ())
     return rows.remove_columns(PLAYED) if both else rows
+
+
+@contextmanager
+def _named(path: Path) -> Iterator[None]:
+    """Names the file in what pyarrow says of it."""
+    import pyarrow as pa
+
+    try:
+        yield
+    except (pa.ArrowException, OSError) as error:
+        raise VideoContrastError(f"{path}: cannot be read as parquet: {error}") from error
 
 
 @contextmanager
