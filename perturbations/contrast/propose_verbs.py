@@ -9,10 +9,7 @@ import numpy as np
 from video_contrast.perturbations.contrast.clip import CaptionReading, ClipReading
 from video_contrast.perturbations.contrast.evidence import Evidence
 from video_contrast.perturbations.contrast.features import (
-    PUTS,
-    TAKES,
     brings_place,
-    goes_back,
     verb_caption_features,
     verb_choice_features,
     verb_slot_features,
@@ -49,7 +46,6 @@ _COMPANY = ("people", "animal")
 _COOKED_IN = frozenset({"appliance", "cookware", "tableware"})  # where few other things are done than the caption's
 _JOINS = frozenset({"and", "then", ",", "."})  # between two clauses
 _WAYS = words_of("says_which_way")  # as an adverb, or behind "to"
-_IN, _ON = ("in", "into"), ("on", "onto")
 _streams = Streams()
 
 
@@ -364,8 +360,6 @@ def _clash(around: _Rest, slot: VerbSlot, choice: VerbChoice, evidence: Evidence
         return "particle before a pronoun"
     if not _goes_with_what_follows(around, slot, choice, evidence):
         return "does not go with what follows"
-    if _leaves_a_place(slot, choice, evidence):
-        return "not taken from there"
     if around.states and choice.frame != "i" and _makes(around.states, choice, evidence):
         return "it is so already"
     if any(evidence.excludes(other, choice.unit) for other in around.others):
@@ -378,8 +372,6 @@ def _goes_with_what_follows(around: _Rest, slot: VerbSlot, choice: VerbChoice, e
     if brings_place(choice) and not _ends_a_clause(around.sentence, slot, choice):
         return False
     if around.goes_a_way and not _moves(choice, evidence):
-        return False
-    if choice.tail is not None and choice.swap is not None and not _said_of(choice.swap, choice.tail, evidence):
         return False
     return all(tail == choice.tail or _goes_before(tail, slot, choice, evidence) for tail in slot.tails)
 
@@ -402,22 +394,6 @@ def _ends_a_clause(sentence: Sentence, slot: VerbSlot, choice: VerbChoice) -> bo
     return not following or following[0].is_verb
 
 
-def _leaves_a_place(slot: VerbSlot, choice: VerbChoice, evidence: Evidence) -> bool:
-    """Whether a thing is taken out of what only says where something is done: "grill burgers in the backyard"."""
-    if choice.tail is None or not goes_back(choice) or slot.verb in PUTS | TAKES:
-        return False
-    return not _of_kitchen(choice.tail.noun, evidence)
-
-
-def _said_of(swap: Swap, tail: Tail, evidence: Evidence) -> bool:
-    """Whether captions say a new "in" or "on" of the place, and do not rather say the other: "on the table"."""
-    own, other = (_ON, _IN) if swap.preposition in _ON else (_IN, _ON)
-    if swap.place or swap.preposition not in own or tail.phrase in own:
-        return True
-    said, rather = (sum(evidence.counts.get("place", word, tail.noun) for word in words) for words in (own, other))
-    return rather <= 2 * said
-
-
 def _makes(states: frozenset[str], choice: VerbChoice, evidence: Evidence) -> bool:
     """Whether a unit makes of a thing what it is already."""
     made = {action.result for action in evidence.lexicon.actions(choice.unit)}
@@ -434,7 +410,7 @@ def _goes_before(tail: Tail, slot: VerbSlot, choice: VerbChoice, evidence: Evide
     if slot.order and written and choice.frame != "i":
         return False
     if tail.preposition in _ANYWHERE:
-        return not written or choice.frame != "i" or not _of_kitchen(tail.noun, evidence)
+        return True
     own_object = choice.frame == "p" or (choice.swap is not None and choice.swap.phrase)
     return not own_object and bool(evidence.counts.get("tail", choice.verb, tail.preposition))
 
@@ -455,12 +431,6 @@ def _exchanged_before(tail: Tail, swap: Swap, evidence: Evidence) -> bool:
         return swap.match == "noun" or category not in _COOKED_IN
     places = evidence.lexicon.places
     return tail.preposition in _ANYWHERE and (tail.noun in places or tail.noun.rpartition(" ")[2] in places)
-
-
-def _of_kitchen(noun: str, evidence: Evidence) -> bool:
-    """Whether a noun is food, or what food is in, where few other things are done."""
-    categories = evidence.categories(noun)
-    return any(evidence.lexicon.is_a(category, parent) for category in categories for parent in ("food", "kitchen"))
 
 
 def add_verb(

@@ -318,8 +318,8 @@ def _form_rejection(sentence: Sentence, place: int) -> str | None:
 
 
 def _clause_rejection(sentence: Sentence, place: int, last: int) -> str | None:
-    """Why a verb cannot change alone: it shares its form or its object with another."""
-    words, word = sentence.words, sentence.words[place]
+    """Why a verb cannot change alone: it shares its object with another."""
+    words = sentence.words
     following = words[last + 1] if last + 1 < len(words) else None
     particle = sentence.particle(place)
     with_what = [n for n, _ in sentence.prepositions(place) if words[n].text == "with"]  # "with headphones on"
@@ -329,9 +329,6 @@ def _clause_rejection(sentence: Sentence, place: int, last: int) -> str | None:
         joined = sentence.children_with(place, "conj")
         if following.dep == "prt" or (sentence.object(place) is None and any(sentence.object(n) for n in joined)):
             return "shares its object"
-    sure = word.tag in ("VBG", "VBZ")  # a form that the parser hardly takes for another
-    if word.dep == "conj" and words[word.head].is_verb and not (sure or _same_form(word.tag, words[word.head].tag)):
-        return "joined with another form"
     return None
 
 
@@ -345,12 +342,6 @@ def _object_rejection(sentence: Sentence, place: int, last: int) -> str | None:
     how_often = following is not None and "npadvmod" in (following.dep, words[following.head].dep)
     if plain and following is not None and following.tag in _OPENS_A_NOUN and not how_often:
         return "object not found by the parser"
-    if (
-        word.dep != "acl"
-        and sentence.child(place, "auxpass") is not None
-        and sentence.child(place, "nsubjpass") is None
-    ):
-        return "passive of nothing"
     obj = sentence.object(place)
     if obj is not None and obj < place:
         return "object before its verb"
@@ -369,12 +360,6 @@ def _is_bare_participle(sentence: Sentence, place: int) -> bool:
     if word.tag == "VBN" and word.dep not in ("acl", "relcl", "conj"):
         return True
     return word.dep in ("acl", "ROOT") and not labels & {"nsubj", "prep", "agent", "prt"}
-
-
-def _same_form(tag: str, other: str) -> bool:
-    """Whether two joined verbs may stand in one form, of which the parser may take one for another."""
-    finite = ("VBZ", "VBP", "VBD")
-    return tag == other or (tag in finite and other in finite) or {tag, other} == {"VB", "VBP"}
 
 
 def thing_slots(sentence: Sentence) -> list[ThingSlot]:

@@ -302,12 +302,11 @@ def test_a_swap_brings_its_place_only_where_a_clause_ends() -> None:
 
 
 def test_swaps_go_with_where_a_thing_is_where_it_goes_and_what_was_done_to_it() -> None:
-    loaded, grilled, carried, added, dressed = proposals_of([
-        "a man loads boxes into a van", "dad grills burgers in the backyard", "two men carry a sofa down the stairs",
+    loaded, carried, added, dressed = proposals_of([
+        "a man loads boxes into a van", "two men carry a sofa down the stairs",
         "add the chopped onions", "a woman puts on a jacket",
     ]).proposals.values()  # fmt: skip
     assert {item.text for item in loaded if item.antonym} >= {"a man takes boxes out of a van"}
-    assert not any("out of the backyard" in item.text for item in grilled)
     assert carried and not any(item.text.startswith("two men sit on a sofa down") for item in carried)
     assert added and not {item.other for item in added} & {"peel", "chop", "slice", "grate"}
     assert "a woman takes off a jacket" in {item.text for item in dressed}
