@@ -14,7 +14,7 @@ from video_contrast.perturbations.contrast.proposal import Kind
 from video_contrast.perturbations.english.lexicon import lines
 
 # Least probabilities. Things count as usable from 0.5 on: two pairs of readers found those of 0.5 to 0.65 usable some
-# twenty points and more oftener than a released set, verbs only those above (docs/measurements/contrasts.md).
+# twenty points and more oftener than a released set; verbs from .55 on (docs/measurements/contrasts.md).
 QUALITIES: dict[str, dict[Kind, float]] = {
     "high": {"verb": 0.8, "object": 0.8},
     "balanced": {"verb": 0.55, "object": 0.5},
