@@ -56,7 +56,7 @@ class ClipContrasts:
 
     edits: dict[str, tuple[int, list[Edit]]] = field(default_factory=dict)  # clip id -> caption number, contrasts
     tried: Counter[str] = field(default_factory=Counter)  # captions by the generator's reasons
-    base: int = 0  # clips whose base caption could be contrasted
+    base: int = 0  # clips with a contrast whose base caption could be contrasted
     clips: int = 0  # all clips
     # Clip id -> caption number and contrast of everything that a person may choose from, best first.
     candidates: dict[str, list[tuple[int, Edit]]] = field(default_factory=dict)

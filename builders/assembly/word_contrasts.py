@@ -160,8 +160,8 @@ class WordContrasts(WordProposals):
         for clip in clips:
             if (proposal := proposal_of.get(clip.id)) is not None:
                 contrasts.edits[clip.id] = (proposal.index, [proposal.edit()])
-            base = clip.caption_order(seed, streams)[0]
-            contrasts.base += any(proposal.index == base for proposal in proposed.proposals.get(clip.id, ()))
+                base = clip.caption_order(seed, streams)[0]
+                contrasts.base += any(proposal.index == base for proposal in proposed.proposals[clip.id])
         self._tell(proposed, len(proposal_of))
         return contrasts
 
@@ -349,7 +349,8 @@ class KindContrasts:
         allow = sum(bool(of_clip) for of_clip in proposed.values())
         contrasts.tried[f"{CANDIDATES}no contrast of the kind"] = len(clips) - allow
         contrasts.tried[f"{CANDIDATES}texts alone would tell"] = allow - len(contrasts.edits)
-        contrasts.base = sum(any(p.index == base[name] for p in of_clip) for name, of_clip in proposed.items())
+        contrasts.tried = +contrasts.tried  # without zeros
+        contrasts.base = sum(any(p.index == base[name] for p in proposed[name]) for name in contrasts.edits)
         return contrasts
 
     def __call__(self, attempts: Sequence[Attempt]) -> tuple[list[list[Edit]], Counter[str]]:

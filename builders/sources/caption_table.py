@@ -151,6 +151,10 @@ def utf8_text(path: Path) -> str:
         ) from error
 
 
+def _as_text(value: Json) -> str:
+    return "" if value is None else str(value)
+
+
 def seconds(value: Json, name: str, place: str) -> float | None:
     """A time in seconds from a cell; empty means none. Raises VideoContrastError: no number; names row and column."""
     if value is None or (isinstance(value, str) and not value.strip()):
@@ -267,7 +271,9 @@ class VideoTable:
             start, end = (seconds(time, "timestamps", place) for time in both)
         if end is not None and end <= (start or 0):
             raise VideoContrastError(f"{place}: the clip ends at {end:g} s, not after its start {start or 0:g}")
-        name = str(row.value(self.id_column, "--id-column")) if self.id_column else None
+        name = None
+        if self.id_column and not (name := _as_text(row.value(self.id_column, "--id-column"))):
+            raise VideoContrastError(f"{place}: column {self.id_column!r} must hold the clip's id, and is empty")
         return Span(path, start, end, name, guessed=path != named and not lies_there(path, self.video_root))
 
     def say(self, rows: Mapping[str, int], first: TableRow | None, guessed: int) -> None:
@@ -331,7 +337,7 @@ class VideoTable:
 
     def _relative(self, value: object, column: str, place: str) -> str:
         """A video's path as the tables store it: relative to the video root, POSIX."""
-        text = str(value or "").strip()
+        text = _as_text(value).strip()
         path = Path(text)
         if path.is_absolute() and self.video_root is not None:
             try:

@@ -81,6 +81,22 @@ def test_captions_by_video_are_captions_of_clips(tmp_path: Path) -> None:
     table.write_text(f'{{"v1": {{{spans}, "sentences": ["a man runs"]}}}}')
     with pytest.raises(VideoContrastError, match=r"'v1' has 2 timestamps, but 1 sentences"):
         read_splits(CaptionTable(captions=str(table)))
+    table.write_text('{"v1": {"timestamps": [[0, 5, 9]], "sentences": ["a man runs"]}}')
+    with pytest.raises(VideoContrastError, match=r"'v1' has the timestamp \[0, 5, 9\], not a start and an end"):
+        read_splits(CaptionTable(captions=str(table)))
+    table.write_text('{"video": ["v1", "v2"], "caption": ["a man runs", "a dog barks"]}')  # columns
+    with pytest.raises(VideoContrastError, match="holds no list of rows"):
+        read_splits(CaptionTable(captions=str(table)))
+
+
+def test_videos_and_clips_may_be_named_by_the_number_zero_but_not_by_nothing(tmp_path: Path) -> None:
+    table = tmp_path / "c.json"
+    table.write_text('[{"video": 0, "clip": 0, "caption": "a man"}, {"video": 1, "clip": 1, "caption": "a dog"}]')
+    clips = read_splits(CaptionTable(captions=str(table), id_column="clip"))[0]["test"]
+    assert [(clip.id, clip.video_path) for clip in clips] == [("0", "0.mp4"), ("1", "1.mp4")]
+    table.write_text('[{"video": "v.mp4", "clip": null, "caption": "a man"}]')
+    with pytest.raises(VideoContrastError, match="row 0: column 'clip' must hold the clip's id, and is empty"):
+        read_splits(CaptionTable(captions=str(table), id_column="clip"))
 
 
 def test_a_table_of_one_column_and_marks_in_tsv_stay_as_they_are(tmp_path: Path) -> None:

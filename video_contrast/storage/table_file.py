@@ -279,11 +279,15 @@ def _json(path: Address, text: str) -> TableFile:
 def _captioned(path: Address, videos: Mapping[str, Json]) -> list[TableRow] | None:
     """The rows of captions by video: texts, or ActivityNet's `timestamps` and `sentences`; None of another object."""
     rows: list[TableRow] = []
+    if not videos.keys().isdisjoint(("caption", "captions", "sentence", "text")):
+        return None  # columns
     for video, entry in videos.items():
         if isinstance(entry, Mapping) and {"timestamps", "sentences"} <= entry.keys():
             spans, texts = entry["timestamps"], entry["sentences"]
             if len(spans) != len(texts):
                 raise VideoContrastError(f"{path}: {video!r} has {len(spans)} timestamps, but {len(texts)} sentences")
+            if other := [span for span in spans if not (isinstance(span, list) and len(span) == 2)]:
+                raise VideoContrastError(f"{path}: {video!r} has the timestamp {other[0]}, not a start and an end")
             rows += [{"video": video, "timestamps": s, "sentence": t} for s, t in zip(spans, texts, strict=True)]
         elif isinstance(entry, list) and all(isinstance(text, str) for text in entry):
             rows.append({"video": video, "captions": entry})
