@@ -253,6 +253,8 @@ def caption_tokens(tokens: Sequence[TokenLog], caption: str) -> list[Token] | No
 
     >>> caption_tokens([("Say", 0.0), (":", -1.0), (" a", -0.5), (" dog", -2.0), ("<end>", 0.0)], "a dog")
     [(' a', -0.5), (' dog', -2.0)]
+    >>> caption_tokens([(":", 0.0), ("", -4.0), ("犬", -0.5)], "犬")
+    [('', -4.0), ('犬', -0.5)]
     """
     letters = ["".join(str(token).split()) for token, _ in tokens]
     whole, text = "".join(letters), "".join(caption.split())
@@ -263,7 +265,12 @@ def caption_tokens(tokens: Sequence[TokenLog], caption: str) -> list[Token] | No
     inside: list[Token] = []
     for (token, log), part in zip(tokens, letters, strict=True):
         start, place = place, place + len(part)
-        if place <= begin or start >= end:
+        if place <= begin:  # servers give the pieces of a first letter no text, but for the last
+            inside = (
+                [*inside, (token, _number(log))] if token == "" and start == begin and not text[0].isascii() else []
+            )
+            continue
+        if start >= end:
             continue
         if place > end or start < begin:
             return None
@@ -289,7 +296,10 @@ def read_prompt_tokens(output: Json) -> Answer:
         return {"tokens": _paired(prompt[0]["logprobs"])}
     tokens = _listed(getattr(choice, "logprobs", None))
     if len(tokens) > 1:  # one is the token that was generated
-        return {"tokens": tokens}
+        usage = getattr(output, "usage", None)
+        of_prompt = getattr(usage, "prompt_tokens", None) or 0
+        generated = len(tokens) == of_prompt + (getattr(usage, "completion_tokens", None) or 0)
+        return {"tokens": tokens[:of_prompt] if generated else tokens}  # what is generated may repeat the caption
     raise VideoContrastError(
         "the server does not return the log-probabilities of its prompt, which --scoring loglik needs; give "
         "--logprobs-by echo or prompt_logprobs, whichever it knows, or --scoring yesno or letter"

@@ -81,6 +81,12 @@ def test_an_echoed_prompt_is_read_wherever_servers_put_it(endpoint: Endpoint, pl
     np.testing.assert_allclose(scored.scores, [-0.25 * 8 - 0.03, -0.25 * 14 - 0.04])
 
 
+def test_a_generated_token_is_not_taken_for_the_caption_that_it_repeats(endpoint: Endpoint) -> None:
+    endpoint.generated = "yes"
+    scored = scorer(endpoint, logprobs_by="echo", norm="sum").score(CLIP, ["yes", "no"])
+    np.testing.assert_allclose(scored.scores, [-0.25 * 3 - 0.01, -0.25 * 2 - 0.01])
+
+
 def test_tokens_that_lost_their_spaces_are_found(endpoint: Endpoint) -> None:
     """vLLM decoded tokens one by one, which drops the space before a word of a SentencePiece tokenizer."""
     endpoint.strips = True

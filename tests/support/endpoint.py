@@ -21,6 +21,7 @@ class Endpoint:
         self.thoughts = ""  # of a server that answers nothing but these, in a field of their own
         self.lie = ""  # "company", "shifted", "positive", "clamped", "null", "silent": how it is wrong about its prompt
         self.echoed = "content"  # where an echoed prompt stands: "content" or "tokens" of the choice, or "prompt"
+        self.generated = "."  # the token that it adds to an echoed prompt
         self.strips = False  # a detokenizer that loses the space before a word
         self.running = self.most = 0
         self.lock = threading.Lock()
@@ -111,11 +112,11 @@ class Endpoint:
                 body["prompt"] = [{"text": "".join(words), "logprobs": lists}]
         elif request.get("echo"):
             content = [{"token": word, "logprob": log, "top_logprobs": []} for word, log in tokens]
-            choice["logprobs"] = {"content": [*content, {"token": ".", "logprob": -0.1, "top_logprobs": []}]}
+            choice["logprobs"] = {"content": [*content, {"token": self.generated, "logprob": -0.1, "top_logprobs": []}]}
         else:
             rows = [{str(n): {"logprob": log, "rank": 1, "decoded_token": w}} for n, (w, log) in enumerate(tokens)]
             body["prompt_logprobs"] = [None, *rows]
-        body["usage"] = {"prompt_tokens": 7, "completion_tokens": 1, "total_tokens": 8}
+        body["usage"] = {"prompt_tokens": len(tokens), "completion_tokens": 1, "total_tokens": len(tokens) + 1}
         return 200, json.dumps(body | {"object": "chat.completion", "system_fingerprint": ""}).encode()
 
     def describe(self) -> tuple[int, bytes]:
