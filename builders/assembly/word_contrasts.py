@@ -21,6 +21,7 @@ from video_contrast.errors import UsageError
 from video_contrast.perturbations.contrast import Edit, kinds
 from video_contrast.perturbations.contrast.caption_counts import CaptionCounts
 from video_contrast.perturbations.contrast.generate import (
+    IMPROBABLE,
     ClipCaptions,
     ProposedContrasts,
     choose,
@@ -173,8 +174,12 @@ class WordContrasts(WordProposals):
         self._candidates = {
             name: [(p.index, p.edit()) for p in of_clip] for name, of_clip in proposed.proposals.items()
         }
-        for name, of_clip in proposed.proposals.items() if self.review else ():
-            proposed.proposals[name] = [p for p in of_clip if p.probability >= least]
+        if self.review:
+            good = {name: [p for p in own if p.probability >= least] for name, own in proposed.proposals.items()}
+            proposed.proposals = {name: own for name, own in good.items() if own}
+            improbable = dict.fromkeys(good.keys() - proposed.proposals.keys(), IMPROBABLE)
+            proposed.missing |= improbable
+            proposed.reasons.update(improbable.values())
         return Chosen(proposed, choose(proposed))
 
     def proposed(

@@ -53,6 +53,16 @@ def test_a_page_shows_every_clip_with_its_candidates_best_first(table: Path, tmp
     assert any(card["config"] == "place_mc" for card in cards)
 
 
+def test_with_a_page_a_set_holds_the_same_and_counts_the_same(table: Path, tmp_path: Path) -> None:
+    facts = []
+    for review in (False, True):
+        options = {"captions": str(table), "quality": "0.9", "review": review}
+        out = video_contrast.build("captions", ["verb_mc"], output=tmp_path / str(review), **options)
+        facts.append(open_set(out).record["configs"]["verb_mc"]["facts"]["splits"])
+        facts.append(list(open_set(out).rows("verb_mc", "test")))
+    assert facts[:2] == facts[2:]
+
+
 def test_a_build_takes_the_ticks_beside_the_set_and_nothing_else(table: Path, tmp_path: Path) -> None:
     out = tmp_path / "set"
     out.mkdir()
