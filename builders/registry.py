@@ -45,13 +45,8 @@ FILES = {
     "sources.counterfactual": ("counterfactual",),
     "sources.published_sets": (
         "vitatecs", "velociti", "vilma", "videocon", "videocomp", "actionbench", "chirality_in_action", "carebench",
-    ),
-    "sources.published_questions": (
         "tempcompass", "ssv2", "tvbench", "tomato", "nextqa", "videohallucer", "temporalbench", "negbench", "vidhal",
-        "videonet",
-    ),
-    "sources.published_pairs": (
-        "vinoground", "rtime", "minimal_video_pairs", "timeblind", "camerabench", "intphys2", "vidhalluc",
+        "videonet", "vinoground", "rtime", "minimal_video_pairs", "timeblind", "camerabench", "intphys2", "vidhalluc",
         "vidpair_halluc",
     ),
     "robustness.perturbed": ("msrvtt_p", "youcook2_p", "perturbed"),

@@ -12,7 +12,7 @@ import pytest
 
 import video_contrast
 from video_contrast.audit.check import check
-from video_contrast.builders.registry import get_builder
+from video_contrast.builders.registry import FILES, get_builder
 from video_contrast.builders.sources import published
 from video_contrast.cli import main
 from video_contrast.errors import UsageError, VideoContrastError
@@ -76,6 +76,12 @@ def vitatecs(root: Path) -> dict[str, Any]:
              "counterfactual": f"a man falls {aspect}", "aspect": aspect},
         ])  # fmt: skip
     return {"folder": root}
+
+
+def test_each_builder_is_in_the_one_file_that_is_imported_for_it() -> None:
+    """A command imports the file of its own builder alone."""
+    for file, names in FILES.items():
+        assert {get_builder(name).function.__module__ for name in names} == {f"video_contrast.builders.{file}"}
 
 
 def test_vitatecs(tmp_path: Path) -> None:
