@@ -338,6 +338,7 @@ class _Rest(NamedTuple):
     goes_a_way: bool  # whether a word behind the verb says which way, not where: "walks by", "swings to the left"
     states: frozenset[str]  # results that the caption says of the object: "peel chopped onions"
     others: tuple[str, ...]  # units of the same doer that the verb's own does not exclude
+    acts: bool  # whether the doer does something else, too, which nobody does asleep
 
 
 def _surroundings(reading: CaptionReading, slot: VerbSlot, evidence: Evidence) -> _Rest:
@@ -349,7 +350,8 @@ def _surroundings(reading: CaptionReading, slot: VerbSlot, evidence: Evidence) -
     states = frozenset(action.result for actions in made for action in actions) - {"-"}
     beside = (v.unit for v in reading.verbs if v.place != slot.place and v.subject == slot.subject)
     others = tuple(unit for unit in beside if not evidence.excludes(unit, slot.unit))
-    return _Rest(sentence, at is None or sentence.words[at].is_noun, goes_a_way, states, others)
+    acts = any(v.place != slot.place and v.subject_place == slot.subject_place for v in reading.verbs)
+    return _Rest(sentence, at is None or sentence.words[at].is_noun, goes_a_way, states, others, acts)
 
 
 def _clash(around: _Rest, slot: VerbSlot, choice: VerbChoice, evidence: Evidence) -> str | None:
@@ -362,6 +364,8 @@ def _clash(around: _Rest, slot: VerbSlot, choice: VerbChoice, evidence: Evidence
         return "does not go with what follows"
     if around.states and choice.frame != "i" and _makes(around.states, choice, evidence):
         return "it is so already"
+    if around.acts and "sleep" in evidence.groups(choice.unit):
+        return "clashes with another verb of the caption"
     if any(evidence.excludes(other, choice.unit) for other in around.others):
         return "clashes with another verb of the caption"
     return None
