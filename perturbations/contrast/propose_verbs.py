@@ -46,6 +46,7 @@ _COMPANY = ("people", "animal")
 _COOKED_IN = frozenset({"appliance", "cookware", "tableware"})  # where few other things are done than the caption's
 _JOINS = frozenset({"and", "then", ",", "."})  # between two clauses
 _WAYS = words_of("says_which_way")  # as an adverb, or behind "to"
+_AGAIN = frozenset({"it", "them"})
 _streams = Streams()
 
 
@@ -339,6 +340,7 @@ class _Rest(NamedTuple):
     states: frozenset[str]  # results that the caption says of the object: "peel chopped onions"
     others: tuple[str, ...]  # units of the same doer that the verb's own does not exclude
     acts: bool  # whether the doer does something else, too, which nobody does asleep
+    taken_up: bool  # whether the caption goes on about the object: "picks up a bag, then opens it"
 
 
 def _surroundings(reading: CaptionReading, slot: VerbSlot, evidence: Evidence) -> _Rest:
@@ -351,7 +353,8 @@ def _surroundings(reading: CaptionReading, slot: VerbSlot, evidence: Evidence) -
     beside = (v.unit for v in reading.verbs if v.place != slot.place and v.subject == slot.subject)
     others = tuple(unit for unit in beside if not evidence.excludes(unit, slot.unit))
     acts = any(v.place != slot.place and v.subject_place == slot.subject_place for v in reading.verbs)
-    return _Rest(sentence, at is None or sentence.words[at].is_noun, goes_a_way, states, others, acts)
+    taken_up = at is not None and any(word.text.lower() in _AGAIN for word in sentence.words[max(at, slot.place) + 1 :])
+    return _Rest(sentence, at is None or sentence.words[at].is_noun, goes_a_way, states, others, acts, taken_up)
 
 
 def _clash(around: _Rest, slot: VerbSlot, choice: VerbChoice, evidence: Evidence) -> str | None:
@@ -364,6 +367,8 @@ def _clash(around: _Rest, slot: VerbSlot, choice: VerbChoice, evidence: Evidence
         return "does not go with what follows"
     if around.states and choice.frame != "i" and _makes(around.states, choice, evidence):
         return "it is so already"
+    if around.taken_up or any(tail != choice.tail and _is_used(tail, evidence) for tail in slot.tails):
+        return "does not go with what follows"
     if around.acts and "sleep" in evidence.groups(choice.unit):
         return "clashes with another verb of the caption"
     if any(evidence.excludes(other, choice.unit) for other in around.others):
@@ -378,6 +383,12 @@ def _goes_with_what_follows(around: _Rest, slot: VerbSlot, choice: VerbChoice, e
     if around.goes_a_way and not _moves(choice, evidence):
         return False
     return all(tail == choice.tail or _goes_before(tail, slot, choice, evidence) for tail in slot.tails)
+
+
+def _is_used(tail: Tail, evidence: Evidence) -> bool:
+    """Whether a thing is used for what is done, and for little else: "cleans a glass with a towel"."""
+    category = evidence.category(tail.noun)
+    return tail.preposition == "with" and not any(evidence.lexicon.is_a(category, name) for name in _COMPANY)
 
 
 def _moves(choice: VerbChoice, evidence: Evidence) -> bool:
@@ -428,11 +439,10 @@ def _in_a_step(choice: VerbChoice, evidence: Evidence) -> bool:
 
 def _exchanged_before(tail: Tail, swap: Swap, evidence: Evidence) -> bool:
     """Whether an exchange of what is done to a thing holds before a preposition and its noun."""
-    category = evidence.category(tail.noun)
-    if tail.preposition == "with" and any(evidence.lexicon.is_a(category, name) for name in _COMPANY):
+    if tail.preposition == "with":  # company
         return True
     if tail.preposition in swap.behind:
-        return swap.match == "noun" or category not in _COOKED_IN
+        return swap.match == "noun" or evidence.category(tail.noun) not in _COOKED_IN
     places = evidence.lexicon.places
     return tail.preposition in _ANYWHERE and (tail.noun in places or tail.noun.rpartition(" ")[2] in places)
 

@@ -312,6 +312,24 @@ def test_swaps_go_with_where_a_thing_is_where_it_goes_and_what_was_done_to_it() 
     assert "a woman takes off a jacket" in {item.text for item in dressed}
 
 
+@pytest.mark.parametrize(
+    ("plain", "bound"),
+    [
+        ("a man picks up a bag", "a man picks up a bag and opens it"),
+        ("a woman cleans a glass in a kitchen", "a woman cleans a glass with a towel"),
+    ],
+)
+def test_an_action_stays_where_the_caption_goes_on_about_its_object_or_names_its_tool(plain: str, bound: str) -> None:
+    assert any(p.start < 15 for p in proposals_of([plain]).proposals["0"])
+    assert not any(p.start < 15 for p in proposals_of([bound]).proposals.get("0", ()))
+
+
+def test_who_does_something_else_too_does_not_sleep() -> None:
+    new = {p.new.split()[0] for p in proposals_of(["a man is standing and talking on a phone"]).proposals["0"]}
+    assert new and not new & {"sleeping", "napping", "dozing"}
+    assert "sleeping" in {p.new.split()[0] for p in proposals_of(["a man is standing in a room"]).proposals["0"]}
+
+
 def test_a_thing_that_is_named_twice_stays() -> None:
     assert [slot.rejection_reason for slot in thing_slots(parse_one("a snake eats another snake"))] == [
         "named twice"
