@@ -151,7 +151,9 @@ def test_a_test_split_is_exported_with_consent(folder: Path, tmp_path: Path) -> 
 
 def test_a_table_and_videos_elsewhere_are_named_as_what_they_are(folder: Path, tmp_path: Path) -> None:
     (tmp_path / "mine.csv").write_text("candidates,label\n")
-    with pytest.raises(UsageError, match=r"mine\.csv is a file, and the folder of a set is needed: .* build pairs"):
+    with pytest.raises(
+        UsageError, match=r"mine\.csv is a file, and the folder of a set is needed: .*build captions.*build pairs"
+    ):
         export_preferences(tmp_path / "mine.csv", output=tmp_path / "out", format_="dpo")
     with pytest.raises(VideoContrastError, match=r"no such file \(--video-root\)"):
         export_preferences(folder, output=tmp_path / "out", format_="dpo", split="train", video_root=tmp_path)

@@ -111,8 +111,8 @@ class SetFolder:
         root = Path(path).expanduser()
         if root.is_file():
             raise UsageError(
-                f"{root} is a file, and the folder of a set is needed: `video-contrast build pairs` makes one of a "
-                "table (score, audit, xray and check read tables as they are)"
+                f"{root} is a file, and the folder of a set is needed: `video-contrast build captions` makes one "
+                "of a table of captions, `build pairs` of pairs (score, audit, xray and check read tables as they are)"
             )
         if not root.is_dir():
             raise UsageError(f"no such folder: {root}")
