@@ -9,7 +9,7 @@ votes that the judge is trained on are of these.
 
 from pathlib import Path
 
-from parts.command_line import parser_of
+from parts.measuring import parser_of
 
 from video_contrast.files import read_json
 from video_contrast.perturbations.contrast.caption_counts import count

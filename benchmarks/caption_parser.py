@@ -17,7 +17,7 @@ from pathlib import Path
 
 from parts.caption_forms import SHARES, draw, phrases
 from parts.caption_trees import Tree, mended, parse, taught, taught_steps
-from parts.command_line import parser_of
+from parts.measuring import parser_of
 from parts.parses import MEASURES, compare
 
 from video_contrast.perturbations.english.parse import _pipeline, word_spans

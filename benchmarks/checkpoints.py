@@ -7,7 +7,7 @@ import tempfile
 from collections import defaultdict
 from pathlib import Path
 
-from parts.command_line import parser_of
+from parts.measuring import parser_of
 
 import video_contrast
 from video_contrast.builders.shapes.shapes import CONFIGS, scene_of
@@ -21,9 +21,7 @@ def main() -> None:
     parser = parser_of(__doc__)
     parser.add_argument("--items", type=int, default=400, help="items of each config [default: 400]")
     parser.add_argument("--seed", type=int, default=78, help="of the set [default: 78]")
-    parser.add_argument(
-        "--models", nargs="*", default=list(NAMES), help="packaged ones or folders [default: the packaged]"
-    )
+    parser.add_argument("--models", nargs="*", default=list(NAMES), help="or folders [default: those packaged]")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         root = video_contrast.build("shapes", output=Path(folder) / "set", seed=arguments.seed, items=arguments.items)

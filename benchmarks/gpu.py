@@ -19,10 +19,8 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from parts.clips import drifting, retrieval_set
-from parts.clock import in_turn
-from parts.command_line import parser_of
-from parts.standins import clip_model
+from parts.measuring import in_turn, parser_of
+from parts.standins import clip_model, drifting, retrieval_set
 from parts.throughput import load, throughput
 
 from video_contrast.perturbations.video import perturb_clip

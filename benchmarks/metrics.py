@@ -9,8 +9,7 @@ from collections.abc import Callable
 from functools import partial
 
 import numpy as np
-from parts.clock import in_turn
-from parts.command_line import parser_of
+from parts.measuring import in_turn, parser_of
 
 from video_contrast import metrics
 

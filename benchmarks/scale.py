@@ -12,13 +12,14 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from math import log2
 from pathlib import Path
 from time import process_time
 
 import numpy as np
-from parts.clips import drifting
-from parts.command_line import parser_of
+from parts.measuring import parser_of
+from parts.standins import drifting
 
 from video_contrast.rows import Row, multiple_choice_row, retrieval_row
 
@@ -97,11 +98,6 @@ def choice(
     yield
     score(model, folder / "set", output=folder / model, store=folder / "store", accept="all", progress=False, workers=1,
           keep_matrices=0)  # fmt: skip
-
-
-def pairs(n: int, folder: Path) -> Iterator[None]:
-    """Rows of pairs scored by a baseline."""
-    yield from choice(n, folder, write=write_pairs)
 
 
 def table(n: int, folder: Path) -> Iterator[None]:
@@ -231,8 +227,8 @@ def simulated(processes: int = 64, chunks: int = 31_250) -> None:
 
 
 STEPS: dict[str, tuple[Step, int]] = {  # with N
-    "choice": (choice, 50_000), "pairs": (pairs, 50_000), "table": (table, 50_000), "clips": (clips, 500),
-    "joined": (joined, 20_000), "retrieval": (retrieval, 12_500), "corpus": (corpus, 5000),
+    "choice": (choice, 50_000), "pairs": (partial(choice, write=write_pairs), 50_000), "table": (table, 50_000),
+    "clips": (clips, 500), "joined": (joined, 20_000), "retrieval": (retrieval, 12_500), "corpus": (corpus, 5000),
     "perturbed": (perturbed, 5000),
 }  # fmt: skip
 JOBS = (  # what it is, its step, units, processes, and the exponent of its time

@@ -13,8 +13,7 @@ import time
 from functools import partial
 from pathlib import Path
 
-from parts.clock import in_turn
-from parts.command_line import parser_of
+from parts.measuring import in_turn, parser_of
 
 from video_contrast.errors import VideoContrastError
 from video_contrast.perturbations.english import PARSER, parse

@@ -17,7 +17,7 @@ import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from parts.command_line import parser_of
+from parts.measuring import parser_of
 
 from video_contrast.perturbations.english import parse
 from video_contrast.perturbations.text import perturb_captions

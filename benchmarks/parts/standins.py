@@ -1,7 +1,13 @@
-"""A CLIP of real size with random weights, so that nothing is downloaded: speed does not depend on the weights."""
+"""Clips made on the spot, their set, and a CLIP of real size with random weights: speed does not depend on them."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
+import numpy as np
+
+from video_contrast.builders.registry import BuiltSet
+from video_contrast.builders.writing import write_set
+from video_contrast.rows import Row, retrieval_row
 from video_contrast.untyped import Tokenizer
 
 WORDS = ["a", "man", "woman", "dog", "coloured", "field", "slides", "runs", "left", "right"]
@@ -12,20 +18,12 @@ CLIPS: dict[str, tuple[dict[str, int], dict[str, int], int]] = {
     "clip-b32": ({}, {}, 512),
     "clip-l14": (
         {"hidden_size": 768, "intermediate_size": 3072, "num_attention_heads": 12},
-        {
-            "hidden_size": 1024, "intermediate_size": 4096, "num_attention_heads": 16, "num_hidden_layers": 24,
-            "patch_size": 14,
-        },
-        768,
-    ),
+        {"hidden_size": 1024, "intermediate_size": 4096, "num_attention_heads": 16, "num_hidden_layers": 24,
+         "patch_size": 14}, 768),
     "clip-small": (
         {"hidden_size": 32, "intermediate_size": 128, "num_attention_heads": 2, "num_hidden_layers": 2},
-        {
-            "hidden_size": 64, "intermediate_size": 256, "num_attention_heads": 2, "num_hidden_layers": 2,
-            "patch_size": 16,
-        },
-        32,
-    ),
+        {"hidden_size": 64, "intermediate_size": 256, "num_attention_heads": 2, "num_hidden_layers": 2,
+         "patch_size": 16}, 32),
 }  # fmt: skip
 
 
@@ -61,3 +59,18 @@ def clip_model(folder: Path, name: str) -> Path:
     model.save_pretrained(target)
     CLIPProcessor(CLIPImageProcessorPil(), words).save_pretrained(target)
     return target
+
+
+def drifting(colours: np.ndarray, square: int, step: int, count: int) -> np.ndarray:
+    """Returns a field of coloured squares that drifts to the right, uint8[count, H, W, 3]."""
+    field = colours.astype(np.uint8).repeat(square, 0).repeat(square, 1)
+    return np.stack([np.roll(field, step * t, 1) for t in range(count)])
+
+
+def retrieval_set(folder: Path, captions: Mapping[str, str]) -> Path:
+    """Writes a set with the config `retrieval`: path of each clip below the folder -> its caption."""
+    rows: list[Row] = [
+        retrieval_row(id=f"c{n}", video_id=f"v{n}", video_path=path, captions=[caption])
+        for n, (path, caption) in enumerate(captions.items())
+    ]
+    return write_set(BuiltSet("captions", {"retrieval": {"test": rows}}, {"summary": "benchmark"}), folder)

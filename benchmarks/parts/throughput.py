@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from parts.clock import in_turn
+from parts.measuring import in_turn
 from video_contrast.runner.clip_reader import ClipReader
 from video_contrast.runner.conditions import parse
 from video_contrast.runner.embedding_store import Keys, Store
