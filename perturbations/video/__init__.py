@@ -16,7 +16,7 @@ for _module in MODULES:
     import_module(f"{__name__}.{_module}")
 
 from video_contrast.perturbations.registry import VIDEO, video_spec  # noqa: E402
-from video_contrast.perturbations.video.condition import (  # noqa: E402  # noqa: E402
+from video_contrast.perturbations.video.condition import (  # noqa: E402
     PAIR_SEVERITY,
     PAIRS,
     SEVERITIES,
