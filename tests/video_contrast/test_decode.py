@@ -19,13 +19,13 @@ CODECS: dict[str, tuple[dict[str, str], ...]] = {
     "mpeg2video": ({"bf": "0"}, {"bf": "2"}),
     "libvpx": ({"auto-alt-ref": "1", "lag-in-frames": "8"},),
     "libvpx-vp9": ({"deadline": "realtime"}, {"auto-alt-ref": "1", "lag-in-frames": "8", "cpu-used": "8"}),
-    "libsvtav1": ({"preset": "12"},),
+    "av1": ({},),
 }  # fmt: skip
 HOLDS = {
-    "mp4": ("libx264", "libx265", "mpeg4", "mpeg2video", "libvpx-vp9", "libsvtav1"),
+    "mp4": ("libx264", "libx265", "mpeg4", "mpeg2video", "libvpx-vp9", "av1"),
     "mov": ("libx264", "libx265", "mpeg4", "mpeg2video"),
-    "mkv": ("libx264", "libx265", "mpeg4", "mpeg2video", "libvpx", "libvpx-vp9", "libsvtav1"),
-    "webm": ("libvpx", "libvpx-vp9", "libsvtav1"),
+    "mkv": ("libx264", "libx265", "mpeg4", "mpeg2video", "libvpx", "libvpx-vp9", "av1"),
+    "webm": ("libvpx", "libvpx-vp9", "av1"),
     "ts": ("libx264", "libx265", "mpeg4", "mpeg2video"),
     "avi": ("libx264", "mpeg4", "mpeg2video", "libvpx"),
     "mpg": ("mpeg2video",),

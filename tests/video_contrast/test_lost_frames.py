@@ -38,7 +38,7 @@ LOSSY = [
     ("mkv", "ffv1", {}),
     ("nut", "ffv1", {}),
     ("mkv", "mjpeg", {}),
-    ("webm", "libsvtav1", {"preset": "12"}),
+    ("webm", "av1", {}),
     ("mxf", "mpeg2video", {}),
     ("wmv", "wmv2", {}),
     ("ivf", "libvpx-vp9", {"deadline": "realtime"}),
