@@ -102,7 +102,7 @@ def estimate_of(job: Job, plan: Plan) -> dict[str, float]:
 
 def numeric_options(job: Job) -> JsonObject:
     """The options of the kind on which numbers depend."""
-    return {option.name: job.kind_options[option.name] for option in job.kind.options if option.numeric}
+    return {name: value for name, value in job.kind_options.items() if name not in job.kind.not_numeric}
 
 
 def read_result(output: Path) -> RunResult:

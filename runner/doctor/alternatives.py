@@ -201,7 +201,7 @@ def options(items: ProbedSet) -> Settings:
     values = items.run.job.kind_options
     for option in items.run.job.kind.options:
         other, needed = NEEDS.get(option.name, (option.name, values[option.name]))
-        if not option.numeric or values[other] != needed:
+        if option.name in items.run.job.kind.not_numeric or values[other] != needed:
             continue
         for choice in option.choices:
             if choice != values[option.name] and _is_known(items.model, option.name, choice):

@@ -112,8 +112,9 @@ def options_for(model_kind: Kind, values: KindOptions) -> KindOptions:
         option = known[name]
         if option.choices and value not in option.choices:
             raise UsageError(f"{flag} {value!r} is not one of {', '.join(option.choices)}")
-        if not isinstance(value, option.type) and not (option.type is float and isinstance(value, int)):
-            raise UsageError(f"{flag} {value!r} is not {option.type.__name__}")
+        kind = type(option.default)
+        if not isinstance(value, kind) and not (kind is float and isinstance(value, int)):
+            raise UsageError(f"{flag} {value!r} is not {kind.__name__}")
         if isinstance(value, float) and not math.isfinite(value):
             raise UsageError(f"{flag} must be a finite number, not {value}")
     return {name: values.get(name, option.default) for name, option in known.items()}

@@ -26,12 +26,12 @@ from typing import Any, Literal
 import numpy as np
 
 from video_contrast.files import Json, JsonObject
-from video_contrast.options import options_of
+from video_contrast.options import Option, options_of
 from video_contrast.question_text import Question
 from video_contrast.video import Clip
 
 Prepared = Any  # a clip as `encode_prepared` of the class that prepared it takes it
-KindOptions = Mapping[str, Any]  # option name -> value, of the type that its `KindOption` names
+KindOptions = Mapping[str, Any]  # option name -> value, of the type of its default
 Family = Literal["encoder", "pair", "text"]
 Loader = Callable[["ModelSource", "LoadOptions"], Any]  # the family of its kind says what it returns
 
@@ -228,18 +228,6 @@ class TextScorer(Model):
 
 
 @dataclass(frozen=True)
-class KindOption:
-    """A setting of a kind: a flag of `video-contrast score` and a key of `score(..., options={...})`."""
-
-    name: str  # with underscores; the flag has hyphens
-    type: type
-    default: Any  # of that type
-    help: str
-    choices: tuple[str, ...] = ()
-    numeric: bool = True  # whether a run's numbers depend on it
-
-
-@dataclass(frozen=True)
 class Work:
     """How much a run asks of a model."""
 
@@ -265,7 +253,8 @@ class Kind:
     architectures: tuple[str, ...] = ()  # class names of `config.architectures[0]` that it takes
     model_types: tuple[str, ...] = ()  # names of `config.model_type` that it takes
     names: tuple[str, ...] = ()  # model names that are not checkpoints ("random"), or schemes ("https://")
-    options: tuple[KindOption, ...] = ()
+    options: tuple[Option, ...] = ()  # flags of `video-contrast score`, and keys of `score(..., options={...})`
+    not_numeric: tuple[str, ...] = ()  # names of those on which no number of a run depends
     tested: tuple[str, ...] = ()  # the classes it was tested with
     version: str = "1"
     # whether its `score` takes a `question: Question`, which the model is asked; for other kinds question and
@@ -289,15 +278,6 @@ class Kind:
 KINDS: dict[str, Kind] = {}
 
 
-def _declared(options: type) -> tuple[KindOption, ...]:
-    """The options that a dataclass declares (see `video_contrast.options`); its `NOT_NUMERIC` change no number."""
-    without_effect = getattr(options, "NOT_NUMERIC", ())
-    return tuple(
-        KindOption(name, type(o.default), o.default, o.help, choices=o.choices, numeric=name not in without_effect)
-        for name, o in options_of(options).items()
-    )
-
-
 def kind(name: str, *, family: Family, summary: str, **facts: Any) -> Callable[[Loader], Loader]:  # fields of `Kind`
     """Registers a loader as the kind `name`.
 
@@ -305,11 +285,12 @@ def kind(name: str, *, family: Family, summary: str, **facts: Any) -> Callable[[
         name: for `--kind`.
         family: what the loader returns.
         summary: one line for `list models`.
-        facts: the other fields of `Kind`; `options` may be a dataclass that declares them.
+        facts: the other fields of `Kind`; `options` may be a dataclass that declares them, and `NOT_NUMERIC` as well.
     """
 
     if isinstance(declared := facts.get("options"), type):
-        facts["options"] = _declared(declared)
+        facts["options"] = tuple(options_of(declared).values())
+        facts["not_numeric"] = getattr(declared, "NOT_NUMERIC", ())
 
     def register(load: Loader) -> Loader:
         KINDS[name] = Kind(name=name, family=family, load=load, summary=summary, **facts)

@@ -15,8 +15,9 @@ import numpy as np
 from video_contrast import seeds
 from video_contrast.audit import blind_models
 from video_contrast.files import JsonObject
+from video_contrast.options import Option
 from video_contrast.pretrained import log_probabilities, token_rows
-from video_contrast.runner.kinds.base import KindOption, LabelledItem, LoadOptions, ModelSource, TextScorer, kind
+from video_contrast.runner.kinds.base import LabelledItem, LoadOptions, ModelSource, TextScorer, kind
 
 
 class Random(TextScorer):
@@ -127,7 +128,7 @@ class CausalLM:
 
 
 @kind("random", family="text", summary="a random number for every pair: the line of chance", names=("random",),
-      options=(KindOption("random_seed", int, 0, "Seed of the random scorer."),))  # fmt: skip
+      options=(Option("random_seed", int, 0, "Seed of the random scorer."),))  # fmt: skip
 def load_random(source: ModelSource, settings: LoadOptions) -> Random:
     """The random scorer."""
     return Random(settings.options.get("random_seed", 0))
@@ -145,9 +146,7 @@ def load_constant(source: ModelSource, settings: LoadOptions) -> Constant:
     summary="a language model that never sees the video",
     names=("blind",),
     tested=("GPT2LMHeadModel",),
-    options=(
-        KindOption("lm", str, "", "Causal language model (Hub id or folder) that scores; else models of the set."),
-    ),
+    options=(Option("lm", str, "", "Causal language model (Hub id or folder) that scores; else models of the set."),),
 )
 def load_blind(source: ModelSource, settings: LoadOptions) -> Blind:
     """The blind scorer."""

@@ -9,15 +9,16 @@
 """
 
 from collections.abc import Sequence
+from typing import Literal
 
 import numpy as np
 
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import JsonObject
+from video_contrast.options import Option
 from video_contrast.runner.kinds.base import (
     ClipFrames,
     DualEncoder,
-    KindOption,
     LoadOptions,
     ModelSource,
     kind,
@@ -152,8 +153,8 @@ class ImageTextEncoder(DualEncoder):
     model_types=("clip", "siglip", "siglip2", "metaclip_2", "align", "altclip", "chinese_clip", "groupvit"),
     tested=("CLIPModel", "MetaClip2Model", "SiglipModel", "Siglip2Model", "AlignModel"),
     options=(
-        KindOption("pooling", str, "mean", "How frames become one score.", choices=("mean", "max", "query-scored")),
-        KindOption("query_temperature", float, 0.1, "Temperature of --pooling query-scored."),
+        Option("pooling", Literal["mean", "max", "query-scored"], "mean", "How frames become one score."),
+        Option("query_temperature", float, 0.1, "Temperature of --pooling query-scored."),
     ),
     version="3",
 )

@@ -13,11 +13,11 @@ import numpy as np
 
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import JsonObject
+from video_contrast.options import Option
 from video_contrast.runner.kinds.base import (
     ClipFrames,
     DualEncoder,
     Encoder,
-    KindOption,
     LoadOptions,
     ModelSource,
     PairScorer,
@@ -249,10 +249,8 @@ HEADS: dict[str, type[MatchingHead]] = {
     summary="image-text matching heads: every frame with every caption, probabilities averaged",
     architectures=tuple(HEADS),
     options=(
-        KindOption(
-            "itm_aggregate", str, "mean", "How the frames' probabilities become one score.", choices=("mean", "max")
-        ),
-        KindOption("itm_prefilter", int, 0, "Retrieval: score only the best K texts a clip by its embeddings; 0: all."),
+        Option("itm_aggregate", Aggregate, "mean", "How the frames' probabilities become one score."),
+        Option("itm_prefilter", int, 0, "Retrieval: score only the best K texts a clip by its embeddings; 0: all."),
     ),
     tested=tuple(HEADS),
     version="2",

@@ -12,11 +12,11 @@ import numpy as np
 
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import JsonObject
+from video_contrast.options import Option
 from video_contrast.runner.kinds.base import (
     ClipFrames,
     DualEncoder,
     Encoder,
-    KindOption,
     LoadOptions,
     ModelSource,
     PairScorer,
@@ -37,9 +37,9 @@ from video_contrast.runner.kinds.prompts import prompt_hash
 from video_contrast.untyped import TorchModel
 
 NO_PROMPT = "none"
-PROMPT_TEXT = KindOption("prompt_text", str, "", "Prompt of captions; empty: the checkpoint's own; none: without one.")
-PROMPT_VIDEO = KindOption("prompt_video", str, "", "Prompt of clips; empty: the checkpoint's own; none: without one.")
-TASK = KindOption(
+PROMPT_TEXT = Option("prompt_text", str, "", "Prompt of captions; empty: the checkpoint's own; none: without one.")
+PROMPT_VIDEO = Option("prompt_video", str, "", "Prompt of clips; empty: the checkpoint's own; none: without one.")
+TASK = Option(
     "adapter_task", str, "", "Task of a checkpoint that has several (jina: retrieval); empty: query, document."
 )
 

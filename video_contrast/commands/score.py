@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -28,7 +29,7 @@ def kind_options() -> list[Option]:
 
     options = [option for kind in all_kinds().values() for option in kind.options]
     return [
-        Option(name=option.name, type=option.type | None, default=None, help=option.help, flag=Flag(hidden=True))
+        replace(option, type=type(option.default) | None, default=None, flag=Flag(hidden=True))
         for option in {option.name: option for option in options}.values()
     ]
 
