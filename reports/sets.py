@@ -221,7 +221,7 @@ class StoredVectors:
 
         if self._store is None:  # of a model without embeddings, which may have opened no video
             return None
-        visual = Visual.from_record(self._record["conditions"][condition]["visual"])
+        visual = Visual(**self._record["conditions"][condition]["visual"])
         return self._rows([self._keys.video(Clip.of(row), visual) for row in rows])
 
     def texts(self, captions: Sequence[str]) -> Vectors | None:

@@ -35,7 +35,7 @@ def settings(runs: Sequence[ConfigRun], links: Mapping[Path, str] | None = None)
     rows = []
     for run in {run.path: run for run in runs}.values():
         record = run.record
-        test, missing = record.get("self_test", {}), record.get("n_missing", 0)
+        test, missing = dict(record.get("self_test", {})), record.get("n_missing", 0)
         tested = str((test.get("exempt") and "not needed") or ("passed" if test.get("passed") else "not passed"))
         revision = str(record["model"].get("revision") or "")[:12]
         rows.append(

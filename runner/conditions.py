@@ -18,7 +18,6 @@ from typing import Any, cast
 
 import video_contrast.perturbations.text  # noqa: F401  fills the registry
 from video_contrast.errors import UsageError, unknown_name
-from video_contrast.files import Json
 from video_contrast.perturbations.registry import TEXT, VIDEO
 from video_contrast.perturbations.video import PAIR_SEVERITY, PAIRS
 from video_contrast.rows import TextRecipe, VideoRecipe
@@ -37,11 +36,6 @@ class Visual:
     seed: int = 0
     scope: str = "clip"
     order: str = "perturb_then_sample"
-
-    @classmethod
-    def from_record(cls, record: Mapping[str, Json]) -> "Visual":
-        """The treatment that `dataclasses.asdict` wrote into a record."""
-        return cls(**record)
 
     @property
     def is_control(self) -> bool:

@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from video_contrast.files import JsonObject
+from video_contrast.files import Json, JsonObject
 from video_contrast.runner.conditions import Condition
 from video_contrast.runner.kinds.base import Kind, KindOptions, Model, ModelSource, Work
 from video_contrast.runner.kinds.recipes import recipe_of
@@ -16,7 +16,7 @@ from video_contrast.runner.plan import Plan
 from video_contrast.runner.sets import LoadedSet
 from video_contrast.runner.views import FrameStore, Sampling
 from video_contrast.storage import RunFolder
-from video_contrast.storage.run_records import ConfigMetrics, Identity, ModelRecord, RunMetrics, RunRecord, ScoreRow
+from video_contrast.storage.run_records import ConfigMetrics, ModelRecord, RunMetrics, RunRecord, ScoreRow
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -111,11 +111,11 @@ def read_result(output: Path) -> RunResult:
     return RunResult(run.metrics, run.record, output, run.score_table)
 
 
-def identity(job: Job, dtype: str) -> Identity:
+def identity(job: Job, dtype: str) -> Json:
     """What a directory belongs to."""
     own = job.sampling
-    rate: list[int | str] = [own.least, own.multiple, own.rounding]
-    mark: Identity = {
+    rate = [own.least, own.multiple, own.rounding]
+    mark: JsonObject = {
         "model": job.source.name,
         "revision": job.source.revision,
         "kind": job.kind.name,

@@ -20,7 +20,7 @@ from pathlib import Path
 from video_contrast.checkpoints import NAMES as PACKAGED
 from video_contrast.checkpoints import checkpoint_path
 from video_contrast.errors import UsageError, VideoContrastError
-from video_contrast.files import read_json, write_json
+from video_contrast.files import read_json
 from video_contrast.hub import commit, explained
 from video_contrast.runner.kinds.base import ModelSource
 from video_contrast.untyped import TorchModel
@@ -32,29 +32,6 @@ def check_peft(why: str) -> None:
     """Raises a UsageError where peft is absent; `why` is what needs it."""
     if find_spec("peft") is None:
         raise UsageError(f"{why} needs peft; get it with `pip install video-contrast[lora]`")
-
-
-def base_of(folder: Path) -> str:
-    """The base that the adapters name. Raises UsageError: they name none."""
-    name = read_json(folder / CONFIG).get("base_model_name_or_path")
-    if not name:
-        raise UsageError(f"{folder / CONFIG} names no base (base_model_name_or_path), so it is unknown what it adapts")
-    return str(name)
-
-
-def write_base(folder: Path, digest: str) -> None:
-    """Keeps a digest of the base's files beside the"""
-    write_json(folder / BASE, {"digest": digest})
-
-
-def check_base(folder: Path, base: ModelSource, digest: str) -> None:
-    """Raises a UsageError where the base that is there is not the one that the adapters were trained on."""
-    path = folder / BASE
-    if path.is_file() and (trained := read_json(path)["digest"]) != digest:
-        raise UsageError(
-            f"{folder} adapts another base: {base.name} has other files now ({digest[:12]}) than those it was trained "
-            f"on ({trained[:12]})"
-        )
 
 
 def merged(model: TorchModel, folder: Path) -> TorchModel:
@@ -140,16 +117,22 @@ def _read(name: str, path: Path, revision: str, option: str) -> ModelSource:
 
 def _adapted(name: str, path: Path, revision: str, option: str) -> ModelSource:
     """The base that the adapters name, with the adapters."""
-    base_name = base_of(path)
+    base_name = read_json(path / CONFIG).get("base_model_name_or_path")
+    if not base_name:
+        raise UsageError(f"{path / CONFIG} names no base (base_model_name_or_path), so it is unknown what it adapts")
     try:
-        base = locate(base_name, option=f"{option} {name}: its base")
+        base = locate(str(base_name), option=f"{option} {name}: its base")
     except VideoContrastError as error:
         raise type(error)(f"{error} (named in {path / CONFIG})") from error
     if base.adapter is not None:
         raise UsageError(
             f"{option} {name} adapts {base_name}, which is itself a folder of adapters; merge that one first"
         )
-    check_base(path, base, base.revision)
+    if (path / BASE).is_file() and (trained := read_json(path / BASE)["digest"]) != base.revision:
+        raise UsageError(
+            f"{path} adapts another base: {base.name} has other files now ({base.revision[:12]}) than those it was "
+            f"trained on ({trained[:12]})"
+        )
     files = {**base.files, **{f"adapter/{name}": size for name, size in signature(path).items()}}
     both = hashlib.sha256(f"{base.revision} {revision or digest_of(path)}".encode()).hexdigest()[:40]
     return replace(base, name=name, revision=both, adapter=path, files=files)

@@ -13,7 +13,6 @@ from pathlib import Path
 from video_contrast import seeds
 from video_contrast.addresses import address_of
 from video_contrast.console import is_quiet
-from video_contrast.runner import run_directory
 from video_contrast.runner.clip_reader import ClipReader
 from video_contrast.runner.doctor.result import SelfTest
 from video_contrast.runner.embedding_store import Keys, Store
@@ -23,6 +22,7 @@ from video_contrast.runner.kinds.base import Encoder, PairScorer, TextScorer
 from video_contrast.runner.memory import RunCounts
 from video_contrast.runner.plan import Plan
 from video_contrast.runner.processes import Processes, WorkQueue
+from video_contrast.runner.run_directory import NUMERIC, versions
 from video_contrast.runner.score_pairs import Pairing, PairResults, score_pairs
 from video_contrast.runner.table_scores import TableScorer, encoder_tables, pair_tables, text_tables
 from video_contrast.runner.video_files import NOT_FOUND, VideoFiles, absent
@@ -58,7 +58,8 @@ class Run:
             job.source.revision or job.source.name, job.kind.name, job.kind.version, self.dtype,
             *(f"{key}={value}" for key, value in sorted(numeric_options(job).items())),
             *(("preprocessed on device",) if job.options.preprocess_on == "device" else ()),
-            *(f"{name} {version}" for name, version in run_directory.numeric_versions().items()),
+            # rows of other versions, to the minor one, are never mixed in
+            *(f"{name} {'.'.join(full.split('.')[:2])}" for name, full in versions().items() if name in NUMERIC),
         ).hex()[:32]  # fmt: skip
 
     @cached_property

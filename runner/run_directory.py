@@ -13,16 +13,17 @@ from pathlib import Path
 from video_contrast.addresses import address_of
 from video_contrast.console import counted, note
 from video_contrast.errors import UsageError, VideoContrastError
-from video_contrast.files import JsonObject, held, sha256
+from video_contrast.files import Json, JsonObject, held, sha256
 from video_contrast.runner.job import Job, RunResult, read_result
 from video_contrast.runner.sets import LoadedSet
 from video_contrast.runner.video_files import is_same
 from video_contrast.storage import RunFolder
 from video_contrast.storage.run_folder import plain
-from video_contrast.storage.run_records import Identity, VideoFile
+from video_contrast.storage.run_records import VideoFile
 from video_contrast.version import __version__
 
 PACKAGES = ("torch", "transformers", "accelerate", "av", "numpy", "pillow", "safetensors", "sentence-transformers")
+NUMERIC = ("torch", "transformers", "sentence-transformers", "av", "pillow")  # those that make a model's numbers
 # What may not change within a directory. Conditions and configs may: more of them are added to what is there.
 FIXED = (
     "model", "revision", "kind", "options", "dataset", "split", "frames", "sampling", "fps", "rate", "accept_damaged",
@@ -74,7 +75,7 @@ def _replaced(videos: Mapping[str, VideoFile], loaded: LoadedSet, video_root: Pa
     return False
 
 
-def claim(run: RunFolder, identity: Identity) -> None:
+def claim(run: RunFolder, identity: Json) -> None:
     """Makes the directory this run's, or finds that it is. Raises UsageError: it was made for something else."""
     former, now = run.identity, plain(identity)
     if former is None:
@@ -150,9 +151,3 @@ def versions() -> dict[str, str]:
         with suppress(PackageNotFoundError):
             installed[package] = version(package)
     return installed
-
-
-def numeric_versions() -> dict[str, str]:
-    """Versions, to the minor one, of the libraries that make a model's numbers: rows of others are never mixed in."""
-    libraries = ("torch", "transformers", "sentence-transformers", "av", "pillow")
-    return {name: ".".join(full.split(".")[:2]) for name, full in versions().items() if name in libraries}

@@ -41,20 +41,11 @@ def score(
     folder: Path | None = None,
     request: ScoreOptions,
 ) -> RunResult:
-    """Scores a model on configs of a set under conditions (see `video_contrast.score`).
+    """Scores a model on configs of a set under conditions, as `video_contrast.score` says.
 
     Args:
-        model: Hub id, folder, packaged checkpoint ("temporal"), or baseline ("random", "constant", "blind").
-        dataset: folder of a set, or Hub id; only its name where `folder` is given.
-        config: one or several configs, which share decoding and encodings; all where None.
-        folder: where the set lies, if `dataset` does not say it.
-
-    Returns:
-        Metrics, record and scores of the run; of a dry run the plan, as its record.
-
-    Raises:
-        UsageError: the call is wrong (unknown name, wrong number of frames, a directory of another run ...).
-        VideoContrastError: something failed; the message says what and what to do.
+        model, dataset, config: as there, but for sets that are built by name.
+        folder: where the set lies, if `dataset` is only its name.
     """
     in_memory = request.output is None
     if request.output is not None and request.output.is_file():

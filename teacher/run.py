@@ -26,7 +26,7 @@ from video_contrast.launcher import noticing_an_end
 from video_contrast.options import OptionValues, with_options
 from video_contrast.rows import RetrievalRow
 from video_contrast.runner.kinds.loading import Tokens
-from video_contrast.runner.locate import check_peft, locate, write_base
+from video_contrast.runner.locate import BASE, check_peft, locate
 from video_contrast.runner.memory import enough_memory
 from video_contrast.runner.processes import Processes
 from video_contrast.seeds import digest
@@ -145,7 +145,7 @@ def teach(
         def write() -> None:
             if lora is not None and not request.merge:
                 lora.save_pretrained(output / "model")
-                write_base(output / "model", checkpoint.revision)
+                write_json(output / "model" / BASE, {"digest": checkpoint.revision})
             else:
                 whole = net if lora is None else lora.merge_and_unload()
                 whole.float().save_pretrained(output / "model")

@@ -20,7 +20,7 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any, Literal, NotRequired, TypedDict, TypeVar
+from typing import Any, TypedDict, TypeVar
 
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import Json
@@ -115,26 +115,10 @@ TokenLog = tuple[str, float | None]  # a token and its log-probability, where it
 _LINK = re.compile(r"For more information check: \S+")  # the HTTP client's, on each status of a server
 THOUGHTS = ("reasoning_content", "reasoning")  # where servers put the thoughts that stand before an answer
 GIVE_UP = 3  # requests in a row that failed in all of their tries
-LONGEST_WAIT = 600.0  # seconds: a server that asks for more is asked again all the same
-
-
-class MessagePart(TypedDict):
-    """A part of a message: a text, or an image or a video as `{"url": ...}`."""
-
-    type: Literal["text", "image_url", "video_url"]
-    text: NotRequired[str]
-    image_url: NotRequired[dict[str, str]]
-    video_url: NotRequired[dict[str, str]]
-
-
-class Message(TypedDict):
-    """A turn of a conversation."""
-
-    role: Literal["system", "user", "assistant"]
-    content: str | list[MessagePart]
-
-
+MessagePart = dict[str, Any]  # {"type": "text", "text": ...}, or an image_url or video_url as {"url": ...}
+Message = dict[str, Any]  # a turn: role, and content (a text, or parts)
 Conversation = Sequence[Message]
+LONGEST_WAIT = 600.0  # seconds: a server that asks for more is asked again all the same
 
 
 class Answer(TypedDict, total=False):

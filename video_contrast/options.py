@@ -133,10 +133,8 @@ def bind(function: Callable[..., object], given: GivenOptions, where: str = "") 
     Returns parameter name -> value. Parameters without a given option are left out where they have a default. Raises
     UsageError: an unknown option (the nearest is suggested), a value that is no choice, or one that is missing.
 
-    Args:
-        function: its options are its parameters, and the fields of parameters that are dataclasses.
-        given: option name -> value; or parameter name -> a whole dataclass.
-        where: what the options belong to, for messages ("build captions"); the function's name by default.
+    `given`: option name -> value; or parameter name -> a whole dataclass. `where`: what the options belong to, for
+    messages ("build captions"); the function's name by default.
     """
     function, where = inspect.unwrap(function), where or getattr(function, "__name__", "")
     known = options_of(function)

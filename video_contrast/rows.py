@@ -146,13 +146,7 @@ _PERTURBED: dict[str, Column] = {
 def table_columns(
     layout: Layout, perturbed: bool = False, questions: bool = False, *, edited: bool = False
 ) -> dict[str, Column]:
-    """Returns column names and types of a table.
-
-    Args:
-        perturbed: whether it has the two columns of a perturbed set.
-        questions: whether it has the column `question`.
-        edited: whether it has the column `segments`.
-    """
+    """Names and types of columns, those of perturbed sets, of questions and of edited clips where asked for."""
     optional = {**(_QUESTION if questions else {}), **(_PERTURBED if perturbed else {}), **(_EDITED if edited else {})}
     return {**_COLUMNS[layout], **optional}
 
@@ -224,14 +218,7 @@ def multiple_choice_row(
     question: str | None = None,
     segments: list[SegmentColumns] | None = None,
 ) -> MultipleChoiceRow:
-    """Returns a row of a multiple-choice set or of pairs; the columns are described at `MultipleChoiceRow`.
-
-    Args:
-        edits: one a candidate; none by default.
-        cluster: the video by default.
-        group: makes it a row of pairs.
-        segments: what an edited clip is put together from.
-    """
+    """A row of a multiple-choice set, or of pairs where it has a `group`; its `cluster` is by default the video."""
     row: MultipleChoiceRow = {
         "id": id, "video_id": video_id, "video_path": video_path, "start": start, "end": end,
         "candidates": candidates, "label": label, "kinds": kinds,
@@ -268,14 +255,7 @@ def retrieval_row(
 def edit_record(
     old: str, new: str, start: int, *, generator: str, antonym: bool = False, scores: Mapping[str, float] | None = None
 ) -> EditRecord:
-    """Returns the record of one edit.
-
-    Args:
-        old, new: the words that were replaced, and those in their place.
-        start: where `new` begins in the candidate, in characters.
-        antonym: whether `new` is the opposite of `old`.
-        scores: what was measured of it; written as JSON.
-    """
+    """The record of one edit; `start`: where `new` begins in the candidate, in characters."""
     return {
         "old": old, "new": new, "start": start, "end": start + len(new), "antonym": antonym,
         "generator": generator, "scores": json.dumps(scores or {}, sort_keys=True),
@@ -290,13 +270,9 @@ def validate_rows(rows: Iterable[AnyRow], where: str = "the set") -> int:
 def checked_rows(rows: Iterable[AnyRowType], where: str, *, any_path: bool = False) -> Iterator[AnyRowType]:
     """Yields the rows of a set that are right; checks a group of pairs when it is whole, names of kinds after the last.
 
-    Raises VideoContrastError: names `where`, the row (number and id), the column, and what is wrong with it.
-
-    Args:
-        rows: dicts with the columns of `table_columns(...)`; the layout is taken from the first row.
-        where: what to call the table in the message (a file, a config).
-        any_path: let video paths pass that lead out of the video root; whoever reads the videos counts them as
-            unreadable.
+    Raises VideoContrastError: names `where` (a file, a config), the row (number and id), the column, and what is wrong
+    with it. `any_path`: let video paths pass that lead out of the video root; whoever reads the videos counts them as
+    unreadable.
     """
     seen: dict[str, None] = {}  # the ids of the rows before, in their order
     layout: Layout | None = None

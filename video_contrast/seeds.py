@@ -40,19 +40,18 @@ class Streams:
     """
 
     def __init__(self) -> None:
-        self._bits = np.random.PCG64(0)
+        self._bits: np.random.BitGenerator = np.random.PCG64(0)
         self._generator = np.random.Generator(self._bits)
 
     def at(self, *parts: Part) -> np.random.Generator:
         """The generator of the stream named by `parts`, at its beginning."""
         key = digest(*parts)
-        self._bits.state = {
-            "bit_generator": "PCG64",
-            "state": {"state": int.from_bytes(key[:16], "little"), "inc": int.from_bytes(key[16:], "little") | 1},
-            "has_uint32": 0,
-            "uinteger": 0,
-        }
+        self._set({"state": int.from_bytes(key[:16], "little"), "inc": int.from_bytes(key[16:], "little") | 1})
         return self._generator
+
+    def _set(self, state: dict[str, object]) -> None:
+        name = type(self._bits).__name__
+        self._bits.state = {"bit_generator": name, "state": state, "has_uint32": 0, "uinteger": 0}
 
 
 def stream(*parts: Part) -> np.random.Generator:
@@ -64,11 +63,8 @@ def stream(*parts: Part) -> np.random.Generator:
     return Streams().at(*parts)
 
 
-class NoiseStreams:
-    """Like `Streams`, for pixel noise: an SFC64 generator, whose raw bytes cost a third of PCG64's.
-
-    The same rule holds: a stream is named by its parts and depends on nothing else.
-    """
+class NoiseStreams(Streams):
+    """Like `Streams`, for pixel noise: an SFC64 generator, whose raw bytes cost a third of PCG64's."""
 
     def __init__(self) -> None:
         self._bits = np.random.SFC64(0)
@@ -76,11 +72,6 @@ class NoiseStreams:
 
     def at(self, *parts: Part) -> np.random.Generator:
         """The generator of the stream named by `parts`, at its beginning; valid until the next call."""
-        self._bits.state = {
-            "bit_generator": "SFC64",
-            "state": {"state": np.frombuffer(digest(*parts), dtype="<u8").astype(np.uint64)},
-            "has_uint32": 0,
-            "uinteger": 0,
-        }
+        self._set({"state": np.frombuffer(digest(*parts), dtype="<u8").astype(np.uint64)})
         self._bits.random_raw(12, output=False)  # SFC64's own warm-up: mixes the counter into the state
         return self._generator

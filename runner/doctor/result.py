@@ -4,11 +4,10 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Literal, cast
+from typing import Literal
 
 from video_contrast.errors import UsageError, VideoContrastError, unknown_name
 from video_contrast.files import Json, JsonObject
-from video_contrast.storage.run_records import SelfTestRecord, VerdictRecord
 
 State = Literal["pass", "fail", "doubt", "fact"]
 TABLE = Path(__file__).with_name("checks.tsv").read_text(encoding="utf-8")
@@ -56,7 +55,7 @@ class SelfTest:
         """A self-test from what `dataclasses.asdict` made of it."""
         return cls(**{**stored, "verdicts": tuple(Outcome(**verdict) for verdict in stored["verdicts"])})
 
-    def record(self, accepted: Collection[str]) -> SelfTestRecord:
+    def record(self, accepted: Collection[str]) -> JsonObject:
         """What `run.json` says of it; `accepted` are the names of `--accept`."""
         if self.exempt:
             return {"exempt": self.exempt}
@@ -68,7 +67,7 @@ class SelfTest:
             "doubtful": [verdict.check for verdict in self.of("doubt")],
             "items": self.items,
             "seconds": round(self.seconds, 2),
-            "verdicts": [cast(VerdictRecord, asdict(verdict)) for verdict in self.verdicts],
+            "verdicts": [asdict(verdict) for verdict in self.verdicts],
         }
 
 

@@ -6,7 +6,7 @@ block all the same has the block closed, so that the next token belongs to the a
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypedDict
+from typing import Any, Literal
 
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.runner.kinds.base import ClipFrames
@@ -27,14 +27,8 @@ MINICPM_VIDEOS = {"max_slice_nums": 1, "use_image_id": False}
 
 # "auto" is a video where the processor takes one, images elsewhere; "timed" are images, each after its time.
 FramesAs = Literal["auto", "video", "images", "timed"]
+Turn = dict[str, Any]  # of a conversation, as chat templates take it: its role, and its content (a text or parts)
 Parts = list[dict[str, str]]  # {"type": "text", "text": ...}, {"type": "video"} or {"type": "image"}
-
-
-class Turn(TypedDict):
-    """A turn of a conversation, as chat templates take it."""
-
-    role: str
-    content: Parts | str
 
 
 @dataclass(frozen=True)

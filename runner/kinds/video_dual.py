@@ -18,14 +18,14 @@ methods, or names of its own:
 
 import inspect
 import string
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from video_contrast.errors import UsageError, VideoContrastError
-from video_contrast.files import Json, JsonObject
+from video_contrast.files import JsonObject
 from video_contrast.runner.kinds.base import (
     ClipFrames,
     DualEncoder,
@@ -126,11 +126,6 @@ class XCLIPEncoder(Encoder):
         return out
 
 
-def _xclip_frames(config: Mapping[str, Json]) -> int | None:
-    vision = config.get("vision_config") or {}
-    return int(vision.get("num_frames") or 8)
-
-
 @kind(
     "xclip",
     family="encoder",
@@ -138,7 +133,7 @@ def _xclip_frames(config: Mapping[str, Json]) -> int | None:
     architectures=("XCLIPModel",),
     model_types=("xclip",),
     tested=("XCLIPModel",),
-    frames=_xclip_frames,
+    frames=lambda config: int((config.get("vision_config") or {}).get("num_frames") or 8),
 )
 def load_xclip(source: ModelSource, settings: LoadOptions) -> XCLIPEncoder:
     """Loads an `XCLIPModel`."""
@@ -401,11 +396,6 @@ def _leave_out_bands() -> None:
     }
 
 
-def _usual_frames(config: Mapping[str, Json]) -> int | None:
-    """As VideoPrism, LanguageBind and Cosmos-Embed1 name it."""
-    return (config.get("vision_config") or {}).get("num_frames") or config.get("num_video_frames")
-
-
 @kind(
     "video_dual_encoder",
     family="encoder",
@@ -415,7 +405,8 @@ def _usual_frames(config: Mapping[str, Json]) -> int | None:
     model_types=("videoprism", "pe_video", "pe_audio_video"),
     tested=("VideoPrismClipModel", "PeVideoModel", "PeAudioVideoModel", "remote code"),
     version="4",
-    usual_frames=_usual_frames,
+    # as VideoPrism, LanguageBind and Cosmos-Embed1 name it
+    usual_frames=lambda config: (config.get("vision_config") or {}).get("num_frames") or config.get("num_video_frames"),
 )
 def load(source: ModelSource, settings: LoadOptions) -> VideoTextEncoder | RemoteEncoder:
     """Loads the class that the config names, or the repository's own."""

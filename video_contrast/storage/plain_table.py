@@ -326,12 +326,9 @@ def plain_table(rows: Rows, where: str, *, columns: TableColumns | None = None, 
     """Completes the rows of a foreign table.
 
     Returns valid rows, what was guessed, and what was left out. Raises UsageError: a named column is not there;
-    VideoContrastError: no candidates or label, or no item at all; with `strict` a row that is none, by its place.
-
-    Args:
-        where: what to call the table in messages.
-        columns: which column is what; None where the caller has no such options, which messages then do not name.
-        strict: refuse rows that are no item instead of counting them.
+    VideoContrastError: no candidates or label, or no item at all; with `strict` a row that is none, by its place, where
+    such rows are counted else. `where`: what to call the table. `columns`: None where the caller has no such options,
+    which messages then do not name.
     """
     numbers = list(rows) if isinstance(rows, Mapping) else range(len(rows))
     rows = list(rows.values()) if isinstance(rows, Mapping) else rows
@@ -374,12 +371,8 @@ def completed_rows(
 ) -> list[Row]:
     """The rows of a table that may lack columns: as they are where none is missing, else with defaults.
 
-    Raises VideoContrastError: there are no candidates or no label, or they do not fit; names the row.
-
-    Args:
-        where: what to call the table in messages.
-        columns: which column is what, where the user says so.
-        split: only its rows; how labels are read is told from all of them.
+    Raises VideoContrastError: there are no candidates or no label, or they do not fit; names the row. `where, columns`:
+    as of `plain_table`. `split`: only its rows; how labels are read is told from all of them.
     """
     listed = list(rows.values()) if isinstance(rows, Mapping) else list(rows)
     first = listed[0] if listed else {"captions": None}

@@ -31,7 +31,6 @@ from video_contrast.files import Json, JsonObject, atomic_path, read_json, write
 from video_contrast.sealed_files import sealed_line, sealed_records
 from video_contrast.storage.run_records import (
     BestMatches,
-    Identity,
     RunMetrics,
     RunRecord,
     ScoreRow,
@@ -165,29 +164,25 @@ class RunFolder:
         """The lines of `scores`, as dicts."""
         return cast(list[ScoreRow], self.score_table().to_pylist())
 
-    def streamed_rows(self, config: str, condition: str, columns: Sequence[str]) -> Iterator[ScoreRow]:
-        """The lines of a condition, a few at a time; none where it was not scored.
-
-        Args:
-            config, condition, columns: as of `columns_of`, which raises the same.
-        """
-        for batch in self._batches(config, condition, columns):
-            yield from batch.to_pylist()
-
     def columns_of(self, config: str, condition: str, columns: Sequence[str]) -> pa.Table:
         """The lines of a condition as columns of Arrow; none where it was not scored.
 
         Args:
-            config, condition: what was scored.
-            columns: that the lines have.
-
-        Raises:
-            VideoContrastError: the file is damaged.
+            config, condition, columns: what was scored, and what the lines have.
         """
         import pyarrow as pa
 
         schema = pa.schema([_schema().field(name) for name in columns])
         return pa.Table.from_batches(self._batches(config, condition, columns), schema)
+
+    def streamed_rows(self, config: str, condition: str, columns: Sequence[str]) -> Iterator[ScoreRow]:
+        """The same as dicts, a few at a time.
+
+        Args:
+            config, condition, columns: as of `columns_of`.
+        """
+        for batch in self._batches(config, condition, columns):
+            yield from batch.to_pylist()
 
     def _batches(self, config: str, condition: str, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
         import pyarrow as pa
@@ -277,12 +272,7 @@ class RunFolder:
             self.__dict__.pop(name, None)
 
     def write_scores(self, rows: Iterable[ScoreRow], *, pairs: bool = False) -> None:
-        """Writes `scores.parquet` of rows that are sorted by config, condition and id, as they come.
-
-        Args:
-            rows: its lines.
-            pairs: whether some of them have a group.
-        """
+        """Writes `scores.parquet` of rows sorted by config, condition and id, as they come; of `pairs` with groups."""
         import pyarrow as pa
         import pyarrow.parquet as pq
 
@@ -300,8 +290,7 @@ class RunFolder:
         """Writes the similarities of a retrieval config under a condition, or the best ones, and the ids beside them.
 
         Args:
-            config, condition: what was scored.
-            matrix: the similarities with the ids of their rows and columns.
+            config, condition, matrix: what was scored, and the similarities.
         """
         import numpy as np
 
@@ -351,9 +340,7 @@ class RunFolder:
         """Writes the results in the Hub's formats; returns the files, that of `.eval_results` first.
 
         Args:
-            name: of the file in `.eval_results`, the set's.
-            eval_results, model_index: YAML.
-            card: markdown.
+            name, eval_results, model_index, card: of the set; YAML; YAML; markdown.
         """
         return [
             write_text(self.path / ".eval_results" / f"{name}.yaml", eval_results),
@@ -362,12 +349,12 @@ class RunFolder:
         ]
 
     @property
-    def identity(self) -> Identity | None:
+    def identity(self) -> Json:
         """What the directory was made for; None where no run began in it."""
         path = self.path / IDENTITY
-        return cast(Identity, read_json(path)) if path.exists() else None
+        return read_json(path) if path.exists() else None
 
-    def write_identity(self, identity: Identity) -> None:
+    def write_identity(self, identity: JsonObject) -> None:
         """Writes `identity.json`."""
         write_json(self.path / IDENTITY, plain(identity))
 
@@ -414,8 +401,7 @@ class RunFolder:
         """Returns the stored perturbed texts of a config, a tuple an item; None where there are none of this key.
 
         Args:
-            config, perturbation: whose texts.
-            key: names what they must have been made from.
+            config, perturbation, key: whose texts, and what they must have been made from.
         """
         path = self._texts_path(config, perturbation)
         stored = read_json(path) if path.exists() else {}
@@ -425,9 +411,7 @@ class RunFolder:
         """Stores the perturbed texts of a config.
 
         Args:
-            config, perturbation: whose texts.
-            key: names what they were made from.
-            texts: a sequence an item.
+            config, perturbation, key, texts: whose texts, what they were made from, and a sequence an item.
         """
         write_json(self._texts_path(config, perturbation), {"key": key, "texts": texts})
 

@@ -5,6 +5,7 @@ from typing import Any
 
 from video_contrast.console import counted
 from video_contrast.errors import UsageError, VideoContrastError
+from video_contrast.files import Json
 from video_contrast.storage.run_records import RunRecord
 
 WITH_ITS_GROUP = "left out with its group"  # of an edited clip: the reason is another clip's
@@ -59,7 +60,7 @@ def first_reason(record: RunRecord) -> tuple[str, str] | None:
 
 def self_test_lines(record: RunRecord) -> list[str]:
     """Failed and doubtful checks, and a model that is blind to the order of frames; [] for runs without a self-test."""
-    test = record.get("self_test", {})
+    test: Json = record.get("self_test", {})
     if test.get("left_out"):
         return ["self-test: left out (--accept all)"]
     lines = []

@@ -11,9 +11,8 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
 from video_contrast.errors import UsageError
-from video_contrast.files import JsonObject
+from video_contrast.files import Json, JsonObject
 from video_contrast.rows import Layout
-from video_contrast.video import Policy, Rounding
 
 # Name of a metric -> value, shares from 0 to 1; None where an interval is undefined, which only some names may be.
 Numbers = dict[str, Any]  # which of them are None, and which are whole numbers, is known by name only
@@ -148,70 +147,6 @@ class ModelRecord(TypedDict):
     recipe: NotRequired[JsonObject]  # how models of its family are read, with sources
 
 
-class SamplingRecord(TypedDict):
-    """Which frames the model saw: the fields of `runner.views.Sampling`."""
-
-    frames: int
-    policy: Policy
-    accept_damaged: bool
-    fps: float | None
-    least: NotRequired[int]
-    multiple: NotRequired[int]
-    rounding: NotRequired[Rounding]
-
-
-class ConditionRecord(TypedDict):
-    """The recipe of a condition."""
-
-    group: str
-    visual: JsonObject  # the fields of `runner.conditions.Visual`
-    text: JsonObject  # the fields of `runner.conditions.Text`
-
-
-class VerdictRecord(TypedDict):
-    """What one check of the self-test says."""
-
-    check: str
-    state: str
-    says: str
-    numbers: dict[str, float]
-
-
-class SelfTestRecord(TypedDict, total=False):
-    """The self-test of a run's model; one that was left out, or whose model is exempt, says nothing else."""
-
-    left_out: bool
-    exempt: str  # why
-    passed: bool
-    failed: list[str]
-    accepted: list[str]  # of the failed ones, those that `--accept` names
-    doubtful: list[str]
-    items: int
-    seconds: float
-    verdicts: list[VerdictRecord]
-
-
-class Identity(TypedDict):
-    """The content of `identity.json`: what a directory was made for."""
-
-    model: str
-    revision: str
-    kind: str
-    options: JsonObject  # of the kind, as far as numbers depend on them
-    dataset: str
-    split: str
-    frames: int
-    sampling: str
-    fps: float | None
-    rate: NotRequired[list[int | str]]  # how frames of a rate are counted, where not as by default
-    accept_damaged: bool
-    questions: str
-    dtype: str
-    seed: int
-    limit: int | None
-    fingerprints: dict[str, str]  # config -> digest of its rows
-
-
 class RunRecord(TypedDict):
     """The content of `run.json`: what made the numbers."""
 
@@ -219,9 +154,10 @@ class RunRecord(TypedDict):
     request: JsonObject  # the arguments of `score`, as given
     model: ModelRecord
     set: ScoredSet
-    sampling: SamplingRecord
+    sampling: Json  # which frames the model saw: the fields of `runner.views.Sampling`
     embeddings: dict[str, str]  # store, space; empty where a model has none
-    conditions: dict[str, ConditionRecord]
+    # name -> "group", and the fields of `Visual` and `Text` of `runner.conditions` under "visual" and "text".
+    conditions: dict[str, Json]
     skipped: dict[str, str]  # condition, or config none of whose edits a sampling shows -> why it was left out
     seed: int
     device: str
@@ -239,6 +175,6 @@ class RunRecord(TypedDict):
     remarks: NotRequired[dict[str, list[str]]]  # what should be known of files that were decoded -> video paths
     counters: dict[str, int]
     notes: list[str]
-    self_test: NotRequired[SelfTestRecord]
+    self_test: NotRequired[Json]  # of `runner.doctor.result.SelfTest`
     input: NotRequired[JsonObject]  # what the model was given for one item: prompt, tokens, times, pixel shapes
     seconds: float

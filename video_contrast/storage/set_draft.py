@@ -31,17 +31,9 @@ FileWriter = Callable[[Path], None]  # writes a file to the path that it is give
 class SetDraft:
     """Configs to write into a folder, beside those that a former build of the same builder left there.
 
-    Nothing is written before `save`.
-
-    Args:
-        path: the folder; made by `save` if there is none.
-        builder: whose set it is; that of the set in the folder where None.
-
-    Attributes:
-        record: what `set.json` will say; facts may be added to it.
-
-    Raises:
-        VideoContrastError: the folder is a file, cannot be written, or holds another builder's set or other files.
+    Nothing is written before `save`, which makes the folder. `record` is what `set.json` will say; facts may be added
+    to it. `builder`: whose set it is; that of the set in the folder where None. Raises VideoContrastError: the folder
+    is a file, cannot be written, or holds another builder's set or other files.
     """
 
     def __init__(self, path: str | Path, builder: str | None = None) -> None:
@@ -54,14 +46,11 @@ class SetDraft:
     def add(self, config: str, splits: Mapping[str, Sequence[Row]], facts: Facts) -> ConfigRecord:
         """Adds a config, in place of a former one of that name, and returns its entry of the record.
 
-        Args:
-            config: its name.
-            splits: split -> rows.
-            facts: what the card says of the config.
+        Raises VideoContrastError: as `add_written`, a split is without rows, or a row is invalid; names config, split,
+        row and column.
 
-        Raises:
-            VideoContrastError: the folder's config has a split that the new one lacks, a split is without rows, or a
-                row is invalid; names config, split, row and column.
+        Args:
+            config, splits, facts: its name, split -> rows, and what the card says of it.
         """
         entry: ConfigRecord | None = None
         for split, rows in splits.items():
@@ -80,12 +69,7 @@ class SetDraft:
     def add_written(self, config: str, entry: ConfigRecord) -> None:
         """Adds a config whose tables lie in the folder already, in place of a former one of that name.
 
-        Args:
-            config: its name.
-            entry: what the record says of it.
-
-        Raises:
-            VideoContrastError: the folder's config has a split that the new one lacks.
+        Raises VideoContrastError: the folder's config has a split that the new one lacks.
         """
         former = self._former.get(config)
         lost = [split for split in former["splits"] if split not in entry["splits"]] if former else []

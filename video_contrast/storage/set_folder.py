@@ -302,8 +302,7 @@ class SetFolder:
         """The first rows of a split; none where there is no such table.
 
         Args:
-            config, split: which table.
-            n: how many rows at most.
+            config, split, n: which table, and how many rows at most.
         """
         import pyarrow.parquet as pq
 
@@ -315,12 +314,10 @@ class SetFolder:
     def row_range(self, config: str, split: str, first: int, end: int) -> list[Row]:
         """Rows of a split by their place; only the row groups that hold them are read.
 
-        Args:
-            config, split: which table.
-            first, end: places, from 0; `end` is not among them.
+        Raises VideoContrastError: a file that may hold some of them is damaged; names each.
 
-        Raises:
-            VideoContrastError: a file that may hold some of them is damaged; names each.
+        Args:
+            config, split, first, end: which table, and places in it, from 0; `end` is not among them.
         """
         import pyarrow.parquet as pq
 
@@ -365,9 +362,7 @@ class SetFolder:
         """Writes the card; it comes last, so a folder with a card is whole.
 
         Args:
-            card: markdown.
-            croissant: JSON-LD.
-            evaluation: YAML that registers the set as a benchmark.
+            card, croissant, evaluation: markdown; JSON-LD; YAML that registers the set as a benchmark.
         """
         write_json(self.path / CROISSANT, croissant)
         write_text(self.path / EVALUATION, evaluation)

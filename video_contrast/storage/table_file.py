@@ -56,12 +56,9 @@ def read_table_file(
     """Opens a table.
 
     Raises UsageError: no such file, another suffix, or an unknown encoding; VideoContrastError: the file is damaged or
-    not in this encoding; what is wrong with a row when it is read, with its number.
-
-    Args:
-        path: the file, or its address (`s3://...`); its suffix names the format, of `SUFFIXES`.
-        delimiter: of CSV files; the one that the header holds most of where None.
-        marks: whether quotation marks of tab-separated files may enclose fields; else they are text.
+    not in this encoding; what is wrong with a row when it is read, with its number. `path`: the file, or its address
+    (`s3://...`). `delimiter`: the one that the header holds most of where None. `marks`: whether quotation marks of
+    tab-separated files may enclose fields; else they are text.
     """
     source = path if is_remote(path) else Path(path).expanduser()
     if isinstance(source, Path) and not source.is_file():

@@ -75,9 +75,7 @@ class VideoIndex:
 
         Args:
             span: first and one past the last frame, as `span` returns them.
-            count: frames wanted.
-            policy: one of `sampling.POLICIES`.
-            fps: frames a second of "steps".
+            count, policy, fps: frames wanted, and where: as of `sampling.sampled_frames`.
         """
         first, stop = span
         until = float(self.times[stop]) if stop < self.n_frames else self.end

@@ -60,9 +60,7 @@ class Footage:
         """The numbers of `count` frames of the clip, int64[count].
 
         Args:
-            count: frames wanted.
-            policy: where they lie.
-            fps: frames a second of the policy "steps".
+            count, policy, fps: how many, where they lie, and frames a second of the policy "steps".
         """
         return self.index.sample(self.span, count, policy, fps)
 
@@ -73,12 +71,10 @@ class Footage:
     def decode(
         self, numbers: Sequence[int], counter: Counter | None = None, *, accept_damaged: bool = False
     ) -> npt.NDArray[np.uint8]:
-        """Frames by number, uint8[len(numbers), H, W, 3]; see `video.decode`.
+        """Frames by number, uint8[len(numbers), H, W, 3].
 
         Args:
-            numbers: of frames of the file.
-            counter: told of decoded frames.
-            accept_damaged: hand out damaged frames as the decoder makes them.
+            numbers, counter, accept_damaged: as of `video.decode`.
         """
         return decode(self.index.path, numbers, counter, accept_damaged=accept_damaged)
 
@@ -126,15 +122,12 @@ class EditedFootage:
         return min(sizes, key=lambda size: (size[0] * size[1], size))
 
     def sample(self, count: int, policy: Policy, fps: float | None = None) -> npt.NDArray[np.int64]:
-        """The numbers of `count` pictures, int64[count].
+        """The numbers of `count` pictures, int64[count]; every segment has its share, whatever the rate.
+
+        Raises UnseenEdit: a segment is seen less than twice in them.
 
         Args:
-            count: pictures wanted.
-            policy: where they lie.
-            fps: frames a second; every segment has its share of pictures all the same.
-
-        Raises:
-            UnseenEdit: a segment is seen less than twice in them.
+            count, policy, fps: as of `Footage.sample`.
         """
         numbers = self.timeline.sample(count, "starts" if policy == "steps" else policy)
         for number, times in self._unseen(numbers)[:1]:
@@ -164,9 +157,7 @@ class EditedFootage:
         """Pictures by number, uint8[len(numbers), H, W, 3]; each file is opened once.
 
         Args:
-            numbers: of pictures.
-            counter: told of decoded frames.
-            accept_damaged: see `video.decode`.
+            numbers, counter, accept_damaged: as of `video.decode`.
         """
         pictures = [self.timeline.pictures[number] for number in numbers]
         sources = {source for picture in pictures for source in (picture.first, picture.second) if source}

@@ -34,14 +34,10 @@ PAUSE_RATE = 25.0  # pictures a second of a pause; all of them are grey
 def grid_frames(
     times: npt.NDArray[np.float64], coarse: npt.NDArray[np.int64], span: tuple[int, int], count: int
 ) -> list[int]:
-    """The frames of a span of a file that an edit shows.
+    """The frames of a span of a file that an edit shows: `count` numbers, non-decreasing, different where there are.
 
-    Returns `count` frame numbers, non-decreasing; different ones unless the span has fewer frames.
-
-    Args:
-        times: float64[n], seconds at which each frame of the file is shown, increasing.
-        coarse: int64[N], the frames at which the whole file is sampled, non-decreasing.
-        span: first and one past the last frame of the part, 0 <= first < stop <= n.
+    `times`: float64[n], seconds at which each frame of the file is shown, increasing. `coarse`: int64[N], the frames at
+    which the whole file is sampled, non-decreasing. `span`: first and one past the last, 0 <= first < stop <= n.
 
     >>> grid_frames(np.arange(100) / 25, np.array([12, 37, 62, 87]), (0, 100), 4)
     [12, 37, 62, 87]
