@@ -15,18 +15,8 @@ from video_contrast import seeds
 from video_contrast.errors import VideoContrastError
 from video_contrast.files import JsonObject
 from video_contrast.runner.device import device_of, full_float32, load_model
+from video_contrast.runner.doctor import checks
 from video_contrast.runner.doctor.alternatives import try_alternatives
-from video_contrast.runner.doctor.checks import (
-    check_captions,
-    check_channels,
-    check_finite,
-    check_frames,
-    check_pictures,
-    check_reactions,
-    check_steadiness,
-    check_truth,
-    same_in_all,
-)
 from video_contrast.runner.doctor.probe import Probe, make_probe
 from video_contrast.runner.doctor.result import ALL, Outcome, SelfTest, accepted_checks, refuse
 from video_contrast.runner.evidence import traces
@@ -79,18 +69,18 @@ def _verdicts(probe: Probe, run: Run) -> Iterator[Outcome]:
     source, kind, sampling = run.job.source, run.job.kind.name, run.job.sampling
     known = check_recipe(source, kind), check_lengths(probe, source, kind)
     yield from (outcome for outcome in known if outcome)
-    scores = check_finite(probe)
+    scores = checks.check_finite(probe)
     yield scores
     if scores.state == "fail":  # nothing else can be said of such a model
         return
-    yield from check_steadiness(probe)
-    yield from check_reactions(probe)
+    yield from checks.check_steadiness(probe)
+    yield from checks.check_reactions(probe)
     # by a rate every clip has a number of its own
-    yield check_frames(probe, sampling.frames if sampling.fps is None else len(probe.clips[0].frames))
-    yield from check_captions(probe, run.plan.texts)
-    yield check_truth(probe)
-    yield check_channels(probe)
-    yield check_pictures(probe, source)
+    yield checks.check_frames(probe, sampling.frames if sampling.fps is None else len(probe.clips[0].frames))
+    yield from checks.check_captions(probe, run.plan.texts)
+    yield checks.check_truth(probe)
+    yield checks.check_channels(probe)
+    yield checks.check_pictures(probe, source)
     yield check_cost(probe, run.plan, run.processes.count)
 
 
@@ -229,7 +219,7 @@ def _tested(run: Run) -> SelfTest:
         assert not isinstance(run.model, TextScorer)
         mine = Probe(run.model, clips, captions, half=run.dtype != "float32", batch_size=run.job.options.batch_size)
         mine.clean = clean  # the unit of differences is that of all items
-        verdict = same_in_all(mine, processes.gather(mine.scores(clips, captions)))
+        verdict = checks.same_in_all(mine, processes.gather(mine.scores(clips, captions)))
         test = replace(test, verdicts=(*test.verdicts, verdict))
     return test
 

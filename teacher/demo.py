@@ -103,24 +103,6 @@ def table(seeds_metrics: Sequence[ModelMetrics]) -> str:
     return "\n".join(lines) + "\n\n* held-out kinds of contrast: no training negative changed them\n"
 
 
-def main() -> None:
-    """Several seeds in one table."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--output", type=Path, required=True)
-    parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
-    parser.add_argument("--grouped", action="store_true", help="each clip meets its reversal in its batch")
-    arguments = parser.parse_args()
-    shared, metrics = arguments.output, []
-    for seed in arguments.seeds:
-        metrics.append(run(shared / f"seed-{seed}", seed=seed, shared=shared, grouped=arguments.grouped))
-        print(f"seed {seed}", table(metrics[-1:]), sep="\n", flush=True)
-    print(table(metrics))
-
-
-if __name__ == "__main__":
-    main()
-
-
 # what is swapped -> how the kinds of candidates that swap it begin (verb_lm, verb_human ...)
 SWAPS = {"action": ("antonym", "counterfactual", "verb"), "object": ("object",)}
 
@@ -166,3 +148,21 @@ def sensitivity_plot(runs: Mapping[str, Path], path: Path) -> None:
     with atomic_path(path) as temporary:
         figure.savefig(temporary, dpi=110)
     pyplot.close(figure)
+
+
+def main() -> None:
+    """Several seeds in one table."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--output", type=Path, required=True)
+    parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
+    parser.add_argument("--grouped", action="store_true", help="each clip meets its reversal in its batch")
+    arguments = parser.parse_args()
+    shared, metrics = arguments.output, []
+    for seed in arguments.seeds:
+        metrics.append(run(shared / f"seed-{seed}", seed=seed, shared=shared, grouped=arguments.grouped))
+        print(f"seed {seed}", table(metrics[-1:]), sep="\n", flush=True)
+    print(table(metrics))
+
+
+if __name__ == "__main__":
+    main()

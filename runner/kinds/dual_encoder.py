@@ -18,7 +18,6 @@ from video_contrast.files import JsonObject
 from video_contrast.options import Option
 from video_contrast.runner.kinds.base import (
     ClipFrames,
-    DualEncoder,
     LoadOptions,
     ModelSource,
     kind,
@@ -28,6 +27,7 @@ from video_contrast.runner.kinds.base import (
 from video_contrast.runner.kinds.loading import (
     Arrays,
     Tokens,
+    TorchEncoder,
     load_model,
     load_processor,
     on_device,
@@ -37,7 +37,7 @@ from video_contrast.runner.kinds.loading import (
     to_numpy,
     unit,
 )
-from video_contrast.untyped import Processor, TorchModel
+from video_contrast.untyped import Processor, Tensor, TorchModel
 
 ARCHITECTURES = (
     "CLIPModel", "SiglipModel", "Siglip2Model", "MetaClip2Model", "AlignModel", "AltCLIPModel", "ChineseCLIPModel",
@@ -46,7 +46,7 @@ ARCHITECTURES = (
 JOIN_BLOCK = 1 << 24  # numbers in one block of a pooled join, so that memory stays bounded
 
 
-class ImageTextEncoder(DualEncoder):
+class ImageTextEncoder(TorchEncoder):
     """A transformers model with `get_image_features` and `get_text_features`.
 
     `temperature`: of `query-scored`. `resize_on_device`: whether `processor` is torchvision's, and runs where the model
@@ -91,7 +91,7 @@ class ImageTextEncoder(DualEncoder):
             return {"frames": clip.frames}
         return pixels_of(self.images, clip.frames)
 
-    def encode_prepared(self, prepared: Sequence[Arrays]) -> np.ndarray:
+    def video_rows(self, prepared: Sequence[Arrays]) -> Tensor:
         """float32[N, D] for `mean`, float32[N, T*D] otherwise."""
         import torch
 
@@ -102,15 +102,13 @@ class ImageTextEncoder(DualEncoder):
             stacked = {name: np.concatenate([arrays[name] for arrays in prepared]) for name in prepared[0]}
         counts = [len(next(iter(arrays.values()))) for arrays in prepared]
         rows = []
-        with torch.inference_mode():
-            for begin in range(0, sum(counts), self.batch_size):
-                part = {name: value[begin : begin + self.batch_size] for name, value in stacked.items()}
-                output = self.model.get_image_features(**on_device(part, self.model))
-                rows.append(unit(pooled(output)).cpu())
+        for begin in range(0, sum(counts), self.batch_size):
+            part = {name: value[begin : begin + self.batch_size] for name, value in stacked.items()}
+            rows.append(unit(pooled(self.model.get_image_features(**on_device(part, self.model)))).cpu())
         if self.pooling != "mean" and len(set(counts)) > 1:
             raise VideoContrastError(f"--pooling {self.pooling} needs as many frames of every clip, not {set(counts)}")
         clips = np.split(to_numpy(torch.cat(rows)), np.cumsum(counts)[:-1])
-        return np.stack([self.pool_frames(clip) for clip in clips])
+        return torch.from_numpy(np.stack([self.pool_frames(clip) for clip in clips]))
 
     def pool_frames(self, rows: np.ndarray) -> np.ndarray:
         """Their mean, of length 1; all frames side by side where the pooling depends on the caption."""
@@ -119,13 +117,9 @@ class ImageTextEncoder(DualEncoder):
         # In float64, so that the order of the frames cannot show: a bag of frames is one to the last bit.
         return unit_rows(rows.mean(axis=0, dtype=np.float64)[None]).astype(np.float32).reshape(-1)
 
-    def encode_texts(self, texts: Sequence[str]) -> np.ndarray:
+    def text_rows(self, texts: Sequence[str]) -> Tensor:
         """float32[M, D], rows of length 1."""
-        import torch
-
-        with torch.inference_mode():
-            output = self.model.get_text_features(**self.tokens(texts, self.model.device))
-            return to_numpy(unit(pooled(output)))
+        return unit(pooled(self.model.get_text_features(**self.tokens(texts, self.model.device))))
 
     def join(self, videos: np.ndarray, texts: np.ndarray) -> np.ndarray:
         """float32[N, M] cosines, pooled over frames where the rows are frames."""

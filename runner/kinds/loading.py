@@ -6,6 +6,7 @@ What code of repositories that was written for transformers 4 leaves out is made
 import pickle
 import re
 import warnings
+from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
@@ -14,7 +15,7 @@ import numpy as np
 
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import Json, JsonObject
-from video_contrast.runner.kinds.base import ClipFrames, LoadOptions, ModelSource
+from video_contrast.runner.kinds.base import ClipFrames, DualEncoder, LoadOptions, ModelSource, Prepared
 from video_contrast.runner.locate import merged
 from video_contrast.untyped import Processor, Tensor, Tokenizer, TorchModel
 
@@ -176,6 +177,32 @@ def unit(rows: Tensor) -> Tensor:
 def to_numpy(rows: "torch.Tensor") -> np.ndarray:
     """A tensor of any device as an array."""
     return np.asarray(rows.cpu())
+
+
+class TorchEncoder(DualEncoder):
+    """An encoder that is a module of torch; its rows may be on any device."""
+
+    @abstractmethod
+    def video_rows(self, prepared: Sequence[Prepared]) -> Tensor:
+        """float[N, D] of a batch of what `prepare` returned."""
+
+    @abstractmethod
+    def text_rows(self, texts: Sequence[str]) -> Tensor:
+        """float[M, E] of a batch of texts."""
+
+    def encode_prepared(self, prepared: Sequence[Prepared]) -> np.ndarray:
+        """`video_rows` as an array."""
+        import torch
+
+        with torch.inference_mode():
+            return to_numpy(self.video_rows(prepared))
+
+    def encode_texts(self, texts: Sequence[str]) -> np.ndarray:
+        """`text_rows` as an array."""
+        import torch
+
+        with torch.inference_mode():
+            return to_numpy(self.text_rows(texts))
 
 
 def pixels_of(image_processor: Processor, frames: np.ndarray) -> Arrays:

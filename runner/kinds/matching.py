@@ -16,7 +16,6 @@ from video_contrast.files import JsonObject
 from video_contrast.options import Option
 from video_contrast.runner.kinds.base import (
     ClipFrames,
-    DualEncoder,
     Encoder,
     LoadOptions,
     ModelSource,
@@ -26,6 +25,7 @@ from video_contrast.runner.kinds.base import (
 )
 from video_contrast.runner.kinds.loading import (
     Tensors,
+    TorchEncoder,
     count_longer,
     load_model,
     load_processor,
@@ -143,7 +143,7 @@ class MatchingHead:
         return logits.softmax(-1)[:, 1] if logits.shape[1] > 1 else logits[:, 0].sigmoid()
 
 
-class _TwoTowers(MatchingHead, DualEncoder):
+class _TwoTowers(MatchingHead, TorchEncoder):
     """A head behind a vision tower, which each frame goes through once, and the contrastive embeddings of both."""
 
     @abstractmethod
@@ -151,23 +151,19 @@ class _TwoTowers(MatchingHead, DualEncoder):
         """float[1, D] of the patches of all frames of a clip."""
 
     @abstractmethod
-    def text_rows(self, text: Tensors) -> Tensor:
+    def caption_rows(self, text: Tensors) -> Tensor:
         """float[k, E] of captions, of any length."""
 
     def seen(self, frames: Sequence[np.ndarray]) -> Tensors:
         return {"patches": self.model.vision_model(**super().seen(frames)).last_hidden_state}
 
-    def encode_prepared(self, prepared: Sequence[np.ndarray]) -> np.ndarray:
+    def video_rows(self, prepared: Sequence[np.ndarray]) -> Tensor:
         import torch
 
-        with torch.inference_mode():
-            return to_numpy(torch.cat([self.clip_row(self.seen(list(frames))["patches"]) for frames in prepared]))
+        return torch.cat([self.clip_row(self.seen(list(frames))["patches"]) for frames in prepared])
 
-    def encode_texts(self, texts: Sequence[str]) -> np.ndarray:
-        import torch
-
-        with torch.inference_mode():
-            return to_numpy(unit(self.text_rows(self.tokens(texts))))
+    def text_rows(self, texts: Sequence[str]) -> Tensor:
+        return unit(self.caption_rows(self.tokens(texts)))
 
 
 class _Blip(_TwoTowers):
@@ -186,7 +182,7 @@ class _Blip(_TwoTowers):
         """The mean of the frames' embeddings, of length 1."""
         return unit(unit(self.model.vision_proj(patches[:, 0])).mean(0, keepdim=True))
 
-    def text_rows(self, text: Tensors) -> Tensor:
+    def caption_rows(self, text: Tensors) -> Tensor:
         states = self.model.text_encoder(input_ids=text["input_ids"], attention_mask=text["attention_mask"])
         return self.model.text_proj(states.last_hidden_state[:, 0])
 
@@ -216,7 +212,7 @@ class _Blip2(_TwoTowers):
         projection = self.model.vision_projection
         return unit(projection(states.to(projection.weight.dtype))).mean(0).reshape(1, -1)
 
-    def text_rows(self, text: Tensors) -> Tensor:
+    def caption_rows(self, text: Tensors) -> Tensor:
         embedded = self.model.embeddings(input_ids=text["input_ids"])
         states = self.model.qformer(query_embeds=embedded, query_length=0, attention_mask=text["attention_mask"])
         projection = self.model.text_projection

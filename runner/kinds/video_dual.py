@@ -28,8 +28,6 @@ from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import JsonObject
 from video_contrast.runner.kinds.base import (
     ClipFrames,
-    DualEncoder,
-    Encoder,
     LoadOptions,
     ModelSource,
     kind,
@@ -38,6 +36,7 @@ from video_contrast.runner.kinds.base import (
 from video_contrast.runner.kinds.loading import (
     Arrays,
     Tokens,
+    TorchEncoder,
     count_longer,
     load_model,
     load_processor,
@@ -53,7 +52,7 @@ from video_contrast.untyped import Processor, Tensor, TorchModel
 PAIRS_AT_A_TIME = 4096
 
 
-class XCLIPEncoder(Encoder):
+class XCLIPEncoder(TorchEncoder):
     """A transformers `XCLIPModel`; a video's row is its embedding, and its mean patches where captions are prompted."""
 
     def __init__(self, model: TorchModel, processor: Processor) -> None:
@@ -77,32 +76,26 @@ class XCLIPEncoder(Encoder):
         arrays = pixels_of(self.images, clip.frames)
         return {name: value[0] if value.ndim == 5 else value for name, value in arrays.items()}
 
-    def encode_prepared(self, prepared: Sequence[dict[str, np.ndarray]]) -> np.ndarray:
+    def video_rows(self, prepared: Sequence[dict[str, np.ndarray]]) -> Tensor:
         """float32[N, D], or float32[N, D + patches*D] where the captions are prompted."""
         import torch
 
         model = self.model
         pixels = on_device({"pixel_values": np.stack([arrays["pixel_values"] for arrays in prepared])}, model)
         batch, frames = pixels["pixel_values"].shape[:2]
-        with torch.inference_mode():
-            vision = model.vision_model(pixel_values=pixels["pixel_values"].flatten(0, 1))
-            embeds = model.visual_projection(vision[1]).view(batch, frames, -1)
-            embeds = unit(model.mit(embeds)[1])
-            if self.plain:
-                return to_numpy(embeds)
-            patches = model.prompts_visual_layernorm(vision[0][:, 1:, :]) @ model.prompts_visual_projection
-            patches = patches.view(batch, frames, -1, embeds.shape[-1]).mean(dim=1).float()
-            return to_numpy(torch.cat([embeds, patches.flatten(1)], dim=1))
+        vision = model.vision_model(pixel_values=pixels["pixel_values"].flatten(0, 1))
+        embeds = model.visual_projection(vision[1]).view(batch, frames, -1)
+        embeds = unit(model.mit(embeds)[1])
+        if self.plain:
+            return embeds
+        patches = model.prompts_visual_layernorm(vision[0][:, 1:, :]) @ model.prompts_visual_projection
+        patches = patches.view(batch, frames, -1, embeds.shape[-1]).mean(dim=1).float()
+        return torch.cat([embeds, patches.flatten(1)], dim=1)
 
-    def encode_texts(self, texts: Sequence[str]) -> np.ndarray:
+    def text_rows(self, texts: Sequence[str]) -> Tensor:
         """float32[M, D]: of length 1 where the join is the product, as projected otherwise."""
-        import torch
-
-        model = self.model
-        with torch.inference_mode():
-            output = model.text_model(**self.tokens(texts, model.device))
-            rows = model.text_projection(output[1])
-            return to_numpy(unit(rows) if self.plain else rows.float())
+        rows = self.model.text_projection(self.model.text_model(**self.tokens(texts, self.model.device))[1])
+        return unit(rows) if self.plain else rows.float()
 
     def join(self, videos: np.ndarray, texts: np.ndarray) -> np.ndarray:
         """float32[N, M] cosines of videos and captions, the captions prompted by each video."""
@@ -206,7 +199,7 @@ def interface_of(model: TorchModel) -> Interface | None:
     return None
 
 
-class RemoteEncoder(DualEncoder):
+class RemoteEncoder(TorchEncoder):
     """A model with one of these interfaces. Raises VideoContrastError: it comes without the processor of its pixels."""
 
     def __init__(self, model: TorchModel, interface: Interface, processor: Processor | None) -> None:
@@ -244,22 +237,15 @@ class RemoteEncoder(DualEncoder):
         batch = self.processor(videos=clip.frames.transpose(0, 3, 1, 2)[None])
         return {name: np.asarray(value)[0] for name, value in batch.items()}
 
-    def encode_prepared(self, prepared: Sequence[Arrays]) -> np.ndarray:
+    def video_rows(self, prepared: Sequence[Arrays]) -> Tensor:
         """float32[N, D], rows of length 1."""
-        import torch
-
         arrays = on_device({name: np.stack([clip[name] for clip in prepared]) for name in prepared[0]}, self.model)
         encode = getattr(self.model, self.interface.methods[0])
-        with torch.inference_mode():
-            output = encode(arrays["pixels"]) if self.interface.prepare is not None else encode(**arrays)
-            return to_numpy(unit(_projected(output)))
+        return unit(_projected(encode(arrays["pixels"]) if self.interface.prepare is not None else encode(**arrays)))
 
-    def encode_texts(self, texts: Sequence[str]) -> np.ndarray:
+    def text_rows(self, texts: Sequence[str]) -> Tensor:
         """float32[M, D], rows of length 1."""
-        import torch
-
-        with torch.inference_mode():
-            return to_numpy(unit(_projected(self._text_output(list(texts)))))
+        return unit(_projected(self._text_output(list(texts))))
 
     def _text_output(self, texts: list[str]) -> Tensor:
         import torch
@@ -291,7 +277,7 @@ PERCEPTION = ("PeVideoModel", "PeAudioVideoModel")
 VIDEOPRISM = "VideoPrismClipModel"
 
 
-class VideoTextEncoder(DualEncoder):
+class VideoTextEncoder(TorchEncoder):
     """A model that encodes a clip as a whole, with a video processor, or an image processor that takes frames."""
 
     def __init__(self, model: TorchModel, processor: Processor) -> None:
@@ -333,37 +319,25 @@ class VideoTextEncoder(DualEncoder):
         batch = self.processor(videos=[clip.frames], do_sample_frames=False, return_tensors="pt")
         return to_numpy(batch["pixel_values_videos"][0])
 
-    def encode_prepared(self, prepared: Sequence[np.ndarray]) -> np.ndarray:
+    def video_rows(self, prepared: Sequence[np.ndarray]) -> Tensor:
         """float32[N, D]; rows of length 1, except where the class's own logits are of plain products (PE)."""
-        import torch
-
         pixels = on_device({self.pixels: np.stack(prepared)}, self.model)
-        with torch.inference_mode():
-            if self.name in PERCEPTION:
-                part = self._part()
-                rows = part.video_head(part.video_encoder(**pixels).pooler_output).float()
-            else:
-                rows = unit(pooled(self.model.get_video_features(**pixels, **self._stretched(len(prepared[0])))))
-        return to_numpy(rows)
-
-    def encode_texts(self, texts: Sequence[str]) -> np.ndarray:
-        """float32[M, D], of length 1 where those of the clips are."""
-        import torch
-
-        tokens = self.tokens(texts, self.model.device)
-        with torch.inference_mode():
-            if self.name in PERCEPTION:
-                tokens.pop("token_type_ids", None)
-                states = self.model.text_model(**tokens, output_hidden_states=True).hidden_states[-1][:, 0]
-                rows = self._part().text_video_head(states).float()
-            else:
-                rows = unit(pooled(self.model.get_text_features(**tokens)))
-        return to_numpy(rows)
-
-    def _stretched(self, frames: int) -> dict[str, bool]:
-        """VideoPrism has places in time for the frames of its config; others are put between them."""
+        if self.name in PERCEPTION:
+            part = self._part()
+            return part.video_head(part.video_encoder(**pixels).pooler_output).float()
+        # VideoPrism has places in time for the frames of its config; others are put between them
         usual = getattr(self.model.config.vision_config, "num_frames", None) if self.name == VIDEOPRISM else None
-        return {"interpolate_pos_encoding": True} if usual not in (None, frames) else {}
+        stretched = {"interpolate_pos_encoding": True} if usual not in (None, len(prepared[0])) else {}
+        return unit(pooled(self.model.get_video_features(**pixels, **stretched)))
+
+    def text_rows(self, texts: Sequence[str]) -> Tensor:
+        """float32[M, D], of length 1 where those of the clips are."""
+        tokens = self.tokens(texts, self.model.device)
+        if self.name in PERCEPTION:
+            tokens.pop("token_type_ids", None)
+            states = self.model.text_model(**tokens, output_hidden_states=True).hidden_states[-1][:, 0]
+            return self._part().text_video_head(states).float()
+        return unit(pooled(self.model.get_text_features(**tokens)))
 
     def _part(self) -> TorchModel:
         """The part of a Perception model that knows clips and texts, without sound."""

@@ -68,10 +68,7 @@ _OF_MODULE: dict[str, list[Command | CommandGroup]] = {}  # name of a module -> 
 
 
 def command(name: str, example: str, *, more: Callable[[], Iterable[Option]] = tuple) -> Callable[[Function], Function]:
-    """Decorates a function as a subcommand; it can still be called.
-
-    `name, example, more`: as in `Command`.
-    """
+    """Decorates a function as a subcommand; it can still be called. `name, example, more`: as in `Command`."""
 
     def declare(function: Function) -> Function:
         _OF_MODULE.setdefault(function.__module__, []).append(Command(name, function, example, more=more))

@@ -75,10 +75,7 @@ class RunFolder:
 
     @classmethod
     def open(cls, path: str | Path) -> RunFolder:
-        """Opens a finished run.
-
-        Raises UsageError: the folder holds none.
-        """
+        """Opens a finished run. Raises UsageError: the folder holds none."""
         run = cls(Path(path).expanduser())
         absent = [name for name in FINISHED if not (run.path / name).is_file()]
         if absent:
@@ -126,10 +123,7 @@ class RunFolder:
 
     @property
     def evidence(self) -> Json:
-        """The content of `evidence.json`; {} where there is none.
-
-        Raises VideoContrastError: it is damaged.
-        """
+        """The content of `evidence.json`; {} where there is none. Raises VideoContrastError: it is damaged."""
         target = self.path / EVIDENCE
         content = read_json(target) if target.exists() else {}
         if not isinstance(content, dict):
@@ -142,10 +136,7 @@ class RunFolder:
         return list(self.metrics["configs"])
 
     def conditions(self, config: str) -> list[str]:
-        """The conditions under which a config was scored.
-
-        Raises UsageError: the run has no such config.
-        """
+        """The conditions under which a config was scored. Raises UsageError: the run has no such config."""
         if config not in self.metrics["configs"]:
             raise unknown_name(f"config of {self.path}:", config, self.configs)
         return list(self.metrics["configs"][config]["conditions"])

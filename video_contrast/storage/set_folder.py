@@ -120,10 +120,7 @@ class SetFolder:
 
     @classmethod
     def built(cls, path: str | Path) -> SetFolder:
-        """Opens a set that has a record.
-
-        Raises UsageError: no such folder, or one without `set.json`.
-        """
+        """Opens a set that has a record. Raises UsageError: no such folder, or one without `set.json`."""
         folder = cls.open(path)
         if not folder.is_built:
             raise UsageError(
@@ -166,10 +163,7 @@ class SetFolder:
 
     @property
     def record(self) -> SetRecord:
-        """The content of `set.json`.
-
-        Raises VideoContrastError: there is none, or it is damaged.
-        """
+        """The content of `set.json`. Raises VideoContrastError: there is none, or it is damaged."""
         return cast(SetRecord, read_json(self.path / RECORD))
 
     @staticmethod
@@ -200,10 +194,7 @@ class SetFolder:
             return list(datasets.get_dataset_config_names(self._absolute))
 
     def splits(self, config: str) -> list[str]:
-        """The splits of a config.
-
-        Raises UsageError: no such config.
-        """
+        """The splits of a config. Raises UsageError: no such config."""
         if self.is_built:
             configs = self.record["configs"]
             if config not in configs:

@@ -181,10 +181,7 @@ class EditedFootage:
 
 
 def footage_of(root: Path, clip: Clip) -> Footage | EditedFootage:
-    """The footage of a clip.
-
-    Raises BrokenVideo: a file is missing or broken, or a span begins after its end.
-    """
+    """The footage of a clip. Raises BrokenVideo: a file is missing or broken, or a span begins after its end."""
     if not clip.segments:
         index = index_of(resolve_under(root, clip.video_path))
         return Footage(index, index.span(clip.start, clip.end))
