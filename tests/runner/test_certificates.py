@@ -113,8 +113,11 @@ def test_every_planted_fault_fails(family: str, tmp_path: Path, monkeypatch: pyt
 
     assert stage() is None
     model = runs["run"].model
-    for name, pictures in FRAMES.items():
-        broken.append(given(model, pictures))
+    # Every fault of pictures in a dual encoder and in a generative model; elsewhere every third.
+    place = list(FAMILIES).index(family)
+    shown = FRAMES if family in ("CLIPModel", "gemma3") else list(FRAMES)[place % 3 :: 3]
+    for name in shown:
+        broken.append(given(model, FRAMES[name]))
         assert stage() == "pixels", name
     broken.append(given(model, lambda frames: frames, lambda text: text.rpartition(" ")[0]))
     assert stage() == "prompt"
