@@ -177,7 +177,7 @@ def _swaps(slot: VerbSlot, reading: CaptionReading, evidence: Evidence) -> Itera
             break
     if slot.frame == "i" and slot.tails:  # behind an adverb: "walks slowly through the park"
         tail = slot.tails[0]
-        key = replace(slot.key, unit=f"{slot.unit} {tail.preposition}", frame="p", noun=tail.noun)
+        key = replace(slot.key, unit=f"{slot.unit} {tail.phrase}", frame="p", noun=tail.noun)
         for choice in evidence.kept(_swaps_of_one_place, key, frozenset()):
             if choice.swap.exchanged and choice.keeps:
                 yield choice._replace(keeps="")
@@ -345,7 +345,7 @@ class _Rest(NamedTuple):
 
 def _surroundings(reading: CaptionReading, slot: VerbSlot, evidence: Evidence) -> _Rest:
     sentence, at = reading.sentence, slot.noun_place
-    bare = any(sentence.child(tail.place, "pobj") is None for tail in slot.tails)
+    bare = any(sentence.child(tail.place + tail.phrase.count(" "), "pobj") is None for tail in slot.tails)
     goes_a_way = bare or not _WAYS.isdisjoint((*slot.adverbs, slot.noun if slot.frame == "p" else ""))
     said = [] if at is None else [sentence.words[n].text for n in sentence.children_with(at, "amod")]
     made = (evidence.lexicon.actions(lemma(text, "VBN")) for text in said if text.endswith("ed"))
@@ -420,7 +420,7 @@ def _goes_before(tail: Tail, slot: VerbSlot, choice: VerbChoice, evidence: Evide
     written = choice.swap is not None
     if tail.preposition == "about":
         return choice.verb in _TELLS
-    if choice.swap is not None and choice.swap.exchanged and choice.frame != "i":
+    if choice.swap is not None and choice.swap.exchanged and (choice.frame != "i" or tail.phrase in choice.swap.behind):
         return _exchanged_before(tail, choice.swap, evidence)
     if slot.order and written and choice.frame != "i":
         return False
@@ -441,7 +441,7 @@ def _exchanged_before(tail: Tail, swap: Swap, evidence: Evidence) -> bool:
     """Whether an exchange of what is done to a thing holds before a preposition and its noun."""
     if tail.preposition == "with":  # company
         return True
-    if tail.preposition in swap.behind:
+    if not swap.behind.isdisjoint((tail.preposition, tail.phrase)):
         return swap.match == "noun" or evidence.category(tail.noun) not in _COOKED_IN
     places = evidence.lexicon.places
     return tail.preposition in _ANYWHERE and (tail.noun in places or tail.noun.rpartition(" ")[2] in places)
