@@ -35,9 +35,7 @@ class ConditionOptions:
     seed: Seed = 0
     profile: Annotated[Literal["paper", "released", "monotone"], "perturbation variant"] = "paper"
     scope: Annotated[Literal["clip", "video"], "what temporal perturbations act on"] = "clip"
-    order: Annotated[Literal["perturb_then_sample", "sample_then_perturb"], "where sampling stands"] = (
-        "perturb_then_sample"
-    )
+    order: Annotated[Literal["perturb_then_sample", "sample_then_perturb"], "place of sampling"] = "perturb_then_sample"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -93,10 +93,24 @@ def measure(pairs: Pairs, part: Part, tokens: Tokenizer, options: TrainingOption
     pairs.eval()
     numbered = list(enumerate(batches(part.clips, None, options.batch_size, options.seed)))
     gallery = set(sorted(set(part.clips))[:GALLERY])
-    scored = [
-        _batch(pairs, part, picked, tokens, options=options, number=number, gallery=gallery)
-        for number, picked in numbered[here.process_index :: here.num_processes]
-    ]
+
+    def scores(number: int, picked: list[int]) -> _BatchScores:
+        batch = collate(part, picked, tokens, pairs.device)
+        videos, texts = pairs.videos(batch.videos), pairs.texts(batch.texts)
+        own = pairs.join(videos, texts[batch.own])
+        square = pairs.join(videos, texts[: len(videos)])
+        loss = float(sum(losses(own, square, pairs.temperature(), batch, options=options).values())) * len(picked)
+        rows, words, table = videos.cpu().numpy(), texts[: len(videos)].cpu().numpy(), own.cpu().numpy()
+        shown = [(place, n) for place, n in enumerate(picked) if part.clips[n] in gallery]
+        return _BatchScores(
+            number,
+            loss,
+            own={n: table[place, _first_places(part.rows[n])] for place, n in enumerate(picked)},
+            clips={part.clips[n]: rows[place] for place, n in shown},
+            texts={part.rows[n]["caption"]: words[place] for place, n in shown},
+        )
+
+    scored = [scores(*batch) for batch in numbered[here.process_index :: here.num_processes]]
     if here.num_processes > 1:
         scored = sorted(gather_object(scored), key=lambda batch: batch.number)
     pairs.train(was_training)
@@ -112,31 +126,6 @@ def measure(pairs: Pairs, part: Part, tokens: Tokenizer, options: TrainingOption
         texts |= {key: row for key, row in batch.texts.items() if key not in texts}
     hits, mean_rank = _against_negatives(part, own)
     return Measured(float(loss), _retrieved(pairs, part, clips, texts) | hits, mean_rank)
-
-
-def _batch(
-    pairs: Pairs,
-    part: Part,
-    picked: list[int],
-    tokens: Tokenizer,
-    *,
-    options: TrainingOptions,
-    number: int,
-    gallery: set[int],
-) -> _BatchScores:
-    batch = collate(part, picked, tokens, pairs.device)
-    videos, texts = pairs.videos(batch.videos), pairs.texts(batch.texts)
-    own = pairs.join(videos, texts[batch.own])
-    square = pairs.join(videos, texts[: len(videos)])
-    loss = sum(losses(own, square, pairs.temperature(), batch, options=options).values())
-    rows, words, scores = videos.cpu().numpy(), texts[: len(videos)].cpu().numpy(), own.cpu().numpy()
-    return _BatchScores(
-        number,
-        float(loss) * len(picked),
-        own={n: scores[place, _first_places(part.rows[n])] for place, n in enumerate(picked)},
-        clips={part.clips[n]: rows[place] for place, n in enumerate(picked) if part.clips[n] in gallery},
-        texts={part.rows[n]["caption"]: words[place] for place, n in enumerate(picked) if part.clips[n] in gallery},
-    )
 
 
 def _first_places(row: TaughtCaption) -> list[int]:

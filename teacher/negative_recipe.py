@@ -29,6 +29,7 @@ from video_contrast.seeds import stream
 from video_contrast.storage import SetFolder
 
 GENERATORS = ("auto", "shapes", "lexicon", "t5", "mlm", "llm", "set")
+Corpus = Mapping[str, Sequence[str]]  # video -> its captions
 READY = ("shapes", "set")  # negatives that are known, not proposed and judged
 
 
@@ -101,7 +102,7 @@ class NegativeRecipe:
                 f"{self.generator} has no use for them"
             )
 
-    def sources(self, corpus: Mapping[str, Sequence[str]]) -> list[tuple[WordEdits | KindContrasts, str, int]]:
+    def sources(self, corpus: Corpus) -> list[tuple[WordEdits | KindContrasts, str, int]]:
         """What makes negatives, each with its name in training and how many a caption gets; `corpus`: by video."""
         targets: tuple[tuple[Kind, str, int], ...] = (
             ("verb", "action", self.actions),
@@ -110,7 +111,7 @@ class NegativeRecipe:
         words = [(self.source(target, corpus), label, n) for target, label, n in targets if n]
         return [*words, *((KindContrasts(kind, self.seed), kind, 1) for kind in self.rules)]
 
-    def source(self, target: Kind, corpus: Mapping[str, Sequence[str]]) -> WordEdits:
+    def source(self, target: Kind, corpus: Corpus) -> WordEdits:
         """What proposes verbs or things. Things that no model proposes come from the lexicon."""
         options = EditOptions(generator_model=self.model, generator_options=self.options, quality=self.quality)
         return WordEdits(

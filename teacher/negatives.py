@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 
 from video_contrast.builders.assembly.captioned_clip import CaptionedClip, normal
 from video_contrast.builders.assembly.clip_contrasts import CANDIDATES, Attempt, ContrastGenerator
-from video_contrast.console import counted
+from video_contrast.console import Say, counted
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import atomic_path, read_json, write_json
 from video_contrast.hub import asked_once
@@ -36,6 +36,7 @@ from video_contrast.storage import SetFolder
 from video_contrast.teacher.negative_recipe import (
     READY,
     CaptionNegatives,
+    Corpus,
     NegativeRecipe,
     TaughtCaption,
     check_encoder,
@@ -43,14 +44,11 @@ from video_contrast.teacher.negative_recipe import (
     content,
 )
 
+Documents = Sequence[Sequence[str]]  # the captions of each clip
+
 
 def negatives(
-    rows: Sequence[RetrievalRow],
-    recipe: NegativeRecipe,
-    path: Path,
-    *,
-    corpus: Mapping[str, Sequence[str]],
-    say: Callable[[str], None] = print,
+    rows: Sequence[RetrievalRow], recipe: NegativeRecipe, path: Path, *, corpus: Corpus, say: Say = print
 ) -> tuple[list[CaptionNegatives], dict[str, int]]:
     """The stored negatives if they were made with the same settings, otherwise made now and stored.
 
@@ -91,12 +89,7 @@ def negatives(
 
 
 def with_similarities(
-    captions: Sequence[CaptionNegatives],
-    encoder: str | None,
-    path: Path,
-    *,
-    documents: Sequence[Sequence[str]],
-    say: Callable[[str], None] = print,
+    captions: Sequence[CaptionNegatives], encoder: str | None, path: Path, *, documents: Documents, say: Say = print
 ) -> list[TaughtCaption]:
     """Returns the same rows with `teacher`: the cosines of each caption with itself (1) and with its negatives.
 
@@ -191,7 +184,7 @@ def why_none(texts: Sequence[str], reasons: Mapping[str, int], generator: str) -
 
 
 def _of_captions(
-    rows: Sequence[RetrievalRow], recipe: NegativeRecipe, corpus: Mapping[str, Sequence[str]], reasons: Counter[str]
+    rows: Sequence[RetrievalRow], recipe: NegativeRecipe, corpus: Corpus, reasons: Counter[str]
 ) -> list[CaptionNegatives]:
     """From the generators of the contrast sets, the surest edits first."""
     attempts = attempts_of(rows)
@@ -260,7 +253,7 @@ DIMENSIONS = 64
 Encode: TypeAlias = Callable[[Sequence[str]], npt.NDArray[np.float32]]  # n texts to float32[n, d]
 
 
-def latent_semantics(documents: Sequence[Sequence[str]]) -> Encode:
+def latent_semantics(documents: Documents) -> Encode:
     """Latent semantic analysis of the training captions: which words are said of the same clips.
 
     The captions of one clip are one document, so words that describe one thing in two ways ("rises", "goes up") come
@@ -285,7 +278,7 @@ def latent_semantics(documents: Sequence[Sequence[str]]) -> Encode:
     return lambda texts: np.asarray(vectorizer.transform(texts) @ words, np.float32)
 
 
-def load_encoder(name: str, documents: Sequence[Sequence[str]]) -> Encode:
+def load_encoder(name: str, documents: Documents) -> Encode:
     """The encoder called `name`: "lsa", fitted on `documents` (the captions of each clip), or a sentence encoder.
 
     Raises VideoContrastError: the model cannot be loaded.

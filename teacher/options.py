@@ -80,9 +80,7 @@ class TrainingOptions:
     PANEL: ClassVar[str] = HOW
     objective: Annotated[Literal["lbl", "lgt"], "hard or soft labels"] = "lbl"
     temperature: Annotated[float | None, "of the similarities; default: the model's own"] = None
-    logit_scale: Annotated[
-        Literal["frozen", "learned"], "whether the model's own temperature learns", Flag(hidden=True)
-    ] = "frozen"
+    logit_scale: Annotated[Literal["frozen", "learned"], "the model's own temperature", Flag(hidden=True)] = "frozen"
     teacher_temperature: Annotated[float, "of the teacher's (lgt)", Flag(hidden=True)] = 0.01
     contrast: Annotated[float, "weight of the in-batch term; 0: none", Flag(hidden=True)] = 1.0
     freeze: Annotated[Literal["none", "vision", "text", "both"], "frozen towers"] = "none"
@@ -135,9 +133,7 @@ class TrainingOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class _TeachFields(TrainingOptions, LoraOptions, NegativeOptions, DataOptions):
-    group: Annotated[
-        str | None, "clips alike in this column meet in a batch (hard videos)", Flag(panel=HOW, hidden=True)
-    ] = None
+    group: Annotated[str | None, "column: clips alike in it meet in a batch", Flag(panel=HOW, hidden=True)] = None
     report_to: Annotated[Literal["none", "tensorboard", "trackio", "wandb"], "where to log", Flag(panel=HOW)] = "none"
 
 
@@ -181,9 +177,7 @@ class TeachOptions(_TeachFields):
 class GenerateOptions(CaptionEdits, ClusterOptions):
     """Which negatives of which captions, by whom, at what price."""
 
-    executor: Annotated[
-        Literal["local", "slurm", "ray"] | None, "share blocks of clips among processes; default: this process alone"
-    ] = None
+    executor: Annotated[Literal["local", "slurm", "ray"] | None, "share blocks of clips; default: this process"] = None
     output: Annotated[str, "folder of the set, or its address (s3://...); the same call resumes it"]
     config: Config = "retrieval"
     split: Split = "train"

@@ -46,9 +46,7 @@ class PreferenceOptions:
     config: Configs = None
     split: Annotated[str, "which split"] = "train"
     allow_test: Annotated[bool, "export a test split, of a set that is never scored"] = False
-    scoring: Annotated[
-        Literal["loglik", "yesno", "letter"] | None, "as the model will be scored; default: loglik, for grpo letter"
-    ] = None
+    scoring: Annotated[Literal["loglik", "yesno", "letter"] | None, "as in score; default: loglik, grpo: letter"] = None
     kinds: Annotated[str | None, "kinds of rejected captions, comma-separated; default: all but random"] = None
     frames: Annotated[int, "frames a clip, as `score --frames`"] = 8
     limit: Annotated[int | None, "only the first items of each config"] = None

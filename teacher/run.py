@@ -46,8 +46,8 @@ from video_contrast.teacher.negative_recipe import (
 )
 from video_contrast.teacher.options import GenerateOptions, TeachOptions, TrainingOptions
 from video_contrast.teacher.trainer import TeachTrainer, curves, drop_broken, newest, plot_curves, same_run, step_of
-from video_contrast.teacher.two_towers import Pairs, adapted, frames_of, load_checkpoint
-from video_contrast.untyped import Processor, TorchModel
+from video_contrast.teacher.two_towers import LoadedCheckpoint, Pairs, adapted, frames_of, load_checkpoint
+from video_contrast.untyped import TorchModel
 from video_contrast.video import index_of
 
 STEP = timedelta(hours=1)  # processes wait so long for the slowest of them in a step, a validation or a save
@@ -404,15 +404,7 @@ def dry_run(
         facts |= _questions(dataset, request, recipe, prices)
     batches = -(-captions[0] // request.batch_size)
     steps = request.epochs * -(-batches // request.accumulate)
-    checkpoint = load_checkpoint(model)
-    seconds = request.accumulate * _seconds(
-        Pairs(checkpoint.net, request.freeze),
-        checkpoint.processor,
-        request,
-        frames=frames_of(checkpoint.net, request.frames),
-        rows=readable[0],
-        recipe=recipe,
-    )
+    seconds = request.accumulate * _seconds(load_checkpoint(model), request, readable[0], recipe)
     return {**facts, "steps": steps, "seconds a step": round(seconds, 3), "hours": round(steps * seconds / 3600, 2)}
 
 
@@ -469,27 +461,22 @@ def _questions(dataset: str | Path, request: TeachOptions, recipe: NegativeRecip
 
 
 def _seconds(
-    pairs: Pairs,
-    processor: Processor,
-    request: TeachOptions,
-    *,
-    frames: int,
-    rows: Sequence[RetrievalRow],
-    recipe: NegativeRecipe,
+    checkpoint: LoadedCheckpoint, request: TeachOptions, rows: Sequence[RetrievalRow], recipe: NegativeRecipe
 ) -> float:
     """Of a forward and a backward pass of one batch, on noise; captions stand in for their negatives."""
     device = "cuda" if torch.cuda.is_available() else "cpu"
-    pairs = pairs.to(device).train()
+    pairs = Pairs(checkpoint.net, request.freeze).to(device).train()
     if request.gradient_checkpointing:
         pairs.save_memory()
-    tokens = Tokens(processor.tokenizer, pairs.model.config)
+    tokens = Tokens(checkpoint.processor.tokenizer, pairs.model.config)
     captions = [text for row in rows for text in row["captions"]]
     size, each = min(request.batch_size, len(captions)), 1 + recipe.total
     texts = [captions[n % len(captions)] for n in range(size * each)]
     own = torch.arange(size * each).view(each, size).T.contiguous().to(device)
     side = getattr(getattr(pairs.model.config, "vision_config", None), "image_size", SIDE)
     side = side if isinstance(side, int) else SIDE
-    noise = torch.from_numpy(np.random.Generator(np.random.PCG64(0)).standard_normal((1, frames, 3, side, side)))
+    shape = (1, frames_of(checkpoint.net, request.frames), 3, side, side)
+    noise = torch.from_numpy(np.random.Generator(np.random.PCG64(0)).standard_normal(shape))
     videos = noise.float().expand(size, -1, -1, -1, -1).to(device)
     spent = []
     for _ in range(2):  # the first one also warms up

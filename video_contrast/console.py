@@ -10,7 +10,7 @@ import json
 import os
 import sys
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 from video_contrast.options import Flag
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from tqdm import tqdm
 
 Item = TypeVar("Item")
+Say = Callable[[str], None]  # is told what happens
 
 AsJson = Annotated[bool, "print the result as JSON, and nothing else", Flag(name="--json")]
 _QUIET = "VIDEO_CONTRAST_QUIET"  # in the environment, since workers are processes of their own

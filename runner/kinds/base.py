@@ -343,3 +343,8 @@ class LoadOptions:
     batch_size: int = 32  # how many clips or texts at a time the engine will pass
     preprocess_on: str = "cpu"  # "cpu" (Pillow), or "device": frames are resized by torchvision, on the model's device
     options: KindOptions = field(default_factory=dict)  # the kind's own options, with defaults filled in
+
+    @property
+    def from_here(self) -> dict[str, bool]:
+        """Arguments of `from_pretrained`: nothing is downloaded, and code runs where it is trusted."""
+        return {"trust_remote_code": self.trust_remote_code, "local_files_only": True}

@@ -47,31 +47,18 @@ JOIN_BLOCK = 1 << 24  # numbers in one block of a pooled join, so that memory st
 
 
 class ImageTextEncoder(TorchEncoder):
-    """A transformers model with `get_image_features` and `get_text_features`.
+    """A transformers model with `get_image_features` and `get_text_features`; torchvision processors run beside it."""
 
-    `temperature`: of `query-scored`. `resize_on_device`: whether `processor` is torchvision's, and runs where the model
-    does.
-    """
-
-    def __init__(
-        self,
-        model: TorchModel,
-        processor: Processor,
-        *,
-        pooling: str = "mean",
-        temperature: float = 0.1,
-        batch_size: int = 256,
-        resize_on_device: bool = False,
-    ) -> None:
+    def __init__(self, model: TorchModel, processor: Processor, settings: LoadOptions) -> None:
         self.model = model
         self.images = processor.image_processor
         self.tokens = Tokens(processor.tokenizer, model.config)
-        self.pooling = pooling
-        self.temperature = temperature
-        if temperature <= 0:
-            raise UsageError(f"--query-temperature must be more than 0, not {temperature:g}")
-        self.batch_size = batch_size
-        self.resize_on_device = resize_on_device
+        self.pooling: str = settings.options.get("pooling", "mean")
+        self.temperature: float = settings.options.get("query_temperature", 0.1)
+        if self.temperature <= 0:
+            raise UsageError(f"--query-temperature must be more than 0, not {self.temperature:g}")
+        self.batch_size = 8 * settings.batch_size
+        self.resize_on_device = settings.preprocess_on == "device"
         if not hasattr(model, "get_image_features") or not hasattr(model, "get_text_features"):
             raise VideoContrastError(f"{type(model).__name__} has no get_image_features and get_text_features")
 
@@ -158,11 +145,5 @@ def load(source: ModelSource, settings: LoadOptions) -> ImageTextEncoder:
     if type(model).__name__ == "Aimv2Model":
         # Its text tower is causal by its mask alone, which the other attentions leave out where no text is padded.
         model.text_model.set_attn_implementation("eager")
-    return ImageTextEncoder(
-        model,
-        load_processor(source, settings, "torchvision" if settings.preprocess_on == "device" else "pil"),
-        pooling=settings.options.get("pooling", "mean"),
-        temperature=settings.options.get("query_temperature", 0.1),
-        batch_size=8 * settings.batch_size,
-        resize_on_device=settings.preprocess_on == "device",
-    )
+    backend = "torchvision" if settings.preprocess_on == "device" else "pil"
+    return ImageTextEncoder(model, load_processor(source, settings, backend), settings)

@@ -364,7 +364,5 @@ def load(source: ModelSource, settings: LoadOptions) -> GeneratedScorer:
         processor = load_processor(source, settings, None)
         return GeneratedScorer(model, tokenizer_of(processor), processor, options)
     with explained(source):
-        tokenizer = transformers.AutoTokenizer.from_pretrained(
-            source.path, trust_remote_code=settings.trust_remote_code, local_files_only=True
-        )
+        tokenizer = transformers.AutoTokenizer.from_pretrained(source.path, **settings.from_here)
     return GeneratedScorer(model, tokenizer, None, options)

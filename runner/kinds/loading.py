@@ -54,13 +54,9 @@ def load_model(source: ModelSource, settings: LoadOptions, class_name: str | Non
         )
     placed = {"device_map": settings.device_map} if settings.device_map else {}
     with explained(source), older_code() if settings.trust_remote_code else nullcontext():
+        dtype = getattr(torch, settings.dtype)
         loaded = loader.from_pretrained(
-            source.path,
-            dtype=getattr(torch, settings.dtype),
-            trust_remote_code=settings.trust_remote_code,
-            local_files_only=True,
-            output_loading_info=True,
-            **placed,
+            source.path, dtype=dtype, output_loading_info=True, **settings.from_here, **placed
         )
     # code of a repository may bring a `from_pretrained` of its own, which returns the model alone
     model, info = loaded if isinstance(loaded, tuple) else (loaded, {})
@@ -87,9 +83,7 @@ def load_processor(source: ModelSource, settings: LoadOptions, backend: str | No
     options = {"backend": backend} if backend else {}
     with explained(source), warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        processor: Processor = transformers.AutoProcessor.from_pretrained(
-            source.path, trust_remote_code=settings.trust_remote_code, local_files_only=True, **options
-        )
+        processor: Processor = transformers.AutoProcessor.from_pretrained(source.path, **settings.from_here, **options)
     return reading(source, processor)
 
 

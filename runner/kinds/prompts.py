@@ -31,9 +31,10 @@ MIN_MASS = 0.01
 
 
 Rotations = Literal["none", "rotate", "latin"]
-# Questions, the answers that are asked for, and the texts behind letters, a list a question ([] for yes and no) -> the
-# log-probability of each answer, float64[n] a question, or None where it was none of them.
-ReadAnswers = Callable[[list[str], Sequence[str], Sequence[Sequence[str]]], Sequence[np.ndarray | None]]
+OptionTexts = Sequence[Sequence[str]]  # the texts behind letters, a list a question; [] for yes and no
+# Questions, the answers that are asked for, and the texts behind letters -> the log-probability of each answer,
+# float64[n] a question, or None where it was none of them.
+ReadAnswers = Callable[[list[str], Sequence[str], OptionTexts], Sequence[np.ndarray | None]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -175,7 +176,7 @@ Place = tuple[str, int | None]  # the name that a text says, and where; None whe
 
 
 def read_answers(
-    answers: Sequence[Answer], names: Sequence[str], options: Sequence[Sequence[str]] = ()
+    answers: Sequence[Answer], names: Sequence[str], options: OptionTexts = ()
 ) -> tuple[list[np.ndarray | None], int]:
     """Reads the answers about one item, all in one way.
 
@@ -192,7 +193,7 @@ def read_answers(
     return [None if logs is None else np.where(np.isnan(logs[0]), logs[1], logs[0]) for logs in read], bounded
 
 
-def _places(texts: Sequence[str], names: Sequence[str], options: Sequence[Sequence[str]]) -> list[Place | None]:
+def _places(texts: Sequence[str], names: Sequence[str], options: OptionTexts) -> list[Place | None]:
     """Which name each text says, and where; None where it says none."""
     if names == YES_NO:
         return [yes_no_place(text) for text in texts]

@@ -208,8 +208,7 @@ def load_saved(class_name: str, source: ModelSource, settings: LoadOptions) -> T
         model = getattr(sentence_transformers, class_name)(
             str(source.path),
             device=None if settings.device_map else settings.device,
-            trust_remote_code=settings.trust_remote_code,
-            local_files_only=True,
+            **settings.from_here,
             model_kwargs={"dtype": getattr(torch, settings.dtype), **placed},
         )
         reading(source, model.tokenizer)

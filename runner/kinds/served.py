@@ -106,7 +106,7 @@ class ServedScorer(AskedScorer):
         question = None if question is None else question.of_frames(0 if clip is None else len(clip.frames))
         cost = ServedCost()
         if self.likelihood is not None:
-            result = self._loglik(self.likelihood, sent, captions, question, cost=cost)
+            result = self._loglik(self.likelihood, sent, captions, cost, question)
         else:
             read = partial(self._read, sent, cost)
             result = prompts.scores_by_answers(captions, self.options, read, position=position, question=question)
@@ -134,20 +134,14 @@ class ServedScorer(AskedScorer):
         return super().rendered_input(clip, captions) | {"prompt": questions[0]}
 
     def _loglik(
-        self,
-        likelihood: Likelihood,
-        sent: SentClip,
-        captions: Sequence[str],
-        question: Question | None,
-        *,
-        cost: ServedCost,
+        self, by: Likelihood, sent: SentClip, captions: Sequence[str], cost: ServedCost, question: Question | None
     ) -> ScoreResult:
         with self._testing:  # once a process, before anything is scored
             if self.canary is None:
-                self.canary = likelihood.canary(sent, captions)
+                self.canary = by.canary(sent, captions)
         [text] = prompts.questions_about(captions, self.options, question=question)
         scored: list[tuple[float, dict[str, float]] | None] = []
-        for caption, tokens in zip(captions, likelihood.log_probabilities(sent, captions, text, cost), strict=True):
+        for caption, tokens in zip(captions, by.log_probabilities(sent, captions, text, cost), strict=True):
             if not tokens or not all(is_log_probability(log) for _, log in tokens):
                 scored.append(None)
                 continue
@@ -157,12 +151,7 @@ class ServedScorer(AskedScorer):
         return _result(scored)
 
     def _read(
-        self,
-        sent: SentClip,
-        cost: ServedCost,
-        questions: list[str],
-        names: Sequence[str],
-        options: Sequence[Sequence[str]],
+        self, sent: SentClip, cost: Cost, questions: list[str], names: Sequence[str], options: prompts.OptionTexts
     ) -> list[np.ndarray | None]:
         """Log-probabilities of the answers `names`, one array a question about a clip; None: neither."""
         messages = [sent.question(question) for question in questions]
@@ -249,9 +238,7 @@ PROBES = ("a man opens a door", "a woman closes a window", "two dogs run on a be
 class EmbedderOptions(EndpointOptions):
     """How a served embedder is asked."""
 
-    texts_as: Annotated[Literal["messages", "input"], "How captions are sent; input: without the chat template."] = (
-        "messages"
-    )
+    texts_as: Annotated[Literal["messages", "input"], "How captions go out; input: without chat template."] = "messages"
     prompt_text: Annotated[str, "Instruction for captions."] = ""
     prompt_video: Annotated[str, "Instruction for clips."] = ""
 

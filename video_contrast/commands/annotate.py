@@ -117,7 +117,7 @@ def reading_result(
     votes: Annotated[list[Path], "files that readers saved; or one file of all votes"],
     *,
     reading: Annotated[
-        Path | None, "folder of the page: its key tells the sources; needed for files that readers saved"
+        Path | None, "folder of the page, whose key tells the sources; needed for readers' files"
     ] = None,
     output: Annotated[Path | None, "write all votes as one table without captions"] = None,
     markdown: Annotated[bool, "print the table in markdown"] = False,

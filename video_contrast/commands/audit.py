@@ -22,9 +22,7 @@ def audit(
     columns: TableColumns,
     split: Annotated[str | None, "split to audit; default: test, else the first"] = None,
     refine: Annotated[bool, "also write CONFIG_refined, cut until blind scores are symmetric"] = False,
-    language_model: Annotated[
-        str | None, "causal language model (Hub id or folder), as one more text-only scorer"
-    ] = None,
+    language_model: Annotated[str | None, "causal language model (Hub id or folder): one more text-only scorer"] = None,
     seed: Seed = 0,
     device: Device = "auto",
     as_json: AsJson = False,

@@ -21,13 +21,7 @@ if TYPE_CHECKING:
 
 
 # Every command takes it (see `video_contrast.console`).
-QUIET = Option(
-    name="quiet",
-    type=bool,
-    default=False,
-    help="no progress bars, notes or summaries; errors stay",
-    flag=Flag(short="-q"),
-)
+QUIET = Option("quiet", bool, False, "no progress bars, notes or summaries; errors stay", Flag(short="-q"))
 
 
 @dataclass(frozen=True)

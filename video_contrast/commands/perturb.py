@@ -21,12 +21,8 @@ def text(
     name: Annotated[str, "one of `video-contrast list perturbations`, without 'text:'"],
     profile: Annotated[Literal["paper", "released"], "correct English, or with the released slips"] = "paper",
     seed: Seed = 0,
-    ids: Annotated[
-        Path | None, "item ids, one a line; else the line numbers, from 0. Equal ids give what `map` gives"
-    ] = None,
-    model: Annotated[
-        list[str] | None, "checkpoint (Hub name or folder) in place of the named one; repeat where it needs two"
-    ] = None,
+    ids: Annotated[Path | None, "item ids, one a line; else line numbers from 0. Equal ids: what `map` gives"] = None,
+    model: Annotated[list[str] | None, "checkpoint (Hub id, folder) in place of the usual; repeat for two"] = None,
 ) -> None:
     """Perturb captions: one a line from standard input, one a line to standard output."""
     import warnings

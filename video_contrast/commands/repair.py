@@ -20,9 +20,7 @@ def repair(
     apply: Annotated[Path | None, "errata.json of a repair: write the authors' file WHAT with them applied"] = None,
     config: Annotated[str | None, "config of a folder or data set that has several"] = None,
     against: Annotated[Against, "negatives that count; auto: the contrasts, where there are any"] = "auto",
-    kinds: Annotated[
-        list[str] | None, "kinds of edits of captions (verb, object, count, attribute, place ...); default: all"
-    ] = None,
+    kinds: Annotated[list[str] | None, "kinds of edits of captions (verb, object, count ...); default: all"] = None,
     generator: Annotated[Generator, "what proposes verbs in captions"] = "lexicon",
     options: EditOptions = EditOptions(quality="all"),  # noqa: B008  frozen
     sample: Annotated[int, "old, and new, distractors on the page for readers"] = 60,

@@ -41,15 +41,9 @@ def kind_options() -> list[Option]:
 )
 def score(
     *,
-    model: Annotated[
-        list[str] | None, "Hub id, folder, packaged one, or a baseline; repeat for several", Flag(panel=MODEL)
-    ] = None,
-    runs: Annotated[
-        Path | None, "YAML file with a list of runs: model, dataset and options of each", Flag(panel=MODEL)
-    ] = None,
-    dataset: Annotated[
-        str | None, "folder of a set, table (columns as of xray), Hub id, or shapes", Flag(panel=SCORED)
-    ] = None,
+    model: Annotated[list[str] | None, "Hub id, folder, packaged one, baseline; repeatable", Flag(panel=MODEL)] = None,
+    runs: Annotated[Path | None, "YAML list of runs: model, dataset and options of each", Flag(panel=MODEL)] = None,
+    dataset: Annotated[str | None, "folder of a set, table (see xray), Hub id, or shapes", Flag(panel=SCORED)] = None,
     config: Annotated[Configs, Flag(panel=SCORED)] = None,
     max_missing: Annotated[float | None, "share of clips that may be missing; if more are, exit code 3"] = None,
     request: ScoreOptions,

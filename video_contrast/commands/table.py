@@ -14,9 +14,7 @@ def table(
     runs: Annotated[list[Path], "folders of runs (`score`, `watch`), or logs of other harnesses"],
     *,
     metric: Annotated[str | None, "which figure of other harnesses' logs; default: the first"] = None,
-    format_: Annotated[
-        Literal["text", "markdown", "latex"], "latex: a tabular with the rules of booktabs", Flag("--format")
-    ] = "text",
+    format_: Annotated[Literal["text", "markdown", "latex"], "latex: tabular of booktabs", Flag("--format")] = "text",
     as_json: AsJson = False,
 ) -> None:
     """Print the numbers of several runs in one table, with 95 % intervals and chance."""

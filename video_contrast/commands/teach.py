@@ -25,9 +25,7 @@ def teach(
     dry_run: Annotated[bool, "print counts, tokens, price and time; train nothing", Flag(panel=DATA)] = False,
     price_in: Annotated[float | None, "price of a million tokens sent", Flag(panel=DATA, hidden=True)] = None,
     price_out: Annotated[float | None, "of a million tokens received", Flag(panel=DATA, hidden=True)] = None,
-    evaluate_on: Annotated[
-        str | None, "set to test on before and after; default: --dataset; or none", Flag(panel=DATA)
-    ] = None,
+    evaluate_on: Annotated[str | None, "tested on before, after; default: --dataset; or none", Flag(panel=DATA)] = None,
     tolerance: Annotated[float | None, "exit code 3 if any figure falls by more", Flag(panel=DATA)] = None,
     request: TeachOptions,
 ) -> None:

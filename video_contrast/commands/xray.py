@@ -19,9 +19,7 @@ _NOT_CUT = ("common_position", "large_language_model")  # blind models that refi
 
 @command("xray", "video-contrast xray sets/shapes --config antonym_mc")
 def xray(
-    what: Annotated[
-        list[str], "folders of sets, tables (json, jsonl, csv, tsv, parquet, xlsx), logs, or ids of the Hub"
-    ],
+    what: Annotated[list[str], "folders of sets, tables (json, jsonl, csv, tsv, parquet, xlsx), logs, or Hub ids"],
     *,
     columns: TableColumns,
     config: Configs = None,

@@ -34,15 +34,9 @@ class TableColumns:
     """Which column of a foreign table is what; guessed where None."""
 
     PANEL: ClassVar[str] = "Columns of a table (guessed where not given)"
-    candidates: Annotated[
-        str | None, "the list of candidates, or several columns by commas, the true one first with --label 0"
-    ] = None
-    label: Annotated[str | None, "which candidate is true (number, letter or its text), or a number for all rows"] = (
-        None
-    )
-    label_is: Annotated[
-        LabelIs | None, "what a label is: the text of a candidate, its letter, or its place from 0 or from 1"
-    ] = None
+    candidates: Annotated[str | None, "the candidates, or columns by commas, the true one first with --label 0"] = None
+    label: Annotated[str | None, "which candidate is true (number, letter, text), or a number for all rows"] = None
+    label_is: Annotated[LabelIs | None, "what labels are: texts of candidates, letters, places from 0 or 1"] = None
     id: Annotated[str | None, "the item's id"] = None  # as the builders call them
     video: Annotated[str | None, "the clip: a path or an id"] = None
     cluster: Annotated[str | None, "the source video"] = None
