@@ -122,14 +122,10 @@ def identity(job: Job, dtype: str) -> Json:
         "options": numeric_options(job),
         "dataset": job.loaded.name,
         "split": job.loaded.split,
-        "frames": job.sampling.frames,
-        "sampling": job.sampling.policy,
-        "fps": job.sampling.fps,
-        "accept_damaged": job.sampling.accept_damaged,
-        "questions": job.options.questions,
+        "sampling": own.policy,
+        **{name: getattr(own, name) for name in ("frames", "fps", "accept_damaged")},
+        **{name: getattr(job.options, name) for name in ("questions", "seed", "limit")},
         "dtype": dtype,
-        "seed": job.options.seed,
-        "limit": job.options.limit,
         "fingerprints": job.loaded.fingerprints,
     }
     if own.fps is not None and rate != [Sampling.least, Sampling.multiple, Sampling.rounding]:

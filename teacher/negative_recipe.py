@@ -62,17 +62,8 @@ class NegativeRecipe:
     @classmethod
     def of(cls, options: CaptionEdits, generator: str, seed: int) -> "NegativeRecipe":
         """What options of `teach` or `generate` ask for. Raises UsageError: numbers of negatives that are none."""
-        actions, objects = amounts(options.negatives)
-        return cls(
-            actions,
-            objects,
-            generator=generator,
-            seed=seed,
-            model=options.generator_model,
-            options=options.generator_options,
-            quality=options.quality,
-            rules=rule_kinds(options.rules),
-        )
+        model, given, rules = options.generator_model, options.generator_options, rule_kinds(options.rules)
+        return cls(*amounts(options.negatives), generator, seed, model, given, options.quality, rules)
 
     def record(self) -> dict[str, object]:
         """What the negatives depend on."""
@@ -203,10 +194,7 @@ def items_of(
         options.insert(label, (caption["caption"], "true", None))
         yield multiple_choice_row(
             id=item,
-            video_id=row["video_id"],
-            video_path=row["video_path"],
-            start=row["start"],
-            end=row["end"],
+            **{name: row[name] for name in ("video_id", "video_path", "start", "end")},  # type: ignore[literal-required]
             candidates=[text for text, _, _ in options],
             label=label,
             kinds=[kind for _, kind, _ in options],

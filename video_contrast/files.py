@@ -16,6 +16,7 @@ from typing import Any
 from video_contrast.errors import VideoContrastError
 
 Json = Any  # what a file or a server sent: who reads it says what is expected of it
+AnyPath = str | os.PathLike[str]
 JsonObject = dict[str, object]  # an object of JSON that is only written, shown or compared as a whole
 
 
@@ -24,7 +25,7 @@ _ABANDONED = 60  # seconds
 
 
 @contextmanager
-def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
+def atomic_path(path: AnyPath) -> Iterator[Path]:
     """Yields a temporary name beside `path`; it becomes `path` if the block ends well and is removed if not.
 
     The temporary name keeps the suffix, since encoders choose their container by it. An error of the system while the
@@ -64,7 +65,7 @@ def held(lock: Path, by_another: str) -> Iterator[None]:
         yield
 
 
-def remove_abandoned(folder: str | os.PathLike[str]) -> list[Path]:
+def remove_abandoned(folder: AnyPath) -> list[Path]:
     """Removes temporary files of `atomic_path` below a folder whose process was killed; returns them.
 
     Such are files of no living process of this machine, and, since a folder may be shared by several machines, only
@@ -91,14 +92,14 @@ def _is_alive(process: int) -> bool:
     return True
 
 
-def write_bytes(path: str | os.PathLike[str], content: bytes) -> Path:
+def write_bytes(path: AnyPath, content: bytes) -> Path:
     """Writes `data` to `path` atomically."""
     with atomic_path(path) as temporary:
         temporary.write_bytes(content)
     return Path(path)
 
 
-def write_text(path: str | os.PathLike[str], text: str) -> Path:
+def write_text(path: AnyPath, text: str) -> Path:
     """Writes UTF-8 text with `\\n` line ends to `path` atomically."""
     return write_bytes(path, text.encode("utf-8"))
 
@@ -108,12 +109,12 @@ def json_bytes(value: object) -> bytes:
     return (json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False, allow_nan=False) + "\n").encode()
 
 
-def write_json(path: str | os.PathLike[str], value: object) -> Path:
+def write_json(path: AnyPath, value: object) -> Path:
     """Writes `json_bytes` to `path` atomically."""
     return write_bytes(path, json_bytes(value))
 
 
-def read_json(path: str | os.PathLike[str]) -> Json:
+def read_json(path: AnyPath) -> Json:
     """Reads a JSON file. Raises VideoContrastError: the file is missing or not JSON; the message names it."""
     try:
         return parse_json(Path(path).read_text(encoding="utf-8"))
@@ -153,7 +154,7 @@ def is_safe_relative(path: str) -> bool:
 FETCHED: dict[Path, Callable[[str], None]] = {}
 
 
-def resolve_under(root: str | os.PathLike[str], relative: str) -> Path:
+def resolve_under(root: AnyPath, relative: str) -> Path:
     """Returns `root / relative`, where `relative` comes out of a data set and `root` is a folder that the user names.
 
     Links that the folder holds are followed wherever they lead: people link their videos, and so does the Hub's cache.
@@ -167,7 +168,7 @@ def resolve_under(root: str | os.PathLike[str], relative: str) -> Path:
     return Path(root) / relative
 
 
-def copy_file(source: str | os.PathLike[str], target: str | os.PathLike[str]) -> None:
+def copy_file(source: AnyPath, target: AnyPath) -> None:
     """Copies a file, into a folder that is made where it is not there."""
     Path(target).parent.mkdir(parents=True, exist_ok=True)
     shutil.copyfile(source, target)
@@ -178,7 +179,7 @@ def state(status: os.stat_result) -> tuple[int, int, int]:
     return status.st_size, status.st_mtime_ns, status.st_ctime_ns
 
 
-def sha256(path: str | os.PathLike[str]) -> str:
+def sha256(path: AnyPath) -> str:
     """The sha256 of a file, in hexadecimal."""
     with open(path, "rb") as handle:
         return hashlib.file_digest(handle, "sha256").hexdigest()

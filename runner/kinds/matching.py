@@ -253,10 +253,6 @@ HEADS: dict[str, type[MatchingHead]] = {
 )
 def load(source: ModelSource, settings: LoadOptions) -> MatchingScorer:
     """Loads the class that the config names: `AutoModel` would load a BLIP checkpoint without its head."""
-    return MatchingScorer(
-        load_model(source, settings, source.architecture),
-        load_processor(source, settings),
-        aggregate=settings.options.get("itm_aggregate", "mean"),
-        batch_size=settings.batch_size,
-        prefilter=settings.options.get("itm_prefilter", 0),
-    )
+    model, processor = load_model(source, settings, source.architecture), load_processor(source, settings)
+    aggregate, prefilter = settings.options.get("itm_aggregate", "mean"), settings.options.get("itm_prefilter", 0)
+    return MatchingScorer(model, processor, aggregate, settings.batch_size, prefilter)

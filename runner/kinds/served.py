@@ -116,11 +116,9 @@ class ServedScorer(AskedScorer):
     def facts(self) -> JsonObject:
         """The endpoint, and how it was asked."""
         return {
+            **{name: getattr(self.options, name) for name in ("scoring", "rotations", "frames_as")},
             "endpoint": self.chat.where,
-            "scoring": self.options.scoring,
-            "rotations": self.options.rotations,
             "parameters": self.chat.parameters,
-            "frames_as": self.options.frames_as,
             "requests_in_flight": self.chat.pace.most if self.chat.pace else 0,
             **({"norm": self.options.norm, "canary": self.canary or {}} if self.likelihood else {}),
         }
@@ -259,10 +257,7 @@ class ServedEmbedder(DualEncoder):
         """The endpoint, how it was asked, and what this process counted."""
         return {
             "endpoint": self.chat.endpoint,
-            "frames_as": self.options.frames_as,
-            "texts_as": self.options.texts_as,
-            "prompt_text": self.options.prompt_text,
-            "prompt_video": self.options.prompt_video,
+            **{name: getattr(self.options, name) for name in ("frames_as", "texts_as", "prompt_text", "prompt_video")},
             "requests_in_flight": self.chat.pace.most if self.chat.pace else 0,
             "canary": self.canary or {},
             "requests": self.cost.requests,

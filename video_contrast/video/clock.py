@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from video_contrast.errors import VideoContrastError
-from video_contrast.files import state
+from video_contrast.files import AnyPath, state
 from video_contrast.video.container import BrokenVideo, regular
 from video_contrast.video.packets import Packets, counted_frames, made_before, packets_of
 from video_contrast.video.sampling import Policy, sampled_frames, span_frames
@@ -104,7 +104,7 @@ class VideoIndex:
         return number if number < len(self.stamps) and self.stamps[number] == stamp else None
 
 
-def index_of(path: str | os.PathLike[str]) -> VideoIndex:
+def index_of(path: AnyPath) -> VideoIndex:
     """Returns the index of a file (cached by path, size and times of change).
 
     Raises BrokenVideo: no such file, no video stream, not a video, or no frame in it.

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from video_contrast.errors import VideoContrastError
+from video_contrast.files import AnyPath
 from video_contrast.untyped import AvContainer, AvFrame, AvStream
 
 # Demuxers of video containers. Playlists (concat, hls, dash, sdp) read other files than the one that is named.
@@ -127,7 +128,7 @@ class _LogOn:
 _LOG_ON = _LogOn()
 
 
-def regular(path: str | os.PathLike[str]) -> os.stat_result:
+def regular(path: AnyPath) -> os.stat_result:
     """Returns the `os.stat_result` of a regular file. Devices and pipes are refused: opening one may never return.
 
     Raises BrokenVideo: no such file, a circle of links, or not a regular file.

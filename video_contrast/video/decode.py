@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import numpy.typing as npt
 
+from video_contrast.files import AnyPath
 from video_contrast.untyped import AvContainer, AvFrame, AvPacket, AvStream
 from video_contrast.video.clock import VideoIndex, index_of
 from video_contrast.video.container import BrokenVideo, DamagedVideo, logged_errors, opened, picture, reason, remarks_on
@@ -37,7 +38,7 @@ class Counter:
     # what should be known of files -> those it is true of; see `VideoIndex.remarks`.
     remarks: dict[str, set[str]] = field(default_factory=dict)
 
-    def remark(self, path: str | os.PathLike[str], remarks: Sequence[str]) -> None:
+    def remark(self, path: AnyPath, remarks: Sequence[str]) -> None:
         """Notes remarks on a file."""
         for remark in remarks:
             self.remarks.setdefault(remark, set()).add(str(path))
@@ -53,11 +54,7 @@ class Counter:
 
 
 def decode(
-    path: str | os.PathLike[str],
-    indices: Sequence[int],
-    counter: Counter | None = None,
-    *,
-    accept_damaged: bool = False,
+    path: AnyPath, indices: Sequence[int], counter: Counter | None = None, *, accept_damaged: bool = False
 ) -> npt.NDArray[np.uint8]:
     """Decodes frames by number.
 
@@ -120,11 +117,7 @@ class DecodedClip:
 
 
 def read_video(
-    path: str | os.PathLike[str],
-    start: float | None = None,
-    end: float | None = None,
-    *,
-    keep: Sequence[int] | None = None,
+    path: AnyPath, start: float | None = None, end: float | None = None, *, keep: Sequence[int] | None = None
 ) -> DecodedClip:
     """Reads the frames shown at start <= time < end (seconds from the beginning of the file; None: all of it).
 
@@ -150,7 +143,7 @@ def read_video(
     return DecodedClip(decode(index.path, numbers.tolist()), index.fps, index.times[numbers], first)
 
 
-def verify(path: str | os.PathLike[str]) -> VideoIndex:
+def verify(path: AnyPath) -> VideoIndex:
     """Decodes every frame of a file without keeping any, and returns the file's index.
 
     Raises DamagedVideo, BrokenVideo: as `decode` of all frames.
@@ -170,7 +163,7 @@ def verify(path: str | os.PathLike[str]) -> VideoIndex:
     return replace(index, remarks=tuple(remarks))
 
 
-def _changes_size(path: str | os.PathLike[str], first: tuple[int, ...], other: tuple[int, ...]) -> str:
+def _changes_size(path: AnyPath, first: tuple[int, ...], other: tuple[int, ...]) -> str:
     return f"{path}: its frames change size ({first[0]}x{first[1]} and {other[0]}x{other[1]} pixels, height first)"
 
 

@@ -4,7 +4,6 @@ Equal frames give equal bytes on one machine (one thread, fixed key frames, no e
 the day).
 """
 
-import os
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -13,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from video_contrast.errors import UsageError
-from video_contrast.files import atomic_path
+from video_contrast.files import AnyPath, atomic_path
 from video_contrast.untyped import AvPacket, AvStream
 
 if TYPE_CHECKING:
@@ -33,7 +32,7 @@ _TICKS = 90_000  # a second, where the rate varies
 
 
 def write_video(
-    path: str | os.PathLike[str],
+    path: AnyPath,
     frames: Frames,
     fps: float,
     *,
@@ -94,7 +93,7 @@ def write_video(
     return Path(path)
 
 
-def check_target(path: str | os.PathLike[str]) -> None:
+def check_target(path: AnyPath) -> None:
     """Refuses a file name whose ending is not that of a container which `write_video` can write.
 
     Raises UsageError: says which endings there are.

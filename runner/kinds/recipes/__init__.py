@@ -135,19 +135,13 @@ def all_recipes() -> tuple[Recipe, ...]:
         cells["fps"] = float(row["fps"]) if row["fps"] else None
         family = cells.pop("family")
         owners[family] = OwnerFrames(**cells)
-    return tuple(
-        Recipe(
-            row["family"],
-            tuple(row["classes"].split()),
-            tuple(row["model_types"].split()),
-            row["saved_as"],
-            lines[row["family"]],
-            {"yes": True, "no": False}.get(row["reads_times"]),
-            row["parity"],
-            owners.get(row["family"]),
-        )
-        for row in _table("families.tsv")
-    )
+    recipes = []
+    for row in _table("families.tsv"):
+        family, reads = row["family"], {"yes": True, "no": False}.get(row["reads_times"])
+        classes, types = tuple(row["classes"].split()), tuple(row["model_types"].split())
+        own = lines[family], reads, row["parity"], owners.get(family)
+        recipes.append(Recipe(family, classes, types, row["saved_as"], *own))
+    return tuple(recipes)
 
 
 def recipe_of(source: ModelSource, kind: str) -> Recipe | None:
