@@ -193,17 +193,13 @@ class Store:
             return np.empty((0, 0), np.float32)
         widths = sorted({values.shape[1] for values, _ in shards})
         if len(widths) > 1 and fill is None:
-            raise VideoContrastError(
-                f"the store {self.folder} holds rows of {widths[0]} and {widths[-1]} numbers; remove it"
-            )
+            raise VideoContrastError(f"{self.folder} holds rows of {widths[0]} and {widths[-1]} numbers; remove it")
         out = np.full((len(keys), widths[-1]), fill or 0, shards[0][0].dtype)
         for values, pairs in shards:
             positions, rows = np.array(pairs).T
             out[positions, : values.shape[1]] = values[rows]
             if hasattr(mmap, "MADV_DONTNEED") and isinstance(values.base, mmap.mmap):
-                values.base.madvise(
-                    mmap.MADV_DONTNEED
-                )  # pages that were read count as memory of this process no longer
+                values.base.madvise(mmap.MADV_DONTNEED)  # pages that were read no longer count as this process's memory
         return out
 
 
@@ -270,9 +266,8 @@ class Keys:
         if own.fps is not None and own.rounding != "down":
             rate = (*rate, own.rounding)
         perturbed = visual.name is not None and not visual.is_control
-        inexact = (
-            self.on_device and perturbed and not is_exact_on_device(visual.name or "")
-        )  # not numpy's to the last bit
+        # not numpy's to the last bit
+        inexact = self.on_device and perturbed and not is_exact_on_device(visual.name or "")
         kernel = ("torch kernel", KERNELS_VERSION) if inexact else ()
         return seeds.digest(
             "video", self.version, self.contents[clip.video_path], clip.start, clip.end,

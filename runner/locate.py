@@ -125,9 +125,7 @@ def _adapted(name: str, path: Path, revision: str, option: str) -> ModelSource:
     except VideoContrastError as error:
         raise type(error)(f"{error} (named in {path / CONFIG})") from error
     if base.adapter is not None:
-        raise UsageError(
-            f"{option} {name} adapts {base_name}, which is itself a folder of adapters; merge that one first"
-        )
+        raise UsageError(f"{option} {name} adapts {base_name}, itself a folder of adapters; merge that one first")
     if (path / BASE).is_file() and (trained := read_json(path / BASE)["digest"]) != base.revision:
         raise UsageError(
             f"{path} adapts another base: {base.name} has other files now ({base.revision[:12]}) than those it was "

@@ -118,7 +118,7 @@ def _denied_by_scores(run: RunFolder, loaded: LoadedSet) -> Iterator[str]:
         table = PlannedTable(group, condition, group.joined(group.items.texts))
         config, name = table.name
         stored = run.metrics["configs"][config]["conditions"][name]
-        scored = _scores_of(run, table, rows_of.get(table.name, {}), stored)
+        scored = _scored(run, table, rows_of.get(table.name, {}), stored)
         if scored is None:  # the matrix was not kept: these figures stand as they are
             metrics[table.name] = (table, dict(stored))
             continue
@@ -185,9 +185,7 @@ def _denied_by_card(run: RunFolder) -> Iterator[str]:
         yield "RESULTS.md holds numbers that are not the run's"
 
 
-def _scores_of(
-    run: RunFolder, table: PlannedTable, rows: Mapping[str, ScoreRow], stored: Numbers
-) -> TableScores | None:
+def _scored(run: RunFolder, table: PlannedTable, rows: Mapping[str, ScoreRow], stored: Numbers) -> TableScores | None:
     """The stored scores of a table as the engine had them; None where its matrix was not kept."""
     items = table.group.items
     if not table.is_retrieval:

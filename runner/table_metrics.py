@@ -131,9 +131,8 @@ def _shared(scored: TableScores) -> Numbers:
     if not chosen:
         return {}
     galleries = [gallery for gallery, _ in chosen]
-    return dict(
-        average_precision([scores[c] for c in chosen], [true[c] for c in chosen], clusters=galleries, interval=True)
-    )
+    listed = [scores[caption] for caption in chosen], [true[caption] for caption in chosen]
+    return dict(average_precision(*listed, clusters=galleries, interval=True))
 
 
 def _pairs(scored: TableScores) -> Numbers:

@@ -108,7 +108,7 @@ def generate(dataset: str | Path, *, request: GenerateOptions, say: Callable[[st
     chats = partial(chat_of, request, recipe) if request.executor else (lambda _: chat)
     source = NegativeBlocks(str(dataset), request, recipe, chats)
     faults: list[VideoContrastError] = []  # said by the dry run; else of those that `cut` finds
-    estimate = _estimate(source.rows(faults), recipe, chat=chat, request=request) if chat is not None else None
+    estimate = _priced(source.rows(faults), recipe, chat=chat, request=request) if chat is not None else None
     if estimate is not None:
         say("\n".join([*map(str, faults), str(estimate)]))
     if request.dry_run:
@@ -174,9 +174,7 @@ def _check_models(request: GenerateOptions, recipe: NegativeRecipe, estimate: Es
         raise failures[0]
 
 
-def _estimate(
-    rows: Iterator[RetrievalRow], recipe: NegativeRecipe, *, chat: Chat, request: GenerateOptions
-) -> Estimate:
+def _priced(rows: Iterator[RetrievalRow], recipe: NegativeRecipe, *, chat: Chat, request: GenerateOptions) -> Estimate:
     """What is asked of the first `ESTIMATED` clips, and in proportion of all."""
     listener = _Listener(chat.model)
     source = recipe.source("verb", {})  # which questions are asked does not depend on counts

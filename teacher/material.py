@@ -146,13 +146,11 @@ def prepare(
         readable = [row for row in clips if row["id"] not in unread]
         with alone():  # generators deal their work out to all processes, of which the others wait or read
             captions, of_negatives = negatives(readable, recipe, folder / f"negatives-{name}", corpus=corpus, say=say)
-        taught = with_similarities(
-            captions, request.teacher, folder / f"similarities-{name}", documents=documents, say=say
-        )
+        path = folder / f"similarities-{name}"
+        taught = with_similarities(captions, request.teacher, path, documents=documents, say=say)
         part = _part(stores[name], clips, taught, rows.groups if name == "train" else None)
-        part, now = with_outputs(
-            pairs, part, tokens, folder / f"frozen-{name}", model=checkpoint.revision, progress=progress
-        )
+        path = folder / f"frozen-{name}"
+        part, now = with_outputs(pairs, part, tokens, path, model=checkpoint.revision, progress=progress)
         return part, of_negatives, now
 
     parts: dict[str, Part] = {}

@@ -199,9 +199,7 @@ class GenerateOptions(CaptionEdits, ClusterOptions):
             raise UsageError("--generator llm needs --generator-model: the model's name at the endpoint, or a folder")
         option_names = {part.partition("=")[0].strip() for part in (self.generator_options or "").split(",")}
         if self.generator == "llm" and option_names & {"endpoint", "store"}:
-            raise UsageError(
-                "--generator-options: servers are --endpoint, and answers are kept in OUTPUT/answers.jsonl"
-            )
+            raise UsageError("--generator-options: servers are --endpoint; answers are kept in OUTPUT/answers.jsonl")
         if self.structured and not self.endpoint:
             raise UsageError("--structured is asked of a server: give --endpoint")
         if (self.price_in is None) != (self.price_out is None):

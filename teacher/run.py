@@ -323,9 +323,7 @@ def _stale(state: TrainerState, trainer: Trainer | None = None) -> int:
     return int(callback_state.get("attributes", {}).get("early_stopping_patience_counter", 0))
 
 
-def _arguments(
-    options: TrainingOptions, output: Path, total: int, *, report_to: str, progress: bool
-) -> TrainingArguments:
+def _arguments(options: TrainingOptions, output: Path, total: int, report_to: str, progress: bool) -> TrainingArguments:
     from accelerate.state import AcceleratorState, PartialState
 
     PartialState(cpu=not torch.cuda.is_available())

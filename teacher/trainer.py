@@ -74,10 +74,8 @@ class TeachTrainer(Trainer):
         options, here, part = self.options, self.accelerator, self.splits.train
 
         def share(picked: list[int]) -> Inputs:
-            device, count = here.device, here.num_processes
-            return {
-                "batch": collate(part, picked, self.splits.tokens, device, process=here.process_index, processes=count)
-            }
+            device, n = here.device, here.num_processes
+            return {"batch": collate(part, picked, self.splits.tokens, device, process=here.process_index, processes=n)}
 
         batches = Batches(part.clips, part.groups, options.batch_size, epoch=self.first_epoch, seed=options.seed)
         # a generator of its own: the loader draws a number that it does not use from the global one otherwise

@@ -121,9 +121,7 @@ def _reason(error: Exception, name: str, revision: str | None, repo_type: RepoTy
     if isinstance(error, hub.RevisionNotFoundError):
         return f" has no revision {revision!r} on the Hub"
     if isinstance(error, hub.RepositoryNotFoundError):
-        return (
-            f": no such folder or file here, and no such public {what} on the Hub (private ones need `hf auth login`)"
-        )
+        return f": no such folder or file here, nor such a public {what} on the Hub (private ones need `hf auth login`)"
     if isinstance(error, hub.HFValidationError):
         return ": no such folder or file, and not a Hub id (owner/name)"
     silent = "there is no network (or HF_HUB_OFFLINE is set)"

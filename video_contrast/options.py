@@ -226,9 +226,8 @@ def _fields(group: type[DataclassInstance], parameter: str | None = None, start:
 def _panel(group: type, field: str) -> str:
     """The heading of a field: `PANEL` of the class that declares it, or of the first that inherits it and has one."""
     owner = next(base for base in group.__mro__ if field in inspect.get_annotations(base))
-    return next(
-        (base.PANEL for base in reversed(group.__mro__) if issubclass(base, owner) and hasattr(base, "PANEL")), ""
-    )
+    heirs = (base for base in reversed(group.__mro__) if issubclass(base, owner))
+    return next((base.PANEL for base in heirs if hasattr(base, "PANEL")), "")
 
 
 def _option(name: str, hint: object, default: object) -> Option:

@@ -83,19 +83,17 @@ def load(model: str, automatic: Any, option: str, **arguments: object) -> Any:  
         with asked_once(model):
             return automatic.from_pretrained(model, **arguments)
     except (OSError, ValueError, KeyError, ImportError) as error:
-        first_line = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+        reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
         if isinstance(error, ImportError):
             raise VideoContrastError(
-                f"{option}: {model} asks for a package that is not here ({first_line}): run {download_command(model)}"
+                f"{option}: {model} asks for a package that is not here ({reason}): run {download_command(model)}"
             ) from error
         if not isinstance(error, OSError):
-            raise VideoContrastError(
-                f"{option}: {model} does not load as {automatic.__name__}: {first_line}"
-            ) from error
+            raise VideoContrastError(f"{option}: {model} does not load as {automatic.__name__}: {reason}") from error
         if Path(model).is_dir():
-            raise VideoContrastError(f"{option}: the folder {model} is no whole checkpoint: {first_line}") from error
+            raise VideoContrastError(f"{option}: the folder {model} is no whole checkpoint: {reason}") from error
         raise MissingCheckpoint(
-            f"{option}: the model {model!r} cannot be loaded ({first_line}). Download it on a machine with a network "
+            f"{option}: the model {model!r} cannot be loaded ({reason}). Download it on a machine with a network "
             f"({download_command(model)}) or give the folder of another one"
         ) from error
 

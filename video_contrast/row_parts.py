@@ -25,9 +25,7 @@ class TextRecipe(TypedDict):
     name: str
     profile: str
     seed: int
-    version: NotRequired[
-        str
-    ]  # of the rule, with what made the text; of the rows of a built set it stands in `set.json`
+    version: NotRequired[str]  # of the rule, with what made the text; of rows of a built set it stands in `set.json`
 
 
 class VideoRecipe(TypedDict):

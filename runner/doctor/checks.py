@@ -108,11 +108,9 @@ def _candidates(probe: Probe) -> Outcome:
 
 
 def _padding(probe: Probe) -> Outcome:
-    captions = sorted(probe.captions_of(0), key=len)[:2]
+    clip, captions = probe.clips[:1], sorted(probe.captions_of(0), key=len)[:2]
     longer = [*captions, f"{captions[-1]} {LONG}"]
-    change = difference(
-        probe.scores(probe.clips[:1], longer)[:, : len(captions)], probe.scores(probe.clips[:1], captions)
-    )
+    change = difference(probe.scores(clip, longer)[:, : len(captions)], probe.scores(clip, captions))
     return _verdict(probe, "padding", change, "a caption beside a much longer one")
 
 

@@ -129,9 +129,8 @@ def _inputs_of_messages(asked: Asked, clip: ClipFrames | None, question: str) ->
     messages = [{"role": "user", "content": [*video, {"type": "text", "text": question}]}]
     settings = asked.known("preprocess_inputs", {"add_generation_prompt": True, "enable_thinking": False})
     prepared = asked.model.preprocess_inputs(messages=messages, **settings)
-    return asked.generated(
-        on_device(dict(zip(("inputs", "pixel_values", "grid_thws"), prepared, strict=True)), asked.model)
-    )
+    inputs = dict(zip(("inputs", "pixel_values", "grid_thws"), prepared, strict=True))
+    return asked.generated(on_device(inputs, asked.model))
 
 
 def _inputs_of_images(asked: Asked, clip: ClipFrames | None, question: str) -> object:
@@ -224,9 +223,7 @@ class GeneratedScorer(AskedScorer):
             chat = getattr(model, "chat", None)
             has = f"has chat({', '.join(inspect.signature(chat).parameters)})" if chat is not None else "has no chat"
             known = "; ".join(f"{method}({', '.join(sorted(takes))})" for method, takes, _ in INTERFACES)
-            raise VideoContrastError(
-                f"{type(model).__name__} {has}: known are {known}, and a processor with a chat template"
-            )
+            raise VideoContrastError(f"{type(model).__name__} {has}: known are {known}, and processors with a template")
         if "conversation" in inspect.signature(processor.__call__).parameters:
             return "processor(conversation)", _processor_of_conversation
         templates = self.templates = ChatPrompts(model, processor, frames_as=self.options.frames_as)
@@ -241,9 +238,7 @@ class GeneratedScorer(AskedScorer):
     ) -> ScoreResult:
         """Scores of captions by the generated answers; NaN where an answer names none of what was asked for."""
 
-        def read(
-            questions: list[str], names: Sequence[str], options: Sequence[Sequence[str]]
-        ) -> Sequence[np.ndarray | None]:
+        def read(questions: list[str], names: Sequence[str], options: prompts.OptionTexts) -> list[np.ndarray | None]:
             self.question = self.question or questions[0]
             answers = [self._answer(clip, text, names) for text in questions]
             self.in_steps = self.in_steps or any(answer["alternatives"] is None for answer in answers)

@@ -79,9 +79,8 @@ class Prefix:
             self._next: Tensor = None
             if positions is not None:
                 arguments["position_ids"] = positions[..., :length]
-                self._next = (
-                    positions[..., length:][..., :1] if length < positions.shape[-1] else positions[..., -1:] + 1
-                )
+                after = positions[..., length : length + 1]
+                self._next = after if after.shape[-1] else positions[..., -1:] + 1
             output = forward(model, 1, **arguments, use_cache=True)
         self.cache = getattr(output, "past_key_values", None)
         self.vocabulary = int(output.logits.shape[-1])
@@ -110,15 +109,13 @@ class Prefix:
             lengths = [len(endings[i]) for i in rows]
             ids = torch.tensor([[*endings[i], *[0] * (lengths[-1] - len(endings[i]))] for i in rows], device=device)
             places = sorted({length - 1 for length in lengths}) if only_last else list(range(lengths[-1]))
-            arguments: Tensors = {}
+            arguments: Tensors = {"input_ids": ids}
             if self._next is not None:
                 steps = torch.arange(lengths[-1], device=device)
                 arguments["position_ids"] = (self._next + steps).expand(-1, len(rows), -1)
             with torch.inference_mode():
                 cache = _repeated(self.cache, len(rows))
-                logits = forward(
-                    self.model, places, input_ids=ids, past_key_values=cache, use_cache=True, **arguments
-                ).logits
+                logits = forward(self.model, places, past_key_values=cache, use_cache=True, **arguments).logits
             for row, i in enumerate(rows):
                 at = places.index(lengths[row] - 1)
                 results[i] = read(i, logits[row, at if only_last else 0 : at + 1].float())
@@ -226,9 +223,7 @@ def _forked(layer: Any, rows: int) -> Any:  # of transformers: a layer of `Cache
 
 def _state_size(cache: Cache) -> int:
     """How many numbers the recurrent states of a cache hold, for one ending."""
-    dicts = [
-        value for layer in getattr(cache, "layers", ()) for value in vars(layer).values() if isinstance(value, dict)
-    ]
+    dicts = [part for layer in getattr(cache, "layers", ()) for part in vars(layer).values() if isinstance(part, dict)]
     return sum(state.numel() for states in dicts for state in states.values() if hasattr(state, "numel"))
 
 
@@ -364,7 +359,7 @@ class GenerativeScorer(AskedScorer):
         return replace(question, text=self.chat.safe(question.text)).of_frames(0 if clip is None else len(clip.frames))
 
     def _loglik(self, clip: ClipFrames | None, texts: list[str], question: str) -> ScoreResult:
-        sums, counts = self._caption_loglik(clip, texts, question)
+        sums, counts = self._caption_logs(clip, texts, question)
         parts = [
             {"sum": s, "n_tokens": float(n), "n_chars": float(len(text))}
             for s, n, text in zip(sums, counts, texts, strict=True)
@@ -372,7 +367,7 @@ class GenerativeScorer(AskedScorer):
         if self.options.norm == "pmi":
             fresh = [text for text in dict.fromkeys(texts) if (question, text) not in self._unconditional]
             if fresh:
-                logs = self._caption_loglik(None, fresh, question)[0]
+                logs = self._caption_logs(None, fresh, question)[0]
                 self._unconditional.update({(question, text): log for text, log in zip(fresh, logs, strict=True)})
             for part, text in zip(parts, texts, strict=True):
                 part["unconditional"] = self._unconditional[question, text]
@@ -384,9 +379,7 @@ class GenerativeScorer(AskedScorer):
         per = {"sum": 1.0, "token": part["n_tokens"], "char": part["n_chars"]}[self.options.norm]
         return part["sum"] / per
 
-    def _caption_loglik(
-        self, clip: ClipFrames | None, texts: list[str], question: str
-    ) -> tuple[list[float], list[int]]:
+    def _caption_logs(self, clip: ClipFrames | None, texts: list[str], question: str) -> tuple[list[float], list[int]]:
         """Sum of log p(token) and number of tokens of each text, as what is said of the clip when asked."""
         import torch
 
@@ -444,9 +437,7 @@ class GenerativeScorer(AskedScorer):
         ]
         if not all(tokens):
             split = names[tokens.index([])]
-            raise VideoContrastError(
-                f"the tokenizer has no single token for the answer {split!r}; use --scoring loglik"
-            )
+            raise VideoContrastError(f"the tokenizer has no single token for the answer {split!r}: --scoring loglik")
 
         def read(_: int, logits: Tensor) -> np.ndarray:
             log = logits[-1].log_softmax(-1)

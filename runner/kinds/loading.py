@@ -54,10 +54,8 @@ def load_model(source: ModelSource, settings: LoadOptions, class_name: str | Non
         )
     placed = {"device_map": settings.device_map} if settings.device_map else {}
     with explained(source), older_code() if settings.trust_remote_code else nullcontext():
-        dtype = getattr(torch, settings.dtype)
-        loaded = loader.from_pretrained(
-            source.path, dtype=dtype, output_loading_info=True, **settings.from_here, **placed
-        )
+        arguments = {"dtype": getattr(torch, settings.dtype), **settings.from_here, **placed}
+        loaded = loader.from_pretrained(source.path, output_loading_info=True, **arguments)
     # code of a repository may bring a `from_pretrained` of its own, which returns the model alone
     model, info = loaded if isinstance(loaded, tuple) else (loaded, {})
     absent = {*info.get("missing_keys", ()), *(name for name, *_ in info.get("mismatched_keys", ()))}

@@ -40,11 +40,10 @@ class Precomputed(TextScorer):
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.whole = read_json(folder / MANIFEST)
-        if not isinstance(self.whole, dict) or not all(
-            isinstance(entry, dict) for entry in _conditions(self.whole).values()
-        ):
+        entries = (self.whole, *_conditions(self.whole).values())
+        if not all(isinstance(entry, dict) for entry in entries):
             raise UsageError(f"{folder / MANIFEST} must hold an object of names, and one a condition in 'conditions'")
-        for entry in (self.whole, *_conditions(self.whole).values()):
+        for entry in entries:
             self._check(entry)
         self.begin([])
 

@@ -39,9 +39,7 @@ from video_contrast.untyped import TorchModel
 NO_PROMPT = "none"
 PROMPT_TEXT = Option("prompt_text", str, "", "Prompt of captions; empty: the checkpoint's own; none: without one.")
 PROMPT_VIDEO = Option("prompt_video", str, "", "Prompt of clips; empty: the checkpoint's own; none: without one.")
-TASK = Option(
-    "adapter_task", str, "", "Task of a checkpoint that has several (jina: retrieval); empty: query, document."
-)
+TASK = Option("adapter_task", str, "", "Task of a checkpoint with several (jina: retrieval); empty: query, document.")
 
 
 class SentenceModel(Encoder):

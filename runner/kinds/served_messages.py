@@ -266,9 +266,8 @@ def caption_tokens(tokens: Sequence[TokenLog], caption: str) -> list[Token] | No
     for (token, log), part in zip(tokens, letters, strict=True):
         start, place = place, place + len(part)
         if place <= begin:  # servers give the pieces of a first letter no text, but for the last
-            inside = (
-                [*inside, (token, _number(log))] if token == "" and start == begin and not text[0].isascii() else []
-            )
+            piece = token == "" and start == begin and not text[0].isascii()
+            inside = [*inside, (token, _number(log))] if piece else []
             continue
         if start >= end:
             continue

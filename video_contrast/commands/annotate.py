@@ -110,15 +110,11 @@ def reading(
         say(f"  {n} of {name}")
 
 
-@command(
-    "annotate reading-result", "video-contrast annotate reading-result votes-ann.tsv votes-bob.tsv --reading reading"
-)
+@command("annotate reading-result", "video-contrast annotate reading-result ann.tsv bob.tsv --reading reading")
 def reading_result(
     votes: Annotated[list[Path], "files that readers saved; or one file of all votes"],
     *,
-    reading: Annotated[
-        Path | None, "folder of the page, whose key tells the sources; needed for readers' files"
-    ] = None,
+    reading: Annotated[Path | None, "folder of the page: its key tells the sources of readers' files"] = None,
     output: Annotated[Path | None, "write all votes as one table without captions"] = None,
     markdown: Annotated[bool, "print the table in markdown"] = False,
     as_json: AsJson = False,

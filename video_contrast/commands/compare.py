@@ -36,9 +36,8 @@ def compare(
     if points is not None and not points > 0:
         raise UsageError(f"--points must be above 0, not {points:g}")
     if is_foreign(first) or is_foreign(second):
-        rows = compare_logs(
-            read_logs(first, metric), read_logs(second, metric), names_in(config), points=points, seed=seed
-        )
+        logs = read_logs(first, metric), read_logs(second, metric)
+        rows = compare_logs(*logs, names_in(config), points=points, seed=seed)
     else:
         rows = compare_runs(first, second, names_in(config), points=points, seed=seed)
     text = [*lines(rows), *power_lines([row for row in rows if row["condition"] == CLEAN])]

@@ -98,10 +98,8 @@ def video(
         if path is not None and path.exists() and path.samefile(source):
             raise UsageError(f"OUT {path} is IN itself: give another file")
     clip = read_video(source, start, end)
-    video_id = source.stem if video_id is None else video_id
-    frames = perturb_clip(
-        clip.frames, name, severity, seed=seed, video_id=video_id, start=start, end=end, profile=profile
-    )
+    own = source.stem if video_id is None else video_id
+    frames = perturb_clip(clip.frames, name, severity, seed=seed, video_id=own, start=start, end=end, profile=profile)
     write_video(target, frames, clip.fps, times=clip.times, quality=quality)
     if clean is not None:
         write_video(clean, clip.frames, clip.fps, times=clip.times, quality=quality)

@@ -35,14 +35,12 @@ def watch(
     if not 0 < request.interval < math.inf:
         raise UsageError(f"--interval must be a number above 0, not {request.interval:g}")
     from video_contrast import api
-    from video_contrast.runner.watch import watch as watch_folder
+    from video_contrast.runner.watch import watch as watched
 
     request = replace(request, limit=request.limit or None)
     errors: list[str] = []
     unsaved = 0
-    for number, outcome in watch_folder(
-        checkpoints, dataset, names_in(config), find_set=api.named_set, request=request
-    ):
+    for number, outcome in watched(checkpoints, dataset, names_in(config), find_set=api.named_set, request=request):
         step = f"step {number:>7}  "
         if outcome is None:
             unsaved += 1

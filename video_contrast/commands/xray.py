@@ -52,10 +52,9 @@ def xray(
     model = loaded_language_model(language_model, device)
     tokens = _tokens(tokenizer, token_limit)
     records: dict[str, XrayRecord] = {}
+    configs = names_in(config)
     for place in what:
-        for source in open_sources(
-            place, names_in(config), split=split, columns=columns, against=against, strict=strict
-        ):
+        for source in open_sources(place, configs, split=split, columns=columns, against=against, strict=strict):
             if split is not None and split not in source.splits:
                 raise unknown_name(f"split of {source.name}", split, list(source.splits))
             shown = split or ("test" if "test" in source.splits else next(iter(source.splits)))

@@ -56,7 +56,10 @@ class Candidates(NamedTuple):
         return bool(letters) and letters == [chr(ord("A") + n) for n in range(len(letters))]
 
 
-def all_candidates(rows: Sequence[TableRow], roles: ColumnRoles) -> list[Candidates | Fault]:
+Entry = Candidates | Fault  # the candidates of a row, or why it has none
+
+
+def all_candidates(rows: Sequence[TableRow], roles: ColumnRoles) -> list[Entry]:
     """The candidates of every row, or why it has none."""
     # Among several columns one that holds a list of texts in every row adds all of them; "[1, 2]" may be an answer.
     lists = {
@@ -64,7 +67,7 @@ def all_candidates(rows: Sequence[TableRow], roles: ColumnRoles) -> list[Candida
         for name in roles.texts
         if roles.first is None and all(_is_list_of_texts(_parsed(row.get(name))) for row in rows)
     }
-    candidates: list[Candidates | Fault] = []
+    candidates: list[Entry] = []
     for row in rows:
         try:
             if len(roles.texts) > 1:
@@ -165,7 +168,7 @@ _WAYS = {
 
 
 def true_places(
-    rows: Sequence[TableRow], candidates: Sequence[Candidates | Fault], roles: ColumnRoles, where: str
+    rows: Sequence[TableRow], candidates: Sequence[Entry], roles: ColumnRoles, where: str
 ) -> list[int | Fault]:
     """The place of the true candidate of each row, or why there is none; what was taken for what joins the guesses.
 
@@ -190,9 +193,7 @@ def true_places(
     )
 
 
-def _read_labels(
-    rows: Sequence[TableRow], candidates: Sequence[Candidates | Fault], roles: ColumnRoles
-) -> list[int | Fault]:
+def _read_labels(rows: Sequence[TableRow], candidates: Sequence[Entry], roles: ColumnRoles) -> list[int | Fault]:
     """The labels of the column that fits most rows; others that say something else join the guesses."""
     columns = {name: _Column([row.get(name) for row in rows], candidates, roles) for name in roles.labels}
     name = max(roles.labels, key=lambda name: sum(map(bool, columns[name].ways)))  # the first of equal ones
@@ -227,7 +228,7 @@ class _Column:
         places: that the labels name, None where they name none.
     """
 
-    def __init__(self, values: Sequence[Json], candidates: Sequence[Candidates | Fault], roles: ColumnRoles) -> None:
+    def __init__(self, values: Sequence[Json], candidates: Sequence[Entry], roles: ColumnRoles) -> None:
         pairs = list(zip((as_text(value).strip() for value in values), candidates, strict=True))
         self.ways = [{} if isinstance(entry, Fault) else _ways(text, entry) for text, entry in pairs]
         self.fits = Counter(way for ways in self.ways for way in ways)
@@ -383,7 +384,7 @@ def completed_rows(
     return cast(list[Row], table.rows if split is None else table.splits[split])
 
 
-def _without_letters(candidates: list[Candidates | Fault], table: PlainTable) -> list[Candidates | Fault]:
+def _without_letters(candidates: list[Entry], table: PlainTable) -> list[Entry]:
     """Leaves out the letters before the candidates where all rows have them, and says so."""
     whole = [entry for entry in candidates if isinstance(entry, Candidates)]
     if not whole or not all(entry.lettered for entry in whole):
@@ -392,7 +393,7 @@ def _without_letters(candidates: list[Candidates | Fault], table: PlainTable) ->
     return [entry if isinstance(entry, Fault) else entry.without_letters() for entry in candidates]
 
 
-def _checked(entry: Candidates | Fault, label: int | Fault) -> tuple[list[str], int]:
+def _checked(entry: Entry, label: int | Fault) -> tuple[list[str], int]:
     """The candidates of an item and the place of the true one; raises the fault of a row that is none."""
     if isinstance(entry, Fault):
         raise entry

@@ -153,9 +153,8 @@ def _candidates(columns: TableColumns, names: Sequence[str], by_name: dict[str, 
             run.append(numbers[first + len(run)])
         from_number = next(iter(matched), "").isdigit()
         if len(run) > 1 and first <= from_number:
-            return ColumnRoles(
-                tuple(run), first=first if from_number else None, guesses=[f"candidates: {', '.join(run)}"]
-            )
+            guesses = [f"candidates: {', '.join(run)}"]
+            return ColumnRoles(tuple(run), first=first if from_number else None, guesses=guesses)
     for true, false in _PAIRS:
         if true in by_name and false in by_name and columns.label is None:
             pair = (by_name[true], by_name[false])

@@ -145,7 +145,7 @@ def parquet_rows(path: Address, content: bytes | None = None) -> Iterator[TableR
         raise VideoContrastError(f"{path}: cannot be read as parquet: {error}") from error
 
 
-def _workbook_rows(path: Address, content: bytes) -> Iterator[tuple[int, TableRow]]:
+def _workbook_rows(path: Address, content: bytes) -> Numbered:
     """The rows of the first sheet below its header; empty cells are None, formulas what they last gave."""
     from openpyxl import load_workbook
 
@@ -220,7 +220,7 @@ def _first_other(opened: Opener, encoding: str) -> tuple[int, int]:
     return number, 0  # it ends within a character
 
 
-def _line_rows(path: Address, lines: Iterable[str]) -> Iterator[tuple[int, TableRow]]:
+def _line_rows(path: Address, lines: Iterable[str]) -> Numbered:
     """The objects of JSON lines."""
     for number, line in enumerate(lines, 1):
         if not line.strip():
@@ -312,9 +312,7 @@ def _is_table(value: Json) -> bool:
     return isinstance(value, Sequence) and bool(value) and all(isinstance(row, Mapping) for row in value)
 
 
-def _delimited_rows(
-    path: Address, lines: Iterable[str], delimiter: str, quoted: bool
-) -> Iterator[tuple[int, TableRow]]:
+def _delimited_rows(path: Address, lines: Iterable[str], delimiter: str, quoted: bool) -> Numbered:
     """The rows below the header, by the last line of each."""
     # strict: a mark that is never closed would swallow the rows after it in silence
     # without marks a line is a line, whatever else would end one

@@ -307,9 +307,8 @@ def _packets(handle: BinaryIO, size: int) -> Ending:
     head = handle.read(8 * 204)
     for length, offset in _PACKETS:
         for first in range(length):
-            if len(head) > first + offset + 4 * length and all(
-                head[first + offset + k * length] == _SYNC for k in range(5)
-            ):
+            at = first + offset
+            if len(head) > at + 4 * length and all(head[at + k * length] == _SYNC for k in range(5)):
                 return Ending(size + (first - size) % length, known=False)
     return Ending(0, known=False)
 
