@@ -10,6 +10,7 @@ from video_contrast.options import Device, Flag, GivenOptions, Precision, Seed, 
 from video_contrast.storage.table_columns import TableColumns
 from video_contrast.video import Policy
 
+ConfigNames = str | Sequence[str] | None  # None: all
 MODEL, SCORED, RUN = "Model", "What is scored", "How it runs"  # headings of the help
 
 

@@ -11,7 +11,7 @@ from typing import cast
 
 from video_contrast.addresses import address_of, check_writable
 from video_contrast.errors import UsageError
-from video_contrast.files import JsonObject, cache_dir
+from video_contrast.files import AnyPath, JsonObject, cache_dir
 from video_contrast.options import with_options
 from video_contrast.runner import run_directory
 from video_contrast.runner.conditions import Visual, parse
@@ -21,7 +21,7 @@ from video_contrast.runner.kinds import all_kinds, choose, options_for
 from video_contrast.runner.kinds.base import Kind, ModelSource
 from video_contrast.runner.kinds.recipes import recipe_of
 from video_contrast.runner.locate import locate
-from video_contrast.runner.options import ScoreOptions
+from video_contrast.runner.options import ConfigNames, ScoreOptions
 from video_contrast.runner.plan import make_plan
 from video_contrast.runner.sets import Questions, load_set
 from video_contrast.runner.views import Sampling
@@ -34,12 +34,7 @@ MOST_FRAMES = 64  # of a clip that is sampled by --fps
 
 @with_options
 def score(
-    model: str | Path,
-    dataset: str | Path,
-    config: str | Sequence[str] | None = None,
-    *,
-    folder: Path | None = None,
-    request: ScoreOptions,
+    model: AnyPath, dataset: AnyPath, config: ConfigNames = None, *, folder: Path | None = None, request: ScoreOptions
 ) -> RunResult:
     """Scores a model on configs of a set under conditions, as `video_contrast.score` says.
 
@@ -96,12 +91,7 @@ def _with_table(result: RunResult) -> RunResult:
 
 
 def make_job(
-    model: str | Path,
-    dataset: str | Path,
-    config: str | Sequence[str] | None,
-    *,
-    folder: Path | None,
-    request: ScoreOptions,
+    model: AnyPath, dataset: AnyPath, config: ConfigNames, *, folder: Path | None, request: ScoreOptions
 ) -> Job:
     """Everything that a call of `score` asks for, checked. Raises UsageError: the call is wrong."""
     options = request
@@ -138,7 +128,7 @@ def make_job(
 
 
 def request_record(
-    model: str | Path, dataset: str | Path, configs: Sequence[str] | None, options: ScoreOptions
+    model: AnyPath, dataset: AnyPath, configs: Sequence[str] | None, options: ScoreOptions
 ) -> JsonObject:
     """What `run.json` records of a call. `model, dataset, configs`: as in `score`."""
     names = list(configs) if configs is not None else None

@@ -5,15 +5,14 @@ that with its i-th synthetic negative; a row with fewer negatives than the other
 """
 
 import torch
+from torch import Tensor
 from torch.nn import functional
 
 from video_contrast.teacher.batches import Batch
 from video_contrast.teacher.options import TrainingOptions
 
 
-def label_loss(
-    similarities: torch.Tensor, temperature: torch.Tensor | float, mask: torch.Tensor | None = None
-) -> torch.Tensor:
+def label_loss(similarities: Tensor, temperature: Tensor | float, mask: Tensor | None = None) -> Tensor:
     """Equation (1): the cross-entropy of the true caption against its synthetic negatives.
 
     Args:
@@ -35,12 +34,12 @@ def label_loss(
 
 
 def logit_loss(
-    similarities: torch.Tensor,
-    teacher: torch.Tensor,
-    temperature: torch.Tensor | float,
+    similarities: Tensor,
+    teacher: Tensor,
+    temperature: Tensor | float,
     teacher_temperature: float,
-    mask: torch.Tensor | None = None,
-) -> torch.Tensor:
+    mask: Tensor | None = None,
+) -> Tensor:
     """Equation (2): the divergence between the model's and the teacher's softmax over caption and negatives.
 
     The teacher's logits are the cosines of the captions' text embeddings with the true caption's (its own is 1). The
@@ -75,9 +74,7 @@ def logit_loss(
     return terms.sum(1).mean()
 
 
-def contrast_loss(
-    similarities: torch.Tensor, temperature: torch.Tensor | float, same: torch.Tensor | None = None
-) -> torch.Tensor:
+def contrast_loss(similarities: Tensor, temperature: Tensor | float, same: Tensor | None = None) -> Tensor:
     """The usual contrast within the batch, both ways: clip b belongs to caption b.
 
     Args:
@@ -102,7 +99,7 @@ def contrast_loss(
     return (functional.cross_entropy(logits, target) + functional.cross_entropy(logits.T, target)) / 2
 
 
-def _logits(similarities: torch.Tensor, temperature: torch.Tensor | float, mask: torch.Tensor | None) -> torch.Tensor:
+def _logits(similarities: Tensor, temperature: Tensor | float, mask: Tensor | None) -> Tensor:
     if similarities.ndim != 2 or similarities.shape[1] < 1:
         raise ValueError(f"similarities must be [clips, 1 + negatives], not {tuple(similarities.shape)}")
     logits = _scaled(similarities, temperature)
@@ -116,7 +113,7 @@ def _logits(similarities: torch.Tensor, temperature: torch.Tensor | float, mask:
     return logits.masked_fill(~mask, -1e9)
 
 
-def _scaled(similarities: torch.Tensor, temperature: torch.Tensor | float) -> torch.Tensor:
+def _scaled(similarities: Tensor, temperature: Tensor | float) -> Tensor:
     """Similarities by temperature, in float32 at least: halves cannot tell cosines near 1 apart."""
     value = float(torch.as_tensor(temperature).detach())
     if not value > 0:
@@ -125,14 +122,14 @@ def _scaled(similarities: torch.Tensor, temperature: torch.Tensor | float) -> to
 
 
 def losses(
-    cosines: torch.Tensor, square: torch.Tensor, temperature: torch.Tensor, batch: Batch, *, options: TrainingOptions
-) -> dict[str, torch.Tensor]:
+    cosines: Tensor, square: Tensor, temperature: Tensor, batch: Batch, *, options: TrainingOptions
+) -> dict[str, Tensor]:
     """The terms of the loss of a batch.
 
     `cosines`: float[B, 1 + k], of each clip with its caption and its negatives. `square`: float[N, N], of all clips
     with all captions. `temperature`: the model's own, for where the options give none.
     """
-    used_temperature: torch.Tensor | float = temperature if options.temperature is None else options.temperature
+    used_temperature: Tensor | float = temperature if options.temperature is None else options.temperature
     own, mask = cosines[: batch.count], batch.mask[: batch.count]
     if not batch.count:  # fewer clips than processes; the others wait for this one's gradients
         term = cosines.sum() * 0.0
@@ -141,7 +138,7 @@ def losses(
     else:
         target = batch.teacher[: batch.count]
         term = logit_loss(own, target, used_temperature, options.teacher_temperature, mask=mask) * batch.weight
-    terms: dict[str, torch.Tensor] = {options.objective: term}
+    terms: dict[str, Tensor] = {options.objective: term}
     if options.contrast:
         terms["contrast"] = options.contrast * contrast_loss(square, used_temperature, batch.same)
     return terms

@@ -194,7 +194,10 @@ def items_of(
         options.insert(label, (caption["caption"], "true", None))
         yield multiple_choice_row(
             id=item,
-            **{name: row[name] for name in ("video_id", "video_path", "start", "end")},  # type: ignore[literal-required]
+            video_id=row["video_id"],
+            video_path=row["video_path"],
+            start=row["start"],
+            end=row["end"],
             candidates=[text for text, _, _ in options],
             label=label,
             kinds=[kind for _, kind, _ in options],

@@ -21,7 +21,7 @@ from transformers import EarlyStoppingCallback, Trainer, TrainerCallback, Traini
 from transformers.trainer_callback import PrinterCallback, TrainerControl, TrainerState
 
 from video_contrast.errors import UsageError, VideoContrastError
-from video_contrast.files import resolve_under, write_json
+from video_contrast.files import AnyPath, resolve_under, write_json
 from video_contrast.launcher import noticing_an_end
 from video_contrast.options import OptionValues, with_options
 from video_contrast.rows import RetrievalRow
@@ -60,8 +60,8 @@ TeachResult = dict[str, Any]  # of `teach`
 
 @with_options
 def teach(
-    model: str | Path,
-    dataset: str | Path,
+    model: AnyPath,
+    dataset: AnyPath,
     *,
     request: TeachOptions,
     progress: Annotated[bool, "show bars"] = True,
@@ -158,7 +158,7 @@ def teach(
     return {**result, "model": str(output / "model"), "encoded": material.encoded, "main": here.first}
 
 
-def recipe_of(dataset: str | Path, request: TeachOptions) -> NegativeRecipe:
+def recipe_of(dataset: AnyPath, request: TeachOptions) -> NegativeRecipe:
     """Which negatives the options ask for."""
     generator = request.generator
     if generator == "auto":
@@ -369,9 +369,7 @@ Prices = tuple[float | None, float | None]
 Fact: TypeAlias = int | float | dict[str, str]  # a number, or ids of clips, each with a reason
 
 
-def dry_run(
-    model: str | Path, dataset: str | Path, request: TeachOptions, prices: Prices = (None, None)
-) -> dict[str, Fact]:
+def dry_run(model: AnyPath, dataset: AnyPath, request: TeachOptions, prices: Prices = (None, None)) -> dict[str, Fact]:
     """Counts and measures.
 
     Returns "clips" and "captions" by split; "left out" (clips whose file cannot be opened, each with the reason); "not
@@ -435,7 +433,7 @@ def _unopened(rows: Sequence[RetrievalRow], root: Path) -> dict[str, str]:
     return {row["id"]: why for row in rows if (why := reason(row["video_path"]))}
 
 
-def _questions(dataset: str | Path, request: TeachOptions, recipe: NegativeRecipe, prices: Prices) -> dict[str, Fact]:
+def _questions(dataset: AnyPath, request: TeachOptions, recipe: NegativeRecipe, prices: Prices) -> dict[str, Fact]:
     """What `generate` estimates of both splits."""
     edits: OptionValues = {field.name: getattr(request, field.name) for field in fields(CaptionEdits)}
     given = (recipe.options or "").split(",")  # where its server and its answers are does not change what is asked

@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING
 from video_contrast.builders import build, dataset_dir, names
 from video_contrast.builders.registry import get_builder
 from video_contrast.errors import UsageError
+from video_contrast.files import AnyPath
 from video_contrast.options import GivenOptions, with_options
 from video_contrast.runner.doctor.result import SelfTest
 from video_contrast.runner.job import RunResult
-from video_contrast.runner.options import ScoreOptions
+from video_contrast.runner.options import ConfigNames, ScoreOptions
 from video_contrast.runner.score_call import make_job
 from video_contrast.runner.score_call import score as score_folder
 from video_contrast.runner.several_runs import RunOutcome, run_requests, score_each
@@ -56,9 +57,7 @@ def load_dataset(name: str, config: str | None = None, split: str | None = None,
 
 
 @with_options
-def score(
-    model: str | Path, dataset: str | Path, config: str | Sequence[str] | None = None, *, request: ScoreOptions
-) -> RunResult:
+def score(model: AnyPath, dataset: AnyPath, config: ConfigNames = None, *, request: ScoreOptions) -> RunResult:
     """Scores a model on configs of a set under conditions.
 
     Under `torchrun` or `accelerate launch` the processes share the work, and the numbers are those of one process.
@@ -110,9 +109,9 @@ def score_many(
 
 @with_options
 def doctor(
-    model: str | Path,
-    dataset: str | Path = "shapes",
-    config: str | Sequence[str] | None = "random_mc",
+    model: AnyPath,
+    dataset: AnyPath = "shapes",
+    config: ConfigNames = "random_mc",
     *,
     alternatives: bool = False,
     request: ScoreOptions,

@@ -16,7 +16,7 @@ from typing import Any
 from video_contrast.errors import VideoContrastError
 
 Json = Any  # what a file or a server sent: who reads it says what is expected of it
-AnyPath = str | os.PathLike[str]
+AnyPath = str | Path
 JsonObject = dict[str, object]  # an object of JSON that is only written, shown or compared as a whole
 
 

@@ -5,7 +5,6 @@ and under a digest the content of its file and the exact span. So a killed run g
 processes may share the work, and a file that is there already is the one that would be written.
 """
 
-import os
 import re
 from collections.abc import Sequence
 from dataclasses import replace
@@ -14,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from video_contrast.files import sha256, state
+from video_contrast.files import AnyPath, sha256, state
 from video_contrast.perturbations.registry import video_spec
 from video_contrast.perturbations.video.condition import ClipKey, VideoCondition
 from video_contrast.seeds import digest
@@ -25,7 +24,7 @@ from video_contrast.video.container import regular
 _WRITER = "2"
 _LONGEST = 120  # bytes of a video id in a name; file systems take 255 in all, and the digest tells clips apart
 CLEAN = "clean"
-StrPath = str | os.PathLike[str]
+StrPath = AnyPath
 
 
 def file_name(source: StrPath, clip: Clip, condition: VideoCondition | None, quality: Quality = "high") -> str:

@@ -58,9 +58,9 @@ def choose(source: ModelSource, override: str | None = None) -> Kind:
         if override not in known:
             raise unknown_name("model kind", override, list(known))
         return known[override]
-    for own in known.values():  # by a name ("random"), or a scheme ("served:")
-        if any(source.name == name or (name.endswith(":") and source.name.startswith(name)) for name in own.names):
-            return own
+    for other in known.values():  # by a name ("random"), or a scheme ("served:")
+        if any(source.name == name or (name.endswith(":") and source.name.startswith(name)) for name in other.names):
+            return other
     if source.path is not None and (source.path / "precomputed.json").exists():
         return known["precomputed"]
     if source.modules is not None:  # before the class inside: its prompts and pooling are part of the model

@@ -149,7 +149,7 @@ class ServedScorer(AskedScorer):
         return _result(scored)
 
     def _read(
-        self, sent: SentClip, cost: Cost, questions: list[str], names: Sequence[str], options: prompts.OptionTexts
+        self, sent: SentClip, cost: ServedCost, questions: list[str], names: Sequence[str], options: prompts.OptionTexts
     ) -> list[np.ndarray | None]:
         """Log-probabilities of the answers `names`, one array a question about a clip; None: neither."""
         messages = [sent.question(question) for question in questions]

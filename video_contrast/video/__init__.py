@@ -15,10 +15,10 @@ from video_contrast.video.clock import VideoIndex, index_of
 from video_contrast.video.container import BrokenVideo, DamagedVideo
 from video_contrast.video.decode import Counter, DecodedClip, decode, read_video, verify
 from video_contrast.video.footage import EditedFootage, Footage, UnseenEdit, footage_of, mirrored_picture, upright_size
-from video_contrast.video.sampling import POLICIES, Policy, Rounding, frame_indices, sampled_frames, span_frames
+from video_contrast.video.sampling import POLICIES, Frames, Policy, Rounding, frame_indices, sampled_frames, span_frames
 from video_contrast.video.segments import Clip, Segment, pause, segments_of
 from video_contrast.video.timeline import Picture
-from video_contrast.video.write import Frames, Quality, as_frames, write_video
+from video_contrast.video.write import Quality, as_frames, write_video
 
 __all__ = [
     "POLICIES", "BrokenVideo", "Clip", "Counter", "DamagedVideo", "DecodedClip", "EditedFootage", "Footage", "Frames",

@@ -19,7 +19,7 @@ from video_contrast.errors import VideoContrastError
 from video_contrast.files import AnyPath, state
 from video_contrast.video.container import BrokenVideo, regular
 from video_contrast.video.packets import Packets, counted_frames, made_before, packets_of
-from video_contrast.video.sampling import Policy, sampled_frames, span_frames
+from video_contrast.video.sampling import Numbers, Policy, Seconds, sampled_frames, span_frames
 
 # The picture may end this much before the file promises to: containers round, and start times shift by a frame.
 _SLACK = 0.1
@@ -34,11 +34,11 @@ class VideoIndex:
 
     path: str  # the file
     # float64[n_frames], seconds at which each frame is shown, counted from the first, increasing.
-    times: npt.NDArray[np.float64]
+    times: Seconds
     end: float  # seconds at which the last frame stops being shown
     # int64[n_frames], presentation time of each frame in the stream's time base, increasing; empty where the
     # container has none that can be trusted (frames are then counted while decoding).
-    stamps: npt.NDArray[np.int64]
+    stamps: Numbers
     keys: tuple[int, ...]  # numbers of the frames at which decoding may start, increasing, first 0
     # uint8[n_frames], of each frame how many frames later the last one is that is decoded before it: what a
     # B-frame may refer to.
@@ -70,7 +70,7 @@ class VideoIndex:
 
     def sample(
         self, span: tuple[int, int], count: int, policy: Policy = "uniform", fps: float | None = None
-    ) -> npt.NDArray[np.int64]:
+    ) -> Numbers:
         """The numbers of `count` frames of a span, int64[count]; see `sampling.sampled_frames`.
 
         Args:
@@ -155,7 +155,7 @@ _index_of_large = lru_cache(maxsize=64)(_index)  # an hour of video is a list of
 class _Clock:
     """When frames are shown, in order: ticks of `base` seconds, numbers of key frames, ticks that the last is shown."""
 
-    ticks: npt.NDArray[np.int64]
+    ticks: Numbers
     base: Fraction
     keys: tuple[int, ...] = (0,)
     last: int = 0
@@ -185,7 +185,7 @@ def _shown_by_count(file: Packets) -> _Clock:
     return _Clock(np.arange(counted), 1 / (file.rate or Fraction(25)), fault=fault)
 
 
-def _gap(steps: npt.NDArray[np.float64]) -> tuple[str, ...]:
+def _gap(steps: Seconds) -> tuple[str, ...]:
     """Says that frames which follow each other at an even rate have a gap."""
     step = float(np.median(steps)) if len(steps) else 0.0
     if not step or steps.max() < 1.5 * step or np.mean(np.abs(steps - step) > max(_FAR * step, _ROUNDED)) > _FAR:

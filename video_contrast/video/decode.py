@@ -13,12 +13,12 @@ from contextlib import closing
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-import numpy.typing as npt
 
 from video_contrast.files import AnyPath
 from video_contrast.untyped import AvContainer, AvFrame, AvPacket, AvStream
 from video_contrast.video.clock import VideoIndex, index_of
 from video_contrast.video.container import BrokenVideo, DamagedVideo, logged_errors, opened, picture, reason, remarks_on
+from video_contrast.video.sampling import Frames, Seconds
 
 # A seek costs about as much as decoding this many small frames; below it, decoding forward is cheaper.
 WORTH_A_SEEK = 4
@@ -55,7 +55,7 @@ class Counter:
 
 def decode(
     path: AnyPath, indices: Sequence[int], counter: Counter | None = None, *, accept_damaged: bool = False
-) -> npt.NDArray[np.uint8]:
+) -> Frames:
     """Decodes frames by number.
 
     Args:
@@ -88,7 +88,7 @@ def decode(
     note(index.damage)
     counter.remark(path, index.remarks)
     counter.minimum += index.minimum(unique)
-    out: npt.NDArray[np.uint8] | None = None
+    out: Frames | None = None
     with closing(_walk(index, unique, counter)) as frames:
         for row, (frame, fault) in enumerate(frames):
             note(fault)
@@ -110,9 +110,9 @@ def decode(
 class DecodedClip:
     """A decoded clip."""
 
-    frames: npt.NDArray[np.uint8]  # uint8[T, H, W, 3], RGB, upright, in display order
+    frames: Frames  # uint8[T, H, W, 3], RGB, upright, in display order
     fps: float  # frames a second; the average where the rate varies
-    times: npt.NDArray[np.float64]  # float64[T], seconds from the beginning of the *file* at which each frame is shown
+    times: Seconds  # float64[T], seconds from the beginning of the *file* at which each frame is shown
     first: int = 0  # number in the file of the clip's first frame
 
 

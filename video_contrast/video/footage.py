@@ -10,14 +10,13 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
 from video_contrast.errors import VideoContrastError
 from video_contrast.files import resolve_under, state
 from video_contrast.video.clock import VideoIndex, index_of
 from video_contrast.video.container import regular
 from video_contrast.video.decode import Counter, decode
-from video_contrast.video.sampling import Policy
+from video_contrast.video.sampling import Frames, Numbers, Policy, Seconds
 from video_contrast.video.segments import Clip
 from video_contrast.video.timeline import Picture, SourceFrame, Timeline, timeline_of
 
@@ -37,7 +36,7 @@ class Footage:
     span: tuple[int, int]  # first and one past the last frame of the clip; numbers of frames are those of the file
 
     @property
-    def times(self) -> npt.NDArray[np.float64]:
+    def times(self) -> Seconds:
         """float64[n_frames], seconds at which each frame is shown."""
         return self.index.times
 
@@ -56,7 +55,7 @@ class Footage:
         """The size of one decoded frame."""
         return 3 * self.index.width * self.index.height
 
-    def sample(self, count: int, policy: Policy, fps: float | None = None) -> npt.NDArray[np.int64]:
+    def sample(self, count: int, policy: Policy, fps: float | None = None) -> Numbers:
         """The numbers of `count` frames of the clip, int64[count].
 
         Args:
@@ -64,13 +63,11 @@ class Footage:
         """
         return self.index.sample(self.span, count, policy, fps)
 
-    def middle(self, numbers: npt.NDArray[np.int64]) -> int:
+    def middle(self, numbers: Numbers) -> int:
         """The number of the frame that stands for the clip, where `numbers` are sampled."""
         return (self.span[0] + self.span[1] - 1) // 2
 
-    def decode(
-        self, numbers: Sequence[int], counter: Counter | None = None, *, accept_damaged: bool = False
-    ) -> npt.NDArray[np.uint8]:
+    def decode(self, numbers: Sequence[int], counter: Counter | None = None, *, accept_damaged: bool = False) -> Frames:
         """Frames by number, uint8[len(numbers), H, W, 3].
 
         Args:
@@ -90,7 +87,7 @@ class EditedFootage:
     files: tuple[str, ...]  # the file of each segment; "" for a pause
 
     @property
-    def times(self) -> npt.NDArray[np.float64]:
+    def times(self) -> Seconds:
         """float64[n_frames], seconds at which each picture is shown."""
         return self.timeline.times
 
@@ -121,7 +118,7 @@ class EditedFootage:
         sizes = [upright_size(file) for file in dict.fromkeys(self.files) if file]
         return min(sizes, key=lambda size: (size[0] * size[1], size))
 
-    def sample(self, count: int, policy: Policy, fps: float | None = None) -> npt.NDArray[np.int64]:
+    def sample(self, count: int, policy: Policy, fps: float | None = None) -> Numbers:
         """The numbers of `count` pictures, int64[count]; every segment has its share, whatever the rate.
 
         Raises UnseenEdit: a segment is seen less than twice in them.
@@ -141,19 +138,17 @@ class EditedFootage:
         """Whether `count` pictures show every segment."""
         return not self._unseen(self.timeline.sample(count))
 
-    def _unseen(self, numbers: npt.NDArray[np.int64]) -> list[tuple[int, int]]:
+    def _unseen(self, numbers: Numbers) -> list[tuple[int, int]]:
         """The segments, counted from 1, that too few of some pictures show, each with how many do."""
         seen = zip(self.files, self.timeline.seen(numbers.tolist()), strict=True)
         return [(at, times) for at, (file, times) in enumerate(seen, 1) if file and times < SEEN_AT_LEAST]
 
-    def middle(self, numbers: npt.NDArray[np.int64]) -> int:
+    def middle(self, numbers: Numbers) -> int:
         """The sampled picture in the middle that is no pause."""
         pictures = [int(n) for n in numbers if self.timeline.pictures[n].first.number >= 0] or [int(numbers[0])]
         return pictures[(len(pictures) - 1) // 2]
 
-    def decode(
-        self, numbers: Sequence[int], counter: Counter | None = None, *, accept_damaged: bool = False
-    ) -> npt.NDArray[np.uint8]:
+    def decode(self, numbers: Sequence[int], counter: Counter | None = None, *, accept_damaged: bool = False) -> Frames:
         """Pictures by number, uint8[len(numbers), H, W, 3]; each file is opened once.
 
         Args:
@@ -166,10 +161,10 @@ class EditedFootage:
 
     def _frames(
         self, sources: set[SourceFrame], counter: Counter | None, accept_damaged: bool
-    ) -> dict[SourceFrame, npt.NDArray[np.uint8]]:
+    ) -> dict[SourceFrame, Frames]:
         """The frame of each source, as its segment shows it."""
         grey = np.full((*self.size, 3), GREY, np.uint8)
-        frames: dict[SourceFrame, npt.NDArray[np.uint8]] = {source: grey for source in sources if source.number < 0}
+        frames: dict[SourceFrame, Frames] = {source: grey for source in sources if source.number < 0}
         for file in sorted({self.files[source.segment] for source in sources} - {""}):
             own = [source for source in sources if self.files[source.segment] == file]
             numbers = sorted({source.number for source in own})
@@ -190,12 +185,12 @@ def footage_of(root: Path, clip: Clip) -> Footage | EditedFootage:
     return EditedFootage(timeline_of(clip.segments, indices), tuple(files))
 
 
-def mirrored_picture(picture: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
+def mirrored_picture(picture: Frames) -> Frames:
     """A picture with left and right swapped, uint8[H, W, 3]."""
     return np.ascontiguousarray(picture[:, ::-1])
 
 
-def fitted(frame: npt.NDArray[np.uint8], size: tuple[int, int]) -> npt.NDArray[np.uint8]:
+def fitted(frame: Frames, size: tuple[int, int]) -> Frames:
     """A frame scaled to fit into a height and a width with its proportions kept, in the middle of a black picture."""
     height, width = size
     if frame.shape[:2] == size:
@@ -211,7 +206,7 @@ def fitted(frame: npt.NDArray[np.uint8], size: tuple[int, int]) -> npt.NDArray[n
     return out
 
 
-def _mixture(picture: Picture, frames: dict[SourceFrame, npt.NDArray[np.uint8]]) -> npt.NDArray[np.uint8]:
+def _mixture(picture: Picture, frames: dict[SourceFrame, Frames]) -> Frames:
     first = frames[picture.first]
     if picture.second is None:
         return first

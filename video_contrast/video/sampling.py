@@ -9,6 +9,9 @@ from video_contrast.errors import UsageError, VideoContrastError
 
 Policy = Literal["uniform", "linspace", "starts", "steps", "head"]
 POLICIES: tuple[Policy, ...] = ("uniform", "linspace", "starts", "steps", "head")
+Seconds = npt.NDArray[np.float64]  # times at which frames are shown
+Numbers = npt.NDArray[np.int64]  # of frames
+Frames = npt.NDArray[np.uint8]  # [T, H, W, 3], RGB; a picture: [H, W, 3]
 # How a rate becomes a whole number of frames; "ends": a frame for every step that begins, and the clip's last.
 Rounding = Literal["down", "nearest", "up", "ends"]
 # Containers round times to milliseconds, and seconds are written as decimals.
@@ -17,7 +20,7 @@ _TINY = 1e-9
 
 
 def span_frames(
-    times: npt.NDArray[np.float64], end_of_last: float, start: float | None = None, end: float | None = None
+    times: Seconds, end_of_last: float, start: float | None = None, end: float | None = None
 ) -> tuple[int, int]:
     """The frames (first, one past the last) shown at start <= time < end.
 
@@ -53,8 +56,8 @@ def span_frames(
 
 
 def sampled_frames(
-    times: npt.NDArray[np.float64], end_of_last: float, count: int, policy: Policy = "uniform", fps: float | None = None
-) -> npt.NDArray[np.int64]:
+    times: Seconds, end_of_last: float, count: int, policy: Policy = "uniform", fps: float | None = None
+) -> Numbers:
     """Which `count` frames of a clip are sampled, by the times at which they are shown.
 
     At an even rate (no frame is shown half a frame or more away from its place in an even rhythm) these are
@@ -97,7 +100,7 @@ def sampled_frames(
     return np.maximum(np.searchsorted(times, moments + _TINY, side="right") - 1, 0).astype(np.int64)
 
 
-def is_even(times: npt.NDArray[np.float64]) -> bool:
+def is_even(times: Seconds) -> bool:
     """Whether every frame is shown less than half a frame away from its place in an even rhythm."""
     if len(times) < 3:
         return True
@@ -105,7 +108,7 @@ def is_even(times: npt.NDArray[np.float64]) -> bool:
     return bool(np.abs(times - times[0] - np.arange(len(times)) * step).max() < step / 2)
 
 
-def frame_indices(n_frames: int, count: int, policy: Policy = "uniform") -> npt.NDArray[np.int64]:
+def frame_indices(n_frames: int, count: int, policy: Policy = "uniform") -> Numbers:
     """Which `count` of `n_frames` frames are sampled where the rate is even.
 
     - `uniform`: the middle of each of `count` equal segments. The indices are symmetric in time (for even `count`),

@@ -18,11 +18,10 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
-import numpy.typing as npt
 
 from video_contrast.errors import UsageError
 from video_contrast.video.clock import VideoIndex
-from video_contrast.video.sampling import Policy, frame_indices
+from video_contrast.video.sampling import Numbers, Policy, Seconds, frame_indices
 from video_contrast.video.segments import Segment
 
 # How frames of edited clips are chosen, as records say it; raise it when an edit shows other frames.
@@ -31,9 +30,7 @@ _TINY = 1e-9
 PAUSE_RATE = 25.0  # pictures a second of a pause; all of them are grey
 
 
-def grid_frames(
-    times: npt.NDArray[np.float64], coarse: npt.NDArray[np.int64], span: tuple[int, int], count: int
-) -> list[int]:
+def grid_frames(times: Seconds, coarse: Numbers, span: tuple[int, int], count: int) -> list[int]:
     """The frames of a span of a file that an edit shows: `count` numbers, non-decreasing, different where there are.
 
     `times`: float64[n], seconds at which each frame of the file is shown, increasing. `coarse`: int64[N], the frames at
@@ -63,7 +60,7 @@ def grid_frames(
     return sorted([*inside, *(more[n] for n in inner(len(more), count - len(inside)))])
 
 
-def inner(count: int, share: int) -> npt.NDArray[np.int64]:
+def inner(count: int, share: int) -> Numbers:
     """Which `share` of `count` evenly sampled frames lie evenly themselves, and away from both ends: int64[share].
 
     >>> inner(8, 4).tolist(), inner(8, 2).tolist(), inner(6, 6).tolist()
@@ -83,7 +80,7 @@ def _near(known: Sequence[int], span: tuple[int, int]) -> list[int]:
     return [*before, *(number for number in known if first <= number < stop), *behind]
 
 
-def _halves(times: npt.NDArray[np.float64], known: Sequence[int]) -> list[int]:
+def _halves(times: Seconds, known: Sequence[int]) -> list[int]:
     """The frame in the middle, in time, of each gap between neighbours that has frames in between."""
     halves = []
     for a, b in pairwise(known):
@@ -124,14 +121,14 @@ class Timeline:
     """The pictures of an edited clip."""
 
     segments: tuple[Segment, ...]  # of the recipe
-    times: npt.NDArray[np.float64]  # float64[n], seconds at which each picture is shown, increasing, first 0
+    times: Seconds  # float64[n], seconds at which each picture is shown, increasing, first 0
     end: float  # seconds at which the last one stops being shown
     pictures: tuple[Picture, ...]  # n of them
     offsets: tuple[float, ...]  # seconds at which each segment begins
     shown: tuple[tuple[_Shown, ...], ...]  # the frames of each segment, as it shows them
     indices: tuple[VideoIndex | None, ...]  # of the file of each segment; None for a pause
 
-    def sample(self, count: int, policy: Policy = "uniform") -> npt.NDArray[np.int64]:
+    def sample(self, count: int, policy: Policy = "uniform") -> Numbers:
         """The numbers of `count` pictures, int64[count].
 
         `count`: pictures wanted, at least 1. `policy`: one of `sampling.POLICIES` but "steps".

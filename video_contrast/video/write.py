@@ -9,16 +9,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from video_contrast.errors import UsageError
 from video_contrast.files import AnyPath, atomic_path
 from video_contrast.untyped import AvPacket, AvStream
+from video_contrast.video.sampling import Frames, Seconds
 
 if TYPE_CHECKING:
     import av
 
-Frames = npt.NDArray[np.uint8]
 Quality = Literal["high", "lossless"]
 
 # h264 constant rate factor 12 at 4:2:0 costs about 43 dB against the source: below what any model notices.
@@ -37,7 +36,7 @@ def write_video(
     fps: float,
     *,
     quality: Quality = "high",
-    times: npt.NDArray[np.float64] | None = None,
+    times: Seconds | None = None,
 ) -> Path:
     """Writes frames as an h264 mp4 file, atomically.
 
