@@ -24,10 +24,9 @@ from video_contrast.video.container import regular
 _WRITER = "2"
 _LONGEST = 120  # bytes of a video id in a name; file systems take 255 in all, and the digest tells clips apart
 CLEAN = "clean"
-StrPath = AnyPath
 
 
-def file_name(source: StrPath, clip: Clip, condition: VideoCondition | None, quality: Quality = "high") -> str:
+def file_name(source: AnyPath, clip: Clip, condition: VideoCondition | None, quality: Quality = "high") -> str:
     """Returns the relative path of the file of a clip of `source` under a condition (None: the clean reference).
 
     It is `<condition>-<digest>/<video id>_<start>_<end>-<digest>.mp4`; the span only where there is one. Raises
@@ -52,7 +51,7 @@ def _content(path: str, state: tuple[int, int, int]) -> str:
     return sha256(path)
 
 
-def perturbed_clip(source: StrPath, clip: Clip, condition: VideoCondition | None) -> DecodedClip:
+def perturbed_clip(source: AnyPath, clip: Clip, condition: VideoCondition | None) -> DecodedClip:
     """Returns a clip of a file under a condition, all of its frames.
 
     With the scope "video" the whole file is perturbed and then cut; only the frames that this needs are decoded. The
@@ -71,10 +70,10 @@ def perturbed_clip(source: StrPath, clip: Clip, condition: VideoCondition | None
 
 
 def write_perturbed(
-    source: StrPath,
+    source: AnyPath,
     clip: Clip,
     conditions: Sequence[VideoCondition | None],
-    output_dir: StrPath,
+    output_dir: AnyPath,
     *,
     quality: Quality = "high",
 ) -> list[str]:
