@@ -283,8 +283,7 @@ def _unseen_configs(run: Run, scorer: TableScorer) -> dict[str, str]:
     reasons = {}
     for group in dict.fromkeys(table.group for table in run.plan.tables):
         clips = group.items.clips
-        if scorer.missing.issuperset(clips) and (
-            unseen := sorted(run.total.unseen.intersection(clips), key=lambda clip: clip.name)
-        ):
+        unseen = sorted(run.total.unseen.intersection(clips), key=lambda clip: clip.name)
+        if unseen and scorer.missing.issuperset(clips):
             reasons[group.config] = run.total.broken[unseen[0]]
     return reasons

@@ -54,9 +54,8 @@ def from_hub(repository: str, names: Collection[str]) -> Path | None:
 
     def fetch(name: str) -> Path | None:
         try:
-            file = hf_hub_download(
-                repository, name, repo_type="dataset", revision=revision, local_files_only=revision is None
-            )
+            cached = revision is None
+            file = hf_hub_download(repository, name, repo_type="dataset", revision=revision, local_files_only=cached)
         except EntryNotFoundError:
             return None
         return Path(file).parents[name.count("/")]

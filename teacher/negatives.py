@@ -79,9 +79,7 @@ def negatives(
         examples = ", ".join(row["id"] for row in rows[:3])
         why = why_none([row["caption"] for row in captions], reasons, recipe.generator)
         more = " ..." if len(rows) > 3 else ""
-        raise VideoContrastError(
-            f"no negative caption could be made for the {clips} of the {part} part ({examples}{more}): {why}"
-        )
+        raise VideoContrastError(f"no negative caption for the {clips} of the {part} part ({examples}{more}): {why}")
     counts = _counts(captions, recipe.total)
     _write(path, captions)
     write_json(record, {"settings": settings, "counts": counts})
@@ -172,9 +170,7 @@ def why_none(texts: Sequence[str], reasons: Mapping[str, int], generator: str) -
     of_words = Counter({name.removeprefix(CANDIDATES): n for name, n in reasons.items() if name.startswith(CANDIDATES)})
     most = ", ".join(f"{name} {n}" for name, n in of_words.most_common() if n)
     if function_share(texts) < LEAST:
-        advice = (
-            "the captions do not look English, and negatives are made of English ones only; --generator set takes yours"
-        )
+        advice = "the captions do not look English, and only such ones get negatives; --generator set takes yours"
     elif of_words[UNREADABLE] and not of_words[IMPROBABLE]:
         advice = "the chat model does not answer as asked: another --generator-model may"
     else:

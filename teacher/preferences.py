@@ -153,9 +153,7 @@ def check_trainable(model: str | Path, pairs: str | Path) -> None:
         raise UsageError("TRL is not installed: `pip install video-contrast[trl]`") from error
     if Version(installed).release < TRL:
         oldest = ".".join(map(str, TRL))
-        raise UsageError(
-            f"TRL {installed} cannot train on pictures as here, {oldest} can: `pip install -U video-contrast[trl]`"
-        )
+        raise UsageError(f"TRL {installed} trains on no pictures, {oldest} does: `pip install -U video-contrast[trl]`")
     if not (Path(pairs) / RECORD).exists():
         raise UsageError(f"{pairs} holds no preferences: `video-contrast export preferences SET --output {pairs}`")
     try:

@@ -124,9 +124,8 @@ def teach(
         here.from_first(lambda: drop_broken(output))
         show = progress and here.first
         with noticing_an_end(), enough_memory(NO_ROOM):
-            material = prepare(
-                here, checkpoint, rows, request=request, recipe=recipe, frames=frames, say=print if show else None
-            )
+            say = print if show else None
+            material = prepare(here, checkpoint, rows, request=request, recipe=recipe, frames=frames, say=say)
             stores = (material.train.store, material.validation.store)
             identity["identity"]["videos"] = digest(*(store.key for store in stores)).hex()[:12]
             here.from_first(lambda: same_run(output, identity))  # again: only now it is known what the videos hold

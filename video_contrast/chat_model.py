@@ -355,9 +355,7 @@ def _answer(output: object) -> Answer:
     listed = [(token, *(token.top_logprobs or ())) for token in content]
     if any(token.logprob is None for tokens in listed for token in tokens):
         listed = []  # a server that has the fields and nothing in them
-    alternatives = [
-        list({token.token: (token.token, float(token.logprob)) for token in tokens}.values()) for tokens in listed
-    ]
+    alternatives = [list({t.token: (t.token, float(t.logprob)) for t in tokens}.values()) for tokens in listed]
     filtered = getattr(choices[0], "finish_reason", None) == "content_filter"
     return {"text": _text_of(choices[0].message, filtered), "alternatives": alternatives or None}
 

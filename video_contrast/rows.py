@@ -382,9 +382,8 @@ def _check_group(name: str, members: Sequence[tuple[int, AnyRow]], where: str, *
     for n, row in members:
         problem = _group_problem(row, first, number, same=labels.setdefault(row["label"], n), n=n)
         if problem:
-            raise VideoContrastError(
-                f"{where}: row {n} (id {row['id']!r}), group {name!r}, column {problem[0]!r}: {problem[1]}"
-            )
+            column, what = problem
+            raise VideoContrastError(f"{where}: row {n} (id {row['id']!r}), group {name!r}, column {column!r}: {what}")
     if too_many or len(members) != len(first["candidates"]):
         raise VideoContrastError(
             f"{where}: row {number} (id {first['id']!r}), column 'group': {name!r} has "

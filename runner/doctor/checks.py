@@ -92,9 +92,8 @@ def _order(probe: Probe) -> Outcome:
     again = probe.scores(probe.clips[:1], captions[::-1])[:, ::-1]
     change = difference(again, probe.clean[:1])
     if probe.together and not probe.is_steady(change):
-        return Outcome(
-            "order", "fact", f"the order of candidates shows: {probe.in_units(change):.2g} sd (rotations take it away)"
-        )
+        says = f"the order of candidates shows: {probe.in_units(change):.2g} sd (rotations take it away)"
+        return Outcome("order", "fact", says)
     return _verdict(probe, "order", change, "candidates in reversed order")
 
 

@@ -102,9 +102,8 @@ def reading(
     """Write a page of shuffled pairs of any sets for blind readers: is the edit natural, is it false?"""
     from video_contrast.reports.annotate.blind_reading import PAGE, PairSource, write_reading
 
-    pairs, of_source = write_reading(
-        [PairSource.of(text) for text in sources], output, split=split, seed=seed, again=max(0, again)
-    )
+    asked = [PairSource.of(text) for text in sources]
+    pairs, of_source = write_reading(asked, output, split=split, seed=seed, again=max(0, again))
     say(f"{output / PAGE}: {counted(pairs, 'pair')}, for readers to open from disk")
     for name, n in sorted(of_source.items()):
         say(f"  {n} of {name}")

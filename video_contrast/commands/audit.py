@@ -42,9 +42,7 @@ def audit(
         results = audit_set(dataset, names, split=split, refine=refine, language_model=model, seed=seed)
         write_card(SetFolder(dataset))
     elif refine:
-        raise UsageError(
-            f"{dataset} has no set.json to write into; `video-contrast xray {dataset} --refine` writes a new set"
-        )
+        raise UsageError(f"{dataset} has no set.json; `video-contrast xray {dataset} --refine` writes a new set")
     else:  # a table, or a folder without a record: nothing is written
         results = {
             source.name: config_audit(xray(source.splits, split=split, language_model=model, seed=seed))

@@ -19,9 +19,7 @@ def _page_options() -> list[Option]:
 def report(
     runs: Annotated[list[Path], "run directories, or folders of them"],
     *,
-    output: Annotated[Path, "the page; without a suffix a folder, with the frames of every failure as files"] = Path(
-        "report.html"
-    ),
+    output: Annotated[Path, "page; without suffix a folder, with frames of failures as files"] = Path("report.html"),
     as_json: AsJson = False,
     options: Annotated[GivenOptions | None, Flag(python_only=True)] = None,
 ) -> None:

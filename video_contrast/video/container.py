@@ -49,9 +49,7 @@ def opened(path: str) -> Iterator[tuple[AvContainer, AvStream]]:
     try:
         container = av.open(f"file:{path}", options=options, **tolerant)
     except (av.error.FFmpegError, OSError, ValueError) as error:
-        raise BrokenVideo(
-            f"{path}: cannot be read as a video ({reason(error)}); it may be cut off or not a video at all"
-        ) from error
+        raise BrokenVideo(f"{path}: cannot be read as a video ({reason(error)}); cut off, or no video?") from error
     with container:
         streams = streams_of(container)
         if not streams:
