@@ -3,6 +3,7 @@
 import math
 import os
 import tempfile
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
