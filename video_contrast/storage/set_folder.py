@@ -123,7 +123,7 @@ class SetFolder:
         """Opens a set that has a record. Raises UsageError: no such folder, or one without `set.json`."""
         folder = cls.open(path)
         if not folder.is_built:
-            raise UsageError(f"{folder.path} is not a built set (no {RECORD}); build one with `video-contrast build`")
+            raise UsageError(f"{folder.path} is not a built set: holds no {RECORD}; `video-contrast build` makes one")
         return folder
 
     @property
