@@ -28,7 +28,7 @@ _WIDE = words_of("wide_noun")
 _NEVER = ("intangible", "people")
 _UNSEEN = "a noun that cannot be seen"
 _BY_GROUPS = (PERSON, SAYS_LITTLE, _UNSEEN)
-_PLAIN = ("det", "nummod", "punct")  # stand beside a person of whom nothing is told
+_PLAIN = ("compound", "det", "nummod", "punct")  # stand beside a person of whom nothing is told
 _SHOWN = frozenset(["be", "begin", "continue", "see", "show", "start"])  # say nothing of a person
 _streams = Streams()
 
@@ -69,7 +69,7 @@ def _stands_in_groups(reading: CaptionReading, slot: ThingSlot, reason: str | No
     described = any(n not in sentence.children_with(slot.place, *_PLAIN) for n in sentence.children[slot.place])
     verbs = [word for word in sentence.words if word.is_verb and word.lemma not in _SHOWN]
     if reason == SAYS_LITTLE:
-        return slot.noun == "camera" or " " in slot.noun  # a parking lot is more than a lot
+        return slot.noun in ("camera", "screen") or " " in slot.noun  # a parking lot is more than a lot
     return not described and len(verbs) < 2
 
 

@@ -84,7 +84,7 @@ def test_things_know_what_governs_them_and_people_are_none() -> None:
     ("caption", "old", "new"),
     [
         ("a man is singing", "man", {"child", "robot"}),
-        ("a woman speaks to the camera", "camera", {"baby", "dog", "crowd"}),
+        ("a woman speaks to the camera", "camera", {"baby", "crowd"}),
         ("a man with a beard is singing", "man", set()),  # what else is said of him tells of no child
         ("she takes off her sunglasses", "sunglasses", {"gloves"}),
     ],

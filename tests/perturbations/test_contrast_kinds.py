@@ -42,6 +42,8 @@ EDITS = {
         ("the camera pans left", "the camera pans right"),
         ("a boat comes into view", "a boat goes out of view"),
         ("a man enters the frame", "a man leaves the frame"),
+        ("she quickly runs up the stairs", "she slowly runs up the stairs"),
+        ("a light comes on", "a light goes off"),
         ("a sign at the bottom left of the screen", "a sign at the bottom right of the screen"),
         ("the man on the left walks into a shop", "the man on the right walks into a shop"),
         ("the man on the left walks into a shop", "the man on the left walks out of a shop"),
@@ -83,6 +85,9 @@ EDITS = {
         ("a lady in black adjusts her hat", "a lady in white adjusts her hat"),
         ("a large group of people dance", "a small group of people dance"),
         ("the girl wears blue shorts", "the girl wears red shorts"),
+        ("the camera follows the white van", "the camera follows the blue van"),
+        ("a green light comes on", "a red light comes on"),
+        ("the fire gets bigger", "the fire gets smaller"),
     ],
     "place": [
         ("a man is talking in a kitchen", "a man is talking in a classroom"),

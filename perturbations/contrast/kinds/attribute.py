@@ -37,6 +37,7 @@ _SHADES = ("light", "dark", "bright", "deep")
 _COLOURLESS = ("food", "nature", "body", "intangible", "place", "activity")  # classes; flowers and fruit are let in
 _COLOURED = ("flower", "fruit", "sweet", "drink", "building", "room")
 _LIT = ("screen", "decoration", "fixture", "textile")  # further classes of what has a colour: a light, a flag
+_NO_LIGHT = ("black", "brown", "gray")
 
 
 def contrasts(sentence: Sentence, lexicon: Lexicon) -> list[Contrast]:
@@ -52,7 +53,8 @@ def described(sentence: Sentence, place: int, lexicon: Lexicon) -> tuple[int, At
     noun = word.head
     if attribute is None or word.dep not in ("amod", "compound", "nmod") or not place < noun <= place + 3:
         return None
-    if not words[noun].is_noun or words[noun].tag.startswith("NNP"):
+    named = words[noun].tag.startswith("NNP") and not sentence.caption[words[noun].start].islower()
+    if not words[noun].is_noun or named:
         return None
     if is_amount(sentence, noun):
         return (noun, attribute) if attribute.group in ("big", "small") and words[noun].lemma in _GROUPS else None
@@ -95,6 +97,8 @@ def _has_colour(lemma: str, category: str, colour: Attribute, lexicon: Lexicon) 
         return colour.group in _ANIMALS and category in ("pet", "farm_animal")
     if category not in _COLOURED and any(lexicon.is_a(category, name) for name in _COLOURLESS):
         return lemma == "hair" and colour.group in _HAIR
+    if lemma == "light" and colour.group in _NO_LIGHT:
+        return False
     return category in _LIT or any(lexicon.is_a(category, kind) for kind in colour.classes)
 
 

@@ -15,6 +15,7 @@ _LONGEST = 4  # words of a direction
 _FAR = 4  # words from a verb to its direction
 _UNSEEN = words_of("unseen_direction")
 _JOINED = frozenset("and or the out in up down off over upside let".split())  # "walks out onto": both say where  # noqa: SIM905
+_SIDES, _SPEEDS = frozenset(("left", "right")), frozenset(("slowly", "quickly", "rapidly", "fast"))
 _SETTINGS = ("inside", "outside", "indoors", "outdoors")
 _NAMES = ("NN", "JJ", "DT", "PR", "CD", "VB")  # tags of words that belong to a noun, or to another verb's phrase
 _CLOSE = ("close", "shut", "lock", "slam")  # "closes the door behind him"
@@ -56,10 +57,13 @@ def contrasts(sentence: Sentence, lexicon: Lexicon) -> list[Contrast]:
         if here:
             out.append([replace_words(sentence, at, at + size, new, unit=old, other=new) for new in here])
         at += size
-    sides = [edits for edits in out if {"left", "right"} & set(edits[0].unit.split())]
-    others = [edits for edits in out if edits not in sides]
+    of_sort: dict[str, list[list[Contrast]]] = {}
+    for edits in out:
+        words = set(edits[0].unit.split())
+        sort = "side" if words & _SIDES else "speed" if words & _SPEEDS else "way"
+        of_sort.setdefault(sort, []).append(edits)
     # Of two to a side, or two ways, one may follow from the other.
-    return list(chain.from_iterable(edits[0] for edits in (sides, others) if len(edits) == 1))
+    return list(chain.from_iterable(edits[0] for edits in of_sort.values() if len(edits) == 1))
 
 
 def _is_said(sentence: Sentence, at: int, size: int, way: Way, lexicon: Lexicon) -> bool:
