@@ -26,6 +26,11 @@ _NO_THINGS = words_of("says_little")
 PERSON, SAYS_LITTLE = "a person", "a noun that says little"
 _BEFORE_OF = ("out", "off", "inside", "outside", "front", "top")  # "in front of" is one preposition
 _APART = "particle apart from its verb"
+_WORN = ("garment", "headwear", "footwear", "jewelry", "hair")
+_RELATIVE = ("who", "that", "which")
+_WHERE = ("where", "when", "as", "while")
+_VIDEOS = frozenset({"clip", "film", "footage", "scene", "video"})
+_SHOTS = frozenset({"footage", "shot", "video", "view"})
 _OPENS_A_NOUN = ("DT", "PRP$", "NN", "NNS", "CD", "JJ")
 
 
@@ -148,7 +153,7 @@ def _verb_slot(sentence: Sentence, place: int) -> VerbSlot:
     inner = _prepositional_object(sentence, place, last)
     if noun_place is None and inner is not None:
         preposition, noun_place, frame, last = words[last + 1].text, inner, "p", last + 1
-    subject = None if passive else sentence.subject(place)
+    subject = None if passive else _doer(sentence, place)
     holders = (place,) if noun_place is None or passive else (place, noun_place)
     order = sentence.is_imperative(place)
     unit = " ".join(part for part in (word.lemma, particle, preposition) if part)
@@ -230,6 +235,48 @@ def with_antecedent(sentence: Sentence, slot: VerbSlot) -> VerbSlot:
     return replace(slot, noun=sentence.noun_key(objects[-1])) if objects else slot
 
 
+def _doer(sentence: Sentence, verb: int) -> int | None:
+    """Who does what a verb says: `Sentence.subject`, but neither a video, which shows somebody, nor what is worn.
+
+    >>> from video_contrast.perturbations.english import parse_one
+    >>> sentence = parse_one("the video shows a girl sitting on a bed, brushing a cat")
+    >>> [sentence.words[slot.subject_place].text for slot in verb_slots(sentence)[1:]]
+    ['girl', 'girl']
+    """
+    at, words = sentence.subject(verb), sentence.words
+    if at is None or words[verb].head == verb:
+        return at
+    holder = words[at].head
+    if words[at].dep == "nsubj" and holder != verb and words[verb].tag == "VBG" and words[at].lemma in _VIDEOS:
+        return _shown(sentence, holder, verb)
+    for _ in words:
+        if words[at].dep not in ("dobj", "pobj") or not _is_a(sentence, at, *_WORN):
+            break
+        holder = words[at].head
+        wearer: int | None = words[holder].head if words[at].dep == "pobj" else sentence.subject(holder)
+        if wearer is not None and words[wearer].is_verb:
+            wearer = _shown(sentence, wearer, at) or sentence.subject(wearer)
+        if wearer is None or not wearer < at:
+            break
+        at = wearer
+    return at
+
+
+def _shown(sentence: Sentence, verb: int, before: int) -> int | None:
+    """Whom a video shows: the object of a verb or of its "with", or who acts in the clause behind it."""
+    clause, behind = sentence.child(verb, "ccomp"), [noun for _, noun in sentence.prepositions(verb)]
+    places = (sentence.child(verb, "dobj"), sentence.child(clause, "nsubj") if clause is not None else None, *behind)
+    return next((n for n in places if n is not None and n < before), None)
+
+
+def _is_a(sentence: Sentence, place: int, *classes: str) -> bool:
+    """Whether the commonest meaning of a noun is of one of some classes."""
+    things = next(
+        filter(None, map(load_lexicon().things, (sentence.words[place].lemma, sentence.words[place].text))), ()
+    )
+    return bool(things) and things[0].category in classes
+
+
 def _particle(sentence: Sentence, place: int) -> str:
     """The particle right behind a verb: "up" of "pick up"; "" without one."""
     beside = sentence.words[place + 1] if place + 1 < len(sentence) else None
@@ -303,8 +350,11 @@ def _form_rejection(sentence: Sentence, place: int) -> str | None:
     labels = {words[n].dep for n in sentence.children[place]}
     if not word.text.isalpha() or len(word.text) < 3 or inflect(word.lemma, word.tag) != word.text:
         return "form not known"
-    if word.dep in ("nsubj", "dobj", "pobj", "npadvmod", "csubj", "acomp", "attr"):
+    if word.dep in ("nsubj", "dobj", "pobj", "npadvmod", "csubj", "acomp", "attr") or _names_a_shot(sentence, place):
         return "not the verb of a clause"
+    doer = sentence.child(place, "nsubj")
+    if doer is not None and words[doer].lemma in _VIDEOS:
+        return "says what a video shows"
     if sentence.is_negated(place):
         return "negated"
     if (
@@ -315,6 +365,12 @@ def _form_rejection(sentence: Sentence, place: int) -> str | None:
     if "agent" in labels:
         return "passive with its agent"
     return None
+
+
+def _names_a_shot(sentence: Sentence, place: int) -> bool:
+    """Whether a caption begins as those of stock videos do: "close up of hands", "pan down shot of a lake"."""
+    behind = [word.text for word in sentence.words[1:5]] if place == 0 else []
+    return behind[:2] == ["up", "of"] or not _SHOTS.isdisjoint(behind[:3])
 
 
 def _clause_rejection(sentence: Sentence, place: int, last: int) -> str | None:
@@ -346,9 +402,20 @@ def _object_rejection(sentence: Sentence, place: int, last: int) -> str | None:
     if obj is not None and obj < place:
         return "object before its verb"
     own = sentence.child(place, "nsubj", "nsubjpass")
-    if word.dep == "relcl" and own is not None and words[own].text not in ("who", "that", "which"):
+    if (
+        word.dep == "relcl"
+        and own is not None
+        and words[own].text not in _RELATIVE
+        and not _tells_where(sentence, place)
+    ):
         return "object before its verb"
     return "passive without an auxiliary" if _is_bare_participle(sentence, place) else None
+
+
+def _tells_where(sentence: Sentence, place: int) -> bool:
+    """Whether the clause of a verb hangs on a place or a time: "a harbor where boats rock", "a parade in which ..."."""
+    before = [n for n in sentence.children_with(place, "advmod", "prep") if n < place]
+    return any(sentence.words[n].text in _WHERE or sentence.words[n + 1].text == "which" for n in before)
 
 
 def _is_bare_participle(sentence: Sentence, place: int) -> bool:

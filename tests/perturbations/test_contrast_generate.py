@@ -54,6 +54,9 @@ def proposals_of(captions, kind="verb", quality=0.0, counts=None):
         ("chop the onions", [("chop", "t", "onion", "person")]),
         ("a man riding a horse", [("ride", "t", "horse", "person")]),
         ("two dogs are running", [("run", "i", "", "dog")]),
+        ("the video shows a dog on a lawn, chasing a ball", [("chase", "t", "ball", "dog")]),
+        ("close up of a hand signing a contract", [("sign", "t", "contract", "hand")]),
+        ("a harbor where boats are rocking on the water", [("rock on", "p", "water", "boat")]),
     ],
 )
 def test_verbs_are_read_with_what_belongs_to_them(caption: str, units: list[tuple[str, str, str, str]]) -> None:
@@ -67,10 +70,17 @@ def test_verbs_are_read_with_what_belongs_to_them(caption: str, units: list[tupl
         ("a man has a hat", "light verb"),
         ("a boy is not singing", "negated"),
         ("a man is chased by a dog", "passive with its agent"),
+        ("the scene opens with a view of a lake", "says what a video shows"),
+        ("the ball that the man kicks", "object before its verb"),
     ],
 )
 def test_verbs_that_cannot_be_replaced_say_why(caption: str, reason: str) -> None:
     assert [slot.rejection_reason for slot in verb_slots(parse_one(caption))] == [reason]
+
+
+def test_what_somebody_wears_does_nothing() -> None:
+    worn = verb_slots(parse_one("the video features a woman in a white lab coat who is pouring a liquid"))[-1]
+    assert (worn.unit, worn.subject) == ("pour", "person")
 
 
 def test_things_know_what_governs_them_and_people_are_none() -> None:
