@@ -181,10 +181,18 @@ def _swaps(slot: VerbSlot, reading: CaptionReading, evidence: Evidence) -> Itera
         for choice in evidence.kept(_swaps_of_one_place, key, frozenset()):
             if choice.swap.exchanged and choice.keeps:
                 yield choice._replace(keeps="")
+    yield from _swaps_in_place(slot, nouns, evidence)
+
+
+def _swaps_in_place(slot: VerbSlot, nouns: frozenset[str], evidence: Evidence) -> Iterator[VerbChoice]:
+    """Those that leave what stands behind the object as it is, but the tool of an exchange: "cleans a window with a
+    cloth", "breaks a window"."""
+    behind = slot.tails or slot.apart is not None
+    tools = (tail for tail in slot.tails if tail.place > slot.place and _is_used(tail, evidence))
+    tool = next(tools, None) if slot.frame in ("t", "p") and slot.apart is None else None
     for choice in evidence.kept(_swaps_of_one_place, slot.key, nouns):
-        behind = slot.tails or slot.apart is not None
         if not (choice.swap.carried and slot.rejection_reason) and not (choice.swap.place and behind):
-            yield choice
+            yield choice._replace(tail=tool) if choice.swap.exchanged else choice
 
 
 def _swaps_of_two_places(

@@ -146,7 +146,7 @@ def _verb_slot(sentence: Sentence, place: int) -> VerbSlot:
     particle, preposition = _particle(sentence, place), ""
     last = place + 1 if particle else place
     passive = sentence.is_passive(place)
-    noun_place = sentence.child(place, "nsubjpass") if passive else sentence.object(place)
+    noun_place = sentence.child(place, "nsubjpass") if passive else _object(sentence, place, last)
     if word.dep in ("acl", "relcl") and word.tag == "VBN" and not sentence.child(place, "nsubj", "aux"):
         passive, noun_place = True, word.head
     frame: Frame = "t" if noun_place is not None else "i"
@@ -286,6 +286,12 @@ def _particle(sentence: Sentence, place: int) -> str:
     return beside.text if is_particle else ""
 
 
+def _object(sentence: Sentence, place: int, last: int) -> int | None:
+    """The object of a verb, also where the parser hangs it on the particle, at `last`: "tears down a wall"."""
+    found = sentence.object(place)
+    return sentence.child(last, "pobj") if found is None and last > place else found
+
+
 def _prepositional_object(sentence: Sentence, place: int, last: int) -> int | None:
     """The object of a preposition right behind `last` that hangs on the verb or its particle."""
     words, behind = sentence.words, last + 1
@@ -347,7 +353,7 @@ def _is_action(unit: str) -> bool:
 def _form_rejection(sentence: Sentence, place: int) -> str | None:
     """Why a word is no verb that another could replace."""
     words, word = sentence.words, sentence.words[place]
-    labels = {words[n].dep for n in sentence.children[place]}
+    labels = {words[n].dep for n in sentence.children[place] if words[n].dep != "dative" or words[n].tag != "IN"}
     if not word.text.isalpha() or len(word.text) < 3 or inflect(word.lemma, word.tag) != word.text:
         return "form not known"
     if word.dep in ("nsubj", "dobj", "pobj", "npadvmod", "csubj", "acomp", "attr") or _names_a_shot(sentence, place):
@@ -393,7 +399,7 @@ def _object_rejection(sentence: Sentence, place: int, last: int) -> str | None:
     words, word = sentence.words, sentence.words[place]
     following = words[last + 1] if last + 1 < len(words) else None
     bare = last == place or words[last].dep in ("prt", "advmod")
-    plain = bare and sentence.object(place) is None and not sentence.is_passive(place)
+    plain = bare and _object(sentence, place, last) is None and not sentence.is_passive(place)
     # "sneezes a few times"
     how_often = following is not None and "npadvmod" in (following.dep, words[following.head].dep)
     if plain and following is not None and following.tag in _OPENS_A_NOUN and not how_often:

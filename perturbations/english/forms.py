@@ -115,7 +115,8 @@ def inflect_name(name: str, tag: str) -> str:
     'video games'
     """
     lead, space, head = name.rpartition(" ")
-    return lead + space + inflect(head, tag)
+    plural = tag == "NNS" and lemma(head, "NNS") != head  # "shorts"
+    return lead + space + (head if plural else inflect(head, tag))
 
 
 @lru_cache(_CACHED_WORDS)

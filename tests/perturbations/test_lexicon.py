@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from video_contrast.perturbations.contrast.lexicon import load_lexicon
-from video_contrast.perturbations.english.forms import verb_tags
+from video_contrast.perturbations.english.forms import inflect_name, verb_tags
 
 LEXICON = Path(__file__).parents[2] / "perturbations" / "contrast" / "lexicon"
 THINGS = sorted(LEXICON.glob("things_*.tsv"))
@@ -51,6 +51,13 @@ def test_things_are_singular_where_a_singular_exists() -> None:
     plurals = {(noun + ending, kind) for noun, kind in pairs for ending in ("s", "es")}
     plurals |= {(noun[:-1] + "ies", kind) for noun, kind in pairs if noun.endswith("y")}
     assert sorted(pairs & plurals) == []
+
+
+def test_a_thing_that_is_only_plural_is_found_by_what_a_parser_makes_of_it() -> None:
+    lexicon = load_lexicon()
+    assert lexicon.things("pant") == lexicon.things("pants") != ()
+    assert {"take off"} <= {swap.unit for swap in lexicon.swaps("put on", "t", "man", "sunglass")}
+    assert inflect_name("shorts", "NNS") == "shorts"
 
 
 @pytest.mark.parametrize("path", USES, ids=lambda path: path.name)

@@ -252,7 +252,12 @@ class Lexicon:
 
     def things(self, noun: str) -> tuple[Thing, ...]:
         """The meanings of a noun, commonest first; none of an unknown noun."""
-        return self._things.get(noun, ())
+        return self._things.get(noun) or self._things.get(self._name(noun), ())
+
+    def _name(self, noun: str) -> str:
+        """A noun as the tables have it: "pants", of which a parser tells the singular."""
+        plurals = (noun + ending for ending in ("s", "es") if noun not in self._things)
+        return next((plural for plural in plurals if plural in self._things), noun)
 
     def opposites(self, unit: str) -> frozenset[str]:
         """The units (and groups of units) that are opposites of a unit."""
@@ -298,7 +303,7 @@ class Lexicon:
 
     def uses(self, noun: str) -> tuple[str, ...]:
         """What people are filmed doing to a thing, as verb units."""
-        return self._uses.get(noun, ())
+        return self._uses.get(self._name(noun), ())
 
     def swaps(self, unit: str, frame: str, subject: str = "person", noun: str = "") -> tuple[Swap, ...]:
         """What is written to take a unit's place, best first; for a unit without a row, that of its near synonyms.
@@ -309,8 +314,8 @@ class Lexicon:
             subject: who does it, a class ("person") or a noun ("dog").
             noun: the object; "" without one.
         """
+        noun, head = self._name(noun), self._name(noun.rpartition(" ")[2])
         things = self.things(noun)
-        head = noun.rpartition(" ")[2]
         same = {thing.category for thing in things} & {thing.category for thing in self.things(head)}
         names = frozenset({noun, head} if same or not things else {noun}) - {""}
         categories = {thing.category for thing in things or self.things(head)} | ({noun} & self._parents.keys())
