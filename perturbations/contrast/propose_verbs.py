@@ -188,11 +188,19 @@ def _swaps_in_place(slot: VerbSlot, nouns: frozenset[str], evidence: Evidence) -
     """Those that leave what stands behind the object as it is, but the tool of an exchange: "cleans a window with a
     cloth", "breaks a window"."""
     behind = slot.tails or slot.apart is not None
-    tools = (tail for tail in slot.tails if tail.place > slot.place and _is_used(tail, evidence))
-    tool = next(tools, None) if slot.frame in ("t", "p") and slot.apart is None else None
+    tool = _tool(slot, evidence) if slot.frame in ("t", "p") and slot.apart is None else None
     for choice in evidence.kept(_swaps_of_one_place, slot.key, nouns):
         if not (choice.swap.carried and slot.rejection_reason) and not (choice.swap.place and behind):
             yield choice._replace(tail=tool) if choice.swap.exchanged else choice
+
+
+def _tool(slot: VerbSlot, evidence: Evidence) -> Tail | None:
+    """What goes where the action does; in a step no food, which is part of the dish."""
+    for tail in slot.tails:
+        food = slot.order and evidence.lexicon.is_a(evidence.category(tail.noun), "food")
+        if tail.place > slot.place and not food and _is_used(tail, evidence):
+            return tail
+    return None
 
 
 def _swaps_of_two_places(

@@ -345,6 +345,13 @@ def test_an_action_and_its_tool_give_way_together() -> None:
     assert "a woman breaks a window" in texts and not any("with a cloth" in text for text in texts)
 
 
+def test_a_tool_may_go_with_its_action_but_food_stays_in_a_step() -> None:
+    captions = ["a man saws a tree with a chainsaw", "season the lobster with lemon"]
+    sawn, season = proposals_of(captions).proposals.values()
+    assert "a man climbs a tree" in {edit.text for edit in sawn}
+    assert not any(edit.features.get("exchange") and not edit.text.endswith("lemon") for edit in season)
+
+
 def test_who_does_something_else_too_does_not_sleep() -> None:
     new = {p.new.split()[0] for p in proposals_of(["a man is standing and talking on a phone"]).proposals["0"]}
     assert new and not new & {"sleeping", "napping", "dozing"}
