@@ -81,17 +81,9 @@ def audited_items(rows: Sequence[Row]) -> list[AuditedItem]:
             raise UsageError("only multiple-choice sets are audited; this table has no candidates")
         places = (row["label"], *audited_negatives(row["label"], row["kinds"]))
         texts = tuple(row["candidates"][n] for n in places)
-        kinds = sorted({row["kinds"][n] for n in places[1:]})
-        items.append(
-            AuditedItem(
-                row["id"],
-                row["cluster"],
-                texts,
-                "+".join(kinds),
-                positions=places,
-                question=str(row.get("question") or ""),
-            )
-        )
+        kind = "+".join(sorted({row["kinds"][n] for n in places[1:]}))
+        question = str(row.get("question") or "")
+        items.append(AuditedItem(row["id"], row["cluster"], texts, kind, positions=places, question=question))
     return items
 
 
@@ -136,9 +128,7 @@ def audit_facts(items: Sequence[AuditedItem], results: Sequence[BlindResult]) ->
     """Returns the record of an audit: what the blind models say of the audited candidates."""
     clusters = [item.cluster for item in items]
     chance = float(np.mean([1.0 / len(item.texts) for item in items]))
-    scorers = {
-        result.key: {**accuracy_facts(wins(result.scores), clusters), "scorer": result.scorer} for result in results
-    }
+    scorers = {r.key: {**accuracy_facts(wins(r.scores), clusters), "scorer": r.scorer} for r in results}
     low = best_of(results, clusters)[1]["low"]
     facts = {
         "items": len(items),

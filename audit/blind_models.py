@@ -26,6 +26,7 @@ Scores = list[NDArray[np.float64]]  # one array an item, one number a candidate
 TextScorer = Callable[[Sequence[str]], NDArray[np.float64]]  # float64[n] for n texts
 Items = Sequence[Sequence[str]]  # of each item its candidates
 Fit = Callable[[Items], TextScorer]  # items, true candidate first; texts not to be learned are ""
+Folds = NDArray[np.int64]  # of each item its fold
 FOLDS = 5
 LEAST_ITEMS = 20  # below, cross-validation says nothing
 NGRAMS = (1, 3)
@@ -33,7 +34,7 @@ DISCOUNT = 0.75
 START, UNKNOWN = "<s>", "<unk>"
 
 
-def folds_of(clusters: Sequence[str], folds: int, seed: int) -> NDArray[np.int64]:
+def folds_of(clusters: Sequence[str], folds: int, seed: int) -> Folds:
     """Returns the fold of every item, int64[n].
 
     Items of one cluster share a fold, and folds hold about as many clusters each. `seed`: of the order in which
@@ -45,9 +46,7 @@ def folds_of(clusters: Sequence[str], folds: int, seed: int) -> NDArray[np.int64
     return np.array([fold[cluster] for cluster in clusters], dtype=np.int64)
 
 
-def cross_fitted(
-    items: Items, fold: NDArray[np.int64], fit: Fit, *, scored: Items | None = None, answers: bool = False
-) -> Scores:
+def cross_fitted(items: Items, fold: Folds, fit: Fit, *, scored: Items | None = None, answers: bool = False) -> Scores:
     """Scores texts of every item by a model fitted on the other folds.
 
     A caption may stand in several items, true in one and a distractor in others: a text that is scored is taken out of
@@ -249,24 +248,17 @@ def strongest_blind_scores(
     Too few items to cross-validate have the models of their audit, which learn nothing: the fewest or the most words.
     `answers`: as for `cross_fitted`.
     """
-    against = [audited_negatives(label, of_item) for label, of_item in zip(labels, kinds, strict=True)]
+    places = [[label, *audited_negatives(label, of_item)] for label, of_item in zip(labels, kinds, strict=True)]
     if too_few(clusters):
         lengths = [np.array([float(len(text.split())) for text in texts]) for texts in candidates]
         models: dict[str, Scores] = {"fewest words": [-of_item for of_item in lengths], "most words": lengths}
     else:
-        learned = [
-            [texts[n] for n in (label, *own)] for texts, label, own in zip(candidates, labels, against, strict=True)
-        ]
+        learned = [[texts[n] for n in own] for texts, own in zip(candidates, places, strict=True)]
         models = {
             model.summary: blind_scores(learned, clusters, name, scored=candidates, answers=answers)
             for name, model in BLIND_MODELS.items()
         }
-    places = [[label, *others] for label, others in zip(labels, against, strict=True)]
-    won = {
-        name: wins([of_item[own] for of_item, own in zip(scores, places, strict=True)]).sum()
-        for name, scores in models.items()
-    }
-    best = max(models, key=won.__getitem__)
+    best = max(models, key=lambda m: wins([row[own] for row, own in zip(models[m], places, strict=True)]).sum())
     return best, models[best]
 
 
@@ -315,7 +307,7 @@ def named_features(texts: Sequence[str], question: str = "") -> list[dict[str, f
     return rows
 
 
-def cross_fitted_features(tables: Sequence[Floats], fold: NDArray[np.int64]) -> list[Floats]:
+def cross_fitted_features(tables: Sequence[Floats], fold: Folds) -> list[Floats]:
     """Scores every item's candidates, float64[k] each, by a logistic regression that was fitted on the other folds.
 
     The tables are those of `features`, the true candidate first; `fold` holds the fold of each item.
@@ -336,7 +328,7 @@ def cross_fitted_features(tables: Sequence[Floats], fold: NDArray[np.int64]) -> 
     return np.split(np.round(scores, 9), np.cumsum(sizes)[:-1])
 
 
-def common_position_scores(positions: Sequence[Sequence[int]], fold: NDArray[np.int64]) -> list[Floats]:
+def common_position_scores(positions: Sequence[Sequence[int]], fold: Folds) -> list[Floats]:
     """Scores each candidate by how often its place (in the published order) holds the true one in the other folds.
 
     The positions are those of each item's candidates, the true one's first; `fold` holds the fold of each item.

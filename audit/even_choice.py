@@ -123,7 +123,7 @@ def _even(places: Sequence[DistractorPlace]) -> NDArray[np.float64]:
     frequency = Counter(name for change in of_options for name in change)
     number = {name: at for at, name in enumerate(sorted(name for name, n in frequency.items() if n >= _LEAST))}
     cells = [
-        (row, number[name], n) for row, change in enumerate(of_options) for name, n in change.items() if name in number
+        (row, number[run], n) for row, change in enumerate(of_options) for run, n in change.items() if run in number
     ]
     # The distractors of an item are compared with one true candidate: their changes add up.
     slack = np.full(len(number), _SLACK * float(np.mean([place.size for place in places])) / 2)

@@ -90,7 +90,7 @@ def copy_facts(rows: Rows) -> dict[str, Finding]:
 
     Candidates that answer a question are no captions.
     """
-    copies, differs, elsewhere, shared = [], [], [], []
+    copies, differs, elsewhere = [], [], []
     first: dict[tuple[object, ...], MultipleChoiceRow] = {}
     true_of_clip: dict[object, set[str]] = defaultdict(set)
     caption_to_items: dict[str, dict[str, str]] = defaultdict(dict)  # caption -> source video -> item
@@ -107,17 +107,11 @@ def copy_facts(rows: Rows) -> dict[str, Finding]:
     for row in captions:
         true_of_clip[clip_of(row)].add(plain(_true(row)))
         caption_to_items[plain(_true(row))].setdefault(row["cluster"], row["id"])
-    for row in captions:
-        for n, text in enumerate(row["candidates"]):
-            if (
-                n != row["label"]
-                and plain(text) in true_of_clip[clip_of(row)] - {plain(_true(row))}
-                and not row.get("group")
-            ):
-                elsewhere.append(f"{row['id']}: {text!r}")
-    shared = [
-        f"{text!r}: {', '.join(list(ids.values())[:3])}" for text, ids in caption_to_items.items() if len(ids) > 1
-    ]
+    for row in (row for row in captions if not row.get("group")):
+        also_true = true_of_clip[clip_of(row)] - {plain(_true(row))}
+        others = [text for n, text in enumerate(row["candidates"]) if n != row["label"]]
+        elsewhere += [f"{row['id']}: {text!r}" for text in others if plain(text) in also_true]
+    several = {text: [*ids.values()] for text, ids in caption_to_items.items() if len(ids) > 1}
     texts = list(dict.fromkeys(_true(row) for row in captions))
     video = {_true(row): row["cluster"] for row in captions}
     near = [f"{texts[a]!r} and {texts[b]!r}" for a, b in near_duplicates(texts) if video[texts[a]] != video[texts[b]]]
@@ -125,7 +119,7 @@ def copy_facts(rows: Rows) -> dict[str, Finding]:
         "copies": finding(copies),
         "key_differs": finding(differs),
         "true_elsewhere": finding(elsewhere),
-        "shared_captions": finding(shared),
+        "shared_captions": finding(f"{text!r}: {', '.join(ids[:3])}" for text, ids in several.items()),
         "near_captions": finding(near),
     }
 

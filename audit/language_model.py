@@ -33,9 +33,8 @@ class LanguageModel:
         self._device = device_of(device)
         self._budget = tokens_a_batch(batch_tokens, self._device)
         self._tokenizer: Tokenizer = load(model, AutoTokenizer, "language_model")
-        self._model: TorchModel = placed(
-            load(model, AutoModelForCausalLM, "language_model"), self._device, "language_model"
-        )
+        network = load(model, AutoModelForCausalLM, "language_model")
+        self._model: TorchModel = placed(network, self._device, "language_model")
         self._known: dict[str, float] = {}
 
     def perplexity(self, texts: Sequence[str]) -> list[float]:

@@ -84,9 +84,8 @@ def suspects(rows: Sequence[MultipleChoiceRow], answers: Sequence[ModelAnswers])
         expected += math.prod(rates) * wrong ** (1 - len(known))
         choices = {model.choices[row["id"]] for model in known}
         if len(choices) == 1 and choices != {row["label"]}:
-            items.append(
-                {"id": row["id"], "key": row["candidates"][row["label"]], "chosen": row["candidates"][choices.pop()]}
-            )
+            key, chosen = (row["candidates"][n] for n in (row["label"], *choices))
+            items.append({"id": row["id"], "key": key, "chosen": chosen})
     return {
         "models": [model.model for model in known],
         "count": len(items),

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from video_contrast.audit.even_choice import NewDistractor
-from video_contrast.audit.item_checks import plain
+from video_contrast.audit.item_checks import Rows, plain
 from video_contrast.perturbations.contrast.generate import ClipCaptions, load_counts, propose
 from video_contrast.perturbations.contrast.generators.base import CaptionGenerator
 from video_contrast.perturbations.contrast.kinds import RULES, proposals
@@ -134,9 +134,7 @@ def _unlike(options: Sequence[NewDistractor], row: MultipleChoiceRow) -> list[Ne
     return [option for text, option in best.items() if text not in said]
 
 
-def answer_options(
-    rows: Mapping[int, MultipleChoiceRow], everything: Sequence[MultipleChoiceRow], *, seed: int = 0
-) -> Options:
+def answer_options(rows: Mapping[int, MultipleChoiceRow], everything: Rows, *, seed: int = 0) -> Options:
     """Candidates of other items that answer the question as well, or that resemble the true caption.
 
     Their question asks for the same about the same kind of subject, they have the form of the true answer, and speak of
@@ -187,16 +185,14 @@ def _unlike_answers(
     return options
 
 
-def _read(rows: Sequence[MultipleChoiceRow]) -> _Read:
+def _read(rows: Rows) -> _Read:
     """Parses questions and candidates; a row without a question asks for what resembles its true caption."""
     texts = sorted({text for row in rows for text in row["candidates"]})
     answers = {text: _answer(s) for text, s in zip(texts, parse(texts, cache=user_store()), strict=True)}
     true = [answers[row["candidates"][row["label"]]].words for row in rows]
     asked = parse([row.get("question") or "" for row in rows], cache=user_store())
-    questions = [
-        _question(s) if len(s) else _Question("", "", "", words, frozenset())
-        for s, words in zip(asked, true, strict=True)
-    ]
+    both = zip(asked, true, strict=True)
+    questions = [_question(s) if len(s) else _Question("", "", "", words, frozenset()) for s, words in both]
     spoken: dict[str, Counter[str]] = defaultdict(Counter)
     of_video: dict[str, list[frozenset[str]]] = defaultdict(list)
     for row, question, words in zip(rows, questions, true, strict=True):
@@ -210,9 +206,7 @@ def _read(rows: Sequence[MultipleChoiceRow]) -> _Read:
     return _Read(questions, answers, of_video, spoken, costs)
 
 
-def _fits(
-    taking: Sequence[int], pool: Sequence[tuple[int, str]], rows: Sequence[MultipleChoiceRow], read: _Read
-) -> NDArray[np.float64]:
+def _fits(taking: Sequence[int], pool: Sequence[tuple[int, str]], rows: Rows, read: _Read) -> NDArray[np.float64]:
     """How well each candidate of the pool suits each question: float64[taking, pool], at most about 0."""
     from sklearn.feature_extraction.text import TfidfVectorizer
 

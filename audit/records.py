@@ -109,9 +109,8 @@ class XrayRecord(TypedDict):
     # clip in another item), `shared_captions` (true captions of several source videos), `near_captions` (pairs of true
     # captions of different source videos that share nearly all words).
     copies: dict[str, Finding]
-    leaks: dict[
-        str, Finding
-    ]  # `videos` and true `captions` that stand in more than one split; empty where there is one
+    # `videos` and true `captions` that stand in more than one split; empty where there is one.
+    leaks: dict[str, Finding]
     # Items whose key all models contradict in the same way: `models`, `count`, `of` (items that all models answered),
     # `expected` (how many if each model erred by itself), `items` (`id`, `key`, `chosen`), `examples`.
     suspects: Facts | None

@@ -82,15 +82,11 @@ def repair(
     faults = {at: _faults(rows[at], others.get(at, ())) for at in kept}
     to_mend = {at: rows[at] for at in kept if at in won or faults[at]}
     options = _options(to_mend, rows, others, kinds=kinds, quality=quality, generator=generator, seed=seed)
-    places = [
-        place for at in kept for place in _places(at, rows[at], at in won, faults[at], options.get(at, []))
-    ]  # fmt: skip
+    places = [place for at in kept for place in _places(at, rows[at], at in won, faults[at], options.get(at, []))]
     drawn: dict[int, list[NewDistractor | None]] = defaultdict(list)
     for place, option in zip(places, choose(places, seed), strict=True):
         drawn[place.item].append(option)
-    reasons = left_out | {
-        at: next(iter(faults[at].values()), "won blind") for at, of_item in drawn.items() if None in of_item
-    }
+    reasons = left_out | {at: next(iter(faults[at].values()), "won blind") for at, new in drawn.items() if None in new}
     return _mended(rows, won, faults, drawn, reasons)
 
 
@@ -169,16 +165,13 @@ def _other_captions(rows: Sequence[MultipleChoiceRow]) -> dict[int, list[str]]:
 def _faults(row: MultipleChoiceRow, other_captions: Sequence[str]) -> dict[int, Reason]:
     """Place of a distractor that must be replaced -> why."""
     true = {plain(text) for text in (row["candidates"][row["label"]], *other_captions)}
-    said: set[str] = set()
+    first: dict[str, int] = {}
     faults: dict[int, Reason] = {}
-    for place, text in enumerate(row["candidates"]):
-        if place == row["label"]:
-            continue
-        if plain(text) in true:
+    for place, text in enumerate(map(plain, row["candidates"])):
+        if place != row["label"] and text in true:
             faults[place] = "same as true"
-        elif plain(text) in said:
+        elif place != row["label"] and first.setdefault(text, place) != place:
             faults[place] = "repeats"
-        said.add(plain(text))
     return faults
 
 
@@ -219,21 +212,13 @@ def _places(
     audited = audited_negatives(row["label"], row["kinds"])
     numbers = sorted({*audited, *faults})
     open_places = [n for n in numbers if n in faults or (won and n in audited)]
+    true, question = row["candidates"][row["label"]], row.get("question") or ""
     places = []
     for n in numbers:
         own = NewDistractor(row["candidates"][n], _OWN, row["kinds"][n], row["edits"][n])
         new = tuple(options[open_places.index(n) :: len(open_places)]) if n in open_places else ()
-        places.append(
-            DistractorPlace(
-                at,
-                f"{row['id']} {n}",
-                row["candidates"][row["label"]],
-                row.get("question") or "",
-                1 + len(audited),
-                new if n in faults else (*new, own),
-                fixed=n not in open_places,
-            )
-        )
+        held, fixed = new if n in faults else (*new, own), n not in open_places
+        places.append(DistractorPlace(at, f"{row['id']} {n}", true, question, 1 + len(audited), held, fixed=fixed))
     return places
 
 

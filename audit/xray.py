@@ -31,7 +31,7 @@ from video_contrast.audit.blind_audit import (
     refine,
 )
 from video_contrast.audit.blind_models import named_features, ngrams, wins
-from video_contrast.audit.item_checks import TokenCount, copy_facts, leak_facts, position_facts, text_facts
+from video_contrast.audit.item_checks import Rows, TokenCount, copy_facts, leak_facts, position_facts, text_facts
 from video_contrast.audit.language_model import exchangeability
 from video_contrast.audit.model_answers import ModelAnswers, explained, power, suspects
 from video_contrast.audit.records import BlindFacts, ConfigAudit, NamedScorer, XrayRecord
@@ -42,10 +42,11 @@ from video_contrast.storage.set_folder import BLIND_NAMES, Facts
 from video_contrast.version import __version__
 
 POINTS = 5.0  # the difference of two models that a set should show, percentage points
+Splits = Mapping[str, Rows]  # split -> its rows, in the published order
 
 
 def xray(
-    splits: Mapping[str, Sequence[MultipleChoiceRow]],
+    splits: Splits,
     *,
     split: str | None = None,
     answers: Sequence[ModelAnswers] = (),
@@ -233,20 +234,12 @@ def blind_wins(items: Sequence[AuditedItem], best: BlindResult) -> list[Facts]:
     """
     margins = [float(scores[0] - scores[1:].max()) for scores in best.scores]
     order = sorted((at for at, margin in enumerate(margins) if margin > 0), key=lambda at: -margins[at])
-    return [
-        {
-            "id": items[at].id,
-            "question": items[at].question,
-            "true": items[at].texts[0],
-            "next": items[at].texts[1 + int(np.argmax(best.scores[at][1:]))],
-        }
-        for at in order[:SHOWN]
-    ]
+    second = {at: items[at].texts[1 + int(np.argmax(best.scores[at][1:]))] for at in order[:SHOWN]}
+    won = [(items[at], text) for at, text in second.items()]
+    return [{"id": item.id, "question": item.question, "true": item.texts[0], "next": text} for item, text in won]
 
 
-def task_facts(
-    rows: Sequence[MultipleChoiceRow], items: Sequence[AuditedItem], best: BlindResult
-) -> list[Facts] | None:
+def task_facts(rows: Rows, items: Sequence[AuditedItem], best: BlindResult) -> list[Facts] | None:
     """How well a blind model does on each task of a set; None where it has one task, or too many to be tasks.
 
     `rows`: whose `meta` holds the task; where it does not, the kinds of the negatives are tasks. `items`: the audited
@@ -267,7 +260,6 @@ def task_facts(
 
 
 SUFFIX = "_refined"
-Splits = Mapping[str, Sequence[MultipleChoiceRow]]
 
 
 def audit_set(
