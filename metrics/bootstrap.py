@@ -14,16 +14,14 @@ from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from video_contrast.metrics.checks import Values, as_array, cluster_codes
+from video_contrast.metrics.checks import Floats, Ints, Values, as_array, cluster_codes, refuse
 from video_contrast.metrics.interval import MINIMUM_CLUSTERS, Interval, no_interval
 from video_contrast.seeds import stream
 
 DRAWS = 4_000
 _CELLS = 1 << 21  # weights of a block: 16 MB
 _FEW = 256  # up to so many distinct values a cluster is described by its histogram
-Floats = NDArray[np.float64]
 OfCounts = Callable[[Floats, Floats], Floats]
 
 
@@ -181,20 +179,19 @@ def _columns(values: Values) -> Floats:
     columns = columns[:, None] if columns.ndim == 1 else columns
     if columns.ndim != 2 or not len(columns):
         raise ValueError(f"values must be [n] or [n, m] with n of at least 1, not the shape {columns.shape}")
-    bad = np.flatnonzero(~np.isfinite(columns).all(axis=1))
-    if len(bad):
-        raise ValueError(f"values: item {bad[0]} is {columns[bad[0]].tolist()}, which is not finite")
+    bad = ~np.isfinite(columns).all(axis=1)
+    refuse(bad, lambda i: f"values: item {i} is {columns[i].tolist()}, which is not finite")
     return columns
 
 
-def _by_content(codes: NDArray[np.int64], columns: Floats) -> NDArray[np.int64]:
+def _by_content(codes: Ints, columns: Floats) -> Ints:
     """Codes of clusters in the order of what they hold, so that the order of the items has no influence."""
     sums = [np.bincount(codes, weights=part) for column in columns.T for part in (column, column**2)]
     order = np.lexsort([*sums, np.bincount(codes)])
     return np.asarray(np.argsort(order)[codes])
 
 
-def _distinct(columns: Floats) -> tuple[Floats, NDArray[np.int64]]:
+def _distinct(columns: Floats) -> tuple[Floats, Ints]:
     """The distinct rows in ascending order, and which of them each row is."""
     if columns.shape[1] == 1:  # many times faster than by rows
         values, index = np.unique(columns[:, 0], return_inverse=True)
@@ -203,9 +200,7 @@ def _distinct(columns: Floats) -> tuple[Floats, NDArray[np.int64]]:
     return rows, index.reshape(-1)
 
 
-def _sampled_counts(
-    index: NDArray[np.int64], codes: NDArray[np.int64], shape: tuple[int, int], draws: int, seed: int
-) -> Iterator[Floats]:
+def _sampled_counts(index: Ints, codes: Ints, shape: tuple[int, int], draws: int, seed: int) -> Iterator[Floats]:
     """How often each distinct value is drawn, in blocks `[draws of the block, values]`; `shape`: clusters, values."""
     n_clusters, values = shape
     if values <= _FEW:

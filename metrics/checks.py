@@ -3,7 +3,7 @@
 The only place where scores, labels and clusters are checked; the metrics trust what comes out of here.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 Values = Any  # lists (ragged, or with None), arrays, tensors and table columns of any library: checked here, not typed
 Argument = Any  # of a metric, each of its own type
 Array = NDArray[Any]  # of any dtype
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 
 Figures = dict[str, Any]  # name -> number, list of numbers or None: which of them goes by the name
 
@@ -48,7 +50,14 @@ def listed(values: Values) -> list[Any]:  # each of its own type
     return [None if gone else value for value, gone in zip(plain, missing, strict=True)]
 
 
-def vector(values: Values, name: str) -> NDArray[np.float64]:
+def refuse(bad: Values, message: Callable[[int], str]) -> None:
+    """Raises a ValueError that says what is wrong with the first of the items that are `bad`, booleans `[n]`."""
+    places = np.flatnonzero(bad)
+    if len(places):
+        raise ValueError(message(int(places[0])))
+
+
+def vector(values: Values, name: str) -> Floats:
     """Finite numbers, one an item.
 
     Raises ValueError: not one-dimensional, empty, or a value is NaN or infinite (the message names the item).
@@ -64,21 +73,19 @@ def vector(values: Values, name: str) -> NDArray[np.float64]:
     return array
 
 
-def shares(values: Values, name: str) -> NDArray[np.float64]:
+def shares(values: Values, name: str) -> Floats:
     """Numbers from 0 to 1, one an item: what it contributes to an accuracy.
 
     Raises ValueError: as `vector`, or a value out of range (the message names the item).
     """
     array = vector(values, name)
-    bad = np.flatnonzero((array < 0) | (array > 1))
-    if len(bad):
-        raise ValueError(f"{name}: item {bad[0]} is {array[bad[0]]}, not between 0 and 1")
+    refuse((array < 0) | (array > 1), lambda i: f"{name}: item {i} is {array[i]}, not between 0 and 1")
     return array
 
 
 def choices(
     scores: Values, labels: Values = None, *, ragged: bool = False, name: str = "scores", hint: str = ""
-) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.int64]]:
+) -> tuple[Floats, Ints, Ints]:
     """Checked scores of multiple-choice items, `[n][k]`, and labels `[n]` (None: 0 everywhere).
 
     Returns `(scores float64[n, k], labels int64[n], sizes int64[n])`; with `ragged` items may have different numbers of
@@ -99,7 +106,7 @@ def choices(
     return array, label_array(labels, sizes), sizes
 
 
-def label_array(labels: Values, sizes: NDArray[np.int64]) -> NDArray[np.int64]:
+def label_array(labels: Values, sizes: Ints) -> Ints:
     """Labels as int64, each within its item's number of candidates.
 
     Raises ValueError: as many labels as items are needed, whole numbers, from 0 up to the number of candidates less 1.
@@ -114,9 +121,8 @@ def label_array(labels: Values, sizes: NDArray[np.int64]) -> NDArray[np.int64]:
         raise ValueError(
             f"labels: item {odd} is {array[odd]!s}; labels are whole numbers, the positions of the true candidate"
         )
-    bad = np.flatnonzero((array < 0) | (array >= sizes))
-    if len(bad):
-        raise ValueError(f"labels: item {bad[0]} has label {array[bad[0]]}, but candidates 0..{sizes[bad[0]] - 1}")
+    outside = (array < 0) | (array >= sizes)
+    refuse(outside, lambda i: f"labels: item {i} has label {array[i]}, but candidates 0..{sizes[i] - 1}")
     return array.astype(np.int64)
 
 
@@ -149,7 +155,7 @@ def rows_of_one_length(rows: Values, name: str, what: str) -> Array:
     return as_array(rows)
 
 
-def cluster_codes(clusters: Values, n: int) -> tuple[NDArray[np.int64], int]:
+def cluster_codes(clusters: Values, n: int) -> tuple[Ints, int]:
     """Cluster names as numbers `int64[n]` from 0, and how many clusters there are. None: every item its own.
 
     Raises ValueError: not one name an item, or a name is missing.
@@ -186,7 +192,7 @@ def at_most(ks: Sequence[int], most: int, what: str) -> tuple[int, ...]:
     return tuple(int(k) for k in ks)
 
 
-def _numbers(values: Values, name: str) -> NDArray[np.float64]:
+def _numbers(values: Values, name: str) -> Floats:
     array = as_array(values)
     if array.dtype.kind not in "biufO":
         raise ValueError(f"{name} must be numbers, not {array.dtype}")
@@ -232,7 +238,7 @@ def _size(row: Array) -> str:
     return str(len(row)) if row.ndim == 1 else f"the shape {row.shape} of"
 
 
-def _rectangle(scores: Values, ragged: bool, name: str, hint: str) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+def _rectangle(scores: Values, ragged: bool, name: str, hint: str) -> tuple[Floats, Ints]:
     if _is_list(scores, name):
         scores = _rows(scores, name)
         lengths = [row.shape[0] if row.ndim == 1 else -1 for row in scores]
@@ -255,10 +261,8 @@ def _rectangle(scores: Values, ragged: bool, name: str, hint: str) -> tuple[NDAr
     return array, np.full(len(array), array.shape[1], np.int64)
 
 
-def _filled(rows: list[Array], lengths: Array, name: str) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    short = np.flatnonzero(lengths < 2)
-    if len(short):
-        raise ValueError(f"{name}: item {short[0]} needs at least 2 candidates, not {lengths[short[0]]}")
+def _filled(rows: list[Array], lengths: Array, name: str) -> tuple[Floats, Ints]:
+    refuse(lengths < 2, lambda i: f"{name}: item {i} needs at least 2 candidates, not {lengths[i]}")
     array = np.full((len(rows), int(lengths.max())), -np.inf)
     for i, row in enumerate(rows):
         array[i, : len(row)] = _numbers(row, name)

@@ -2,13 +2,12 @@
 
 import numpy as np
 
-from video_contrast.metrics.checks import Values, cluster_codes, rows_of_one_length, shares
+from video_contrast.metrics.checks import Values, cluster_codes, refuse, rows_of_one_length, shares
 from video_contrast.metrics.interval import interval_keys, share_interval
+from video_contrast.metrics.ranks import Numbers
 
 
-def consistency(
-    hits: Values, clusters: Values, *, videos: Values = None, interval: bool = False
-) -> dict[str, float | None]:
+def consistency(hits: Values, clusters: Values, *, videos: Values = None, interval: bool = False) -> Numbers:
     """The share of clusters of which every item is right.
 
     Returns `consistency`, `accuracy` (of the items), `n_clusters`, `n`. Raises ValueError: empty, hits outside 0..1,
@@ -30,7 +29,7 @@ def consistency(
     codes, n_clusters = cluster_codes(clusters, len(values))
     all_right = np.ones(n_clusters)
     np.multiply.at(all_right, codes, values)
-    result: dict[str, float | None] = {
+    result: Numbers = {
         "consistency": float(all_right.mean()),
         "accuracy": float(values.mean()),
         "n_clusters": n_clusters,
@@ -40,17 +39,14 @@ def consistency(
         clusters = codes if videos is None else cluster_codes(videos, len(values))[0]
         video_of = np.empty(n_clusters, np.int64)
         video_of[codes[::-1]] = clusters[::-1]  # that of the first item of each
-        apart = np.flatnonzero(video_of[codes] != clusters)
-        if len(apart):
-            raise ValueError(f"videos: item {apart[0]} is of another video than the rest of its contrast cluster")
-        result.update(interval_keys("consistency", share_interval(all_right, video_of)))
-        result.update(interval_keys("accuracy", share_interval(values, clusters)))
+        apart = video_of[codes] != clusters
+        refuse(apart, lambda i: f"videos: item {i} is of another video than the rest of its contrast cluster")
+        result |= interval_keys("consistency", share_interval(all_right, video_of))
+        result |= interval_keys("accuracy", share_interval(values, clusters))
     return result
 
 
-def right_in_all_rotations(
-    hits: Values, *, clusters: Values = None, interval: bool = False
-) -> dict[str, float | int | None]:
+def right_in_all_rotations(hits: Values, *, clusters: Values = None, interval: bool = False) -> Numbers:
     """The share of items that a letter-choice model gets right in every rotation of the candidates.
 
     Returns `right_in_all`, `accuracy` (the mean over rotations), `rotations`, `n`; with interval `<key>_low` and
@@ -73,7 +69,7 @@ def right_in_all_rotations(
     if len(bad):
         raise ValueError(f"hits: item {bad[0][0]}, rotation {bad[0][1]} is {array[tuple(bad[0])]}, not between 0 and 1")
     figures = {"right_in_all": array.prod(axis=1), "accuracy": array.mean(axis=1)}
-    result: dict[str, float | int | None] = {"n": len(array), "rotations": array.shape[1]}
+    result: Numbers = {"n": len(array), "rotations": array.shape[1]}
     for name, values in figures.items():
         result[name] = float(values.mean())
         if interval:

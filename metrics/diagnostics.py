@@ -6,16 +6,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from video_contrast.metrics.bootstrap import OfMeans, cluster_bootstrap
-from video_contrast.metrics.checks import Figures, Values, choices, cluster_codes, listed, shares, vector
+from video_contrast.metrics.checks import (
+    Figures,
+    Floats,
+    Values,
+    choices,
+    cluster_codes,
+    listed,
+    refuse,
+    shares,
+    vector,
+)
 from video_contrast.metrics.interval import interval_keys, median_interval, share_interval
-from video_contrast.metrics.ranks import choice_ranks, exact_mean, exact_std
+from video_contrast.metrics.ranks import Numbers, choice_ranks, exact_mean, exact_std
 
 _SPREAD = OfMeans(lambda means: np.sqrt(np.maximum(means[:, 1] - means[:, 0] ** 2, 0.0)))
 
 
 def sensitivity(
     true_scores: Values, contrast_scores: Values, *, clusters: Values = None, interval: bool = False, seed: int = 0
-) -> dict[str, float | None]:
+) -> Numbers:
     """The change of score from the true caption to its contrast; it should be negative.
 
     Returns `change` (mean of contrast less true), `change_std`, `change_median`, `wrong_sign` (share of pairs in which
@@ -40,7 +50,7 @@ def sensitivity(
         raise ValueError(f"{len(before)} true scores but {len(after)} contrast scores: they must be pairs")
     change = after - before
     wrong = (change > 0) + 0.5 * (change == 0)
-    result: dict[str, float | None] = {
+    result: Numbers = {
         "change": float(change.mean()),
         "change_std": float(change.std()),
         "change_median": float(np.median(change)),
@@ -72,7 +82,7 @@ def rarity_gap(
     clusters: Values = None,
     interval: bool = False,
     seed: int = 0,
-) -> dict[str, float | None]:
+) -> Numbers:
     """Accuracy over all items less the accuracy where the original is rarer in training than its contrast.
 
     Returns `overall`, `rare` and `gap` (None if no item is rare), `n_rare`, `n`. Raises ValueError: empty, unequal
@@ -100,7 +110,7 @@ def rarity_gap(
     rare = original < contrast
     overall = float(right.mean())
     on_rare = float(right[rare].mean()) if rare.any() else None
-    result: dict[str, float | None] = {
+    result: Numbers = {
         "overall": overall,
         "rare": on_rare,
         "gap": None if on_rare is None else overall - on_rare,
@@ -174,7 +184,7 @@ def position_bias(
     return result
 
 
-def _std_of_ratios(means: NDArray[np.float64]) -> NDArray[np.float64]:
+def _std_of_ratios(means: Floats) -> Floats:
     """Of columns of items and columns of right ones: the standard deviation over the positions that were drawn."""
     here, right = np.split(means, 2, axis=1)
     ratios = np.divide(right, here, out=np.zeros_like(right), where=here > 0)
@@ -191,7 +201,7 @@ def proximity(
     share: float = 0.15,
     clusters: Values = None,
     interval: bool = False,
-) -> dict[str, float | None]:
+) -> Numbers:
     """Accuracy on antonyms, and on the highest and lowest `share` of the others by similarity.
 
     Returns `antonym`, `high`, `low` (None where the subset is empty), `n_antonym`, `n_high` (the size of either
@@ -227,7 +237,7 @@ def proximity(
         "high": _top(near, ~opposite, size),
         "low": _top(-near, ~opposite, size),
     }
-    result: dict[str, float | None] = {"n_antonym": int(opposite.sum()), "n_high": size}
+    result: Numbers = {"n_antonym": int(opposite.sum()), "n_high": size}
     for name, weight in weights.items():
         inside = weight > 0
         result[name] = float((right * weight).sum() / weight.sum()) if inside.any() else None
@@ -240,13 +250,12 @@ def proximity(
 def _flags(values: Values) -> NDArray[np.bool_]:
     """Booleans, or numbers 0 and 1."""
     flags = listed(values)
-    odd = next((i for i, flag in enumerate(flags) if flag not in (0, 1)), None)
-    if odd is not None:
-        raise ValueError(f"antonym: item {odd} is {flags[odd]!r}, neither True nor False")
+    odd = [flag not in (0, 1) for flag in flags]
+    refuse(odd, lambda i: f"antonym: item {i} is {flags[i]!r}, neither True nor False")
     return np.array(flags, bool)
 
 
-def _top(key: NDArray[np.float64], among: NDArray[np.bool_], size: int) -> NDArray[np.float64]:
+def _top(key: Floats, among: NDArray[np.bool_], size: int) -> Floats:
     """Weights `[n]` that add up to `size`: 1 for the highest, the same share for all that tie at the border."""
     weights = np.zeros(len(key))
     if size:

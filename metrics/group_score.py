@@ -9,7 +9,7 @@ from math import factorial
 import numpy as np
 from numpy.typing import NDArray
 
-from video_contrast.metrics.checks import Values, as_array, refuse_large_integers
+from video_contrast.metrics.checks import Floats, Ints, Values, as_array, refuse_large_integers
 from video_contrast.metrics.interval import interval_keys, share_interval
 from video_contrast.metrics.ranks import Numbers, choice_ranks, exact_mean
 
@@ -17,7 +17,7 @@ LARGEST = 12  # videos of a group: the exact chance of a tie takes 2 ** n steps
 SCORES = ("text_score", "video_score", "group_score")
 
 
-def group_score(scores: Values, *, clusters: Values = None, interval: bool = False) -> dict[str, float | None]:
+def group_score(scores: Values, *, clusters: Values = None, interval: bool = False) -> Numbers:
     """How many groups are right in every comparison by text, by video, and in both.
 
     Returns `text_score` (each video prefers its caption), `video_score` (each caption prefers its video), `group_score`
@@ -41,7 +41,7 @@ def group_score(scores: Values, *, clusters: Values = None, interval: bool = Fal
     """
     matrices = _matrices(scores)
     values = group_hits(matrices)
-    result: dict[str, float | None] = {"n": len(matrices), "n_ties": _count_tied(matrices)}
+    result: Numbers = {"n": len(matrices), "n_ties": _count_tied(matrices)}
     for name in SCORES:
         result[name] = exact_mean(values[name])
         result[f"chance_{name}"] = exact_mean(np.array([group_chance(len(matrix))[name] for matrix in matrices]))
@@ -50,7 +50,7 @@ def group_score(scores: Values, *, clusters: Values = None, interval: bool = Fal
     return result
 
 
-def group_hits(matrices: Sequence[NDArray[np.float64]]) -> dict[str, NDArray[np.float64]]:
+def group_hits(matrices: Sequence[Floats]) -> dict[str, Floats]:
     """Score -> the share from 0 to 1, `float64[n]`, that each group contributes to it.
 
     `matrices`: square, finite; as for `group_score`.
@@ -77,10 +77,10 @@ def group_chance(k: int) -> dict[str, float]:
     return {"text_score": k**-k, "video_score": k**-k, "group_score": factorial(k - 1) / factorial(2 * k - 1)}
 
 
-def _matrices(scores: Values) -> list[NDArray[np.float64]]:
+def _matrices(scores: Values) -> list[Floats]:
     if hasattr(scores, "detach") or isinstance(scores, np.ndarray):
         scores = as_array(scores)
-    matrices: list[NDArray[np.float64]] = []
+    matrices: list[Floats] = []
     for number, rows in enumerate(scores):
         try:
             matrix = as_array(rows).astype(np.float64)
@@ -100,7 +100,7 @@ def _matrices(scores: Values) -> list[NDArray[np.float64]]:
     return matrices
 
 
-def _by_size(matrices: Sequence[NDArray[np.float64]]) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float64]]]:
+def _by_size(matrices: Sequence[Floats]) -> Iterator[tuple[Ints, Floats]]:
     """The places of the matrices of each size, and these as one array [n, k, k]."""
     sizes = np.array([len(matrix) for matrix in matrices])
     for size in np.unique(sizes):
@@ -108,7 +108,7 @@ def _by_size(matrices: Sequence[NDArray[np.float64]]) -> Iterator[tuple[NDArray[
         yield places, np.stack([matrices[int(place)] for place in places])
 
 
-def _all_first(stack: NDArray[np.float64]) -> NDArray[np.float64]:
+def _all_first(stack: Floats) -> Floats:
     """The chance that the diagonal is first in every row; rows share no score, so their ties are independent."""
     n, k, _ = stack.shape
     ranks = choice_ranks(stack.reshape(n * k, k), np.tile(np.arange(k), n))
@@ -116,7 +116,7 @@ def _all_first(stack: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.where(ranks.greater.reshape(n, k).any(axis=1), 0.0, 1 / ways)
 
 
-def _all_beat_all(stack: NDArray[np.float64]) -> NDArray[np.float64]:
+def _all_beat_all(stack: Floats) -> Floats:
     """The chance that each right score is above all wrong ones of its caption and of its video."""
     right = np.diagonal(stack, axis1=1, axis2=2)
     lower = np.minimum(right[:, :, None], right[:, None, :])  # what a wrong score must stay below
@@ -127,7 +127,7 @@ def _all_beat_all(stack: NDArray[np.float64]) -> NDArray[np.float64]:
     return chances
 
 
-def _tied_chance(matrix: NDArray[np.float64], lower: NDArray[np.float64], wrong: NDArray[np.bool_]) -> float:
+def _tied_chance(matrix: Floats, lower: Floats, wrong: NDArray[np.bool_]) -> float:
     """The chance of a matrix with ties: equal scores are ordered at random, each value apart from the others."""
     chance = Fraction(1)
     right = np.diagonal(matrix)
@@ -148,13 +148,12 @@ def _order(tied: Sequence[int], wrong: Sequence[tuple[int, int]]) -> Fraction:
     for subset in range(1, 1 << len(tied)):
         members = {tied[n] for n in range(len(tied)) if subset >> n & 1}
         size = len(members) + sum(not members.isdisjoint(pair) for pair in wrong)
-        chances[subset] = (
-            sum((chances[subset & ~(1 << n)] for n in range(len(tied)) if subset >> n & 1), Fraction()) / size
-        )
+        without_one = (chances[subset & ~(1 << n)] for n in range(len(tied)) if subset >> n & 1)
+        chances[subset] = sum(without_one, Fraction()) / size
     return chances[(1 << len(tied)) - 1]
 
 
-def _count_tied(matrices: Sequence[NDArray[np.float64]]) -> int:
+def _count_tied(matrices: Sequence[Floats]) -> int:
     """Of how many groups a right score equals a wrong one of any caption or video."""
     count = 0
     for _, stack in _by_size(matrices):
@@ -186,9 +185,7 @@ def average_precision(
     (0.8333, 0.8056, 1.0)
     """
     if not len(scores) == len(true) > 0:
-        raise ValueError(
-            f"{len(scores)} captions with scores, {len(true)} with truths: as many are needed, one at least"
-        )
+        raise ValueError(f"{len(scores)} captions have scores, {len(true)} truths: as many are needed, one at least")
     values = np.empty((4, len(scores)))
     for n, (row, truth) in enumerate(zip(map(np.asarray, scores), map(np.asarray, true), strict=True)):
         if row.shape != truth.shape or row.ndim != 1 or not np.isfinite(row).all() or truth.all() or not truth.any():
@@ -202,7 +199,7 @@ def average_precision(
     return result
 
 
-def _expected(scores: NDArray[np.float64], true: NDArray[np.bool_]) -> tuple[float, float]:
+def _expected(scores: Floats, true: NDArray[np.bool_]) -> tuple[float, float]:
     """Average precision and R@1 of a caption, the means over all orders of clips with equal scores."""
     _, level, size = np.unique(-scores, return_inverse=True, return_counts=True)
     hits = np.bincount(level, true)

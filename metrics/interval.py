@@ -11,30 +11,21 @@ Clopper and Pearson (1934); Bonett and Price (2012) for paired differences.
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from video_contrast.metrics.checks import Values, cluster_codes, shares, vector
+from video_contrast.metrics.checks import Floats, Ints, Values, cluster_codes, refuse, shares, vector
 
 MINIMUM_CLUSTERS = 5
 _TAIL = 0.025  # outside of a 95 % interval, on either side
-Floats = NDArray[np.float64]
 
 
 class Interval(NamedTuple):
-    """An estimate with its interval; `low`, `high` and `standard_error` are NaN where undefined.
+    """An estimate with its interval; `low`, `high` and `standard_error` are NaN where undefined."""
 
-    Attributes:
-        estimate: the statistic of the items as they are.
-        low, high: ends of the interval.
-        standard_error: cluster-robust, or the standard deviation over bootstrap draws.
-        n_clusters: independent units: clusters, or items where no clusters are given.
-    """
-
-    estimate: float
-    low: float
+    estimate: float  # the statistic of the items as they are
+    low: float  # end of the interval
     high: float
-    standard_error: float
-    n_clusters: int
+    standard_error: float  # cluster-robust, or the standard deviation over bootstrap draws
+    n_clusters: int  # independent units: clusters, or items where no clusters are given
 
     @property
     def bounds(self) -> tuple[float, float] | tuple[None, None]:
@@ -102,9 +93,8 @@ def difference_interval(change: Values, clusters: Values = None) -> Interval:
     True
     """
     values = vector(change, "change")
-    bad = np.flatnonzero(np.abs(values) > 1)
-    if len(bad):
-        raise ValueError(f"change: item {bad[0]} is {values[bad[0]]}, not between -1 and 1: hits differ by no more")
+    far = np.abs(values) > 1
+    refuse(far, lambda i: f"change: item {i} is {values[i]}, not between -1 and 1: hits differ by no more")
     codes, n_clusters = cluster_codes(clusters, len(values))
     weight, tail = np.ones(len(values)), _TAIL
     mean = float(values.mean())
@@ -118,9 +108,7 @@ def difference_interval(change: Values, clusters: Values = None) -> Interval:
     up, down = (up * size + 1) / (size + 2), (down * size + 1) / (size + 2)
     half = float(-ndtri(tail) * np.sqrt((up + down - (up - down) ** 2) / (size + 2)))
     low, high = max(-1.0, up - down - half), min(1.0, up - down + half)
-    return Interval(
-        mean, min(float(low), mean), high=max(float(high), mean), standard_error=error, n_clusters=n_clusters
-    )
+    return Interval(mean, min(float(low), mean), max(float(high), mean), standard_error=error, n_clusters=n_clusters)
 
 
 def median_interval(values: Values, clusters: Values = None) -> Interval:
@@ -150,7 +138,7 @@ def median_interval(values: Values, clusters: Values = None) -> Interval:
     return Interval(median, float(low), high=float(high), standard_error=float("nan"), n_clusters=n_clusters)
 
 
-def cluster_error(values: Floats, codes: NDArray[np.int64], n_clusters: int, weights: Floats) -> float:
+def cluster_error(values: Floats, codes: Ints, n_clusters: int, weights: Floats) -> float:
     """The cluster-robust standard error of a weighted mean (Miller 2024, section 2.2); NaN with one cluster.
 
     `codes`: int64 `[n]`, the cluster of each value, from 0 on.
@@ -161,13 +149,13 @@ def cluster_error(values: Floats, codes: NDArray[np.int64], n_clusters: int, wei
     return float(np.sqrt((within**2).sum() * n_clusters / (n_clusters - 1)) / weights.sum())
 
 
-def _cluster_residuals(values: Floats, codes: NDArray[np.int64], n_clusters: int, weights: Floats) -> Floats:
+def _cluster_residuals(values: Floats, codes: Ints, n_clusters: int, weights: Floats) -> Floats:
     """The sum over each cluster of what its items are above the mean, float64 `[n_clusters]`."""
     residual = weights * (values - (weights * values).sum() / weights.sum())
     return np.asarray(np.bincount(codes, weights=residual, minlength=n_clusters), np.float64)
 
 
-def _effective_size(values: Floats, variance: float, codes: NDArray[np.int64], weights: Floats, tail: float) -> float:
+def _effective_size(values: Floats, variance: float, codes: Ints, weights: Floats, tail: float) -> float:
     """How many independent items of this variance would have the standard error of the clusters.
 
     It lies between what clusters of equal items are worth and what independent items are worth. The error is that of
@@ -198,8 +186,7 @@ def _weights(weights: Values, n: int) -> Floats:
     array = vector(weights, "weights")
     if len(array) != n:
         raise ValueError(f"{n} items need {n} weights, not {len(array)}")
-    if array.min() < 0:
-        raise ValueError(f"weights: item {int(array.argmin())} is {array.min()}, below 0")
+    refuse(array < 0, lambda i: f"weights: item {i} is {array[i]}, below 0")
     if not array.any():
         raise ValueError("weights are all 0: nothing counts")
     return array

@@ -5,12 +5,11 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from video_contrast.metrics.checks import Values, at_most, choices, cluster_codes, listed
+from video_contrast.metrics.checks import Floats, Ints, Values, at_most, choices, cluster_codes, listed
 from video_contrast.metrics.interval import interval_keys, share_interval
 from video_contrast.metrics.ranks import Numbers, choice_ranks, exact_mean, hit_figures, rank_figures
 from video_contrast.rows import clash
 
-Floats = NDArray[np.float64]
 FIGURES = ("ndcg", "ndcg_min_max")
 
 
@@ -146,9 +145,7 @@ def multiple_choice(
     return result
 
 
-def _kind_rows(
-    kinds: Sequence[Sequence[str]], sizes: NDArray[np.int64], width: int
-) -> tuple[NDArray[np.str_], NDArray[np.int64]]:
+def _kind_rows(kinds: Sequence[Sequence[str]], sizes: Ints, width: int) -> tuple[NDArray[np.str_], Ints]:
     """The distinct lists of kinds, `str[m, width]`, empty behind the candidates of shorter items; `int64[n]`, whose."""
     if len(kinds) != len(sizes):
         raise ValueError(f"{len(sizes)} items need {len(sizes)} lists of kinds, not {len(kinds)}")

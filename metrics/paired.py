@@ -8,10 +8,9 @@ from collections.abc import Hashable, Mapping
 from typing import TypedDict
 
 import numpy as np
-from numpy.typing import NDArray
 
 from video_contrast.metrics.bootstrap import cluster_bootstrap
-from video_contrast.metrics.checks import Figures, Values, choices, cluster_codes, shares, vector
+from video_contrast.metrics.checks import Figures, Floats, Ints, Values, choices, cluster_codes, shares, vector
 from video_contrast.metrics.interval import cluster_error, difference_interval, interval_keys, share_interval
 from video_contrast.metrics.ranks import Numbers, choice_ranks, exact_mean
 from video_contrast.seeds import stream
@@ -68,7 +67,7 @@ def sign_flip(change: Values, clusters: Values = None, *, seed: int = 0) -> floa
     return (1 + extreme) / (1 + _DRAWS)
 
 
-def _whole(sums: NDArray[np.int64], observed: float) -> float:
+def _whole(sums: Ints, observed: float) -> float:
     """The exact share: the distribution of the sum of whole numbers with random signs, one cluster after another."""
     chances = np.ones(1)  # of the sums -reach, -reach + 2, ... reach
     for size in sums:
@@ -107,7 +106,7 @@ def mcnemar(first: Values, second: Values) -> dict[str, float | int]:
     return {"p_value": p_value, "only_first": only_first, "only_second": only_second}
 
 
-def holm(p_values: Values) -> NDArray[np.float64]:
+def holm(p_values: Values) -> Floats:
     """P-values adjusted so that the chance of any false positive in the family stays below the level.
 
     `p_values`: `[m]`, each from 0 to 1. Returns `float64[m]`, adjusted, in the order given; at most 1. Raises
@@ -184,7 +183,7 @@ def cluster_standard_error(values: Values, clusters: Values = None) -> float:
 
 def pair_by_id(
     clean: Mapping[Hashable, float], perturbed: Mapping[Hashable, float]
-) -> tuple[list[Hashable], NDArray[np.float64], NDArray[np.float64]]:
+) -> tuple[list[Hashable], Floats, Floats]:
     """The items of two runs in one order: `(ids, clean, perturbed)`.
 
     `clean, perturbed`: the score of each item by its id. Returns the ids in the order of `clean`, and float64[n] of
@@ -363,9 +362,7 @@ def clusters_for(variance: float, *, difference: float) -> int:
     from scipy.special import ndtri
 
     normal = ((float(ndtri(1 - ALPHA / 2)) + float(ndtri(POWER))) / difference) ** 2 * variance
-    needed = max(
-        fewest_clusters(), math.ceil(normal - 1e-9)
-    )  # quantiles of t are larger, so no smaller number fulfils it
+    needed = max(fewest_clusters(), math.ceil(normal - 1e-9))  # quantiles of t are larger: no smaller number fulfils it
     while reach(needed) ** 2 * variance > difference**2 * needed * (1 + 1e-12):
         needed += 1
     return needed

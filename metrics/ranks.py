@@ -12,22 +12,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from video_contrast.metrics.bootstrap import cluster_bootstrap
-from video_contrast.metrics.checks import Array, Values, at_most, choices
+from video_contrast.metrics.checks import Array, Floats, Ints, Values, at_most, choices
 from video_contrast.metrics.interval import interval_keys, median_interval, share_interval
 
 
 class Ranks(NamedTuple):
-    """Where the true answers of n queries stand among the wrong ones.
+    """Where the true answers of n queries stand among the wrong ones: counts `[n]`."""
 
-    Attributes:
-        greater: `int64[n]`, wrong answers with a greater score than the best true one.
-        equal: `int64[n]`, wrong answers with the same score as it.
-        same: `int64[n]`, true answers that share that score (1 unless a query has several true answers).
-    """
-
-    greater: NDArray[np.int64]
-    equal: NDArray[np.int64]
-    same: NDArray[np.int64]
+    greater: Ints  # wrong answers with a greater score than the best true one
+    equal: Ints  # wrong answers with the same score as it
+    same: Ints  # true answers that share that score (1 unless a query has several true answers)
 
     @property
     def best(self) -> Array:
@@ -49,14 +43,14 @@ class Ranks(NamedTuple):
         """Whether a wrong answer has the same score."""
         return self.equal > 0
 
-    def hit(self, k: int) -> NDArray[np.float64]:
+    def hit(self, k: int) -> Floats:
         """The chance, `float64[n]` in 0..1, that a true answer is among the first `k`.
 
         With one true answer it is clip((k - greater) / (equal + 1), 0, 1). With `same` of them sharing the score,
         it is one minus the chance that the `k - greater` places left all go to wrong answers.
         """
         left = np.maximum(k - self.greater, 0)
-        single: NDArray[np.float64] = np.minimum(left / (self.equal + 1.0), 1.0)
+        single: Floats = np.minimum(left / (self.equal + 1.0), 1.0)
         several = np.flatnonzero((self.same > 1) & (left > 0) & (self.equal > 0))
         if len(several):
             wrong, right, room = self.equal[several], self.same[several], left[several]
@@ -67,12 +61,12 @@ class Ranks(NamedTuple):
             single[several] = 1.0 - missed
         return single
 
-    def hit_bounds(self, k: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def hit_bounds(self, k: int) -> tuple[Floats, Floats]:
         """The same with every tie decided against and for the true answer, each 0 or 1."""
         return (self.worst <= k).astype(np.float64), (self.best <= k).astype(np.float64)
 
 
-def first_chance(scores: Sequence[float] | NDArray[np.float64], label: int = 0) -> float:
+def first_chance(scores: Sequence[float] | Floats, label: int = 0) -> float:
     """The chance that the true candidate of one item is first: `Ranks.hit(1)` without the arrays.
 
     >>> first_chance([0.2, 0.9, 0.2], 1), first_chance([0.5, 0.5, 0.1])
@@ -82,9 +76,7 @@ def first_chance(scores: Sequence[float] | NDArray[np.float64], label: int = 0) 
     return 0.0 if max(scores) > true else 1 / sum(score == true for score in scores)
 
 
-def choice_ranks(
-    scores: NDArray[np.float64], labels: NDArray[np.int64], among: NDArray[np.bool_] | None = None
-) -> Ranks:
+def choice_ranks(scores: Floats, labels: Ints, among: NDArray[np.bool_] | None = None) -> Ranks:
     """Where the true candidate of each item stands.
 
     Args:

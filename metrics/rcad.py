@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from video_contrast.metrics.checks import (
+    Ints,
     Values,
     at_most,
     choices,
@@ -100,7 +100,7 @@ def _own(similarity: Values, columns: Values, normalise: str | None, scale: floa
     return np.take_along_axis(matrix, texts, axis=1)
 
 
-def _text_columns(columns: Values, n_videos: int, n_texts: int) -> NDArray[np.int64]:
+def _text_columns(columns: Values, n_videos: int, n_texts: int) -> Ints:
     if columns is None:
         if n_texts % n_videos:
             raise ValueError(f"{n_texts} texts do not divide into {n_videos} videos: say which are whose (columns=)")

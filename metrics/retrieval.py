@@ -3,16 +3,17 @@
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from video_contrast.metrics.checks import (
     Array,
+    Ints,
     Values,
     as_array,
     at_most,
     cluster_codes,
     first_odd,
     listed,
+    refuse,
     refuse_large_integers,
     rows_of_one_length,
 )
@@ -60,15 +61,8 @@ def retrieval(
     """
     matrix = _matrix(similarity)
     rows = _video_rows(caption_to_video, video_ids, *matrix.shape)
-    return figures_of_ranks(
-        matrix_ranks(matrix, rows),
-        caption_to_video=rows,
-        n_videos=len(matrix),
-        ks=ks,
-        clusters=clusters,
-        interval=interval,
-        seed=seed,
-    )
+    ranks = matrix_ranks(matrix, rows)
+    return figures_of_ranks(ranks, rows, len(matrix), ks=ks, clusters=clusters, interval=interval, seed=seed)
 
 
 def retrieval_from_embeddings(
@@ -105,12 +99,10 @@ def retrieval_from_embeddings(
         raise ValueError(f"embeddings of videos have {left.shape[1]} numbers, of captions {right.shape[1]}")
     rows = _video_rows(caption_to_video, video_ids, len(left), len(right))
     ranks = embedding_ranks(left, right, rows, normalise=normalise)
-    return figures_of_ranks(
-        ranks, caption_to_video=rows, n_videos=len(left), ks=ks, clusters=clusters, interval=interval, seed=seed
-    )
+    return figures_of_ranks(ranks, rows, len(left), ks=ks, clusters=clusters, interval=interval, seed=seed)
 
 
-def videos_of_captions(captions_of: Sequence[Sequence[int]], n_captions: int) -> NDArray[np.int64]:
+def videos_of_captions(captions_of: Sequence[Sequence[int]], n_captions: int) -> Ints:
     """The row of each caption's video, from the lists of captions of each video.
 
     Raises ValueError: a caption is in no list or in two, or there is none of that number; the message names it.
@@ -143,9 +135,7 @@ def _matrix(values: Values, name: str = "similarity") -> Array:
     return array if array.dtype.kind == "f" else array.astype(np.float64)
 
 
-def _video_rows(
-    caption_to_video: Values, video_ids: Sequence[object] | None, n_videos: int, n_captions: int
-) -> NDArray[np.int64]:
+def _video_rows(caption_to_video: Values, video_ids: Sequence[object] | None, n_videos: int, n_captions: int) -> Ints:
     if caption_to_video is None and video_ids is None:
         if n_videos != n_captions:
             raise ValueError(f"{n_captions} captions of {n_videos} videos: say whose they are with caption_to_video=")
@@ -162,29 +152,24 @@ def _video_rows(
         for row, name in enumerate(video_ids):
             if row_of.setdefault(name, row) != row:
                 raise ValueError(f"video_ids: {name!r} stands at rows {row_of[name]} and {row}")
-        missing = next((i for i, name in enumerate(caption_to_video) if name not in row_of), None)
-        if missing is not None:
-            raise ValueError(
-                f"caption {missing} belongs to video {caption_to_video[missing]!r}, which is not among the videos"
-            )
+        lost = [(i, name) for i, name in enumerate(caption_to_video) if name not in row_of]
+        if lost:
+            raise ValueError(f"caption {lost[0][0]} belongs to video {lost[0][1]!r}, which is not among the videos")
         return np.array([row_of[name] for name in caption_to_video], np.int64)
     rows = as_array(caption_to_video)
     if rows.ndim != 1:
         raise ValueError(f"caption_to_video must be one row number a caption, not the shape {rows.shape}")
     odd = first_odd(rows)
     if odd is not None:
-        raise ValueError(
-            f"caption_to_video: caption {odd} has {rows[odd]!s}, not a row number; give video_ids= for ids"
-        )
-    bad = np.flatnonzero((rows < 0) | (rows >= n_videos))
-    if len(bad):
-        raise ValueError(f"caption {bad[0]} belongs to video {rows[bad[0]]}, but the videos are 0..{n_videos - 1}")
+        raise ValueError(f"caption_to_video: caption {odd} has {rows[odd]}, not a row number; give video_ids= for ids")
+    outside = (rows < 0) | (rows >= n_videos)
+    refuse(outside, lambda i: f"caption {i} belongs to video {rows[i]}, but the videos are 0..{n_videos - 1}")
     return rows.astype(np.int64)
 
 
 def figures_of_ranks(
     ranks: BothWays,
-    caption_to_video: NDArray[np.int64],
+    caption_to_video: Ints,
     n_videos: int,
     *,
     ks: Sequence[int] | None = None,

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from video_contrast.metrics.checks import Array, Values
+from video_contrast.metrics.checks import Array, Floats, Ints, Values, refuse
 from video_contrast.metrics.ranks import Ranks
 
 _CACHE = 1 << 20  # bytes of similarities compared at a time: they should still be in the cache when read again
@@ -29,7 +29,7 @@ class BothWays(NamedTuple):
 
     text_to_video: Ranks
     video_to_text: Ranks
-    videos: NDArray[np.int64]
+    videos: Ints
 
 
 class SimilarityBlock(NamedTuple):
@@ -38,12 +38,12 @@ class SimilarityBlock(NamedTuple):
     Every pair is in one block; `values()` is floats `[videos, captions]`, the same at every call.
     """
 
-    videos: NDArray[np.int64]
-    captions: NDArray[np.int64]
+    videos: Ints
+    captions: Ints
     values: Callable[[], Array]
 
 
-def matrix_ranks(similarity: Array, caption_to_video: NDArray[np.int64]) -> BothWays:
+def matrix_ranks(similarity: Array, caption_to_video: Ints) -> BothWays:
     """Ranks from a matrix of similarities, in memory or memory-mapped, read once from top to bottom.
 
     Raises ValueError: a similarity is NaN or infinite; the message names the video and the caption. `similarity`:
@@ -60,7 +60,7 @@ def matrix_ranks(similarity: Array, caption_to_video: NDArray[np.int64]) -> Both
     return block_ranks(blocks, own, caption_to_video, len(similarity))
 
 
-def own_similarities(blocks: Sequence[SimilarityBlock], caption_to_video: NDArray[np.int64], n_videos: int) -> Array:
+def own_similarities(blocks: Sequence[SimilarityBlock], caption_to_video: Ints, n_videos: int) -> Array:
     """The similarity of each caption with its video, `[captions]`, as the blocks hold it; others are not computed."""
     own: Array | None = None
     for block in blocks:
@@ -79,7 +79,7 @@ def own_similarities(blocks: Sequence[SimilarityBlock], caption_to_video: NDArra
 def block_ranks(
     blocks: Iterable[SimilarityBlock],
     own: Array,
-    caption_to_video: NDArray[np.int64],
+    caption_to_video: Ints,
     n_videos: int,
     keep: Callable[[SimilarityBlock, Array], None] | None = None,
 ) -> BothWays:
@@ -88,9 +88,7 @@ def block_ranks(
     `own`: the similarity of each caption with its video. `keep`: told every block with its values. Raises ValueError: a
     similarity is NaN or infinite; the message names the video and the caption.
     """
-    bad = np.flatnonzero(~np.isfinite(own))
-    if len(bad):
-        raise ValueError(_not_finite(int(caption_to_video[bad[0]]), int(bad[0]), own[bad[0]]))
+    refuse(~np.isfinite(own), lambda i: _not_finite(int(caption_to_video[i]), i, own[i]))
     videos, starts, per_video = np.unique(np.sort(caption_to_video), return_index=True, return_counts=True)
     by_video = own[np.argsort(caption_to_video, kind="stable")]
     # A video without captions asks nothing; it is above no threshold and costs nothing.
@@ -109,9 +107,7 @@ def block_ranks(
     return BothWays(captions, Ranks(greater, at_least - greater - same, same), videos)
 
 
-def _counted(
-    values: Array, block: SimilarityBlock, best: Array, own: Array, of_videos: NDArray[np.int64]
-) -> NDArray[np.int64]:
+def _counted(values: Array, block: SimilarityBlock, best: Array, own: Array, of_videos: Ints) -> Ints:
     """Counts, of each caption and (into `of_videos`) of each video, what is above a true answer, and what at least so.
 
     Raises ValueError: a similarity is NaN or infinite; the message names the video and the caption.
@@ -141,7 +137,7 @@ def _compare(part: Array, true: Array, flags: NDArray[np.bool_]) -> None:
     np.greater_equal(part, true, out=flags[1])
 
 
-def _refuse(part: Array, videos: NDArray[np.int64], captions: NDArray[np.int64]) -> None:
+def _refuse(part: Array, videos: Ints, captions: Ints) -> None:
     """Raises if a similarity is not finite (the sum of very large finite ones may overflow)."""
     with np.errstate(over="ignore", invalid="ignore"):
         if np.isfinite(part.sum()):
@@ -163,9 +159,7 @@ _ROWS = 4096  # embeddings read at a time
 _BITS = 26
 
 
-def embedding_ranks(
-    videos: Array, captions: Array, caption_to_video: NDArray[np.int64], *, normalise: bool = False
-) -> BothWays:
+def embedding_ranks(videos: Array, captions: Array, caption_to_video: Ints, *, normalise: bool = False) -> BothWays:
     """Ranks from embeddings, without ever holding the matrix of similarities.
 
     The result is the same for any size of the blocks, number of threads and order of the embeddings: comparisons are
@@ -184,7 +178,7 @@ def embedding_ranks(
         part = slice(start, start + _ROWS)
         own[part] = _products(left.on_grid(caption_to_video[part]), right.on_grid(part))
 
-    def product(rows: NDArray[np.int64], texts: Array) -> Array:
+    def product(rows: Ints, texts: Array) -> Array:
         return left.on_grid(rows) @ texts
 
     def blocks() -> Iterator[SimilarityBlock]:
@@ -219,7 +213,7 @@ class _Embeddings:
             self.scale = np.ldexp(1.0, _BITS - exponents)
             self.unit = np.ldexp(1.0, exponents - exponents.max() - _BITS)
 
-    def on_grid(self, rows: slice | NDArray[np.int64]) -> NDArray[np.float64]:
+    def on_grid(self, rows: slice | Ints) -> Floats:
         part = np.array(self.embeddings[rows], np.float64, order="C")
         part *= self.scale[rows, None]
         np.rint(part, out=part)
@@ -227,5 +221,5 @@ class _Embeddings:
         return part
 
 
-def _products(first: NDArray[np.float64], second: NDArray[np.float64]) -> NDArray[np.float64]:
+def _products(first: Floats, second: Floats) -> Floats:
     return np.asarray(np.einsum("ij,ij->i", first, second), np.float64)

@@ -4,15 +4,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from video_contrast.metrics.bootstrap import DRAWS, OfMeans, bootstrap_totals, cluster_bootstrap, interval_of_samples
-from video_contrast.metrics.checks import Figures, Values, as_array, cluster_codes, listed, shares, vector
+from video_contrast.metrics.checks import Figures, Floats, Ints, Values, as_array, cluster_codes, listed, shares, vector
 from video_contrast.metrics.interval import Interval, difference_interval, interval_keys, no_interval
 from video_contrast.metrics.ranks import exact_std
 
 
-def gamma_absolute(clean: Values, perturbed: Values, *, percent: bool = False) -> NDArray[np.float64]:
+def gamma_absolute(clean: Values, perturbed: Values, *, percent: bool = False) -> Floats:
     """1 - (clean - perturbed): 1 is robust, above 1 the perturbation helps.
 
     Raises ValueError: a score is not finite or out of its range.
@@ -32,7 +31,7 @@ def gamma_absolute(clean: Values, perturbed: Values, *, percent: bool = False) -
     return 1.0 - (before / scale - after / scale)
 
 
-def gamma_relative(clean: Values, perturbed: Values, *, percent: bool = False) -> NDArray[np.float64]:
+def gamma_relative(clean: Values, perturbed: Values, *, percent: bool = False) -> Floats:
     """1 - (clean - perturbed) / clean: the share of the clean score that is left. NaN where `clean` is 0.
 
     Returns float64 of the broadcast shape, 0 or more. Raises ValueError: a score is not finite or out of its range (a
@@ -51,7 +50,7 @@ def gamma_relative(clean: Values, perturbed: Values, *, percent: bool = False) -
     return gamma_corrected(clean, perturbed, chance=0.0, percent=percent)
 
 
-def gamma_corrected(clean: Values, perturbed: Values, *, chance: Values, percent: bool = False) -> NDArray[np.float64]:
+def gamma_corrected(clean: Values, perturbed: Values, *, chance: Values, percent: bool = False) -> Floats:
     """(perturbed - chance) / (clean - chance): the share of what the model knew that is left.
 
     A model that falls to guessing gets 0 here, where the relative gamma still shows chance / clean. NaN where the clean
@@ -107,7 +106,7 @@ def gamma_interval(
         change = difference_interval(after - before, clusters)
         return change._replace(estimate=1 + change.estimate, low=1 + change.low, high=1 + change.high)
 
-    def gamma(means: NDArray[np.float64]) -> NDArray[np.float64]:
+    def gamma(means: Floats) -> Floats:
         clean, perturbed = means.T
         return np.where(clean > chance, (perturbed - chance) / (clean - chance), np.nan)
 
@@ -117,7 +116,7 @@ def gamma_interval(
     return interval if np.isfinite(interval.estimate) else no_interval(interval.estimate, interval.n_clusters)
 
 
-def _in_range(highest: float, **scores: Values) -> list[NDArray[np.float64]]:
+def _in_range(highest: float, **scores: Values) -> list[Floats]:
     """Arrays of finite numbers from 0 to `highest`; the names of the arguments stand in messages."""
     arrays = []
     for name, values in scores.items():
@@ -133,7 +132,6 @@ def _in_range(highest: float, **scores: Values) -> list[NDArray[np.float64]]:
 
 
 Names = Sequence[object] | None
-Floats = NDArray[np.float64]
 
 
 def robustness(
@@ -203,7 +201,7 @@ def robustness(
     condition = np.array([conditions[key] for key in keys])
     names = list(dict.fromkeys(name_of))
     members = [np.array([j for (name, _), j in conditions.items() if name == condition]) for condition in names]
-    groups: dict[str, dict[object, NDArray[np.int64]]] = {"": {"": np.arange(len(names))}}
+    groups: dict[str, dict[object, Ints]] = {"": {"": np.arange(len(names))}}
     for table, kind in (("by_category", "categories"), ("by_origin", "origins"), ("by_modality", "modalities")):
         if kind in columns:
             groups[table] = _groups(names, name_of, columns[kind], table)
@@ -239,7 +237,7 @@ class _Measured(NamedTuple):
     ddof: int
 
 
-def _figures(measured: _Measured, inside: list[NDArray[np.int64]]) -> Figures:
+def _figures(measured: _Measured, inside: list[Ints]) -> Figures:
     """Figures over perturbations, each given by the numbers of its conditions, or over the severities of one."""
     result: Figures = {}
     for gamma, values in measured.gammas.items():
@@ -280,23 +278,20 @@ def _gammas(clean: Floats, perturbed: Floats, chance: float | None, percent: boo
     return gammas
 
 
-def _groups(
-    names: list[str], perturbations: Sequence[str], column: Sequence[object], table: str
-) -> dict[object, NDArray[np.int64]]:
+def _groups(names: list[str], perturbations: Sequence[str], column: Sequence[object], table: str) -> dict[object, Ints]:
     """Group -> numbers of its perturbations, in order of appearance; a perturbation may be in one only."""
     group_of: dict[str, object] = {}
     for row, (name, group) in enumerate(zip(perturbations, column, strict=True)):
         if group_of.setdefault(name, group) != group:
-            raise ValueError(
-                f"row {row}: perturbation {name!r} is {group!r} here and {group_of[name]!r} above ({table})"
-            )
+            both = f"{group!r} here and {group_of[name]!r} above"
+            raise ValueError(f"row {row}: perturbation {name!r} is {both} ({table})")
     kinds = dict.fromkeys(group for group in group_of.values() if group is not None)
     return {group: np.array([i for i, name in enumerate(names) if group_of[name] == group]) for group in kinds}
 
 
 def _bootstrap_gammas(
     scores: tuple[Floats, Floats],
-    condition: NDArray[np.int64],
+    condition: Ints,
     n_conditions: int,
     clusters: Values,
     *,

@@ -6,10 +6,9 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from video_contrast.metrics.bootstrap import OfMeans, cluster_bootstrap
-from video_contrast.metrics.checks import Values
+from video_contrast.metrics.checks import Floats, Values
 from video_contrast.metrics.interval import interval_keys, share_interval
 from video_contrast.metrics.ranks import Numbers
 from video_contrast.pretrained import log_probabilities, perplexity_of, token_rows
@@ -78,9 +77,8 @@ def caption_shift(
         if interval and name == "changed":
             result |= interval_keys(name, share_interval(columns, clusters))
         elif interval:
-            result |= interval_keys(
-                name, cluster_bootstrap(columns, clusters, statistic=statistic, seed=seed, bounds=bounds)
-            )
+            bootstrap = cluster_bootstrap(columns, clusters, statistic=statistic, seed=seed, bounds=bounds)
+            result |= interval_keys(name, bootstrap)
     for name, side in (("unique_words_before", 1), ("unique_words_after", 0)):
         result[name] = len({word.lower() for pair in pairs for word in pair[side]})
     return result
@@ -116,7 +114,7 @@ def _matches(after: list[str], before: list[str]) -> list[int]:
     return [*matched, *possible, len(after), len(before)]
 
 
-def _bleu(means: NDArray[np.float64]) -> NDArray[np.float64]:
+def _bleu(means: Floats) -> Floats:
     """Corpus BLEU with one reference a sentence (Papineni et al. 2002), of the means of `_matches`."""
     matched, possible, (after, before) = means[:, :_ORDER], means[:, _ORDER:-2], means[:, -2:].T
     counted = possible > 0  # captions of three words have no 4-grams: the order of the BLEU is 3 there
@@ -176,7 +174,7 @@ def _edits(after: list[str], before: list[str]) -> int:
 _BATCH = 64  # texts in one forward pass
 
 
-def perplexity(texts: Sequence[str], model: str) -> NDArray[np.float64]:
+def perplexity(texts: Sequence[str], model: str) -> Floats:
     """Perplexity of each text: exp of the mean negative log-likelihood of its tokens.
 
     The tokenizer's first token stands before the text (`pretrained.token_rows`). Texts of similar length go through the

@@ -4,11 +4,11 @@ from collections import Counter
 from collections.abc import Hashable, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from video_contrast.metrics.bootstrap import OfMeans, cluster_bootstrap
-from video_contrast.metrics.checks import Figures, Values, as_array, cluster_codes, listed
+from video_contrast.metrics.checks import Figures, Floats, Values, as_array, cluster_codes, listed
 from video_contrast.metrics.interval import interval_keys, share_interval
+from video_contrast.metrics.ranks import Numbers
 
 Votes = Sequence[Sequence[Hashable | None]]
 
@@ -78,9 +78,7 @@ def counted_votes(votes: Votes) -> list[Counter[Hashable]]:
     return counted
 
 
-def agreement(
-    votes: Votes, *, clusters: Values = None, interval: bool = False, seed: int = 0
-) -> dict[str, float | None]:
+def agreement(votes: Votes, *, clusters: Values = None, interval: bool = False, seed: int = 0) -> Numbers:
     """How far annotators agree: pairs that agree, Fleiss' kappa, Krippendorff's alpha (nominal).
 
     Returns `pairwise` (0..1, mean over items), `fleiss_kappa` (None if items have different numbers of votes),
@@ -111,7 +109,7 @@ def agreement(
         if len(set(columns[:, 1])) == 1:
             statistics["fleiss_kappa"] = OfMeans(_kappa)
         statistics["krippendorff_alpha"] = OfMeans(lambda means: _alpha(means, len(columns)))
-    result: dict[str, float | None] = {}
+    result: Numbers = {}
     for name in ("pairwise", "fleiss_kappa", "krippendorff_alpha"):
         statistic = statistics.get(name)
         result[name] = None if statistic is None else statistic.of(columns)
@@ -120,13 +118,12 @@ def agreement(
         elif interval and name == "pairwise":
             result |= interval_keys(name, share_interval(columns[:, 0], groups))
         elif interval and statistic is not None:
-            result |= interval_keys(
-                name, cluster_bootstrap(columns, groups, statistic=statistic, seed=seed, bounds=(-1, 1))
-            )
+            bootstrap = cluster_bootstrap(columns, groups, statistic=statistic, seed=seed, bounds=(-1, 1))
+            result |= interval_keys(name, bootstrap)
     return result
 
 
-def _columns(counted: list[Counter[Hashable]]) -> NDArray[np.float64]:
+def _columns(counted: list[Counter[Hashable]]) -> Floats:
     """Of each item: the share of pairs that agree, votes, votes times pairs that do not, votes for each answer."""
     totals = np.array([counts.total() for counts in counted], float)
     pairs = np.array([sum(n * (n - 1) for n in counts.values()) for counts in counted]) / (totals * (totals - 1))
@@ -136,12 +133,12 @@ def _columns(counted: list[Counter[Hashable]]) -> NDArray[np.float64]:
     return np.stack([pairs, totals, totals * (1 - pairs), *by_answer], axis=1)
 
 
-def _kappa(means: NDArray[np.float64]) -> NDArray[np.float64]:
+def _kappa(means: Floats) -> Floats:
     by_chance = ((means[:, 3:] / means[:, 1:2]) ** 2).sum(axis=1)
     return np.asarray((means[:, 0] - by_chance) / (1 - by_chance), np.float64)
 
 
-def _alpha(means: NDArray[np.float64], items: int) -> NDArray[np.float64]:
+def _alpha(means: Floats, items: int) -> Floats:
     votes, total = items * means[:, 3:], items * means[:, 1]
     expected = 1 - (votes * (votes - 1)).sum(axis=1) / (total * (total - 1))
     return np.asarray(1 - means[:, 2] / means[:, 1] / expected, np.float64)

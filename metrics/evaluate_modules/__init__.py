@@ -148,15 +148,11 @@ from video_contrast.metrics.evaluate_modules import main_class
 
 def main_class(name: str) -> type[object]:
     """The class of a module's script, as part of this package."""
-    import evaluate
+    from evaluate import EvaluationModule
 
     script = import_module(f"video_contrast.metrics.evaluate_modules.{module(name).name}.{name}")
-    classes = [
-        value
-        for value in vars(script).values()
-        if isinstance(value, type) and issubclass(value, evaluate.EvaluationModule)
-    ]
-    return classes[0]
+    types = (value for value in vars(script).values() if isinstance(value, type))
+    return next(own for own in types if issubclass(own, EvaluationModule))
 
 
 def _install(each: Module, root: Path) -> Installed:

@@ -86,12 +86,10 @@ class OptionalColumns:
         columns = {name: value for name, value in inputs.items() if value is not None or name not in self.optional}
         present = tuple(name for name in self.optional if name in columns)
         if adds:
-            if self._present is None:
-                self._present = present
-            elif present != self._present:
+            self._present = before = present if self._present is None else self._present
+            if present != before:
                 raise ValueError(
-                    f"this batch has the optional columns {list(present)}, but the ones before had "
-                    f"{list(self._present)}"
+                    f"this batch has the optional columns {[*present]}, but the ones before had {[*before]}"
                 )
         for name, feature in self.features.items():
             key = name if name in columns else name[:-1]  # `add` may call predictions and references by their singulars
