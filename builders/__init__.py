@@ -53,7 +53,7 @@ def build(name: str, configs: str | list[str] | None = None, *, output: str | Pa
     built = builder.run([configs] if isinstance(configs, str) else configs, options)
     root = options.get("video_root")
     if built.blocks is not None:
-        _build_in_blocks(built.blocks, output, options, video_root=built.video_root or root)
+        _build_in_blocks(built.blocks, output, options, root=built.video_root or root)
         return cast(Path, output) if is_remote(output) else Path(output)
     if isinstance(root, str | Path) and not built.files and built.video_root is None:
         built.video_root = Path(root)
@@ -67,9 +67,7 @@ def build(name: str, configs: str | list[str] | None = None, *, output: str | Pa
     return cast(Path, output) if is_remote(output) else Path(output)
 
 
-def _build_in_blocks(
-    source: BlockSource, output: str | Path, options: Mapping[str, object], *, video_root: object
-) -> None:
+def _build_in_blocks(source: BlockSource, output: str | Path, options: Mapping[str, object], *, root: object) -> None:
     from video_contrast.addresses import is_remote, state_of
     from video_contrast.builders.assembly.sharding import world_size
     from video_contrast.builders.blocks.block_build import build_blocks
@@ -83,8 +81,8 @@ def _build_in_blocks(
     settings = {name: value for name, value in options.items() if name not in ("executor", "workers", "slurm")}
     states = [f"{name}={value}{state_of(value)}" for name, value in sorted(settings.items())]
     key = digest(source.builder, __version__, *source.configs, *states).hex()
-    if build_blocks(source, output, key) and isinstance(video_root, str | Path) and not is_remote(output):
-        SetFolder(Path(output)).remember_video_root(Path(video_root))
+    if build_blocks(source, output, key) and isinstance(root, str | Path) and not is_remote(output):
+        SetFolder(Path(output)).remember_video_root(Path(root))
 
 
 def dataset_dir(name: str, **options: object) -> Path:

@@ -52,9 +52,7 @@ class ContrastSet(datasets.ArrowBasedBuilder):
         config = self.config.name
         files = {split: [str(path) for path in folder.files(config, split)] for split in folder.splits(config)}
         self.info.features = datasets.Features.from_arrow_schema(pq.read_schema(next(iter(files.values()))[0]))
-        return [
-            datasets.SplitGenerator(name=split, gen_kwargs={"files": of_split}) for split, of_split in files.items()
-        ]
+        return [datasets.SplitGenerator(name=split, gen_kwargs={"files": paths}) for split, paths in files.items()]
 
     def _generate_tables(self, files: list[str]) -> Iterator[tuple[Key, pa.Table]]:
         for number, path in enumerate(files):

@@ -60,11 +60,7 @@ class Push:
 
 
 def plan_set(
-    folder: str | Path,
-    *,
-    with_videos: bool = False,
-    video_root: str | Path | None = None,
-    licence: str | None = None,
+    folder: str | Path, *, with_videos: bool = False, video_root: str | Path | None = None, licence: str | None = None
 ) -> Push:
     """What a push of a built set would send, checked.
 
@@ -90,20 +86,13 @@ def plan_set(
     if recorded and licence:
         raise UsageError(f"--licence: {root} has one on record, {recorded!r}")
     if not (recorded or licence):
-        raise UsageError(
-            f"{root} has no licence on record: give --licence, the Hub's name of one (cc-by-4.0), or words"
-        )
+        raise UsageError(f"{root} has no licence on record: give --licence, the Hub's name of one (cc-by-4.0) or words")
     files = tuple((file.relative_to(root).as_posix(), file) for file in built.published_files())
     return Push(tuple(videos), files, str(licence or recorded), licence)
 
 
 def push_set(
-    push: Push,
-    repo: str,
-    *,
-    private: bool = False,
-    revision: str | None = None,
-    step: Step | None = None,
+    push: Push, repo: str, *, private: bool = False, revision: str | None = None, step: Step | None = None
 ) -> str:
     """Publishes a planned set as a data set repository (NAME or USER/NAME), and returns its address.
 
@@ -176,10 +165,8 @@ def upload(
         if revision is not None:
             client.create_branch(name, branch=revision, repo_type=kind, exist_ok=True)
         for chunk in chunks:
-            operations = [CommitOperationAdd(path_in_repo=path, path_or_fileobj=file) for path, file in chunk]
-            client.create_commit(
-                name, operations, commit_message=message, repo_type=kind, revision=revision, num_threads=4
-            )
+            added = [CommitOperationAdd(path_in_repo=path, path_or_fileobj=file) for path, file in chunk]
+            client.create_commit(name, added, commit_message=message, repo_type=kind, revision=revision, num_threads=4)
             done, sent = done + len(chunk), sent + sum(file.stat().st_size for _, file in chunk)
             if step:
                 step(done, total, sent)
@@ -331,9 +318,8 @@ def clips(folder: SetFolder, root: Path, tables: Sequence[tuple[str, str]] | Non
     the message says how many are.
     """
     rows = (row for table in tables or folder.tables() for row in folder.rows(*table))
-    files = [
-        (path, resolve_under(root, path)) for path in sorted({path for row in rows for path in Clip.of(row).paths})
-    ]
+    paths = sorted({path for row in rows for path in Clip.of(row).paths})
+    files = [(path, resolve_under(root, path)) for path in paths]
     missing = [path for path, file in files if not file.is_file()]
     if missing:
         raise VideoContrastError(

@@ -110,9 +110,7 @@ def contrast_clips(
         contrasts.edits.update(edits)
         contrasts.tried.update(tried)
         contrasts.base += base
-    contrasts.candidates = {
-        name: [(index, edit) for edit in of_clip] for name, (index, of_clip) in contrasts.edits.items()
-    }
+    contrasts.candidates = {name: [(index, edit) for edit in own] for name, (index, own) in contrasts.edits.items()}
     return contrasts
 
 

@@ -108,13 +108,8 @@ def build_configs(
             add_config(built, config, tables, config_facts, optional=may_be_empty, hint=contrasts.hint(config))
         elif config in plan.missing:
             leave_out(built, config, plan.missing[config], optional=optional)
-    return built if optional else _with_items(built, configs)
-
-
-def _with_items(built: BuiltSet, configs: Sequence[str]) -> BuiltSet:
-    """The set, if one of its configs has items."""
     empty = built.facts.get("left_out", {})
-    if configs and empty.keys() >= set(configs):
+    if configs and not optional and empty.keys() >= set(configs):
         raise VideoContrastError("\n".join(empty.values()))
     return built
 
@@ -235,11 +230,9 @@ class _Contrasting:
         }
         if config.paper is not None:
             facts["paper"] = dict(config.paper)
-        if any(tick.config == name for tick in plan.ticks):
-            return tables, facts | {
-                "checks": "a person has ticked each contrast as natural and surely false of its clip"
-            }
-        return tables, facts | config.facts()
+        ticked = any(tick.config == name for tick in plan.ticks)
+        checks = {"checks": "a person has ticked each contrast as natural and surely false of its clip"}
+        return tables, facts | (checks if ticked else config.facts())
 
     def hint(self, name: str) -> str:
         """What to do where a config has no contrast though there are items that could have had one."""
@@ -248,10 +241,8 @@ class _Contrasting:
     def _contrasts(self, name: str) -> dict[str, ClipContrasts]:
         """Split -> the contrasts of a config: those that a person has ticked, where there are any of it."""
         if name not in self.made:
-            plan, generator = self.plan, self.plan.contrasts[name].generator()
-            generated = (
-                generator.contrast_clips if isinstance(generator, SetContrasts) else partial(contrast_clips, generator)
-            )
+            plan, maker = self.plan, self.plan.contrasts[name].generator()
+            generated = maker.contrast_clips if isinstance(maker, SetContrasts) else partial(contrast_clips, maker)
             ticks = [tick for tick in plan.ticks if tick.config == name]
             self.made[name] = {}
             for split, clips in self.clips.items():
@@ -268,9 +259,7 @@ class _Contrasting:
         Two, since of many contrasts of one caption the true one is the one that all others resemble.
         """
         tables: dict[str, list[Row]] = {split: [] for split in self.clips}
-        sizes: Facts = {
-            split: {"items": 0, "counts": dict(self.counts[split]), "contrasts": {}} for split in self.clips
-        }
+        sizes: Facts = {split: {"items": 0, "counts": {**self.counts[split]}, "contrasts": {}} for split in self.clips}
         for of_kind in self.plan.mixed:
             kind = self.plan.contrasts[of_kind].kind
             for split, contrasts in self._contrasts(of_kind).items():
@@ -281,7 +270,6 @@ class _Contrasting:
                     tables[split].append(contrasts_only_row(clip, true, edits, kind, seed=self.plan.seed))
                 sizes[split]["contrasts"][kind] = len(contrasts.edits)
                 sizes[split]["items"] = len(tables[split])
-        facts: Facts = {
-            "negatives": "one contrast an item; a clip has an item for each kind of contrast that it allows"
-        }
-        return tables, facts | {"kind": "mixed", "options": 2, "caption": self.plan.caption, "splits": sizes}
+        negatives = "one contrast an item; a clip has an item for each kind of contrast that it allows"
+        facts = {"negatives": negatives, "kind": "mixed", "options": 2, "caption": self.plan.caption, "splits": sizes}
+        return tables, facts

@@ -24,10 +24,7 @@ from video_contrast.perturbations.contrast.proposal import Kind
 Casts = Callable[[], Mapping[str, Mapping[str, str]]]  # movie -> name -> gender
 
 # What the contrast-set paper reports (appendix D).
-PAPER = {
-    "gender_mc": {"items": 2477, "of": 2990, "share": 82.8},
-    "verb_mc": {"items": 2554, "of": 2990, "share": 85.4},
-}
+PAPER = {"gender_mc": {"items": 2477, "of": 2990, "share": 82.8}, "verb_mc": {"items": 2554, "of": 2990, "share": 85.4}}
 
 WORDS: tuple[Kind, ...] = ("verb", "object")
 RULE_CONFIGS = tuple(f"{kind}_mc" for kind in RULES)
@@ -121,9 +118,7 @@ def contrast_plan(
         negatives = existing(human, "it must hold human negatives", "--human")
         contrasts["verb_human_mc"] = ContrastConfig("verb_human", lambda: HumanContrasts(read_negatives(negatives)))
     mixed = ("gender_mc", "verb_mc", "object_mc", *RULE_CONFIGS)
-    ticks = (
-        read_ticks(existing(options.ticks, "it must hold ticks", "--ticks"), list(contrasts)) if options.ticks else ()
-    )
+    ticks = read_ticks(existing(options.ticks, "it must hold ticks", "--ticks"), [*contrasts]) if options.ticks else ()
     return ContrastPlan(
         options.seed, options.caption, num_proc=options.num_proc, contrasts=contrasts, mixed=mixed, missing=missing,
         ticks=ticks, review=options.review,

@@ -153,12 +153,7 @@ def _row(
 
 
 def _distractors(
-    clip: CaptionedClip,
-    clips: Sequence[CaptionedClip],
-    pool: Sequence[int],
-    count: int,
-    seed: int,
-    streams: Streams,
+    clip: CaptionedClip, clips: Sequence[CaptionedClip], pool: Sequence[int], count: int, seed: int, streams: Streams
 ) -> list[str] | None:
     """`count` captions of other videos of the pool, or None where there are not so many."""
     excluded = clip.truths()

@@ -83,9 +83,8 @@ def known_ticks(ticks: Sequence[Tick], clips: Sequence[CaptionedClip], configs: 
     for tick in ticks:
         key = (tick.config, tick.clip, normal(tick.caption), normal(tick.contrast))
         if (other := votes.setdefault(key, tick)).vote != tick.vote:
-            raise VideoContrastError(
-                f"{tick.place}: the vote is {tick.vote}, that of {other.place} {other.vote}; keep one"
-            )
+            both = f"the vote is {tick.vote}, that of {other.place} {other.vote}"
+            raise VideoContrastError(f"{tick.place}: {both}; keep one")
         if tick.clip not in captions:
             raise VideoContrastError(f"{tick.place}: the table of captions has no clip {tick.clip!r}")
         if normal(tick.caption) not in captions[tick.clip]:
@@ -108,9 +107,8 @@ def ticked_contrasts(ticks: Sequence[Tick], clips: Sequence[CaptionedClip], *, s
             taken.setdefault((tick.clip, normal(tick.caption)), tick)
     for clip in clips:
         for name in clip.names:
-            own = [
-                (n, taken[name, normal(text)]) for n, text in enumerate(clip.captions) if (name, normal(text)) in taken
-            ]
+            keys = ((name, normal(text)) for text in clip.captions)
+            own = [(n, taken[key]) for n, key in enumerate(keys) if key in taken]
             if own and clip.id not in contrasts.edits:
                 index, tick = own[0]
                 contrasts.base += index == clip.caption_order(seed, streams)[0]

@@ -171,9 +171,7 @@ class WordContrasts(WordProposals):
         shown = str(min(LEAST, least)) if self.review else self.options.quality
         whole = replace(self, options=replace(self.options, quality=shown))
         proposed = whole.proposed(clips, seed=seed, caption=caption, num_proc=num_proc)
-        self._candidates = {
-            name: [(p.index, p.edit()) for p in of_clip] for name, of_clip in proposed.proposals.items()
-        }
+        self._candidates = {name: [(p.index, p.edit()) for p in own] for name, own in proposed.proposals.items()}
         if self.review:
             good = {name: [p for p in own if p.probability >= least] for name, own in proposed.proposals.items()}
             proposed.proposals = {name: own for name, own in good.items() if own}
@@ -226,9 +224,7 @@ class WordContrasts(WordProposals):
                 f"{self.record['effective_replacements']} put in"
             )
         if 0 < len(proposed.proposals) < SMALL:
-            note(
-                f"{self.target}: of fewer than {SMALL} clips none is left out for evenness; see the score without video"
-            )
+            note(f"{self.target}: of fewer than {SMALL} clips none is left out for evenness; see the blind score")
         if self.explain:
             for name, why in sorted(proposed.missing.items()):
                 note(f"no {self.target} contrast for {name}: {why}")

@@ -335,14 +335,10 @@ Edits = Counter[tuple[str, str]]  # (replaced, put in)
 
 
 class ConfigFacts:
-    """Adds up what the blocks of a config say.
-
-    Attributes:
-        facts: of the blocks that were added; None before the first.
-    """
+    """Adds up what the blocks of a config say."""
 
     def __init__(self) -> None:
-        self.facts: Facts | None = None
+        self.facts: Facts | None = None  # of the blocks that were added; None before the first
         self._items = 0  # of all blocks, by which their means are weighted
         self._edits: Edits = Counter()
 

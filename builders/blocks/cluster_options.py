@@ -13,8 +13,7 @@ class ClusterOptions:
     HIDDEN: ClassVar[frozenset[str]] = frozenset({"workers", "slurm"})  # of few; docs/cluster.md has them
 
     executor: Annotated[
-        Literal["local", "slurm", "ray"] | None,
-        "build in blocks; default: here above 100,000 captions",
+        Literal["local", "slurm", "ray"] | None, "build in blocks; default: here above 100,000 captions"
     ] = None
     workers: Annotated[int | None, "blocks at once; default: one here, on a cluster as many as it takes"] = None
     slurm: Annotated[

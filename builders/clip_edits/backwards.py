@@ -63,11 +63,8 @@ def _counterpart(sentence: Sentence, verb: int) -> Counterpart | None:
         place = child - (sentence.words[child - 1].text in ("counter", "anti"))
         for length in (3, 2, 1):
             way = " ".join(word.text for word in sentence.words[place : place + length])
-            if (
-                verb < place <= len(sentence) - length
-                and way in WAYS
-                and (way not in ("in", "out") or not sentence.children[place])
-            ):
+            known = verb < place <= len(sentence) - length and way in WAYS
+            if known and (way not in ("in", "out") or not sentence.children[place]):
                 gap = [] if place == verb + 1 else [_ANY]
                 return [verb, *range(place, place + length)], [lemma, *gap, *WAYS[way].split()]
     return None
@@ -114,9 +111,7 @@ def _table() -> dict[str, list[tuple[list[str], list[str]]]]:
     patterns: dict[str, list[tuple[list[str], list[str]]]] = {}
     for old, new in ((old.split(), new.split()) for old, new in table("directions.tsv")):
         patterns.setdefault(old[0], []).append((old, new))
-    return {
-        verb: sorted(rows, key=lambda row: -len([w for w in row[0] if w != _ANY])) for verb, rows in patterns.items()
-    }
+    return {verb: sorted(rows, key=lambda row: -sum(w != _ANY for w in row[0])) for verb, rows in patterns.items()}
 
 
 @cache
@@ -134,9 +129,8 @@ def _says_a_state(sentence: Sentence, verb: int, places: list[int]) -> bool:
     words, moved = sentence.words, sentence.object(verb)
     for place, word in enumerate(words):
         told = word.text in _conditions() and word.dep not in ("prep", "prt", "advmod")
-        if (told and place not in (*places, *sentence.verbs)) or (
-            word.dep == "relcl" and verb not in sentence.subtree(place)
-        ):
+        relative = word.dep == "relcl" and verb not in sentence.subtree(place)
+        if relative or (told and place not in (*places, *sentence.verbs)):
             return True
     twice = moved is not None and [word.lemma for word in words].count(words[moved].lemma) > 1
     return twice or (words[verb].lemma in _WORDS["growth"] and any(word.text in _WORDS["sizes"] for word in words))
@@ -186,9 +180,8 @@ def _has_another_sense(sentence: Sentence, verb: int, places: list[int]) -> bool
     """Whether the verb, with what stands beside it, is an idiom, a posture, or says what something is supplied with."""
     words, lemma, last = sentence.words, sentence.words[verb].lemma, sentence.words[places[-1]].text
     nouns, doer = {noun.lemma for noun in words if noun.is_noun}, sentence.subject(verb)
-    beside = {
-        words[n].text for n in sentence.children[verb] if n not in places and words[n].dep not in _WORDS["harmless"]
-    }
+    others = [words[n] for n in sentence.children[verb] if n not in places]
+    beside = {other.text for other in others if other.dep not in _WORDS["harmless"]}
     refused_beside = {
         "enter": {"in", "on"},  # "enters in a plane"
         "leave": {"in", "on"},  # "leaves a bag on a seat"

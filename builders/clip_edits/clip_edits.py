@@ -195,9 +195,6 @@ _CLIPS_A_CHUNK = 16
 class ClipTable(CaptionTable):
     """A table of videos and captions whose videos are there."""
 
-    captions: Annotated[
-        str, "table of clips and captions: .csv .tsv .xlsx .jsonl .json .parquet .zip, or a set of the Hub"
-    ]
     video_root: Annotated[Path, "folder of the videos"] = field()
 
 
@@ -239,11 +236,8 @@ def clip_edits(
             leave_out(built, name, f"{UNSUITED} ({counts_in_words(dict(sorted(fell_out.items())))})")
             continue
         built.tables[name] = {split: list(rows) for split, rows in tables.items()}
-        built.facts["configs"][name] = {
-            "negatives": EDITS[name].negatives,
-            "splits": sizes,
-            "audit": audit_splits(tables, seed),
-        }
+        audit = audit_splits(tables, seed)
+        built.facts["configs"][name] = {"negatives": EDITS[name].negatives, "splits": sizes, "audit": audit}
     if not built.tables:
         unsuited = (f"{name}{why.removeprefix(UNSUITED)}" for name, why in built.facts["left_out"].items())
         raise VideoContrastError(f"{table.captions}: no clip suits any of the edits: {', '.join(unsuited)}")

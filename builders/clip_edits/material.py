@@ -254,9 +254,7 @@ WHEN = re.compile(
     r"until|once)\b",
     re.IGNORECASE,
 )
-HOW_OFTEN = re.compile(
-    r"\b(?:once|twice|thrice|times|again|repeat\w*|over and over|multiple|another time)\b", re.IGNORECASE
-)
+HOW_OFTEN = re.compile(r"\b(?:once|twice|thrice|times|again|repeat\w*|over and over|multiple|another time)\b", re.I)
 HOW_FAST = re.compile(
     r"\b(?:slow\w*|fast\w*|quick\w*|rapid\w*|speed\w*|hurr\w+|time-?\s?lapse|slo-?mo|high-speed)\b", re.IGNORECASE
 )
@@ -346,12 +344,8 @@ def content(caption: str) -> frozenset[str]:
     >>> sorted(content("a man is opening two red doors"))
     ['door', 'man', 'open', 'red', 'two']
     """
-    telling = (
-        token
-        for token in parse_one(caption).words
-        if token.tag[:2] in ("NN", "VB", "JJ", "CD") and token.lemma not in _LIGHT
-    )
-    return frozenset(token.lemma for token in telling)
+    telling = (word for word in parse_one(caption).words if word.tag[:2] in ("NN", "VB", "JJ", "CD"))
+    return frozenset(word.lemma for word in telling) - _LIGHT
 
 
 def first_that(rewrite: Callable[[str], Rewritten], clip: SourceClip) -> tuple[str, Rewritten]:

@@ -165,13 +165,7 @@ _SAMPLED = 8  # frames that most video-text models look at
 
 
 def perturbed_set(
-    name: str,
-    configs: Sequence[str],
-    tables: Tables,
-    options: PerturbationOptions,
-    facts: Facts,
-    *,
-    bias: bool = True,
+    name: str, configs: Sequence[str], tables: Tables, options: PerturbationOptions, facts: Facts, *, bias: bool = True
 ) -> BuiltSet:
     """Builds the perturbed configs of a clean retrieval or multiple-choice table.
 
@@ -487,9 +481,7 @@ def _clean_config(folder: SetFolder, config: str | None) -> str:
     clean = config or (known[0] if len(known) == 1 else "retrieval")
     if clean not in known:
         if config is None:
-            raise UsageError(
-                f"--dataset {folder.path} has several configs ({', '.join(known)}): choose one with --dataset-config"
-            )
+            raise UsageError(f"--dataset {folder.path} has several configs ({', '.join(known)}): give --dataset-config")
         raise unknown_name(f"config of {folder.path}", clean, known)
     if folder.record["configs"][clean].get("perturbed"):
         raise UsageError(f"--dataset {folder.path}, config {clean}: is perturbed already; give the clean set")

@@ -180,10 +180,8 @@ def _arguable_of_other(scene: Scene, claimed: Claim) -> bool:
     """Whether what is claimed of the scene's other figure could be so: who is pushed from behind might also pull."""
     if claimed.other is None:
         return True
-    actions = {claimed.action, scene.action}
-    return (
-        _same(claimed.other, scene.subject) == "true" and len(actions) == 2 and actions <= {"pushes", "pulls", "leaves"}
-    )
+    actions, exchanged = {claimed.action, scene.action}, _same(claimed.other, scene.subject) == "true"
+    return exchanged and len(actions) == 2 and actions <= {"pushes", "pulls", "leaves"}
 
 
 def _same(claimed: Figure, shown: Figure) -> Verdict:

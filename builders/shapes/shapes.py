@@ -253,14 +253,10 @@ def contrast_items(config: str, seed: int, counts: Counter[str]) -> ClipRows:
     how = CONTRASTS[config]
     for group, following in pairwise(_groups(how, seed, counts)):
         order = stream("shapes", VERSION, seed, config, group[0].clip.id).permutation(len(group))
-        # A random caption, which the contrast displaced.
-        false = [
-            text
-            for _, text in following
-            if how.clips > 1 and all(verdict(clip.scene, text) == "false" for clip, _ in group)
-        ]
+        false = [text for _, text in following if all(verdict(clip.scene, text) == "false" for clip, _ in group)]
+        displaced = false[0] if false and how.clips > 1 else None  # a random caption
         for clip, _ in group:
-            texts, displaced = [text for _, text in group], false[0] if false else None
+            texts = [text for _, text in group]
             yield clip, _row(config, clip, texts, order, cluster=group[0].clip.cluster, displaced=displaced)
 
 

@@ -225,11 +225,7 @@ class VideoTable:
             raise UsageError(f"--language {self.language}: give the code of the language, such as en, de or zh")
 
     def rows(
-        self,
-        source: str | None = None,
-        *,
-        streamed: bool = False,
-        faults: list[VideoContrastError] | None = None,
+        self, source: str | None = None, *, streamed: bool = False, faults: list[VideoContrastError] | None = None
     ) -> Iterator[TableRow]:
         """The rows of the table, or of another one in the same form; `streamed`, `faults` as of `read_table`."""
         return read_table(
@@ -364,8 +360,7 @@ class CaptionTable(VideoTable):
     ] = None
     movie_column: Annotated[str | None, "column with the movie: distractors and names come from the same movie"] = None
     training: Annotated[
-        str | None,
-        "table of training captions (same columns), which are added to the counts of the package",
+        str | None, "table of training captions (same columns), which are added to the counts of the package"
     ] = None
 
     def texts(self, row: TableRow) -> list[str]:

@@ -55,12 +55,12 @@ def counterfactual(
     """Counterfactual captions for your videos: same objects, five other actions; random captions as the control."""
     if negatives < 1:
         raise UsageError(f"--negatives must be at least 1, not {negatives}")
-    splits = table.read()
+    splits, seed, size = table.read(), contrasts.seed, negatives + 1
     facts: Facts = {
         **about("counterfactual"),
         "sources": [Path(table.captions).name],
         "options": contrasts.record() | {"negatives": negatives},
-        "seed": contrasts.seed,
+        "seed": seed,
         "configs": {},
         **table.card_facts(),
     }
@@ -72,13 +72,9 @@ def counterfactual(
             sizes = {split: {"items": len(clips)} for split, clips in splits.items()}
             config_facts = {"negatives": "all other clips", "splits": sizes}
         elif config == "random6":
-            drawn = {
-                split: random_items(clips, seed=contrasts.seed, candidates=negatives + 1)
-                for split, clips in splits.items()
-            }
+            drawn = {split: random_items(clips, seed=seed, candidates=size) for split, clips in splits.items()}
             by_split = {split: dict(sorted(counts.items())) for split, (_, counts) in drawn.items()}
-            items = {split: of_split for split, (of_split, _) in drawn.items()}
-            tables, config_facts = random_config(items, by_split, negatives + 1)
+            tables, config_facts = random_config({split: items for split, (items, _) in drawn.items()}, by_split, size)
         else:
             tables, config_facts = _rcad(splits, table, negatives, contrasts)
         add_config(built, config, tables, config_facts, optional=set(configs) == set(CONFIGS))
@@ -96,12 +92,7 @@ def _rcad(
     sizes: Facts = {}
     for split, clips in splits.items():
         contrasts = contrast_clips(
-            verbs,
-            clips,
-            seed=options.seed,
-            caption=options.caption,
-            per_caption=negatives,
-            num_proc=options.num_proc,
+            verbs, clips, seed=options.seed, caption=options.caption, per_caption=negatives, num_proc=options.num_proc
         )
         tables[split] = rows = []
         for clip in clips:

@@ -155,9 +155,8 @@ class MsrVttFolder:
     def _rows(self, name: str, columns: Sequence[str]) -> list[dict[str, str]]:
         """The rows of a list; a video of an annotation file that is not there is an error, not a smaller split."""
         needed = f"the columns {', '.join(columns)}"
-        rows = [
-            {column: str(row.value(column, needed)) for column in columns} for row in read_table(self.folder / name)
-        ]
+        table = read_table(self.folder / name)
+        rows = [{column: str(row.value(column, needed)) for column in columns} for row in table]
         for row in rows:
             if row["video_id"] not in self.captions:
                 missing = f"{row['video_id']!r}, which has no caption in {', '.join(self.files)}"

@@ -44,9 +44,8 @@ def velociti(published: PublishedSet, *, table: str, video_pattern: str = "veloc
         items.captions(row, id, video, true=true, negatives=[false], kind=test, meta={"event": row.get("event")})
 
 
-VILMA_FILES = release("vilma").tables[
-    "files"
-]  # config -> the files of the release, in which the paper counts its items
+# Config -> the files of the release, in which the paper counts its items.
+VILMA_FILES = release("vilma").tables["files"]
 VILMA_CONFIGS = tuple(f"{task}{end}" for task in VILMA_FILES for end in ("", "_proficiency"))
 VILMA_YOUTUBE_ID = 11  # characters; VidSitu's ids have a number of the release behind them
 
@@ -442,10 +441,9 @@ def rtime(
                 group = f"{row.key}-{number}"
                 turn = flipped(items.seed, "rtime", group)
                 for label, (way, pattern) in enumerate(ways.items()):
-                    video, choice = row.video(pattern, id=row.key, cluster=row.key), Choice("", captions, label)
-                    items.answers(
-                        row, f"{group}-{way}", video, choice.turned(turn), kind="reversed", group=group, meta=meta
-                    )
+                    video = row.video(pattern, id=row.key, cluster=row.key)
+                    choice = Choice("", captions, label).turned(turn)
+                    items.answers(row, f"{group}-{way}", video, choice, kind="reversed", group=group, meta=meta)
 
 
 @published_builder("minimal_video_pairs", configs=("pairs",))
@@ -486,11 +484,8 @@ def timeblind(published: PublishedSet, *, table: Path) -> None:
         # As the authors' scorer: rows 4n to 4n+3 are both clips under the first question, then under the second.
         instance, (asked, clip) = int(index) // 4, divmod(int(index) % 4, 2)
         video = row.video("videos/{file}", file=file_name(row.text("video_path")), cluster=str(instance))
-        choice, kind, group = (
-            _timeblind_choice(row, int(asked != clip), published.tables),
-            row.text("type"),
-            f"{instance}-{asked}",
-        )
+        choice = _timeblind_choice(row, int(asked != clip), published.tables)
+        kind, group = row.text("type"), f"{instance}-{asked}"
         published.items("pairs").answers(row, str(int(index)), video, choice, kind=kind, group=group)
 
 

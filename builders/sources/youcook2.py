@@ -41,9 +41,8 @@ def youcook2(
     clips, sources = read(folder, video_pattern)
     selected = select_splits(splits, clips)
     plan = contrast_plan(contrasts)
-    counts = {
-        split: {"clips": len(rows), "videos": len({clip.cluster for clip in rows})} for split, rows in clips.items()
-    }
+    videos = {split: len({clip.cluster for clip in of_split}) for split, of_split in clips.items()}
+    counts = {split: {"clips": len(of_split), "videos": videos[split]} for split, of_split in clips.items()}
     facts = about("youcook2") | {"sources": sources, "options": contrasts.record(), "counts": counts}
     return build_configs(
         "youcook2",
