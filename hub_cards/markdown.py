@@ -72,12 +72,8 @@ def _plain(value: object) -> str:
 def _environment() -> Any:  # jinja2's `Environment`: jinja2 is imported at first use
     import jinja2
 
-    environment = jinja2.Environment(
-        loader=jinja2.FunctionLoader(lambda name: (files(__package__) / name).read_text(encoding="utf-8")),
-        keep_trailing_newline=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    loader = jinja2.FunctionLoader(lambda name: (files(__package__) / name).read_text(encoding="utf-8"))
+    environment = jinja2.Environment(loader=loader, keep_trailing_newline=True, trim_blocks=True, lstrip_blocks=True)
     environment.filters.update(literal=literal, words=words, bullets=bullets)
     return environment
 

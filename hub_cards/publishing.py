@@ -100,15 +100,9 @@ def push_set(
     no permission, no network, or the upload broke; the message says what to do.
     """
     with tempfile.TemporaryDirectory() as temporary:
-        return upload(
-            (push.videos, _tables(push, repo, revision, Path(temporary))),
-            repo,
-            "dataset",
-            message="Publish a set made with video-contrast",
-            private=private,
-            revision=revision,
-            step=step,
-        )
+        stages = push.videos, _tables(push, repo, revision, Path(temporary))
+        message = "Publish a set made with video-contrast"
+        return upload(stages, repo, "dataset", message=message, private=private, revision=revision, step=step)
 
 
 def _tables(push: Push, repo: str, revision: str | None, folder: Path) -> list[tuple[str, Path]]:
@@ -418,11 +412,5 @@ def push_metric(name: str, user: str, *, private: bool = False) -> str:
         if not text.startswith("---\n"):
             card.write_text(space_card(name, body=text), encoding="utf-8")
         files = [(file.name, file) for file in sorted(folder.iterdir())]
-        return upload(
-            (files,),
-            f"{user}/{name}",
-            "space",
-            message=f"Publish the metric {name}",
-            private=private,
-            space_sdk="gradio",
-        )
+        message = f"Publish the metric {name}"
+        return upload((files,), f"{user}/{name}", "space", message=message, private=private, space_sdk="gradio")

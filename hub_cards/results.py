@@ -82,12 +82,9 @@ def write_results(run: str | Path, dataset: str | None = None) -> list[Path]:
     results, record = results_of(run, dataset), folder.record
     if not results:
         return []
-    return folder.write_results(
-        re.sub(r"[^\w.-]+", "-", results[0]["dataset"])[:_NAME_LENGTH],
-        eval_results=_yaml(eval_results(results, record)),
-        model_index=_yaml({"model-index": model_index(results, record)}),
-        card=result_card(results, record),
-    )
+    name = re.sub(r"[^\w.-]+", "-", results[0]["dataset"])[:_NAME_LENGTH]
+    entries, index = _yaml(eval_results(results, record)), _yaml({"model-index": model_index(results, record)})
+    return folder.write_results(name, eval_results=entries, model_index=index, card=result_card(results, record))
 
 
 def eval_results(results: list[Result], record: RunRecord) -> list[dict[str, object]]:

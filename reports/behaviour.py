@@ -47,13 +47,10 @@ def sensitivity_figures(runs: Sequence[ConfigRun]) -> list[Plot]:
             below = 100 * float((values < 0).mean() + 0.5 * (values == 0).mean())
             axes.stairs(share, edges, color=colours[model], linewidth=1.6, label=f"{model}, {below:.0f} % < 0")
             axes.stairs(share, edges, color=colours[model], fill=True, alpha=0.1)
-            lines += [
-                [model, a, b, s]
-                for a, b, s in zip(edges[:-1].tolist(), edges[1:].tolist(), share.tolist(), strict=True)
-            ]
+            bins = zip(edges[:-1].tolist(), edges[1:].tolist(), share.tolist(), strict=True)
+            lines += [[model, *of_bin] for of_bin in bins]
         axes.axvline(0, color=MUTED, linewidth=1, linestyle=(0, (2, 2)))
-        axes.set_xlabel("true minus contrast score, in standard deviations")
-        axes.set_ylabel("items, %")
+        axes.set(xlabel="true minus contrast score, in standard deviations", ylabel="items, %")
         return [finish(canvas, f"sensitivity-{runs[0].key.stem}", "Sensitivity to the contrast", lines)]
 
 
@@ -76,16 +73,13 @@ def verb_figures(runs: Sequence[ConfigRun]) -> list[Plot]:
     with drawing(height=tall, columns=2, sharey=True, width_ratios=(1, 2)) as (canvas, (left, right)):
         positions = range(len(common))
         left.barh(positions, [words[word] for word in common], 0.62, color=FAINT)
-        left.set_xlabel("items")
-        left.set_yticks(positions, common)
-        left.set_ylim(len(common) - 0.4, -0.6)
+        left.set(xlabel="items", yticks=positions, yticklabels=common, ylim=(len(common) - 0.4, -0.6))
         shares_of = [[100 * float(np.mean(wrong[run.model].get(word, [np.nan]))) for word in common] for run in runs]
         for number, (run, shares) in enumerate(zip(runs, shares_of, strict=True)):
             # models that are equally wrong stand below each other, not on each other
             beside = [place + (number - (len(runs) - 1) / 2) * min(0.26, 0.8 / len(runs)) for place in positions]
             right.plot(shares, beside, shape(run.number), color=colour(run.number), markersize=4.5, label=run.model)
-        right.set_xlabel("wrong, %")
-        right.set_xlim(-3, 103)
+        right.set(xlabel="wrong, %", xlim=(-3, 103))
         right.grid(True, axis="x")
         lines += [[word, words[word], *shares] for word, *shares in zip(common, *shares_of, strict=True)]
         return [finish(canvas, f"words-{runs[0].key.stem}", "Replaced words and errors on them", lines)]
@@ -114,15 +108,11 @@ def position_figures(runs: Sequence[ConfigRun]) -> list[Plot]:
             right.plot(positions, right_at, line, color=colour(run.number), markersize=4)
             lines += [[run.model, *biases] for biases in zip(positions, picked, right_at, strict=True)]
         left.axhline(100 / count, color=MUTED, linewidth=1, linestyle=(0, (2, 2)))
-        left.set_ylabel("picked, %")
-        right.set_ylabel("right where it is true, %")
-        right.set_ylim(-3, 103)
         top = max(50.0, 1.1 * left.get_ylim()[1])
-        left.set_ylim(-0.03 * top, top)
+        left.set(ylabel="picked, %", ylim=(-0.03 * top, top))
+        right.set(ylabel="right where it is true, %", ylim=(-3, 103))
         for axes in (left, right):
-            axes.set_xticks(range(1, count + 1))
-            axes.set_xlim(0.7, count + 0.3)
-            axes.set_xlabel("position of the candidate")
+            axes.set(xticks=range(1, count + 1), xlim=(0.7, count + 0.3), xlabel="position of the candidate")
         return [finish(canvas, f"positions-{runs[0].key.stem}", "Position bias (dashed: none)", lines)]
 
 
@@ -275,8 +265,7 @@ def verb_plot(
             at = np.arange(len(verbs)) + (number - (len(shares) - 1) / 2) * wide
             axes.bar(at, values, wide * 0.85, color=colour(number), label=label)
         axes.set_xticks(range(len(verbs)), verbs, rotation=35, ha="right", color=MUTED)
-        axes.set_ylabel("of the set's verbs, %")
-        axes.set_xlim(-0.7, len(verbs) - 0.3)
+        axes.set(ylabel="of the set's verbs, %", xlim=(-0.7, len(verbs) - 0.3))
         columns = [("true captions", replaced)] * bool(before) + shares
         lines = [["verb", *(f"{label}, %" for label, _ in columns)], *zip(verbs, *(v for _, v in columns), strict=True)]
         return finish(canvas, name, "Verbs of the contrasts", lines, wide=True)

@@ -137,10 +137,8 @@ def _retrieval(runs: Sequence[ConfigRun]) -> str:
     if not scored:
         return ""
     figure, run = max(scored, key=lambda entry: entry[0].value)
-    return (
-        f"{run.model} puts the right clip first for {_share(figure)} of captions of {run.key.short}, "
-        f"{against_chance(figure)}."
-    )
+    share, chance = _share(figure), against_chance(figure)
+    return f"{run.model} puts the right clip first for {share} of captions of {run.key.short}, {chance}."
 
 
 def _accuracy(runs: Sequence[ConfigRun]) -> str:

@@ -28,8 +28,6 @@ from video_contrast.video import Clip
 if TYPE_CHECKING:
     from PIL import Image
 
-    from video_contrast.video import Clip
-
 LIMIT = 14_500_000  # bytes of a single file that strips are fitted to, so that the whole stays under 15 MB
 SIZES = ((96, 78), (80, 70), (64, 62), (48, 55))  # of strips: height in pixels, and JPEG quality
 _RIVALS = 4  # wrong captions that a retrieval item shows
@@ -86,14 +84,12 @@ def gallery_data(
     names = {dataset: str(number) for number, dataset in enumerate(roots)}
     order = {key: number for number, key in enumerate(sets)}
     groups = _grouped(sets)
+    shown = {
+        key: [_compact(item, groups[key, _group(item)], names[key.dataset]) for item in items]
+        for key, items in sets.items()
+    }
     gallery: GalleryData = {
-        "sets": [
-            {
-                "name": titles[key],
-                "items": [_compact(item, groups[key, _group(item)], names[key.dataset]) for item in items],
-            }
-            for key, items in sets.items()
-        ],
+        "sets": [{"name": titles[key], "items": items} for key, items in shown.items()],
         "runs": [
             {"model": run.model, "set": order[key], "share": _share(sets[key], scores), "scores": scores}
             for run, key, scores in entries
@@ -102,9 +98,8 @@ def gallery_data(
         "missing": {},
     }
     room = LIMIT - used - len(json.dumps(gallery, ensure_ascii=False, separators=(",", ":")).encode())
-    strips, missing = _strips(
-        _worst(entries, sets, groups, max_failures), roots, progress=progress, folder=folder, room=room
-    )
+    worst = _worst(entries, sets, groups, max_failures)
+    strips, missing = _strips(worst, roots, progress=progress, folder=folder, room=room)
     gallery["strips"] = {f"{names[dataset]}|{name}": uri for (dataset, name), uri in strips.items()}
     gallery["missing"] = {f"{names[dataset]}|{name}": reason for (dataset, name), reason in missing.items()}
     return gallery
@@ -140,9 +135,8 @@ def _retrieval_items(run: ConfigRun) -> tuple[list[Item], list[list[float] | Non
             continue
         picked = [int(own[own_values.argmax()]), *(column for column, _ in rivals)]
         texts, kinds = [run.captions[column] for column in picked], ["true", *["other clip"] * len(rivals)]
-        items.append(
-            {**run.set_rows[name], "candidates": texts, "label": 0, "kinds": kinds, "edits": [None] * len(picked)}
-        )
+        made = {"candidates": texts, "label": 0, "kinds": kinds, "edits": [None] * len(picked)}
+        items.append({**run.set_rows[name], **made})
         scores.append(_rounded([float(own_values.max()), *(value for _, value in rivals)]))
     return items, scores
 

@@ -69,9 +69,8 @@ class Table:
             names = [column.name]
             if any(cell.low is not None for cell in cells):
                 names += [f"{column.name} low", f"{column.name} high"]
-                written = [
-                    [*own, _number(cell.low), _number(cell.high)] for own, cell in zip(written, cells, strict=True)
-                ]
+                ends = [[_number(cell.low), _number(cell.high)] for cell in cells]
+                written = [own + both for own, both in zip(written, ends, strict=True)]
             for line, texts in zip(lines, [names, *written], strict=True):
                 line += texts
         return to_csv(lines)

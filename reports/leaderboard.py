@@ -106,13 +106,8 @@ def leaderboard(
         settings(loaded, links),
     ]
     checks = "Scores were recomputed and checked against their set" if checked else "Scores were not checked (--check)"
-    page = Page(
-        title,
-        f"{counted(len({run.model for run in loaded}), 'model')}, {counted(len(kinds), 'column')}. {checks}",
-        _leaders(*next(iter(board.items()))),
-        warnings(loaded),
-        record=records(loaded),
-    )
+    counts = f"{counted(len({run.model for run in loaded}), 'model')}, {counted(len(kinds), 'column')}. {checks}"
+    page = Page(title, counts, _leaders(*next(iter(board.items()))), warnings(loaded), record=records(loaded))
     content = {name: {model: asdict(own) for model, own in column.items()} for name, column in board.items()}
     write_text(target / "leaderboard.json", json.dumps(content, indent=1, ensure_ascii=False) + "\n")
     card = jinja2.Template((files("video_contrast.reports") / "leaderboard.md.jinja").read_text(encoding="utf-8"))
@@ -137,9 +132,8 @@ def check_runs(runs: Sequence[str | Path], *, dataset: str | Path | None = None)
         lines += [f"{path}: {line}" for line in (*of_set, *contradicted(run))]
     if lines:
         rest = [f"and {len(lines) - LISTED} more"] if len(lines) > LISTED else []
-        raise VideoContrastError(
-            "\n".join([f"refused, {counted(len(lines), 'contradiction')}:", *lines[:LISTED], *rest])
-        )
+        refused = f"refused, {counted(len(lines), 'contradiction')}:"
+        raise VideoContrastError("\n".join([refused, *lines[:LISTED], *rest]))
     return len(own)
 
 

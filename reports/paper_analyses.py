@@ -89,13 +89,9 @@ def rare_ids(rows: Sequence[MultipleChoiceRow], hits: Mapping[str, float], train
     edits = [edit for row, n in pairs if (edit := row["edits"][n])]  # every contrast has one
     words = sorted({word for edit in edits for word in (edit["old"], edit["new"])})
     counts = count_names(words, training)
-    return rarity_gap(
-        [hits[row["id"]] for row, _ in pairs],
-        [counts[edit["old"]] for edit in edits],
-        [counts[edit["new"]] for edit in edits],
-        clusters=[row["cluster"] for row, _ in pairs],
-        interval=True,
-    )
+    right, clusters = [hits[row["id"]] for row, _ in pairs], [row["cluster"] for row, _ in pairs]
+    replaced, put_in = [counts[edit["old"]] for edit in edits], [counts[edit["new"]] for edit in edits]
+    return rarity_gap(right, replaced, put_in, clusters=clusters, interval=True)
 
 
 def count_names(names: Iterable[str], captions: Iterable[str]) -> Counter[str]:
@@ -197,11 +193,9 @@ def proximity(
     right = [hits[row["id"]] for row, _ in pairs]
     antonym = [bool(edit["antonym"]) for row, n in pairs if (edit := row["edits"][n])]
     table: JsonObject = {"overall": float(np.mean(right)), "n": len(pairs)}
+    true, false = [row["candidates"][row["label"]] for row, _ in pairs], [row["candidates"][n] for row, n in pairs]
     for name, encode in encoders.items():
-        similarity = cosines(
-            [row["candidates"][row["label"]] for row, _ in pairs], [row["candidates"][n] for row, n in pairs], encode
-        )
-        table[name] = accuracy_by_proximity(right, similarity, antonym=antonym, share=share)
+        table[name] = accuracy_by_proximity(right, cosines(true, false, encode), antonym=antonym, share=share)
     return table
 
 

@@ -121,14 +121,8 @@ def _errata(source: XraySource, repairs: Mapping[str, Repair], path: Path, colum
         entries += [Erratum(n, "", _REASONS.get(why, why)) for n, why in source.table.faulty.items()]
         entries.sort(key=lambda erratum: erratum.row)
     file = path.name if source.table is not None and path.is_file() else ""
-    return Errata(
-        file,
-        sha256(path) if file else "",
-        source.table.columns if source.table is not None else ("candidates",),
-        tuple(entries),
-        columns.encoding,
-        columns.delimiter,
-    )
+    digest, names = sha256(path) if file else "", source.table.columns if source.table is not None else ("candidates",)
+    return Errata(file, digest, names, tuple(entries), columns.encoding, columns.delimiter)
 
 
 def _authors(

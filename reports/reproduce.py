@@ -135,13 +135,10 @@ def released_rcad(run: str | Path, rows: Sequence[MultipleChoiceRow], config: st
     if clips is None or texts is None or clips.shape[1] != texts.shape[1]:
         return None
     column = {text: number for number, text in enumerate(captions)}
+    columns, labels = [[column[text] for text in row["candidates"]] for row in rows], [row["label"] for row in rows]
+    scale = logit_scale(folder.model)
     numbers: dict[str, Any] = rcad(  # None where an interval is undefined, which these are not
-        clips @ texts.T,
-        [row["label"] for row in rows],
-        columns=[[column[text] for text in row["candidates"]] for row in rows],
-        normalise="videos",
-        scale=logit_scale(folder.model),
-        ties="released",
+        clips @ texts.T, labels, columns=columns, normalise="videos", scale=scale, ties="released"
     )
     figures: dict[str, float] = {key: 100 * float(numbers[key]) for key in ("R@1", "R@2", "R@3") if key in numbers}
     return figures | {"mean_rank": float(numbers["mean_rank"])}

@@ -114,9 +114,7 @@ def gamma_bars(runs: Sequence[ConfigRun], score: Score) -> Plot:
                 lines.append([gamma.group, run.model, gamma.relative, gamma.relative_sd, gamma.n])
         axes.axvline(1, color=MUTED, linewidth=0.9, linestyle=(0, (2, 2)))
         axes.set_yticks(range(len(groups)), [group.replace(":", ": ") for group in groups])
-        axes.set_ylim(len(groups) - 0.5, -0.5)
-        axes.set_xlim(0)
-        axes.set_xlabel("relative gamma")
+        axes.set(ylim=(len(groups) - 0.5, -0.5), xlim=(0, None), xlabel="relative gamma")
         for model, bar in bars.items():
             bar.set_label(model)
         caption = f"Relative gamma of {in_words(*score)} by category"
@@ -145,9 +143,7 @@ def severity_curves(runs: Sequence[ConfigRun], score: Score) -> Plot | None:
         if chance is not None:
             axes.axhline(100 * chance, color=MUTED, linewidth=1, linestyle=(0, (2, 2)))
         dashed = "" if chance is None else "; dashed: chance"
-        axes.set_xlabel(f"severity   (band: worst to best perturbation{dashed})")
-        axes.set_ylabel(f"{words}, %")
-        axes.set_ylim(0)
+        axes.set(xlabel=f"severity   (band: worst to best perturbation{dashed})", ylabel=f"{words}, %", ylim=(0, None))
         return finish(canvas, f"severity-{runs[0].key.stem}", f"{words[:1].upper()}{words[1:]} by severity", lines)
 
 
@@ -170,8 +166,7 @@ def scatter(runs: Sequence[ConfigRun], score: Score) -> Plot | None:
         for run in runs:
             handles += axes.plot([], [], "o", markersize=6, label=run.model, **_filled(run))
         legend(canvas, handles)
-        axes.set_xlabel(f"clean {in_words(*score)}, %")
-        axes.set_ylabel("relative gamma")
+        axes.set(xlabel=f"clean {in_words(*score)}, %", ylabel="relative gamma")
         axes.margins(0.08)
         return finish(canvas, f"scatter-{runs[0].key.stem}", "Robustness against performance", lines)
 
@@ -206,8 +201,7 @@ def pair_map(run: ConfigRun, score: Score) -> Plot | None:
                 loss = 0.8 * float(np.clip(1 - values[row, column], 0, 1)) ** 0.8
                 axes.add_patch(Rectangle((column - 0.47, row - 0.44), 0.94, 0.88, color=colour(1), alpha=loss, lw=0))
                 axes.text(column, row, f"{values[row, column]:.2f}", ha="center", va="center")
-        axes.set_xlim(-0.5, len(columns_of) - 0.5)
-        axes.set_ylim(len(lines_of) - 0.5, -0.5)
+        axes.set(xlim=(-0.5, len(columns_of) - 0.5), ylim=(len(lines_of) - 0.5, -0.5))
         axes.set_xticks(range(len(columns_of)), columns_of, rotation=35, ha="right", rotation_mode="anchor")
         axes.set_yticks(range(len(lines_of)), lines_of)
         lines = [["pair", *columns_of], *[[name, *row] for name, row in zip(lines_of, values.tolist(), strict=True)]]

@@ -78,10 +78,7 @@ def _picture(run: ConfigRun, condition: str) -> Plot:
     name = re.sub(r"[^\w.-]+", "-", f"similarity-{run.key.stem}-{run.model}-{condition}")
     with drawing(3.6, 3.5) as (canvas, axes):
         axes.imshow(shaded(scaled), interpolation="nearest")
-        axes.set_xlabel("captions")
-        axes.set_ylabel("clips")
-        axes.set_xticks([])
-        axes.set_yticks([])
+        axes.set(xlabel="captions", ylabel="clips", xticks=[], yticks=[])
         ids = [matrix.rows[row] for row in rows]
         lines = [["clip", *ids], *[[clip_id, *line] for clip_id, line in zip(ids, values.tolist(), strict=True)]]
         return finish(canvas, name, f"{run.model}, {condition}", lines, small=True)
@@ -156,8 +153,7 @@ def _drawn(run: ConfigRun, space: Space, ids: Sequence[str]) -> Plot:
                       markersize=3.4, label=f"clips, {space.condition.removeprefix('visual:')}", zorder=2)  # fmt: skip
         axes.plot(*clips.T, "o", color=colour(0), markersize=3.4, label="clips", zorder=3)
         axes.plot(*captions.T, "s", color=colour(1), markersize=3.0, label="captions", zorder=2)
-        axes.set_xticks([])
-        axes.set_yticks([])
+        axes.set(xticks=[], yticks=[])
         canvas.legend(loc="outside lower left", ncols=3, handletextpad=0.1, columnspacing=0.8)
         for place, item_id in enumerate(ids):
             more = [] if len(placed) < 3 else placed[2][place].tolist()

@@ -157,10 +157,8 @@ def _count(run: ConfigRun, way: str) -> int | None:
 def dots(runs: Sequence[ConfigRun]) -> Plot:
     """One line a config, one dot a model with its interval, chance as a tick: the drop at a glance."""
     keys = by_difficulty(runs)
-    lines = [
-        DotLine(key.name, key.short, {run.model: run.accuracy for run in runs if run.key == key}, human(key))
-        for key in keys
-    ]
+    figures = {key: {run.model: run.accuracy for run in runs if run.key == key} for key in keys}
+    lines = [DotLine(key.name, key.short, figures[key], human(key)) for key in keys]
     falls = keys[0].config.startswith("random") and len(keys) > 1
     caption = "From random candidates to contrasts" if falls else "Accuracy"
     return dot_plot(lines, runs, name="accuracy-dots", caption=caption, heading="config", what="accuracy")
@@ -219,8 +217,7 @@ def _drawn(
         narrow = width < 5
         axes.set_yticks(range(len(lines)), [e.label.replace(" (", "\n(") if narrow else e.label for e in lines])
         axes.tick_params(axis="y", labelsize=10, labelcolor=INK)
-        axes.set_ylim(len(lines) - 0.45, -0.55)
-        axes.set_xlim(-1, 102)
+        axes.set(ylim=(len(lines) - 0.45, -0.55), xlim=(-1, 102))
         axes.set_xlabel(f"{what}, %   (dashed: chance{', solid: people' * any(e.people for e in lines)})")
         return finish(canvas, name, caption, table, wide=True)
 

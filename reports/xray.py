@@ -36,10 +36,9 @@ def headline(records: Records) -> str:
     few = sum(record["blind"]["solvable"] is None for record in records.values())
     counts = [f"{len(solvable)} of {len(records)} are solvable blind"]
     counts += [f"{few} have too few source videos to tell"] if few else []
-    strongest = sorted(
-        solvable.items(), key=lambda item: item[1]["blind"]["chance"] - item[1]["blind"]["best"]["accuracy"]
-    )
-    return " ".join([", ".join(counts) + ".", *(verdict(name, record) for name, record in strongest[:3])])
+    lead = {name: record["blind"]["best"]["accuracy"] - record["blind"]["chance"] for name, record in solvable.items()}
+    strongest = sorted(solvable, key=lambda name: -lead[name])[:3]
+    return " ".join([", ".join(counts) + ".", *(verdict(name, records[name]) for name in strongest)])
 
 
 def verdict(name: str, record: XrayRecord) -> str:
@@ -95,9 +94,7 @@ def _blind_lines(record: XrayRecord, brief: bool) -> list[str]:
     lines += [f"  {blind['note']}"] if blind["note"] else []
     lines += [f"  told by {tell_text(tell)}" for tell in record["tells"][: 3 if brief else None]]
     if record["tasks"] and not brief:
-        shares = [
-            f"{task['task']} {100 * task['accuracy']:.1f} ({100 * task['chance']:.1f})" for task in record["tasks"]
-        ]
+        shares = [f"{t['task']} {100 * t['accuracy']:.1f} ({100 * t['chance']:.1f})" for t in record["tasks"]]
         lines += [f"{blind['best']['name']} by task, % (chance):", f"  {', '.join(shares)}"]
     return lines
 
@@ -128,10 +125,8 @@ def sample_lines(item: MultipleChoiceRow) -> list[str]:
     span = "" if item["start"] is None and not end else f", {item['start'] or 0:g} to {end or 'its end'} s"
     lines = [f"item {item['id']} as it was read: {item['video_path']}{span}"]
     lines += [f"  {question}"] if (question := item.get("question")) else []
-    marks = (" (key)" if n == item["label"] else "" for n in range(len(item["candidates"])))
-    return lines + [
-        f"  {n}: {text}{mark}" for n, (text, mark) in enumerate(zip(item["candidates"], marks, strict=True))
-    ]
+    marks = {item["label"]: " (key)"}
+    return lines + [f"  {n}: {text}{marks.get(n, '')}" for n, text in enumerate(item["candidates"])]
 
 
 def tell_text(tell: Facts) -> str:
@@ -197,11 +192,8 @@ def order_line(order: Facts, what: Literal["items", "candidates"]) -> str:
     p_value = order[what]["p_value"]
     if p_value is None:
         return f"order of {what}: too few to test"
-    known = (
-        "likelier than shuffled ones: the model may know the set"
-        if p_value < 0.05
-        else "not likelier than shuffled ones"
-    )
+    likelier = "likelier than shuffled ones"
+    known = f"{likelier}: the model may know the set" if p_value < 0.05 else f"not {likelier}"
     return f"order of {what} under {order['model']}: {known} (p {p_value:.2g})"
 
 
@@ -283,13 +275,10 @@ def write_xray(records: Records, output: Path) -> Path:
         for name, record in records.items()
     ]  # fmt: skip
     n_items = sum(record["items"] for record in records.values())
-    page = Page(
-        title="X-ray" if len(records) > 1 else f"X-ray of {next(iter(records))}",
-        counts=f"{counted(len(records), 'set')}, {counted(n_items, 'item')}",
-        finding=headline(records),
-        warnings=[f"{name}: {text}" for name, record in records.items() for text in left_out(record)],
-        record=entries,
-    )
+    title = "X-ray" if len(records) > 1 else f"X-ray of {next(iter(records))}"
+    counts = f"{counted(len(records), 'set')}, {counted(n_items, 'item')}"
+    warnings = [f"{name}: {text}" for name, record in records.items() for text in left_out(record)]
+    page = Page(title, counts, headline(records), warnings, record=entries)
     return write_text(output / "index.html", render_page(page, sections))
 
 

@@ -129,19 +129,17 @@ def _inspect_rows(path: Path) -> list[TableRow] | None:
         log = inspect_ai.load(path) if path.suffix in (".eval", ".json") else None
     if log is None:
         return None
-    samples = log.get("samples") or []
     rows = []
-    for sample in samples:
+    for sample in log.get("samples") or ():
         if not sample.get("choices"):
-            raise VideoContrastError(
-                f"{path}: sample {sample.get('id')!r} has no choices; only multiple choice is X-rayed"
-            )
-        metadata = sample.get("metadata")
-        rows.append(
-            {**(metadata if isinstance(metadata, dict) else {}), "id": sample["id"], "candidates": sample["choices"],
-             "label": sample["target"], "question": sample["input"] if isinstance(sample["input"], str) else None}
-        )  # fmt: skip
-    return [row for row, sample in zip(rows, samples, strict=True) if sample.get("epoch", 1) == 1]
+            where = f"{path}: sample {sample.get('id')!r}"
+            raise VideoContrastError(f"{where} has no choices; only multiple choice is X-rayed")
+        if sample.get("epoch", 1) == 1:
+            metadata = sample["metadata"] if isinstance(sample.get("metadata"), dict) else {}
+            asked = {"question": sample["input"] if isinstance(sample["input"], str) else None}
+            own = {"id": sample["id"], "candidates": sample["choices"], "label": sample["target"]}
+            rows.append({**metadata, **own, **asked})
+    return rows
 
 
 def _hub(
@@ -156,10 +154,8 @@ def _hub(
         rows: list[TableRow] = []
         for part in splits:
             loaded = datasets.load_dataset(name, config, split=part)
-            columns_read = [
-                column for column, feature in loaded.features.items() if "Video" not in type(feature).__name__
-            ]
-            rows += [{**row, "split": part} for row in loaded.select_columns(columns_read)]
+            plain = [key for key, feature in loaded.features.items() if "Video" not in type(feature).__name__]
+            rows += [{**row, "split": part} for row in loaded.select_columns(plain)]
         table = plain_table(rows, f"{name}, {config}", columns=columns, strict=strict)
         sources.append(_source(name if len(known) == 1 else f"{name} {config}", table, []))
     return sources

@@ -110,14 +110,9 @@ class WordProposals:
 
     def propose(self, clips: Sequence[ClipCaptions]) -> ProposedContrasts:
         """Returns every contrast of the clips that is probable enough."""
+        quality, cache = self.options.quality, user_store()
         return propose(
-            clips,
-            self.counts,
-            kind=self.target,
-            quality=self.options.quality,
-            generator=self.model,
-            judge=self.judge,
-            cache=user_store(),
+            clips, self.counts, kind=self.target, quality=quality, generator=self.model, judge=self.judge, cache=cache
         )
 
     def _named_options(self) -> dict[str, object]:

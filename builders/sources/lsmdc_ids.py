@@ -52,15 +52,9 @@ def lsmdc_ids(
     )
     counts = {name: len(part) for name, part in parts.items()}
     facts = about("lsmdc_ids") | {"sources": [captions.name], "options": contrasts.record(), "counts": counts}
-    built = build_configs(
-        "lsmdc_ids",
-        [config for config in configs if not (released and config == "verb_human_mc")],
-        {name: parts[name] for name in selected},
-        plan,
-        facts=facts,
-        retrieval_splits=parts,
-        optional=set(configs) == set(CONFIGS),
-    )
+    ours, optional = [c for c in configs if not (released and c == "verb_human_mc")], set(configs) == set(CONFIGS)
+    built_from = {name: parts[name] for name in selected}
+    built = build_configs("lsmdc_ids", ours, built_from, plan, facts=facts, retrieval_splits=parts, optional=optional)
     if released and "verb_human_mc" in configs:
         tables, own = released_config(released, "verb_human", lambda c: video_pattern.format(movie=movie_of(c), clip=c))
         add_config(built, "verb_human_mc", tables, own)
@@ -82,18 +76,11 @@ def read(path: Path, pattern: str = "{movie}/{clip}.avi") -> list[CaptionedClip]
         by_clip.setdefault(clip, []).append(sentence)
     if not by_clip:
         raise VideoContrastError(f"{path}: no rows")
-    return [
-        CaptionedClip(
-            id=clip,
-            video_id=clip,
-            video_path=pattern.format(movie=movie_of(clip), clip=clip),
-            captions=tuple(sentences),
-            cluster=clip,
-            pool=movie_of(clip),
-            meta={"movie": movie_of(clip)},
-        )
-        for clip, sentences in by_clip.items()
-    ]
+    clips = []
+    for clip, sentences in by_clip.items():
+        file, movie = pattern.format(movie=movie_of(clip), clip=clip), movie_of(clip)
+        clips.append(CaptionedClip(clip, clip, file, tuple(sentences), cluster=clip, pool=movie, meta={"movie": movie}))
+    return clips
 
 
 def movie_of(clip: str) -> str:

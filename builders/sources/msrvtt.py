@@ -127,18 +127,13 @@ class MsrVttFolder:
 
     def clip(self, video_id: str, captions: tuple[str, ...] | None = None) -> CaptionedClip:
         """The clip of a video with its captions, or with the given ones (the others are siblings then)."""
-        video = self.videos[video_id]
-        all_captions = tuple(self.captions[video_id])
-        youtube = _YOUTUBE.search(str(video.get("url", "")))
-        return CaptionedClip(
-            id=video_id,
-            video_id=video_id,
-            video_path=self.pattern.format(video_id=video_id),
-            captions=all_captions if captions is None else captions,
-            cluster=youtube.group(1) if youtube else video_id,
-            siblings=() if captions is None else all_captions,
-            meta={"category": video.get("category")},
+        video, path = self.videos[video_id], self.pattern.format(video_id=video_id)
+        shown, siblings = (
+            (captions, tuple(self.captions[video_id])) if captions else (tuple(self.captions[video_id]), ())
         )
+        youtube = _YOUTUBE.search(str(video.get("url", "")))
+        cluster, meta = youtube.group(1) if youtube else video_id, {"category": video.get("category")}
+        return CaptionedClip(video_id, video_id, path, shown, cluster=cluster, siblings=siblings, meta=meta)
 
     def _read(self, path: Path) -> None:
         annotations = read_json(path)

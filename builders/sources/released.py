@@ -48,16 +48,10 @@ def released_config(
         edits[place] = difference(true, candidates[place], "released").row()
         rows.append(
             multiple_choice_row(
-                id=clip,
-                video_id=clip,
-                video_path=video_path(clip),
-                candidates=candidates,
-                label=label,
-                kinds=kinds,
-                edits=edits,
-                cluster=cluster(clip),
+                id=clip, video_id=clip, video_path=video_path(clip), candidates=candidates, label=label, kinds=kinds,
+                edits=edits, cluster=cluster(clip),
             )
-        )
+        )  # fmt: skip
     if not rows:
         raise VideoContrastError(f"{path}: no rows")
     facts = {

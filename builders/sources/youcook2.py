@@ -44,15 +44,8 @@ def youcook2(
     videos = {split: len({clip.cluster for clip in of_split}) for split, of_split in clips.items()}
     counts = {split: {"clips": len(of_split), "videos": videos[split]} for split, of_split in clips.items()}
     facts = about("youcook2") | {"sources": sources, "options": contrasts.record(), "counts": counts}
-    return build_configs(
-        "youcook2",
-        configs,
-        {name: clips[name] for name in selected},
-        plan,
-        facts=facts,
-        retrieval_splits=clips,
-        optional=set(configs) == set(CONFIGS),
-    )
+    built_from, optional = {name: clips[name] for name in selected}, set(configs) == set(CONFIGS)
+    return build_configs("youcook2", configs, built_from, plan, facts=facts, retrieval_splits=clips, optional=optional)
 
 
 def read(folder: Path, pattern: str = "{video_id}.mp4") -> tuple[dict[str, list[CaptionedClip]], list[str]]:
@@ -81,21 +74,11 @@ def read(folder: Path, pattern: str = "{video_id}.mp4") -> tuple[dict[str, list[
             if not caption:
                 raise VideoContrastError(f"{place}: segment {first:g} to {last:g} has no text")
             segments.setdefault(split, {}).setdefault((video, first, last), []).append(caption)
-    clips = {
-        split: [
-            CaptionedClip(
-                id=f"{video}_{start:g}_{end:g}",
-                video_id=video,
-                video_path=pattern.format(video_id=video),
-                captions=tuple(captions),
-                cluster=video,
-                start=start,
-                end=end,
-            )
-            for (video, start, end), captions in of_split.items()
-        ]
-        for split, of_split in sorted(segments.items())
-    }
+    clips: dict[str, list[CaptionedClip]] = {split: [] for split in sorted(segments)}
+    for split, of_split in clips.items():
+        for (video, start, end), captions in segments[split].items():
+            id, path = f"{video}_{start:g}_{end:g}", pattern.format(video_id=video)
+            of_split.append(CaptionedClip(id, video, path, tuple(captions), cluster=video, start=start, end=end))
     return clips, sources
 
 

@@ -304,9 +304,8 @@ def write_space(folder: str | Path, output: str | Path, *, task: PageTask, peopl
     for path, file in shown:
         copy_file(file, target / "set" / path)
     facts = source.record["facts"] if source.is_built else {}
-    write_json(
-        target / "space.json", {"task": task, "config": config, "split": split, "people": people, "seed": items.seed}
-    )
+    options = {"task": task, "config": config, "split": split, "people": people, "seed": items.seed}
+    write_json(target / "space.json", options)
     write_text(target / "app.py", (files(__package__) / "space_app.py.template").read_text(encoding="utf-8"))
     write_text(target / "requirements.txt", f"video-contrast[annotate]=={__version__}\n")
     verb, what = ("Judge", "choose the caption of") if task == "judge" else ("Write", "write a false caption for")

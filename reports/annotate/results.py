@@ -27,10 +27,8 @@ def judged(rows: Iterable[MultipleChoiceRow], votes: Mapping[str, Sequence[Vote]
     shown = _answered(rows, votes)
     every = [vote for row in shown for vote in votes[str(row["id"])]]
     people = sorted({vote.annotator for vote in every})
-    table = [
-        [next((v.answer for v in votes[str(row["id"])] if v.annotator == name), None) for name in people]
-        for row in shown
-    ]
+    answers = {(vote.item, vote.annotator): vote.answer for vote in every}
+    table = [[answers.get((str(row["id"]), name)) for name in people] for row in shown]
     videos = [row["cluster"] for row in shown]
     majority = majority_vote(table, [row["label"] for row in shown], clusters=videos, interval=True)
     false = [_is_false_negative(row, choice) for row, choice in zip(shown, majority["majority"], strict=True)]

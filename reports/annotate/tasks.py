@@ -197,16 +197,13 @@ class Desk:
         with self._lock:
             self.votes.refresh()
             own_votes = self.votes.of(annotator)
-            back = next(
-                (item for item, vote in own_votes.items() if vote.status == "returned" and item in self.rows), None
-            )
-            if back is not None:
+            returned = (item for item, vote in own_votes.items() if vote.status == "returned" and item in self.rows)
+            if (back := next(returned, None)) is not None:
                 return self._task(back, annotator, own_votes[back])
             held = next((i for i, c in self._claims.items() if annotator in c and i not in own_votes), None)
             if held is not None:
                 return self._task(held, annotator)
-            item = self._open_item(annotator, own_votes)
-            if item is None:
+            if (item := self._open_item(annotator, own_votes)) is None:
                 return None
             self._claims.setdefault(item, {})[annotator] = time.monotonic()
             return self._task(item, annotator)

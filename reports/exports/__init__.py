@@ -227,14 +227,8 @@ def mteb(export: Export) -> list[Path]:
             ending = "" if ranked == "choice" else ranked.upper()
             class_name = "".join(word.title() for word in words) + ending
             lines.append(f"    {(class_name, config, split, ranked, has_questions(rows[0]))!r},\n")
-    source = python_file(
-        "mteb_tasks.py.template",
-        root,
-        DATASET=repr(export.source),
-        CUT=cut_clips(clips),
-        SETS="".join(lines),
-        FILE=f"{stem}_mteb",
-    )
+    values = {"DATASET": repr(export.source), "CUT": cut_clips(clips), "SETS": "".join(lines)}
+    source = python_file("mteb_tasks.py.template", root, **values, FILE=f"{stem}_mteb")
     return [write_text(export.output / f"{stem}_mteb.py", source)]
 
 

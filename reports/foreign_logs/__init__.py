@@ -91,20 +91,10 @@ def _read(path: Path, metric: str | None) -> list[ForeignLog]:
 def _own(run: RunFolder) -> list[ForeignLog]:
     import numpy as np
 
-    logs = [
-        ForeignLog(
-            path=run.path,
-            harness="video-contrast",
-            model=Path(run.model).name,
-            task=config,
-            metric="accuracy",
-            items={
-                name: LogItem(hit(row), row["cluster"], int(np.argmax(row["scores"]))) for name, row in rows.items()
-            },
-        )
-        for (config, condition), rows in run.tables.items()
-        if condition == CLEAN
-    ]
+    logs = []
+    for config, rows in ((config, rows) for (config, condition), rows in run.tables.items() if condition == CLEAN):
+        items = {id: LogItem(hit(row), row["cluster"], int(np.argmax(row["scores"]))) for id, row in rows.items()}
+        logs.append(ForeignLog(run.path, "video-contrast", Path(run.model).name, config, "accuracy", items))
     if not logs:
         raise UsageError(f"{run.path} has no multiple-choice config")
     return logs

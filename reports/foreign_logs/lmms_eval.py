@@ -15,12 +15,7 @@ _FIELDS = {
 }  # fmt: skip
 _SCORES = ("score", "acc", "accuracy", "correct", "rating", "exact_match", "right")
 # What the model answered, and what it should have: tasks that leave the comparison to their aggregation.
-_ANSWERS = [
-    ("pred_answer", "answer"),
-    ("pred_answer", "gt_answer"),
-    ("parsed_pred", "answer"),
-    ("pred", "ground_truth"),
-]
+_PAIRS = [("pred_answer", "answer"), ("pred_answer", "gt_answer"), ("parsed_pred", "answer"), ("pred", "ground_truth")]
 _NAME = re.compile(r"(?:(.*)_)?samples_(.+)$")
 
 
@@ -104,7 +99,7 @@ def value_of(metric: object) -> float | None:
 
 
 def _answer(metric: Mapping[str, Json], which: int) -> object:
-    return next((metric[pair[which]] for pair in _ANSWERS if pair[0] in metric and pair[1] in metric), None)
+    return next((metric[pair[which]] for pair in _PAIRS if pair[0] in metric and pair[1] in metric), None)
 
 
 def _reply(row: Mapping[str, Json]) -> object:

@@ -7,6 +7,8 @@ from video_contrast.errors import VideoContrastError
 from video_contrast.files import Json, read_json
 from video_contrast.reports.foreign_logs.log import ForeignLog
 
+NOTES = ("MTEB writes no samples: there is no interval and no test",)
+
 
 def is_result(value: Mapping[str, Json]) -> bool:
     """Whether a JSON value is a result of MTEB, of this or a former version, or its predictions."""
@@ -39,18 +41,8 @@ def read(path: Path, value: Mapping[str, Json], metric: str | None = None) -> li
                 raise VideoContrastError(f"{path}: split {split}, entry {number}: no figure {name!r}")
             subset = str(entry.get("hf_subset", "default"))
             task = str(value.get("task_name", path.stem)) + ("" if subset == "default" else f" {subset}")
-            logs.append(
-                ForeignLog(
-                    path=path,
-                    harness="MTEB",
-                    model=str(model),
-                    task=task if len(value["scores"]) == 1 else f"{task} ({split})",
-                    metric=name,
-                    items={},
-                    mean=float(entry[name]),
-                    notes=("MTEB writes no samples: there is no interval and no test",),
-                )
-            )
+            task = task if len(value["scores"]) == 1 else f"{task} ({split})"
+            logs.append(ForeignLog(path, "MTEB", str(model), task, name, {}, mean=float(entry[name]), notes=NOTES))
     if not logs:
         raise VideoContrastError(f"{path}: holds no scores")
     return logs

@@ -32,17 +32,8 @@ def read(path: Path, rows: Mapping[int, Mapping[str, Json]]) -> ForeignLog:
         )
     samples = [_sample(row, column, f"{path}: row {number}") for number, row in rows.items()]
     failed = sum(sample.failed for sample in samples)
-    model, task = _names(path)
-    return ForeignLog(
-        path=path,
-        harness="VLMEvalKit",
-        model=model,
-        task=task,
-        metric=column,
-        items=items_of(samples),
-        failed=failed,
-        notes=(f"{failed} items without an answer count as wrong; its VALID figure leaves them out",) if failed else (),
-    )
+    notes = (f"{failed} items without an answer count as wrong; its VALID figure leaves them out",) if failed else ()
+    return ForeignLog(path, "VLMEvalKit", *_names(path), column, items_of(samples), failed, notes=notes)
 
 
 def _sample(row: Mapping[str, Json], column: str, place: str) -> Sample:

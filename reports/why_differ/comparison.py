@@ -107,10 +107,8 @@ def _renormed(item: ItemEvidence, norm: Mapping[str, object]) -> Sequence[float]
         return item.scores
     divided = {"token": "n_tokens", "char": "n_chars"}.get(str(norm["norm"]))
     alpha = float(str(norm.get("alpha", 1.0))) if norm["norm"] == "pmi" else 0.0
-    return [
-        part["sum"] / (part[divided] if divided else 1.0) - alpha * part.get("unconditional", 0.0)
-        for part in item.parts
-    ]
+    sums = [part["sum"] / (part[divided] if divided else 1.0) for part in item.parts]
+    return [own - alpha * part.get("unconditional", 0.0) for own, part in zip(sums, item.parts, strict=True)]
 
 
 def _retrieval(
@@ -122,10 +120,8 @@ def _retrieval(
         # ranks among some of the clips need similarities that were not kept
         return _listed(f"{way}_R@1", {_cause(results, ("set", *UPSTREAM)): difference}, difference)
     shared = [_recall(matrix, both, way) for matrix in (a, b)]
-    steps = {
-        "set (missing items)": shared[0] - whole[0] + whole[1] - shared[1],
-        _cause(results, UPSTREAM): shared[1] - shared[0],
-    }
+    missing = shared[0] - whole[0] + whole[1] - shared[1]
+    steps = {"set (missing items)": missing, _cause(results, UPSTREAM): shared[1] - shared[0]}
     return _listed(f"{way}_R@1", steps, difference)
 
 

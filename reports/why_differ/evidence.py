@@ -155,14 +155,9 @@ def _sides(path: Path, metric: str | None) -> dict[str, Side]:
 def certificate_side(certificate: Mapping[str, Json], name: str) -> Side:
     """The evidence that a certificate holds. Raises VideoContrastError: it lacks a part."""
     try:
-        return Side(
-            name=name,
-            source=CERTIFICATE,
-            model=certificate["model"],
-            versions=certificate["versions"],
-            sampling=certificate["sampling"],
-            traces={(trace["clip"], trace["caption"]): trace for trace in certificate["traces"]},
-        )
+        traces = {(trace["clip"], trace["caption"]): trace for trace in certificate["traces"]}
+        facts = {part: certificate[part] for part in ("model", "versions", "sampling")}
+        return Side(name, CERTIFICATE, traces=traces, **facts)
     except (KeyError, TypeError) as error:
         raise VideoContrastError(f"{name} is no whole certificate: it lacks {error}") from error
 
@@ -171,15 +166,8 @@ def _of_log(log: ForeignLog) -> Side:
     if not log.hits:
         raise UsageError(f"{log.path}: holds no samples ({log.harness}), so there is nothing to compare")
     items = {name: ItemEvidence(hit=value, choice=log.choices.get(name)) for name, value in log.hits.items()}
-    return Side(
-        name=str(log.path),
-        source=log.harness,
-        config=log.task,
-        model={"name": log.model},
-        items=items,
-        numbers={**_mean(items), "unanswered": log.failed},
-        log=log,
-    )
+    numbers = {**_mean(items), "unanswered": log.failed}
+    return Side(str(log.path), log.harness, log.task, {"name": log.model}, items=items, numbers=numbers, log=log)
 
 
 def _of_run(run: RunFolder, config: str) -> Side:
@@ -309,10 +297,7 @@ def _known(matrix: SimilarityMatrix) -> dict[tuple[str, str], float]:
     columns, rows = matrix.columns, matrix.rows
     own, best = list(enumerate(matrix.relevant)), matrix.best
     if best is None:
-        values = matrix.values
-        return {
-            (rows[r], columns[c]): float(value) for r, of_row in enumerate(values) for c, value in enumerate(of_row)
-        }
+        return {(rows[r], columns[c]): float(value) for (r, c), value in np.ndenumerate(matrix.values)}
     known = {(rows[row], columns[column]): float(best.own[column]) for column, row in own}
     for row, (places, values) in enumerate(zip(best.columns, best.values, strict=True)):
         known |= {(rows[row], columns[c]): float(value) for c, value in zip(places, values, strict=True)}

@@ -89,9 +89,8 @@ def compare_frames(a: Side, b: Side) -> StageResult:
     if not a.sampling or not b.sampling:
         return unknown("frames", *(side for side in (a, b) if not side.sampling))
     recorded = [name for name in a.sampling if name in b.sampling]  # an earlier record may know fewer settings
-    says = [
-        f"{name} {a.sampling[name]} and {b.sampling[name]}" for name in recorded if a.sampling[name] != b.sampling[name]
-    ]
+    settings = ((name, a.sampling[name], b.sampling[name]) for name in recorded)
+    says = [f"{name} {first} and {second}" for name, first, second in settings if first != second]
     pairs = [(x, y) for _, x, y in item_pairs(a, b)]
     other = [(x.numbers, y.numbers) for x, y in pairs if x.numbers and y.numbers and x.numbers != y.numbers]
     if other:
