@@ -130,12 +130,8 @@ def audit_facts(items: Sequence[AuditedItem], results: Sequence[BlindResult]) ->
     chance = float(np.mean([1.0 / len(item.texts) for item in items]))
     scorers = {r.key: {**accuracy_facts(wins(r.scores), clusters), "scorer": r.scorer} for r in results}
     low = best_of(results, clusters)[1]["low"]
-    facts = {
-        "items": len(items),
-        "against": sorted({item.kind for item in items}),
-        "chance": round(chance, 4),
-        "solvable": None if low is None else bool(low > round(chance, 4)),
-    }
+    facts = {"items": len(items), "against": sorted({item.kind for item in items}), "chance": round(chance, 4)}
+    facts["solvable"] = None if low is None else bool(low > round(chance, 4))
     if too_few(clusters):
         facts["note"] = f"{_size(items, clusters)}: too few to cross-validate a classifier"
     else:
@@ -216,16 +212,9 @@ def refine(
         keep.update(inside[: len(opposite)])
     staying = sorted(keep)
     of_staying = [clusters[number] for number in staying]
-    facts: Facts = {
-        "items_before": len(rows),
-        "items_after": len(staying),
-        "grid": GRID,
-        "scores": names,
-        "accuracy_after": [
-            accuracy_facts(wins([scores[n] for n in staying]), of_staying)["accuracy"] for scores in learned if staying
-        ],
-    }
-    return [rows[number] for number in staying], facts
+    after = [accuracy_facts(wins([s[n] for n in staying]), of_staying)["accuracy"] for s in learned if staying]
+    facts: Facts = {"items_before": len(rows), "items_after": len(staying), "grid": GRID, "scores": names}
+    return [rows[number] for number in staying], facts | {"accuracy_after": after}
 
 
 def _learned(items: Sequence[AuditedItem], seed: int) -> list[Scores]:
@@ -284,13 +273,6 @@ def pair_facts(rows: Sequence[MultipleChoiceRow], results: Sequence[BlindResult]
     name, best = max(scored.items(), key=lambda model: model[1]["accuracy"])
     chance = float(np.mean([group_chance(len(places))["text_score"] for places in groups]))
     same = sum(len({rows[n].get("question") for n in places}) == 1 for places in groups)
-    return {
-        "groups": len(groups),
-        "same_texts": same,
-        "chance": round(chance, 4),
-        "name": name,
-        "accuracy": best["accuracy"],
-        "low": best["low"],
-        "high": best["high"],
-        "solvable": None if best["low"] is None else bool(best["low"] > chance),
-    }
+    facts: Facts = {"groups": len(groups), "same_texts": same, "chance": round(chance, 4), "name": name}
+    facts |= {"accuracy": best["accuracy"], "low": best["low"], "high": best["high"]}
+    return facts | {"solvable": None if best["low"] is None else bool(best["low"] > chance)}

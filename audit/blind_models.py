@@ -51,14 +51,10 @@ def cross_fitted(items: Items, fold: Folds, fit: Fit, *, scored: Items | None = 
 
     A caption may stand in several items, true in one and a distractor in others: a text that is scored is taken out of
     what that fold's model learns from. Answers stay there: which of them ("2", "yes") is often true gives others away.
-    Returns float64[k] for each item.
+    Returns float64[k] for each item, higher for what looks true.
 
-    Args:
-        items: candidates of each item that models learn from, the true one first.
-        fold: of each item, int64[n].
-        fit: learns from items and returns a function from texts to scores.
-        scored: the texts of each item to score; `items` by default.
-        answers: whether the texts are answers to questions.
+    `items`: candidates of each item that models learn from, the true one first. `scored`: the texts of each item to
+    score; `items` by default. `answers`: whether the texts are answers to questions.
     """
     scored = items if scored is None else scored
     scores: Scores = [np.zeros(0)] * len(items)
@@ -85,15 +81,8 @@ def blind_scores(
 ) -> Scores:
     """Cross-fitted scores of a blind model, as the audit uses it.
 
-    Returns float64[k] for each item, higher for what looks true. Raises UsageError: fewer than `LEAST_ITEMS` items, or
-    fewer videos than folds.
-
-    Args:
-        items: candidates of each item that the model learns from, the true one first.
-        model: a name of `BLIND_MODELS`.
-        scored: the texts of each item to score; `items` by default.
-        answers: as for `cross_fitted`.
-        seed: of the folds, which keep a cluster together.
+    `model`: a name of `BLIND_MODELS`. `seed`: of the folds, which keep a cluster together. The rest is as of
+    `cross_fitted`. Raises UsageError: fewer than `LEAST_ITEMS` items, or fewer videos than folds.
     """
     if too_few(clusters):
         raise UsageError(f"{len(clusters)} items of {len(set(clusters))} videos are too few to cross-validate")

@@ -107,12 +107,12 @@ def copy_facts(rows: Rows) -> dict[str, Finding]:
     for row in captions:
         true_of_clip[clip_of(row)].add(plain(_true(row)))
         caption_to_items[plain(_true(row))].setdefault(row["cluster"], row["id"])
-    for row in (row for row in captions if not row.get("group")):
-        also_true = true_of_clip[clip_of(row)] - {plain(_true(row))}
-        others = [text for n, text in enumerate(row["candidates"]) if n != row["label"]]
-        elsewhere += [f"{row['id']}: {text!r}" for text in others if plain(text) in also_true]
+    for row in captions:
+        if not row.get("group"):
+            also_true = true_of_clip[clip_of(row)] - {plain(_true(row))}
+            elsewhere += [f"{row['id']}: {text!r}" for text in row["candidates"] if plain(text) in also_true]
     several = {text: [*ids.values()] for text, ids in caption_to_items.items() if len(ids) > 1}
-    texts = list(dict.fromkeys(_true(row) for row in captions))
+    texts = list(dict.fromkeys(map(_true, captions)))
     video = {_true(row): row["cluster"] for row in captions}
     near = [f"{texts[a]!r} and {texts[b]!r}" for a, b in near_duplicates(texts) if video[texts[a]] != video[texts[b]]]
     return {

@@ -87,14 +87,8 @@ def caption_options(
 ) -> Options:
     """Edits of true captions that no other caption of the clip speaks for.
 
-    Raises NotEnglish: the captions are of another language.
-
-    Args:
-        rows: number -> row, of captions.
-        others: number -> other true captions of its clip.
-        kinds: of edits, of `KINDS`.
-        quality: least probability of edits of verbs and things, as of `generate.propose`.
-        generator: what proposes verbs; None: the lexicon.
+    `rows`: number -> row, of captions. `others`: number -> other true captions of its clip. `kinds, quality,
+    generator`: as of `repair`. Raises NotEnglish: the captions are of another language.
     """
     true = {at: row["candidates"][row["label"]] for at, row in rows.items()}
     options: dict[int, list[NewDistractor]] = defaultdict(list)

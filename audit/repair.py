@@ -59,16 +59,11 @@ def repair(
     generator: CaptionGenerator | None = None,
     seed: int = 0,
 ) -> Repair:
-    """Repairs a split.
+    """Repairs a split of a multiple-choice set; the same rows give the same repair.
 
-    Raises UsageError: pairs, or too few items to cross-validate a blind model; NotEnglish: the candidates are of
-    another language.
-
-    Args:
-        rows: of a multiple-choice set; the same rows give the same repair.
-        kinds: of edits of captions, of `KINDS`.
-        quality: least probability that a reader finds an edit of a caption natural and surely false.
-        generator: what proposes verbs; None: the lexicon.
+    `kinds`: of edits of captions, of `KINDS`. `quality`: least probability that a reader finds an edit of a verb or a
+    thing natural and surely false. `generator`: what proposes verbs; None: the lexicon. Raises UsageError: pairs, or
+    too few items to cross-validate a blind model; NotEnglish: the candidates are of another language.
     """
     check_names("kind of edit", kinds, KINDS)
     if any(row.get("group") for row in rows):

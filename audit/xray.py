@@ -57,15 +57,11 @@ def xray(
 ) -> XrayRecord:
     """X-rays a split of a set; the others serve to find what stands in several.
 
-    Raises UsageError: no such split, or rows that are not of a multiple-choice set; VideoContrastError: a model has no
-    item of the set.
-
-    Args:
-        splits: split -> rows, in the published order.
-        split: which; `test` if there is one, else the first.
-        language_model: joins the blind models, and is asked whether it knows the published order.
-        tokens: how they are counted, and how many a model reads.
-        points: the difference of two models that the set should show, in percentage points.
+    `splits`: split -> rows, in the published order. `split`: which; `test` if there is one, else the first.
+    `language_model`: joins the blind models, and is asked whether it knows the published order. `tokens`: how they are
+    counted, and how many a model reads. `points`: the difference of two models that the set should show, in percentage
+    points. Raises UsageError: no such split, or rows that are not of a multiple-choice set; VideoContrastError: a model
+    has no item of the set.
     """
     name = split or audited_split(splits)
     check_names("split", [name], splits)
@@ -277,11 +273,9 @@ def audit_set(
     X-ray (`audit.xray`); with `refine` the refined configs' own audits stand under their names. Raises UsageError: no
     set there, no such config or split, or too few items to refine.
 
-    Args:
-        configs: which; all of multiple choice and pairs by default (refined ones are left alone).
-        split: which split is audited; `test` if there is one, else the first.
-        refine: also write `CONFIG_refined`, with every split of a multiple-choice config refined by itself.
-        language_model: joins the blind models, and is asked whether it knows the set.
+    `configs`: all of multiple choice and pairs by default (refined ones are left alone). `refine`: also write
+    `CONFIG_refined`, with every split of a multiple-choice config refined by itself. `split, language_model`: as of
+    `xray`.
     """
     set_folder = SetFolder.built(folder)
     draft = SetDraft(folder)

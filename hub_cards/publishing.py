@@ -356,13 +356,10 @@ def _problem(column: str, value: Json) -> str:
 
 
 def _holds_bytes(kind: pa.DataType) -> bool:
-    if pa.types.is_binary(kind) or pa.types.is_large_binary(kind) or pa.types.is_fixed_size_binary(kind):
-        return True
-    if pa.types.is_struct(kind):
+    if pa.types.is_nested(kind):
         return any(_holds_bytes(kind.field(n).type) for n in range(kind.num_fields))
-    if pa.types.is_list(kind) or pa.types.is_large_list(kind):
-        return _holds_bytes(kind.value_type)
-    return False
+    binary = (pa.types.is_binary, pa.types.is_large_binary, pa.types.is_fixed_size_binary)
+    return any(is_binary(kind) for is_binary in binary)
 
 
 def _strings(value: Json, where: str = "") -> Iterator[tuple[str, str]]:

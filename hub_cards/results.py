@@ -90,12 +90,8 @@ def write_results(run: str | Path, dataset: str | None = None) -> list[Path]:
 def eval_results(results: list[Result], record: RunRecord) -> list[dict[str, object]]:
     """The entries of `.eval_results/*.yaml`."""
     return [
-        {
-            "dataset": {"id": result["dataset"], "task_id": result["task"]},
-            "value": result["value"],
-            "notes": _notes(result, record),
-        }
-        for result in results
+        {"dataset": {"id": r["dataset"], "task_id": r["task"]}, "value": r["value"], "notes": _notes(r, record)}
+        for r in results
     ]
 
 
@@ -103,24 +99,19 @@ def model_index(results: list[Result], record: RunRecord) -> list[dict[str, obje
     """The `model-index` of a model's card."""
     entries = [
         {
-            "task": {"type": "video-text-to-text", "name": result["task"]},
-            "dataset": {
-                "type": result["dataset"],
-                "name": result["dataset"],
-                "config": result["config"],
-                "split": result["split"],
-            },
+            "task": {"type": "video-text-to-text", "name": r["task"]},
+            "dataset": {"type": r["dataset"], "name": r["dataset"], "config": r["config"], "split": r["split"]},
             "metrics": [
                 {
-                    "type": "recall" if "R@1" in result["metric"] else result["metric"].replace(" ", "_"),
-                    "value": result["value"],
+                    "type": "recall" if "R@1" in r["metric"] else r["metric"].replace(" ", "_"),
+                    "value": r["value"],
                     # a metric has a name without numbers here: leaderboards group by it
-                    "name": result["metric"].replace("R@1", "recall at first rank"),
-                    "args": _arguments(result, record),
+                    "name": r["metric"].replace("R@1", "recall at first rank"),
+                    "args": _arguments(r, record),
                 }
             ],
         }
-        for result in results
+        for r in results
     ]
     return [{"name": str(record["model"]["name"]).rstrip("/").rpartition("/")[2], "results": entries}]
 
@@ -189,13 +180,10 @@ def _pushed(path: Path, repo: str, folder: str, message: str, pull_request: bool
     """Sends a file to a folder of a model's repository; returns the address of the pull request or commit."""
     from video_contrast.hub_cards.publishing import client_api, explained
 
+    name = f"{folder}/{path.name}"
     with explained(repo):
         commit = client_api().upload_file(
-            path_or_fileobj=path,
-            path_in_repo=f"{folder}/{path.name}",
-            repo_id=repo,
-            commit_message=message,
-            create_pr=pull_request,
+            path_or_fileobj=path, path_in_repo=name, repo_id=repo, commit_message=message, create_pr=pull_request
         )
     return str(commit.pr_url or commit.commit_url)
 
@@ -203,15 +191,9 @@ def _pushed(path: Path, repo: str, folder: str, message: str, pull_request: bool
 def _arguments(result: Result, record: RunRecord) -> dict[str, object]:
     """What a figure of the `model-index` depends on, as numbers."""
     interval = {} if result["low"] is None else {"interval_low": result["low"], "interval_high": result["high"]}
-    frames = _frames(record)
-    missing = record.get("n_missing")
-    return {
-        **interval,
-        "chance": result["chance"],
-        "items": result["items"],
-        **({"frames": frames} if frames else {}),
-        **({"missing_clips": missing} if missing else {}),
-    }
+    counts = {"frames": _frames(record), "missing_clips": record.get("n_missing")}
+    arguments = {**interval, "chance": result["chance"], "items": result["items"]}
+    return arguments | {name: count for name, count in counts.items() if count}
 
 
 def _notes(result: Result, record: RunRecord) -> str:

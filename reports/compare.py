@@ -351,17 +351,13 @@ def log_metrics(logs: Sequence[ForeignLog]) -> dict[str, LogMetrics]:
         else:
             numbers["accuracy"] = log.mean
         if log.reread:
-            numbers |= {
-                "reread": float(np.mean(list(log.reread.values()))),
-                "reread_n": len(log.reread),
-                "read_otherwise": log.read_otherwise,
-            }
+            numbers |= {"reread": float(np.mean(list(log.reread.values()))), "reread_n": len(log.reread)}
+            numbers["read_otherwise"] = log.read_otherwise
         if log.mean is not None:
             values = np.array(list(log.hits.values()) or [log.mean])
-            numbers |= {
-                "reported": _as_share(log.mean, float(values.mean())),
-                "reported_standard_error": _as_share(log.standard_error, float(values.std() / len(values) ** 0.5)),
-            }
+            numbers["reported"] = _as_share(log.mean, float(values.mean()))
+            of_samples = float(values.std() / len(values) ** 0.5)
+            numbers["reported_standard_error"] = _as_share(log.standard_error, of_samples)
         tasks = tables.setdefault(log.model, {})
         if log.task in tasks:
             raise VideoContrastError(f"{log.path}: a second log of {log.model} on {log.task}; give one of them")

@@ -70,14 +70,10 @@ def is_better(first: Hits, second: Hits) -> bool:
 
 def best_of(models: Mapping[str, Hits]) -> str | None:
     """The model that is better than every other one; None where no test says so, or there is only one."""
-    return next(
-        (
-            name
-            for name, hits in models.items()
-            if len(models) > 1 and all(is_better(hits, others) for other, others in models.items() if other != name)
-        ),
-        None,
-    )
+    for name, hits in models.items() if len(models) > 1 else ():
+        if all(is_better(hits, others) for other, others in models.items() if other != name):
+            return name
+    return None
 
 
 def differing(counts: Sequence[int | None]) -> list[str]:

@@ -65,13 +65,9 @@ class ClipContrasts:
         """Counts by reason for a card: of clips, of captions, and of the generator's candidates."""
         tried = dict(sorted(self.tried.items()))
         candidates = {name.removeprefix(CANDIDATES): n for name, n in tried.items() if name.startswith(CANDIDATES)}
-        counts: Facts = {
-            "clips": self.clips,
-            "covered": len(self.edits),
-            "not_covered": self.clips - len(self.edits),
-            "captions_tried": {reason: n for reason, n in tried.items() if not reason.startswith(CANDIDATES)},
-        }
-        return counts | ({"candidates": candidates} if candidates else {})
+        captions = {reason: n for reason, n in tried.items() if not reason.startswith(CANDIDATES)}
+        counts: Facts = {"clips": self.clips, "covered": len(self.edits), "not_covered": self.clips - len(self.edits)}
+        return counts | {"captions_tried": captions} | ({"candidates": candidates} if candidates else {})
 
     def coverage(self, caption: CaptionChoice) -> dict[str, float]:
         """Share of clips covered in percent: on the base caption, and (if tried) on the first eligible one."""

@@ -87,7 +87,7 @@ def build_configs(
     may_be_empty = optional or len(configs) > 1  # of several configs, those that have items are built
     items: dict[str, list[RandomItem]] = {}
     counts: dict[str, dict[str, int]] = {}
-    if any(config != "retrieval" for config in configs):
+    if set(configs) - {"retrieval"}:
         for split, clips in splits.items():
             items[split], reasons = random_items(clips, seed=plan.seed)
             counts[split] = dict(sorted(reasons.items()))
@@ -168,11 +168,9 @@ def random_config(
 
     `items`: split -> items. `counts`: split -> clips by reason.
     """
-    facts = {
-        "negatives": f"{candidates - 1} captions of other videos, drawn at random",
-        "options": candidates,
-        "splits": {split: {"items": len(rows), "counts": counts[split]} for split, rows in items.items()},
-    }
+    splits = {split: {"items": len(of_split), "counts": counts[split]} for split, of_split in items.items()}
+    negatives = f"{candidates - 1} captions of other videos, drawn at random"
+    facts = {"negatives": negatives, "options": candidates, "splits": splits}
     return {split: [random_row(item) for item in of_split] for split, of_split in items.items()}, facts
 
 
@@ -214,20 +212,13 @@ class _Contrasting:
                         if self.alone
                         else contrast_row(item_of[clip.id], true, edits, config.kind)
                     )
-            sizes[split] = {
-                "items": len(rows),
-                "counts": {**self.counts[split], **contrasts.counts()},
-                "coverage": contrasts.coverage(plan.caption),
-            }
+            counts = {**self.counts[split], **contrasts.counts()}
+            sizes[split] = {"items": len(rows), "counts": counts, "coverage": contrasts.coverage(plan.caption)}
             warn(f"{config.kind} ({split})", contrasts.tried[f"candidates:{COUNT}"], len(rows))
-        others = "" if self.alone else f" and {CANDIDATES - 2} captions of other videos"
-        facts = {
-            "negatives": f"one {config.kind} contrast{others}",
-            "kind": config.kind,
-            "options": 2 if self.alone else CANDIDATES,
-            "caption": plan.caption,
-            "splits": sizes,
-        }
+        options, others = (2, "") if self.alone else (CANDIDATES, f" and {CANDIDATES - 2} captions of other videos")
+        negatives = f"one {config.kind} contrast{others}"
+        facts = {"negatives": negatives, "kind": config.kind, "options": options, "caption": plan.caption}
+        facts["splits"] = sizes
         if config.paper is not None:
             facts["paper"] = dict(config.paper)
         ticked = any(tick.config == name for tick in plan.ticks)

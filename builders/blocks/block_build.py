@@ -58,17 +58,9 @@ _AT_ONCE = 50  # records of blocks that are read together
 def build_blocks(source: BlockSource, output: Address, key: str) -> bool:
     """Builds a set in blocks, or goes on with it.
 
-    Args:
-        source: what is built.
-        output: folder of the set, or its address.
-        key: names the source and all options: a build of another key in the folder is begun anew.
-
-    Returns:
-        Whether the set is whole; False where jobs of Slurm were submitted.
-
-    Raises:
-        VideoContrastError: another process builds there, or blocks failed; the same call does them again, and no
-            others.
+    Returns whether the set is whole; False where jobs of Slurm were submitted. `output`: folder of the set, or its
+    address. `key`: names the source and all options: a build of another key in the folder is begun anew. Raises
+    VideoContrastError: another process builds there, or blocks failed; the same call does them again, and no others.
     """
     if source.cluster.executor is not None:
         require_datatrove()

@@ -68,18 +68,10 @@ def run_stages(
 ) -> bool:
     """Does the tasks that are not done yet, one stage after the other.
 
-    Args:
-        stages: in order.
-        folder: keeps datatrove's marks and logs; on a cluster all machines see it.
-        options: where; without an executor by this process, for which datatrove is not needed.
-        describe: names a task in a message.
-
-    Returns:
-        Whether all is done; False where jobs of Slurm were submitted.
-
-    Raises:
-        UsageError: the engine is not installed, or does not take the options.
-        VideoContrastError: tasks of a stage failed; its others are done, and the same call does the rest.
+    Returns whether all is done; False where jobs of Slurm were submitted. `folder`: keeps datatrove's marks and logs;
+    on a cluster all machines see it. `options`: where; without an executor by this process, for which datatrove is not
+    needed. `describe`: names a task in a message. Raises UsageError: the engine is not installed, or does not take the
+    options; VideoContrastError: tasks of a stage failed; its others are done, and the same call does the rest.
     """
     if options.executor is None:
         for stage in stages:

@@ -70,6 +70,9 @@ class TableRow(NamedTuple):
         return self.text(self.usual(None, ("clip", "video_id", "id")), "a column clip, video_id or id")
 
 
+Faults = list[VideoContrastError] | None  # what is wrong with files that are passed over; None: no file is
+
+
 def read_table(
     source: str | Path,
     *,
@@ -77,7 +80,7 @@ def read_table(
     encoding: str = ENCODING,
     delimiter: str | None = None,
     streamed: bool = False,
-    faults: list[VideoContrastError] | None = None,
+    faults: Faults = None,
 ) -> Iterator[TableRow]:
     """Yields the rows of a table in the order of the file.
 
@@ -103,11 +106,7 @@ def read_table(
 
 
 def read_files(
-    files: Sequence[str | Path],
-    *,
-    encoding: str = ENCODING,
-    delimiter: str | None = None,
-    faults: list[VideoContrastError] | None = None,
+    files: Sequence[str | Path], *, encoding: str = ENCODING, delimiter: str | None = None, faults: Faults = None
 ) -> Iterator[TableRow]:
     """Yields the rows of one file after the other.
 
@@ -224,9 +223,7 @@ class VideoTable:
         if not re.fullmatch(r"[a-z]{2,3}(-[A-Za-z0-9]+)*|multilingual", self.language):  # the Hub refuses such a card
             raise UsageError(f"--language {self.language}: give the code of the language, such as en, de or zh")
 
-    def rows(
-        self, source: str | None = None, *, streamed: bool = False, faults: list[VideoContrastError] | None = None
-    ) -> Iterator[TableRow]:
+    def rows(self, source: str | None = None, *, streamed: bool = False, faults: Faults = None) -> Iterator[TableRow]:
         """The rows of the table, or of another one in the same form; `streamed`, `faults` as of `read_table`."""
         return read_table(
             source or self.captions, split=None if source else self.source_split, encoding=self.encoding,

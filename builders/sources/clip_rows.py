@@ -17,7 +17,7 @@ from pathlib import Path
 from video_contrast.addresses import Address, open_binary, write_bytes
 from video_contrast.builders.assembly.captioned_clip import CaptionedClip
 from video_contrast.builders.registry import CorpusBlock, Cut
-from video_contrast.builders.sources.caption_table import CAPTION, CaptionTable, Span, TableRow, check_split
+from video_contrast.builders.sources.caption_table import CAPTION, CaptionTable, Faults, Span, TableRow, check_split
 from video_contrast.console import bar
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.seeds import digest
@@ -89,17 +89,12 @@ class CaptionRows:
 def caption_rows(table: CaptionTable, *, file: Path | None = None, most: int | None = None) -> Iterator[CaptionRows]:
     """Reads a table, and says what was taken for what; what was read is gone behind the block.
 
-    Args:
-        table: where it is, and its columns.
-        file: a new one on disk, which holds the rows; clips are then in the order of a digest. Default: in memory, in
-            the order of their first rows, and each of several files must be readable.
-        most: captions that the table may have.
+    `file`: a new one on disk, which holds the rows; clips are then in the order of a digest. Default: in memory, in the
+    order of their first rows, and each of several files must be readable. `most`: captions that the table may have.
 
-    Raises:
-        UsageError: no such file, column or split.
-        VideoContrastError: a path that leaves the video root, a bad time, a clip in two splits or movies, a name that
-            is none of a split (names the line), or no caption at all.
-        TooManyCaptions: there are more captions than `most`.
+    Raises UsageError: no such file, column or split; VideoContrastError: a path that leaves the video root, a bad time,
+    a clip in two splits or movies, a name that is none of a split (names the line), or no caption at all;
+    TooManyCaptions: there are more captions than `most`.
     """
     # isolation_level None: `_store` says where a transaction begins
     with closing(sqlite3.connect(file or ":memory:", isolation_level=None)) as rows:
@@ -108,7 +103,7 @@ def caption_rows(table: CaptionTable, *, file: Path | None = None, most: int | N
         rows.execute(_ROWS)
         known: dict[str, int] = {}
         order: Order = _shuffled if file else lambda span, movie: known.setdefault(span.id, len(known))
-        faults: list[VideoContrastError] | None = [] if file else None
+        faults: Faults = [] if file else None
         first = _store(table, rows, order, most=most, faults=faults)
         names = {name: name for (name,) in rows.execute("SELECT split FROM rows GROUP BY split ORDER BY min(rowid)")}
         if len(names) > 1 and (twice := rows.execute(_OF_TWO.format("split")).fetchone()):
@@ -146,13 +141,8 @@ def read_splits(
 
 def _sizes(rows: sqlite3.Connection, split: str | None) -> dict[str, int]:
     n_rows, n_clips, captioned, captions, empty = rows.execute(_SIZES, (split,)).fetchone()
-    return {
-        "rows": n_rows,
-        "clips": captioned,
-        "captions": captions,
-        "empty_captions": empty,
-        "clips_without_caption": n_clips - captioned,
-    }
+    sizes = {"rows": n_rows, "clips": captioned, "captions": captions, "empty_captions": empty}
+    return sizes | {"clips_without_caption": n_clips - captioned}
 
 
 def _shuffled(span: Span, movie: str) -> bytes:
@@ -160,12 +150,7 @@ def _shuffled(span: Span, movie: str) -> bytes:
 
 
 def _store(
-    table: CaptionTable,
-    rows: sqlite3.Connection,
-    order: Order,
-    *,
-    most: int | None,
-    faults: list[VideoContrastError] | None,
+    table: CaptionTable, rows: sqlite3.Connection, order: Order, *, most: int | None, faults: Faults
 ) -> TableRow:
     """Stores every row of the table, which is streamed where there are `faults`; returns the first."""
     first: TableRow | None = None

@@ -99,13 +99,8 @@ def _rcad(
             if clip.id in contrasts.edits:
                 index, edits = contrasts.edits[clip.id]
                 rows.append(contrasts_only_row(clip, clip.captions[index], edits, "counterfactual", seed=options.seed))
-        sizes[split] = {
-            "items": len(rows), "counts": contrasts.counts(), "coverage": contrasts.coverage(options.caption),
-        }  # fmt: skip
-    facts = {
-        "negatives": f"{negatives} captions with the same objects and another action",
-        "kind": "counterfactual",
-        "options": negatives + 1,
-        "splits": sizes,
-    }
+        coverage = contrasts.coverage(options.caption)
+        sizes[split] = {"items": len(rows), "counts": contrasts.counts(), "coverage": coverage}
+    how = f"{negatives} captions with the same objects and another action"
+    facts = {"negatives": how, "kind": "counterfactual", "options": negatives + 1, "splits": sizes}
     return tables, facts | verbs.facts()

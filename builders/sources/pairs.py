@@ -53,15 +53,8 @@ def pairs(
         **table.card_facts(),
     }
     built = BuiltSet("pairs", {}, facts)
-    config_facts: Facts = {
-        "negatives": "the false caption of the pair",
-        "options": 2,
-        "splits": {
-            split: {"items": len(of_split), "counts": dict(sorted(counts[split].items()))}
-            for split, of_split in rows.items()
-        },
-    }
-    add_config(built, CONFIG, rows, config_facts)
+    splits = {split: {"items": len(own), "counts": dict(sorted(counts[split].items()))} for split, own in rows.items()}
+    add_config(built, CONFIG, rows, {"negatives": "the false caption of the pair", "options": 2, "splits": splits})
     return built
 
 

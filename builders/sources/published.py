@@ -529,10 +529,8 @@ class PublishedSet:
                 continue
             built.tables[config] = full
             total = sum(map(len, full.values()))
-            entry: Facts = {
-                "negatives": "as released",
-                "splits": {split: {"items": n["built"], "counts": n} for split, n in counts.items()},
-            }
+            sizes = {split: {"items": n["built"], "counts": n} for split, n in counts.items()}
+            entry: Facts = {"negatives": "as released", "splits": sizes}
             given = sum(items.counts["rows"] - items.outside for items in splits.values())
             entry["read"], warning = release.of_counts(config, given)
             built.warn([warning] if warning else [])

@@ -114,13 +114,8 @@ def install(names: Iterable[str] | None = None, cache: str | os.PathLike[str] | 
     version; after an upgrade the next `install` replaces it, and without one changes nothing. Modules that others put
     there under the same name are left alone.
 
-    Args:
-        names: which modules; None: all.
-        cache: the modules folder; None: that of `evaluate` (`HF_MODULES_CACHE`, or `modules` in `HF_HOME`).
-
-    Raises:
-        UsageError: unknown name.
-        OSError: the cache cannot be written.
+    `names`: which modules; None: all. `cache`: the modules folder; None: that of `evaluate` (`HF_MODULES_CACHE`, or
+    `modules` in `HF_HOME`). Raises UsageError: unknown name; OSError: the cache cannot be written.
     """
     root = (Path(cache) if cache is not None else modules_cache()) / "evaluate_modules"
     selected = [module(name) for name in (MODULES if names is None else names)]

@@ -88,9 +88,7 @@ class OptionalColumns:
         if adds:
             self._present = before = present if self._present is None else self._present
             if present != before:
-                raise ValueError(
-                    f"this batch has the optional columns {[*present]}, but the ones before had {[*before]}"
-                )
+                raise ValueError(f"this batch has the optional columns {[*present]}, but those before had {[*before]}")
         for name, feature in self.features.items():
             key = name if name in columns else name[:-1]  # `add` may call predictions and references by their singulars
             if single and columns.get(key) is not None:

@@ -117,12 +117,8 @@ def page(pairs: Sequence[Pair], *, again: int = 0) -> str:
     import jinja2
 
     name = digest("sibling-page", *(pair.id for pair in pairs)).hex()[:12]
-    content = {
-        "reading": name,
-        "pairs": [[pair.id, pair.original, pair.edited] for pair in pairs],
-        "again": again,
-        "questions": QUESTIONS,
-    }
+    shown = [[pair.id, pair.original, pair.edited] for pair in pairs]
+    content = {"reading": name, "pairs": shown, "again": again, "questions": QUESTIONS}
     template = files("video_contrast.reports.annotate").joinpath("blind_reading.html.jinja").read_text(encoding="utf-8")
     environment = jinja2.Environment(autoescape=True)
     environment.policies["json.dumps_kwargs"] = {"ensure_ascii": False}  # `tojson` escapes what could end the script
@@ -322,11 +318,9 @@ def _agreement(rows: Sequence[Row], question: str, readers: Sequence[str]) -> di
         votes = list(zip(*filter(all, both), strict=True))
         if votes:
             several = len({*votes[0], *votes[1]}) > 1  # of one answer alone kappa is not defined
-            by_two[f"{first}, {second}"] = {
-                "equal": sum(map(str.__eq__, *votes)) / len(votes[0]),
-                "kappa": float(cohen_kappa_score(*votes)) if several else None,
-                "pairs": len(votes[0]),
-            }
+            kappa = float(cohen_kappa_score(*votes)) if several else None
+            equal = sum(map(str.__eq__, *votes)) / len(votes[0])
+            by_two[f"{first}, {second}"] = {"equal": equal, "kappa": kappa, "pairs": len(votes[0])}
     return by_two
 
 

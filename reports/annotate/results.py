@@ -88,12 +88,9 @@ def result_of(folder: str | Path, votes: str | Path, *, config: str, split: str,
         return judged(rows, done)
     shown = _answered(rows, done)
     every = [vote for row in shown for vote in done[str(row["id"])]]
-    return {
-        "n_items": len(shown),
-        "n_answers": len(every),
-        "n_people": len({vote.annotator for vote in every}),
-        "seconds_median": sorted(vote.seconds for vote in every)[len(every) // 2],
-    }
+    people = {vote.annotator for vote in every}
+    median = sorted(vote.seconds for vote in every)[len(every) // 2]
+    return {"n_items": len(shown), "n_answers": len(every), "n_people": len(people), "seconds_median": median}
 
 
 def export_set(
@@ -116,10 +113,8 @@ def export_set(
     else:
         name, rows_left = config, [*valid_items(rows, done)]
         who = "one judge" if _single(figures) else "the majority of judges"
-        how = {
-            "negatives": f"the items of {config} on which {who} chose the true caption",
-            "checks": _sentence(figures),
-        }
+        negatives = f"the items of {config} on which {who} chose the true caption"
+        how = {"negatives": negatives, "checks": _sentence(figures)}
     if not rows_left:
         raise VideoContrastError("no item is left: on none did the judges choose the true caption")
     root = Path(folder)

@@ -250,13 +250,10 @@ def vlmevalkit(export: Export) -> list[Path]:
     """
     name, tables = export.choice_tables()
     clips, root = export.clips(tables, mp4=True)
-    written = [
-        write_text(
-            export.output / f"{name}_{config}_{split}.tsv",
-            _tsv([_line(number, row, clips[Clip.of(row)]) for number, row in enumerate(rows)]),
-        )
-        for (config, split), rows in tables.items()
-    ]
+    written = []
+    for (config, split), rows in tables.items():
+        lines = [_line(number, row, clips[Clip.of(row)]) for number, row in enumerate(rows)]
+        written.append(write_text(export.output / f"{name}_{config}_{split}.tsv", _tsv(lines)))
     file = CLASS.removesuffix(".py")
     source = python_file("vlmevalkit_sets.py.template", root, EXAMPLE=written[0].stem, FILE=file)
     return [*written, write_text(export.output / CLASS, source)]

@@ -5,18 +5,8 @@ stages.py     set, frames, pixels, prompt, model, scores, reading, joining, figu
 comparison.py all of it together, as the screen, JSON and the page show it; which share of the difference each explains
 """
 
-from video_contrast.reports.why_differ.comparison import Share, shares
-from video_contrast.reports.why_differ.evidence import Side, StageResult, certificate_side, pairs_of
+from video_contrast.reports.why_differ.comparison import shares
+from video_contrast.reports.why_differ.evidence import certificate_side, pairs_of
 from video_contrast.reports.why_differ.stages import compare, failed_stage, first_different
 
-__all__ = [
-    "Share",
-    "Side",
-    "StageResult",
-    "certificate_side",
-    "compare",
-    "failed_stage",
-    "first_different",
-    "pairs_of",
-    "shares",
-]
+__all__ = ["certificate_side", "compare", "failed_stage", "first_different", "pairs_of", "shares"]
