@@ -9,6 +9,7 @@ import numpy as np
 from video_contrast.metrics.checks import Argument, Figures, Values, listed, refuse_large_integers
 
 Column = str | Sequence["Column"]  # "float64"; ["float64"]: a list of them
+Columns = Mapping[str, Column]  # name -> type of an item
 
 
 class OptionalColumns:
@@ -19,8 +20,8 @@ class OptionalColumns:
     optional ones it has is decided by the first call, and is open again after `compute`.
     """
 
-    columns: ClassVar[dict[str, Column]]  # name -> type of an item
-    optional: ClassVar[tuple[str, ...]] = ()
+    columns: ClassVar[Columns]  # those that are needed
+    optional: ClassVar[Columns] = {"clusters": "string"}
     citation: ClassVar[str]  # one line; the card has its BibTeX
     measure: ClassVar[Callable[..., Figures]]  # what computes: needed columns by place, the others and options by name
     _present: tuple[str, ...] | None = None
@@ -41,7 +42,7 @@ class OptionalColumns:
             inputs_description=f"\n{usage}\n",
             homepage="https://pypi.org/project/video-contrast/",
             license="Apache-2.0",
-            features=datasets.Features({name: feature(column) for name, column in self.columns.items()}),
+            features=datasets.Features({k: feature(v) for k, v in {**self.columns, **self.optional}.items()}),
         )
 
     @property
@@ -49,7 +50,7 @@ class OptionalColumns:
         """The declared columns without the optional ones that are not given."""
         declared = super().features  # type: ignore[misc]
         present = self._present or ()
-        return type(declared)({k: v for k, v in declared.items() if k not in self.optional or k in present})
+        return type(declared)({k: v for k, v in declared.items() if k in (*self.columns, *present)})
 
     def add(self, **inputs: object) -> None:
         """Adds one example."""
@@ -65,17 +66,16 @@ class OptionalColumns:
         Raises ValueError: a column is missing or not of its type.
         """
         try:
-            names = [name for name in self.features if name not in self.optional]
-            missing = [name for name in names if inputs.get(name) is None]
-            if missing and len(missing) < len(names):
-                raise ValueError(f"the column {missing[0]!r} is missing: {', '.join(names)} are needed")
+            missing = [name for name in self.columns if inputs.get(name) is None]
+            if missing and len(missing) < len(self.columns):
+                raise ValueError(f"the column {missing[0]!r} is missing: {', '.join(self.columns)} are needed")
             return super().compute(**self._inputs(inputs, adds=not missing))  # type: ignore[misc]
         finally:
             self._present = None
 
     def _compute(self, **inputs: Argument) -> Figures:
         """The figures; those that can have intervals have them where there are clusters, unless `interval` is given."""
-        needed = [inputs.pop(name) for name in self.columns if name not in self.optional]
+        needed = [inputs.pop(name) for name in self.columns]
         measure = type(self).measure
         if inputs.get("interval") is None and "interval" in inspect.signature(measure).parameters:
             inputs["interval"] = inputs.get("clusters") is not None
@@ -103,7 +103,7 @@ class OptionalColumns:
             raise ValueError(f"{name} must be a list, not one text")
         inner = getattr(feature, "feature", None)  # of a column of lists
         whole = getattr(inner or feature, "dtype", "") == "int64"  # a matrix a row has numbers of any sort
-        if not whole and name not in self.optional:
+        if not whole and name in self.columns:
             # A column of a data frame is read by its labels, which need not be 0, 1, 2 ...
             values = list(values.to_numpy()) if hasattr(values, "to_numpy") else values
             _refuse_large_integers(values, name)

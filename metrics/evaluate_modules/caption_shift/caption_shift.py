@@ -4,7 +4,7 @@ from typing import ClassVar
 
 import evaluate
 
-from video_contrast.metrics.evaluate_modules.optional_columns import Column, OptionalColumns
+from video_contrast.metrics.evaluate_modules.optional_columns import Columns, OptionalColumns
 from video_contrast.metrics.shift import caption_shift
 
 
@@ -28,8 +28,7 @@ class CaptionShift(OptionalColumns, evaluate.Measurement):
         0.5
     """
 
-    columns: ClassVar[dict[str, Column]] = {"data": "string", "references": "string", "clusters": "string"}
-    optional = ("clusters",)
+    columns: ClassVar[Columns] = {"data": "string", "references": "string"}
     measure = staticmethod(caption_shift)
     citation = "Schiappa et al. (2022): Robustness Analysis of Video-Language Models. NeurIPS."
     example: ClassVar[dict[str, object]] = {

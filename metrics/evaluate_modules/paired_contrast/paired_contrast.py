@@ -4,7 +4,7 @@ from typing import ClassVar
 
 import evaluate
 
-from video_contrast.metrics.evaluate_modules.optional_columns import Column, OptionalColumns
+from video_contrast.metrics.evaluate_modules.optional_columns import Columns, OptionalColumns
 from video_contrast.metrics.paired import compare_choices
 
 
@@ -26,13 +26,7 @@ class PairedContrast(OptionalColumns, evaluate.Comparison):
         1.0
     """
 
-    columns: ClassVar[dict[str, Column]] = {
-        "predictions1": ["float64"],
-        "predictions2": ["float64"],
-        "references": "int64",
-        "clusters": "string",
-    }
-    optional = ("clusters",)
+    columns: ClassVar[Columns] = {"predictions1": ["float64"], "predictions2": ["float64"], "references": "int64"}
     measure = staticmethod(compare_choices)
     citation = "McNemar (1947): Note on the sampling error of the difference between proportions. Psychometrika."
     example: ClassVar[dict[str, object]] = {

@@ -4,7 +4,7 @@ from typing import ClassVar
 
 import evaluate
 
-from video_contrast.metrics.evaluate_modules.optional_columns import Column, OptionalColumns
+from video_contrast.metrics.evaluate_modules.optional_columns import Columns, OptionalColumns
 from video_contrast.metrics.multiple_choice import multiple_choice
 
 
@@ -30,14 +30,8 @@ class VideoContrastMC(OptionalColumns, evaluate.Metric):
         0.75
     """
 
-    columns: ClassVar[dict[str, Column]] = {
-        "predictions": ["float64"],
-        "references": "int64",
-        "kinds": ["string"],
-        "grades": ["int64"],
-        "clusters": "string",
-    }
-    optional = ("kinds", "grades", "clusters")
+    columns: ClassVar[Columns] = {"predictions": ["float64"], "references": "int64"}
+    optional: ClassVar[Columns] = {"kinds": ["string"], "grades": ["int64"], "clusters": "string"}
     measure = staticmethod(multiple_choice)
     citation = "Park et al. (2022): Exposing the Limits of Video-Text Models through Contrast Sets. NAACL."
     example: ClassVar[dict[str, object]] = {

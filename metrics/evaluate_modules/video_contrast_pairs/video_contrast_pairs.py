@@ -4,7 +4,7 @@ from typing import ClassVar
 
 import evaluate
 
-from video_contrast.metrics.evaluate_modules.optional_columns import Column, OptionalColumns
+from video_contrast.metrics.evaluate_modules.optional_columns import Columns, OptionalColumns
 from video_contrast.metrics.group_score import group_score
 
 
@@ -26,8 +26,7 @@ class VideoContrastPairs(OptionalColumns, evaluate.Metric):
         0.5
     """
 
-    columns: ClassVar[dict[str, Column]] = {"predictions": [["float64"]], "clusters": "string"}
-    optional = ("clusters",)
+    columns: ClassVar[Columns] = {"predictions": [["float64"]]}
     measure = staticmethod(group_score)
     citation = "Thrush et al. (2022): Winoground: Probing Vision and Language Models for Compositionality. CVPR."
     example: ClassVar[dict[str, object]] = {

@@ -4,7 +4,7 @@ from typing import ClassVar
 
 import evaluate
 
-from video_contrast.metrics.evaluate_modules.optional_columns import Column, OptionalColumns
+from video_contrast.metrics.evaluate_modules.optional_columns import Columns, OptionalColumns
 from video_contrast.metrics.rcad import rcad
 
 
@@ -33,13 +33,8 @@ class VideoRCAD(OptionalColumns, evaluate.Metric):
         0.75
     """
 
-    columns: ClassVar[dict[str, Column]] = {
-        "predictions": ["float64"],
-        "references": "int64",
-        "columns": ["int64"],
-        "clusters": "string",
-    }
-    optional = ("columns", "clusters")
+    columns: ClassVar[Columns] = {"predictions": ["float64"], "references": "int64"}
+    optional: ClassVar[Columns] = {"columns": ["int64"], "clusters": "string"}
     measure = staticmethod(rcad)
     citation = "Ma et al. (2024): Rethinking Video-Text Understanding: Retrieval from Counterfactual Data. ECCV."
     example: ClassVar[dict[str, object]] = {

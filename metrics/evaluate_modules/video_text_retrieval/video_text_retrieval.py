@@ -5,7 +5,7 @@ from typing import ClassVar
 import evaluate
 
 from video_contrast.metrics.checks import Argument, Figures
-from video_contrast.metrics.evaluate_modules.optional_columns import Column, OptionalColumns
+from video_contrast.metrics.evaluate_modules.optional_columns import Columns, OptionalColumns
 from video_contrast.metrics.retrieval import retrieval, videos_of_captions
 
 
@@ -29,8 +29,7 @@ class VideoTextRetrieval(OptionalColumns, evaluate.Metric):
         1.0
     """
 
-    columns: ClassVar[dict[str, Column]] = {"predictions": ["float64"], "references": ["int64"], "clusters": "string"}
-    optional = ("clusters",)
+    columns: ClassVar[Columns] = {"predictions": ["float64"], "references": ["int64"]}
     measure = staticmethod(retrieval)
     citation = "Schiappa et al. (2022): Robustness Analysis of Video-Language Models. NeurIPS."
     example: ClassVar[dict[str, object]] = {

@@ -5,7 +5,7 @@ from typing import ClassVar
 import evaluate
 
 from video_contrast.metrics.checks import Argument, Figures
-from video_contrast.metrics.evaluate_modules.optional_columns import Column, OptionalColumns
+from video_contrast.metrics.evaluate_modules.optional_columns import Columns, OptionalColumns
 from video_contrast.metrics.robustness import robustness
 
 
@@ -35,17 +35,14 @@ class VideoTextRobustness(OptionalColumns, evaluate.Metric):
         0.699
     """
 
-    columns: ClassVar[dict[str, Column]] = {
-        "predictions": "float64",
-        "references": "float64",
-        "perturbations": "string",
+    columns: ClassVar[Columns] = {"predictions": "float64", "references": "float64", "perturbations": "string"}
+    optional: ClassVar[Columns] = {
         "severities": "int64",
         "categories": "string",
         "origins": "string",
         "modalities": "string",
         "clusters": "string",
     }
-    optional = ("severities", "categories", "origins", "modalities", "clusters")
     citation = "Schiappa et al. (2022): Robustness Analysis of Video-Language Models. NeurIPS."
     example: ClassVar[dict[str, object]] = {
         "predictions": [0.072, 0.063, 0.05],
