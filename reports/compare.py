@@ -207,17 +207,13 @@ def _retrieval(runs: tuple[RunFolder, RunFolder], test: PairedTest) -> list[Comp
     if not rows:
         raise VideoContrastError(f"config {test.config}: the runs have no clip in common")
     left_out = len(a.rows) + len(b.rows) - 2 * len(rows)
-    ranked = [ranks_among(matrix, rows) for matrix in (a, b)]
-    result = []
-    for way in ("t2v", "v2t"):
-        hits: list[np.ndarray] = []
-        groups = None
-        for ranks, caption_to_video in ranked:
-            of_way = ranks.text_to_video if way == "t2v" else ranks.video_to_text
-            hits.append(of_way.hit(1))
-            groups = caption_to_video if way == "t2v" else ranks.videos
-        result.append(paired_row(test, f"{way} R@1", hits, groups, left_out=left_out))
-    return result
+    (first, _), (second, caption_to_video) = (ranks_among(matrix, rows) for matrix in (a, b))
+    t2v = [ranks.text_to_video.hit(1) for ranks in (first, second)]
+    v2t = [ranks.video_to_text.hit(1) for ranks in (first, second)]
+    return [
+        paired_row(test, "t2v R@1", t2v, caption_to_video, left_out=left_out),
+        paired_row(test, "v2t R@1", v2t, second.videos, left_out=left_out),
+    ]
 
 
 def ranks_among(matrix: SimilarityMatrix, rows: Sequence[str]) -> tuple[BothWays, np.ndarray]:

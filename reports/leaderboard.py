@@ -100,11 +100,8 @@ def leaderboard(
     target = Path(output)
     links = {run.path: _link(run, target, Path(runs[0]), link) for run in loaded}
     chances = {name: column.chance for name, column in kinds.items()}
-    sections = [
-        Section("board", "Leaderboard", parts=[_overview(board, chances, loaded, links)]),
-        _by_kind(board, loaded),
-        settings(loaded, links),
-    ]
+    overview = Section("board", "Leaderboard", parts=[_overview(board, chances, loaded, links)])
+    sections = [overview, _by_kind(board, loaded), settings(loaded, links)]
     checks = "Scores were recomputed and checked against their set" if checked else "Scores were not checked (--check)"
     counts = f"{counted(len({run.model for run in loaded}), 'model')}, {counted(len(kinds), 'column')}. {checks}"
     page = Page(title, counts, _leaders(*next(iter(board.items()))), warnings(loaded), record=records(loaded))
@@ -194,14 +191,11 @@ def overall_standings(columns: Sequence[KindHits]) -> dict[str, Standing]:
     if len(common) < 2:
         return {}
     shared = [[name for name in column[models[0]] if all(name in own for own in column.values())] for column in common]
-    clusters = [column[models[0]][name][1] for column, names in zip(common, shared, strict=True) for name in names]
     total = sum(map(len, shared))
     weights = np.concatenate([np.full(len(names), total / (len(common) * max(1, len(names)))) for names in shared])
-    values = {
-        model: weights
-        * [column[model][name][0] for column, names in zip(common, shared, strict=True) for name in names]
-        for model in models
-    }
+    places = [(column, name) for column, names in zip(common, shared, strict=True) for name in names]
+    values = {model: weights * [column[model][name][0] for column, name in places] for model in models}
+    clusters = [column[models[0]][name][1] for column, name in places]
     changes = {(a, b): (values[b] - values[a], clusters) for a, b in combinations(models, 2)}
     return _ranked({model: (cluster_bootstrap(own, clusters), total) for model, own in values.items()}, changes)
 

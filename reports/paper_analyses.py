@@ -180,14 +180,10 @@ def proximity(
 ) -> JsonObject:
     """Table 5: accuracy on antonyms, and on the highest and lowest 15 % of the others by sentence similarity.
 
-    Args:
-        rows: of a set of verb contrasts.
-        hits: item id -> 1 right, 0 wrong (`read_hits`).
-        encoders: name -> encoder of sentences; the paper takes Sentence-BERT and CLIP's text encoder.
-        share: size of the two subsets.
-
-    Returns `overall`, `n`, and under each encoder's name what `metrics.proximity` gives. Raises UsageError: no row with
-    a contrast was scored.
+    `rows`: of a set of verb contrasts. `hits`: item id -> 1 right, 0 wrong (`read_hits`). `encoders`: name -> encoder
+    of sentences; the paper takes Sentence-BERT and CLIP's text encoder. `share`: size of the two subsets, 0..1. Returns
+    `overall`, `n`, and under each encoder's name what `metrics.proximity` gives. Raises UsageError: no row with a
+    contrast was scored.
     """
     pairs = scored_contrasts(rows, hits)
     right = [hits[row["id"]] for row, _ in pairs]
@@ -207,10 +203,9 @@ def cosines(first: Sequence[str], second: Sequence[str], encode: TextEncoder) ->
     unique = list(dict.fromkeys([*first, *second]))
     vectors = np.asarray(encode(unique), np.float64)
     vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
-    row = {text: number for number, text in enumerate(unique)}
-    cosine: NDArray[np.float64] = np.einsum(
-        "nd,nd->n", vectors[[row[text] for text in first]], vectors[[row[text] for text in second]]
-    )
+    at = {text: number for number, text in enumerate(unique)}
+    a, b = (vectors[[at[text] for text in texts]] for texts in (first, second))
+    cosine: NDArray[np.float64] = np.einsum("nd,nd->n", a, b)
     return cosine
 
 

@@ -68,19 +68,14 @@ def write_repair(
     if not kept:
         raise UsageError(f"{source.name}: no item stays ({why}): no distractor that would not tell is known for any")
     split = "test" if "test" in kept else next(iter(kept))
-    records = {
-        f"{source.name} before": xray(source.splits, split=split, seed=seed),
-        f"{source.name} after": xray(kept, split=split, seed=seed),
-    }
-    for name, record in records.items():
-        before = name.endswith("before")  # rows that are no items are not in the repaired set
-        record["source"] = {"read": str(path), "guesses": source.guesses if before else [],
-                            "left_out": source.left_out if before else {}}  # fmt: skip
+    before, after = xray(source.splits, split=split, seed=seed), xray(kept, split=split, seed=seed)
+    before["source"] = {"read": str(path), "guesses": source.guesses, "left_out": source.left_out}
+    after["source"] = {"read": str(path), "guesses": [], "left_out": {}}  # all of its rows are items
+    records = {f"{source.name} before": before, f"{source.name} after": after}
     errata = _errata(source, repairs, path, columns)
     authors = _authors(errata, path, columns, kept)
     pairs = [pair for name, of_split in repairs.items() for pair in _pairs(source.splits[name], of_split.changes)]
     draft = SetDraft(output, "repair")
-    after = records[f"{source.name} after"]
     draft.add(CONFIG, kept, {
         "negatives": _NEGATIVES,
         "repaired_from": source.name,

@@ -91,8 +91,7 @@ def write_report(
     """
     if max_failures < 0:
         raise UsageError(f"--max-failures must be 0 or more, not {max_failures}")
-    loaded = load_runs([Path(run) for run in runs], video_root=video_root, dataset=dataset)
-    loaded = in_order(loaded)
+    loaded = in_order(load_runs([Path(run) for run in runs], video_root=video_root, dataset=dataset))
     target = Path(output)
     folder = not target.suffix
     sections = with_own_names([section for section in (make(loaded) for make in SECTIONS) if section.parts])
@@ -191,11 +190,8 @@ def _numbers(text: str) -> Json:
     """Text as markup with its percentages set apart."""
     import markupsafe
 
-    parts = re.split(r"(\d[\d.]* %)", text)
-    return markupsafe.Markup("").join(
-        markupsafe.Markup("<b>{}</b>").format(part.replace(" ", "\u202f")) if n % 2 else part
-        for n, part in enumerate(parts)
-    )
+    escaped = str(markupsafe.escape(text))
+    return markupsafe.Markup(re.sub(r"(\d[\d.]*) %", "<b>\\1\u202f%</b>", escaped))
 
 
 def _counts(runs: Sequence[ConfigRun]) -> str:
@@ -206,8 +202,7 @@ def _counts(runs: Sequence[ConfigRun]) -> str:
 def records(runs: Sequence[ConfigRun]) -> list[tuple[str, list[tuple[str, str]]]]:
     """The record of each run directory: a heading, and its entries as text."""
     records = []
-    for path in dict.fromkeys(run.path for run in runs):
-        run = next(run for run in runs if run.path == path)
+    for run in {run.path: run for run in runs}.values():
         entries = [(key, _text(value)) for key, value in sorted(run.record.items()) if value not in ({}, [], None)]
         records.append((f"{run.model} on {Path(run.key.dataset).name}, {run.key.split}", entries))
     return records

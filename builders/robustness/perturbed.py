@@ -138,11 +138,8 @@ def _references(clips: Sequence[Clip], video_root: Path) -> list[Reference]:
             continue
         length = len(decoded.frames)
         indices = np.unique(np.linspace(0, length - 1, _MEASURED_FRAMES).round().astype(np.int64))
-        measured.append(
-            Reference(
-                clip.video_id, length, start=clip.start, end=clip.end, frames=decoded.frames[indices], indices=indices
-            )
-        )
+        shown = decoded.frames[indices]
+        measured.append(Reference(clip.video_id, length, clip.start, clip.end, frames=shown, indices=indices))
     return measured
 
 
@@ -338,9 +335,7 @@ def _write_files(tables: Tables, configs: Sequence[str], options: PerturbationOp
     built.warn([f"left out: {why}" for why in failed[:20]])
     if not paths:
         why = f": {failed[0]}" if failed else ""
-        raise VideoContrastError(
-            f"no video could be read below {options.video_root}{why}; choose with --video-root DIR"
-        )
+        raise VideoContrastError(f"no video could be read below {options.video_root}{why}; give --video-root DIR")
     return paths
 
 

@@ -267,8 +267,7 @@ class Desk:
 
     def _task(self, item: str, annotator: str, former: Vote | None = None) -> Task:
         row = self.rows[item]
-        note = former.note if former else ""
-        answer = former.answer if former else None
+        note, answer = (former.note, former.answer) if former else ("", None)
         if self.votes.task == "write":
             return Task(row, phrase=phrase_of(row) or (0, 0), note=note, former=answer)
         rng = stream("annotate", self.seed, "options", *(item, annotator))
