@@ -33,10 +33,10 @@ def tokenizer(captions: Iterable[str], vocabulary: int = 640) -> Tokenizer:
     bpe.normalizer = normalizers.Sequence([normalizers.NFC()])
     bpe.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=True)
     bpe.decoder = decoders.ByteLevel()
-    alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
+    alphabet, special = sorted(pre_tokenizers.ByteLevel.alphabet()), [PAD, BEGIN, UNKNOWN]
     trainer = trainers.BpeTrainer(
         vocab_size=vocabulary - 1,
-        special_tokens=[PAD, BEGIN, UNKNOWN],
+        special_tokens=special,
         initial_alphabet=alphabet,
         min_frequency=2,
         show_progress=False,
@@ -48,14 +48,8 @@ def tokenizer(captions: Iterable[str], vocabulary: int = 640) -> Tokenizer:
         single=f"{BEGIN} $A {END}", special_tokens=[(BEGIN, begin), (END, end)]
     )
     assert end == bpe.get_vocab_size() - 1
-    words: Tokenizer = PreTrainedTokenizerFast(
-        tokenizer_object=bpe,
-        pad_token=PAD,
-        bos_token=BEGIN,
-        eos_token=END,
-        unk_token=UNKNOWN,
-        model_max_length=TEXT_LENGTH,
-    )
+    marks = {"pad_token": PAD, "bos_token": BEGIN, "eos_token": END, "unk_token": UNKNOWN}
+    words: Tokenizer = PreTrainedTokenizerFast(tokenizer_object=bpe, model_max_length=TEXT_LENGTH, **marks)
     return words
 
 
@@ -67,16 +61,9 @@ def xclip(words: Tokenizer, seed: int) -> TorchModel:
         "num_frames": FRAMES, "mit_hidden_size": PROJECTED, "mit_intermediate_size": 384, "mit_num_attention_heads": 4,
         "mit_num_hidden_layers": 1,
     }  # fmt: skip
+    prompts = {"prompt_layers": 1, "prompt_alpha": 0.0, "prompt_num_attention_heads": 2}
     torch.manual_seed(seed)
-    config = XCLIPConfig(
-        text_config=_text(words),
-        vision_config=vision,
-        projection_dim=PROJECTED,
-        prompt_layers=1,
-        prompt_alpha=0.0,
-        prompt_num_attention_heads=2,
-    )
-    model = XCLIPModel(config)
+    model = XCLIPModel(XCLIPConfig(text_config=_text(words), vision_config=vision, projection_dim=PROJECTED, **prompts))
     with torch.no_grad():
         model.mit.position_embedding.copy_(_sinusoids(np.arange(FRAMES)[:, None] / (FRAMES - 1), PROJECTED)[None])
     return _started(model)

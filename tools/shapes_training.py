@@ -98,11 +98,9 @@ def batches(recipe: ShapesRecipe, seed: int, frames: int) -> Iterator[ShapesBatc
             caption_claim = claim(scene, place=rng.random() < 0.9, setting=rng.random() < 0.9)
             names, phrase = bool(rng.random() < 0.4), int(rng.integers(2))
             captions.append(write(caption_claim, names=names, phrase=phrase))
-            hard.append(
-                _hard(negatives(scene, caption_claim, rng, phrase=phrase, names=names), rng, recipe.hard)
-                if recipe.hard
-                else []
-            )
+            none: dict[str, list[str]] = {"antonym": []}
+            false = negatives(scene, caption_claim, rng, phrase=phrase, names=names) if recipe.hard else none
+            hard.append(_hard(false, rng, recipe.hard))
         yield ShapesBatch(np.stack([render(scene)[where] for scene in shown]), captions, hard)
 
 

@@ -60,9 +60,8 @@ def reranker(folder: Path) -> Path:
 
     module = Transformer(str(tiny_vlm.qwen2_5_vl(folder / "inside")), transformer_task="any-to-any")
     yes, no = module.tokenizer.convert_tokens_to_ids(["Yes", "No"])
-    CrossEncoder(modules=[module, LogitScore(true_token_id=yes, false_token_id=no)]).save_pretrained(
-        str(folder / "saved")
-    )
+    encoder = CrossEncoder(modules=[module, LogitScore(true_token_id=yes, false_token_id=no)])
+    encoder.save_pretrained(str(folder / "saved"))
     return folder / "saved"
 
 
