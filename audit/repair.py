@@ -10,6 +10,7 @@ out, as copies of items and items with two keys are.
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Literal
 
 import numpy as np
@@ -68,21 +69,26 @@ def repair(
     check_names("kind of edit", kinds, KINDS)
     if any(row.get("group") for row in rows):
         raise UsageError("pairs cannot be repaired: the candidates of a group are true of one of its clips each")
-    texts = [text for row in rows for text in (row.get("question") or "", *row["candidates"])]
-    require_english(texts, name="the questions and candidates")
+    texts = chain.from_iterable((row.get("question") or "", *row["candidates"]) for row in rows)
+    require_english(list(texts), name="the questions and candidates")
     left_out = copies(rows)
     kept = [at for at in range(len(rows)) if at not in left_out]
     won = _won(rows, kept, seed)
     others = _other_captions(rows)
     faults = {at: _faults(rows[at], others.get(at, ())) for at in kept}
     to_mend = {at: rows[at] for at in kept if at in won or faults[at]}
-    options = _options(to_mend, rows, others, kinds=kinds, quality=quality, generator=generator, seed=seed)
+    # Captions whose distractors are contrasts are edited. Questions, and captions among those of other clips, take what
+    # is true of other items: one edit among unlike texts would show which two belong together.
+    edited = {at: row for at, row in to_mend.items() if _has_contrasts(row)}
+    rest = {at: row for at, row in to_mend.items() if at not in edited}
+    options = answer_options(rest, rows, seed=seed) if rest else {}
+    if edited:
+        options |= caption_options(edited, others, kinds=kinds, quality=quality, generator=generator)
     places = [place for at in kept for place in _places(at, rows[at], at in won, faults[at], options.get(at, []))]
     drawn: dict[int, list[NewDistractor | None]] = defaultdict(list)
     for place, option in zip(places, choose(places, seed), strict=True):
         drawn[place.item].append(option)
-    reasons = left_out | {at: next(iter(faults[at].values()), "won blind") for at, new in drawn.items() if None in new}
-    return _mended(rows, won, faults, drawn, reasons)
+    return _mended(rows, won, faults, drawn, left_out)
 
 
 def _won(rows: Sequence[MultipleChoiceRow], kept: Sequence[int], seed: int) -> set[int]:
@@ -116,12 +122,13 @@ def _mended(
     drawn: Mapping[int, Sequence[NewDistractor | None]],
     left_out: Mapping[int, Reason],
 ) -> Repair:
-    """The rows with what was drawn for them, without those that are left out."""
+    """The rows with what was drawn for them, without those left out and those for which nothing fits."""
     result, counts = Repair(), Counter({"items": len(rows), "won blind": len(won)})
     for at, row in enumerate(rows):
-        if at in left_out:
-            result.changes.append(Change(at, left_out[at]))
-            counts[f"left out: {left_out[at]}"] += 1
+        reason = left_out.get(at) or (next(iter(faults[at].values()), "won blind") if None in drawn[at] else None)
+        if reason is not None:
+            result.changes.append(Change(at, reason))
+            counts[f"left out: {reason}"] += 1
             continue
         new, changed = _with(at, row, [option for option in drawn[at] if option is not None], faults[at])
         result.rows.append(new)
@@ -170,31 +177,10 @@ def _faults(row: MultipleChoiceRow, other_captions: Sequence[str]) -> dict[int, 
     return faults
 
 
-def _options(
-    to_mend: Mapping[int, MultipleChoiceRow],
-    rows: Sequence[MultipleChoiceRow],
-    others: Mapping[int, Sequence[str]],
-    *,
-    kinds: Sequence[str],
-    quality: str | float,
-    generator: CaptionGenerator | None,
-    seed: int,
-) -> dict[int, list[NewDistractor]]:
-    """Number of a row -> what may stand in place of its distractors.
-
-    Captions whose distractors are contrasts are edited. Questions, and captions among those of other clips, take what
-    is true of other items: one edit among unlike texts would show which two belong together.
-    """
-    edited = {at: row for at, row in to_mend.items() if not row.get("question") and _has_contrasts(row)}
-    rest = {at: row for at, row in to_mend.items() if at not in edited}
-    options = answer_options(rest, rows, seed=seed) if rest else {}
-    if edited:
-        options |= caption_options(edited, others, kinds=kinds, quality=quality, generator=generator)
-    return options
-
-
 def _has_contrasts(row: MultipleChoiceRow) -> bool:
-    """Whether the audited distractors were made from the true caption: most of their words are its own."""
+    """Whether the audited distractors were made from a true caption, no answer: most of their words are its own."""
+    if row.get("question"):
+        return False
     true = set(row["candidates"][row["label"]].lower().split())
     negatives = [set(row["candidates"][n].lower().split()) for n in audited_negatives(row["label"], row["kinds"])]
     return all(2 * len(true & words) >= min(len(true), len(words)) for words in negatives)

@@ -1,6 +1,7 @@
 """Robustness over many perturbations: gammas, averaged over severities, sub-types, categories and modalities."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -132,6 +133,7 @@ def _in_range(highest: float, **scores: Values) -> list[Floats]:
 
 
 Names = Sequence[object] | None
+GammasOf = Callable[[Floats, Floats], dict[str, Floats]]  # clean and perturbed scores -> gammas
 
 
 def robustness(
@@ -208,13 +210,12 @@ def robustness(
 
     sizes = np.bincount(condition)
     means = [np.bincount(condition, weights=values) / sizes for values in (before, after)]
-    gammas = _gammas(means[0], means[1], chance, percent)
+    gammas_of = partial(_gammas, chance=chance, percent=percent)
+    gammas = gammas_of(*means)
     samples: dict[str, Floats] = {}
     n_clusters = 0
     if clusters is not None:
-        samples, n_clusters = _bootstrap_gammas(
-            (before, after), condition, len(conditions), clusters, chance=chance, percent=percent, seed=seed
-        )
+        samples, n_clusters = _bootstrap_gammas((before, after), condition, clusters, gammas_of, seed)
 
     measured = _Measured((means[0], means[1]), gammas, samples, n_clusters, ddof)
     result = {"by_perturbation": {name: _figures(measured, [members[i]]) for i, name in enumerate(names)}}
@@ -290,16 +291,10 @@ def _groups(names: list[str], perturbations: Sequence[str], column: Sequence[obj
 
 
 def _bootstrap_gammas(
-    scores: tuple[Floats, Floats],
-    condition: Ints,
-    n_conditions: int,
-    clusters: Values,
-    *,
-    chance: float | None,
-    percent: bool,
-    seed: int,
+    scores: tuple[Floats, Floats], condition: Ints, clusters: Values, gammas_of: GammasOf, seed: int
 ) -> tuple[dict[str, Floats], int]:
     """Gammas and scores `[draws, conditions]` over resampled videos, and how many videos there are."""
+    n_conditions = int(condition.max()) + 1
     codes, n_clusters = cluster_codes(clusters, len(condition))
     cells, n_cells = codes * n_conditions + condition, n_clusters * n_conditions
     sums = [np.bincount(cells, weights=weights, minlength=n_cells) for weights in (*scores, None)]
@@ -309,7 +304,7 @@ def _bootstrap_gammas(
     empty = sizes == 0  # no video with this condition was drawn (or there is one video only: nothing to draw)
     sizes = np.where(empty, 1.0, sizes)
     clean, perturbed = clean / sizes, perturbed / sizes
-    values_of = _gammas(clean, perturbed, chance, percent) | {"clean": clean, "perturbed": perturbed}
+    values_of = gammas_of(clean, perturbed) | {"clean": clean, "perturbed": perturbed}
     return {name: np.where(empty, np.nan, values) for name, values in values_of.items()}, n_clusters
 
 
