@@ -134,14 +134,11 @@ def page(shown: Sequence[Card], folder: Path, video_root: Path | None) -> str:
 
     `video_root`: where the paths of videos start; None: in the folder.
     """
-    kept = [card for card in shown if card["candidates"]]
-    seen = {card["clip"] for card in kept}
+    of_clip: dict[str, list[Card]] = {}
     for card in shown:
-        if card["clip"] not in seen:
-            seen.add(card["clip"])
-            kept.append(card)
-    order = {name: n for n, name in enumerate(dict.fromkeys(card["clip"] for card in shown))}
-    kept.sort(key=lambda card: order[card["clip"]])
+        of_clip.setdefault(card["clip"], []).append(card)
+    choices = {clip: [card for card in own if card["candidates"]] for clip, own in of_clip.items()}
+    kept = [card for clip, own in of_clip.items() for card in choices[clip] or own[:1]]
     start = os.path.relpath(video_root, folder) if video_root is not None else "."
     entries = [{**card, "video": _address(card["video"], start)} for card in kept]
     name = digest("review", json.dumps(entries, sort_keys=True)).hex()[:12]

@@ -198,11 +198,7 @@ class ClipTable(CaptionTable):
     video_root: Annotated[Path, "folder of the videos"] = field()
 
 
-@builder(
-    "clip_edits",
-    configs=tuple(EDITS),
-    requirements="a table of videos and captions, and the videos (OpenCV measures them)",
-)
+@builder("clip_edits", configs=tuple(EDITS), requirements="a table of captions, and the videos (OpenCV measures them)")
 def clip_edits(
     configs: list[str],
     *,

@@ -301,19 +301,16 @@ def plain_captions(clip: SourceClip, reserved: re.Pattern[str], reason: str) -> 
     `reserved`: words that a form says ("twice"): a caption with one of them would say it again, or deny it. `reason`:
     why the clip is left out where all of its captions have one. Raises LeftOut: no caption will do.
     """
-    free = [caption for caption in clip.captions if not reserved.search(caption)]
-    if not free:
-        raise LeftOut(reason)
-    timeless = [caption for caption in free if not WHEN.search(caption)]
-    if not timeless:
-        raise LeftOut("says_when_it_happens")
-    whole = [caption for caption in timeless if not _SENTENCES.search(caption)]
-    if not whole:
-        raise LeftOut("captions_of_several_sentences")
-    sentences = [caption for caption in whole if pattern(caption)]
-    if not sentences:
+    left: Sequence[str] = clip.captions
+    words = ((reserved, reason), (WHEN, "says_when_it_happens"), (_SENTENCES, "captions_of_several_sentences"))
+    for found, why in words:
+        left = [caption for caption in left if not found.search(caption)]
+        if not left:
+            raise LeftOut(why)
+    left = [caption for caption in left if pattern(caption)]
+    if not left:
         raise LeftOut("captions_that_are_no_sentence")
-    return sorted(sentences, key=lambda caption: "," in caption or len(caption.split()) > _SHORT)
+    return sorted(left, key=lambda caption: "," in caption or len(caption.split()) > _SHORT)
 
 
 def distinct_captions(clips: Sequence[SourceClip]) -> list[str]:

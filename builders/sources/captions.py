@@ -29,11 +29,7 @@ WHOLE = 100_000  # captions: larger tables are built in blocks
 COUNTS = "counts.xz"  # of training captions, in the folder of a build in blocks
 
 
-@builder(
-    "captions",
-    configs=CONFIGS,
-    requirements="a table of videos and captions (CSV, TSV, xlsx, JSON, JSON lines, parquet, Hub)",
-)
+@builder("captions", configs=CONFIGS, requirements="a table of videos and captions (CSV, xlsx, JSON, parquet, Hub ...)")
 def captions(
     configs: list[str],
     *,
@@ -86,22 +82,15 @@ class _Captions(BlockSource):
 
     def facts(self) -> Facts:
         """What the card says of the set, without counts."""
-        return {
-            **about("captions"),
-            "sources": [self.table.source_name()],
-            "options": self.contrasts.record(),
-            **self.table.card_facts(),
-        }
+        own = {"sources": [self.table.source_name()], "options": self.contrasts.record()}
+        return about("captions") | own | self.table.card_facts()
 
     def plan(self, clips: Sequence[CaptionedClip] | None = None) -> ContrastPlan:
         """How configs are made; `clips`, where they are all known, must be of the movies of the cast."""
         table, cast = self.table, self.cast
-        return contrast_plan(
-            self.contrasts,
-            training_videos=None if table.training is None else (lambda: training_videos(table)),
-            casts=None if cast is None else (lambda: _casts_of(cast, clips)),
-            human=self.human,
-        )
+        training = None if table.training is None else (lambda: training_videos(table))
+        casts = None if cast is None else (lambda: _casts_of(cast, clips))
+        return contrast_plan(self.contrasts, training_videos=training, casts=casts, human=self.human)
 
     def check(self) -> None:
         """Raises a UsageError for what does not go with blocks, or a named config that lacks what it needs."""
@@ -135,12 +124,9 @@ class _Captions(BlockSource):
 
     def propose(self, folder: str, number: int) -> dict[Kind, ProposedContrasts]:
         """What is proposed for the clips of a block."""
-        clips = read_block(folder, number)
+        clips, caption = read_block(folder, number), self.contrasts.caption
         generators = self._generators(self.plan(), folder)
-        return {
-            kind: words.proposed(clips, seed=self.seed, caption=self.contrasts.caption)
-            for kind, words in generators.items()
-        }
+        return {kind: words.proposed(clips, seed=self.seed, caption=caption) for kind, words in generators.items()}
 
     def build(self, folder: str, number: int, block: CorpusBlock, chosen: Mapping[Kind, Chosen]) -> BuiltSet:
         """The tables of a block."""

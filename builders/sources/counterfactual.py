@@ -56,15 +56,9 @@ def counterfactual(
     if negatives < 1:
         raise UsageError(f"--negatives must be at least 1, not {negatives}")
     splits, seed, size = table.read(), contrasts.seed, negatives + 1
-    facts: Facts = {
-        **about("counterfactual"),
-        "sources": [Path(table.captions).name],
-        "options": contrasts.record() | {"negatives": negatives},
-        "seed": seed,
-        "configs": {},
-        **table.card_facts(),
-    }
-    built = BuiltSet("counterfactual", {}, facts)
+    own: Facts = {"sources": [Path(table.captions).name], "options": contrasts.record() | {"negatives": negatives}}
+    own |= {"seed": seed, "configs": {}}
+    built = BuiltSet("counterfactual", {}, about("counterfactual") | own | table.card_facts())
     tables: Tables
     for config in configs:
         if config == "retrieval":

@@ -40,19 +40,11 @@ def pairs(
     """Two-way items from any list of pairs of captions, as published benchmarks have them."""
     rows, counts = _read_pairs(table, true=true, false=false, kind=kind, seed=seed)
     warn(CONFIG, sum(of_split[COUNT] for of_split in counts.values()), sum(map(len, rows.values())))
-    facts: Facts = {
-        **about("pairs"),
-        "sources": [table.source_name()],
-        "options": {"true": true, "false": false, "kind": kind},
-        "counts": {
-            "rows": sum(of_split.pop("rows") for of_split in counts.values()),
-            "clips": len({row["cluster"] for of_split in rows.values() for row in of_split}),
-        },
-        "seed": seed,
-        "configs": {},
-        **table.card_facts(),
-    }
-    built = BuiltSet("pairs", {}, facts)
+    n_rows = sum(of_split.pop("rows") for of_split in counts.values())
+    n_clips = len({row["cluster"] for of_split in rows.values() for row in of_split})
+    own: Facts = {"sources": [table.source_name()], "options": {"true": true, "false": false, "kind": kind}}
+    own |= {"counts": {"rows": n_rows, "clips": n_clips}, "seed": seed, "configs": {}}
+    built = BuiltSet("pairs", {}, about("pairs") | own | table.card_facts())
     splits = {split: {"items": len(own), "counts": dict(sorted(counts[split].items()))} for split, own in rows.items()}
     add_config(built, CONFIG, rows, {"negatives": "the false caption of the pair", "options": 2, "splits": splits})
     return built
