@@ -29,7 +29,9 @@ WHOLE = 100_000  # captions: larger tables are built in blocks
 COUNTS = "counts.xz"  # of training captions, in the folder of a build in blocks
 
 
-@builder("captions", configs=CONFIGS, requirements="a table of videos and captions (CSV, xlsx, JSON, parquet, Hub ...)")
+@builder(
+    "captions", configs=CONFIGS, requirements="a table of videos and captions (CSV, TSV, xlsx, JSON, parquet, Hub)"
+)
 def captions(
     configs: list[str],
     *,
