@@ -47,6 +47,7 @@ def dataset_card(record: SetRecord, folder: SetFolder) -> str:
 
     facts = record.get("facts", {})
     header = yaml.safe_dump(front_matter(record, folder), sort_keys=True, allow_unicode=True, width=100)
+    scores = _score_names([path for table in folder.tables() for path in folder.files(*table)])
     body = render(
         "dataset.md.jinja",
         record=record,
@@ -55,10 +56,7 @@ def dataset_card(record: SetRecord, folder: SetFolder) -> str:
         configs={name: _config(name, entry, folder) for name, entry in record["configs"].items()},
         layouts={entry["layout"]: True for entry in record["configs"].values()},
         questions=any(entry.get("questions") for entry in record["configs"].values()),
-        edit_scores={
-            name: EDIT_SCORES.get(name, "")
-            for name in _score_names([path for table in folder.tables() for path in folder.files(*table)])
-        },
+        edit_scores={name: EDIT_SCORES.get(name, "") for name in scores},
         blind=BLIND_NAMES,
         canary=canary(record, folder),
         differing=[name for name, entry in record["configs"].items() if "built_with" in entry.get("facts", {})],

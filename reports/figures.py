@@ -30,13 +30,8 @@ SERIES = ("#1f6f8b", "#c8622d", "#4b1f7a", "#2f9e7a", "#3f7cf5", "#5e2b20", "#a0
 # and where there are more series than colours: no two of the first 56 share both.
 _SHAPES = "osD^vPX"
 _LONGEST = 46  # characters of a name in a legend
-_VARIABLES = {
-    INK: "--ink",
-    MUTED: "--muted",
-    FAINT: "--rule",
-    PAPER: "--paper",
-    **{colour: f"--s{number}" for number, colour in enumerate(SERIES)},
-}
+_VARIABLES = {colour: f"--s{number}" for number, colour in enumerate(SERIES)}
+_VARIABLES |= {INK: "--ink", MUTED: "--muted", FAINT: "--rule", PAPER: "--paper"}
 _SHADE = (31, 126, 158)
 Numbers = Sequence[Sequence[object]]  # rows of a CSV file, the heading first
 Setting = Any  # of matplotlib, each of its own type

@@ -128,9 +128,8 @@ class MsrVttFolder:
     def clip(self, video_id: str, captions: tuple[str, ...] | None = None) -> CaptionedClip:
         """The clip of a video with its captions, or with the given ones (the others are siblings then)."""
         video, path = self.videos[video_id], self.pattern.format(video_id=video_id)
-        shown, siblings = (
-            (captions, tuple(self.captions[video_id])) if captions else (tuple(self.captions[video_id]), ())
-        )
+        own = tuple(self.captions[video_id])
+        shown, siblings = (captions, own) if captions else (own, ())
         youtube = _YOUTUBE.search(str(video.get("url", "")))
         cluster, meta = youtube.group(1) if youtube else video_id, {"category": video.get("category")}
         return CaptionedClip(video_id, video_id, path, shown, cluster=cluster, siblings=siblings, meta=meta)
