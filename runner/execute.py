@@ -5,7 +5,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import cast
 
 from video_contrast.addresses import address_of, check_writable
 from video_contrast.console import note
@@ -31,7 +30,7 @@ from video_contrast.runner.video_files import root_of
 from video_contrast.seeds import digest
 from video_contrast.storage import RunFolder
 from video_contrast.storage.run_notes import WITH_ITS_GROUP
-from video_contrast.storage.run_records import ModelRecord, RunRecord, ScoredSet, ScoreRow
+from video_contrast.storage.run_records import RunRecord, ScoreRow
 from video_contrast.version import __version__
 from video_contrast.video import timeline
 
@@ -179,7 +178,7 @@ def _record(run: Run, scorer: TableScorer, missing: dict[str, str], *, seconds: 
     entry: RunRecord = {
         "version": __version__,
         "request": job.request,
-        "model": cast(ModelRecord, {**model_facts(job, run.model), **_model_counts(run)}),
+        "model": {**model_facts(job, run.model), **_model_counts(run)},
         "set": _scored_set(job),
         "sampling": asdict(job.sampling),
         "embeddings": _embeddings(run) if isinstance(run.model, Encoder) else {},
@@ -234,9 +233,9 @@ def _record(run: Run, scorer: TableScorer, missing: dict[str, str], *, seconds: 
     return entry
 
 
-def _scored_set(job: Job) -> ScoredSet:
+def _scored_set(job: Job) -> JsonObject:
     """The set, how the questions of its configs were used, and the prompts with which they were asked."""
-    entry: ScoredSet = {
+    entry: JsonObject = {
         "dataset": job.loaded.name,
         "split": job.loaded.split,
         "configs": sorted(job.loaded.fingerprints),

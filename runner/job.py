@@ -16,7 +16,7 @@ from video_contrast.runner.plan import Plan
 from video_contrast.runner.sets import LoadedSet
 from video_contrast.runner.views import FrameStore, Sampling
 from video_contrast.storage import RunFolder
-from video_contrast.storage.run_records import ConfigMetrics, ModelRecord, RunMetrics, RunRecord, ScoreRow
+from video_contrast.storage.run_records import ConfigMetrics, RunMetrics, RunRecord, ScoreRow
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -133,9 +133,9 @@ def identity(job: Job, dtype: str) -> Json:
     return mark
 
 
-def model_facts(job: Job, model: Model) -> ModelRecord:
+def model_facts(job: Job, model: Model) -> JsonObject:
     """The model in the record."""
-    entry: ModelRecord = {
+    entry: JsonObject = {
         "name": job.source.name,
         "revision": job.source.revision,
         "kind": job.kind.name,
@@ -147,7 +147,7 @@ def model_facts(job: Job, model: Model) -> ModelRecord:
         entry["step"] = step
     if recipe := recipe_of(job.source, job.kind.name):
         entry["recipe"] = recipe.record()
-    return cast(ModelRecord, {**entry, **model.facts})
+    return entry | model.facts
 
 
 def step_of(name: str) -> int | None:

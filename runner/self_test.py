@@ -29,7 +29,6 @@ from video_contrast.runner.process_share import Run
 from video_contrast.runner.processes import Processes
 from video_contrast.runner.video_files import root_of
 from video_contrast.storage import RunFolder
-from video_contrast.storage.run_records import ModelRecord
 
 ONE_LENGTH = 0.01  # by how much lengths may differ: rounding in half precision
 NEVER_SEES = "never sees a video"
@@ -224,7 +223,7 @@ def _tested(run: Run) -> SelfTest:
     return test
 
 
-def diagnose(job: Job, *, alternatives: bool = False) -> tuple[SelfTest, ModelRecord]:
+def diagnose(job: Job, *, alternatives: bool = False) -> tuple[SelfTest, JsonObject]:
     """Tests the model of a job on items of its set; writes nothing.
 
     Returns the verdicts, and the facts of the model that a run's record would hold. `alternatives`: whether other

@@ -152,6 +152,10 @@ class AnswerStore:
         """The answer to the request called `key`, or None."""
         return self._answers.get(key)
 
+    def missing(self, keys: Sequence[str], conversations: Sequence[Conversation]) -> dict[str, Conversation]:
+        """Key -> what was asked, of conversations without an answer, equal ones once."""
+        return {key: c for key, c in zip(keys, conversations, strict=True) if key not in self._answers}
+
     def put(self, key: str, answer: Answer) -> None:
         """Keeps an answer; it is on disk when this returns."""
         line = sealed_line({"key": key, "answer": answer})
@@ -221,8 +225,7 @@ class ChatModel:
 
     def key(self, messages: Conversation) -> str:
         """The name of a request: model, endpoint, messages and parameters. Images enter by their bytes."""
-        request = json.dumps([self.model, self.endpoint, list(messages), self.parameters], sort_keys=True)
-        return blake2b(request.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+        return _digest([self.model, self.endpoint, list(messages), self.parameters])
 
     def ask(self, conversations: Sequence[Conversation], cost: Cost | None = None) -> list[Answer]:
         """One answer a conversation, in order; by default its `text` and `alternatives`.
@@ -232,8 +235,8 @@ class ChatModel:
         it, besides `self.cost`. Raises VideoContrastError: the endpoint refused or kept failing; answers that came are
         stored.
         """
-        keys = [self.key(messages) for messages in conversations]
-        missing = {key: c for key, c in zip(keys, conversations, strict=True) if self.store.get(key) is None}
+        keys = list(map(self.key, conversations))
+        missing = self.store.missing(keys, conversations)
         self._count(cost, stored=len(keys) - len(missing))
         if missing:
             assert self.pace is not None
@@ -332,6 +335,11 @@ class ChatModel:
         raise AssertionError("the last attempt returns or raises")
 
 
+def _digest(request: list[object]) -> str:
+    text = json.dumps(request, sort_keys=True)
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+
+
 def _retry_after(error: Exception) -> float:
     """The seconds that a server asks to be left alone (`Retry-After`, a number or a date); 0 where it does not."""
     headers = getattr(getattr(error, "response", None), "headers", None) or {}
@@ -402,18 +410,16 @@ class ChatPool:
 
     def key(self, messages: Conversation) -> str:
         """The name of a request: model, messages and parameters, whichever endpoint it goes to."""
-        request = json.dumps([self.model, "any endpoint", list(messages), self._all[0].parameters], sort_keys=True)
-        return blake2b(request.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+        return _digest([self.model, "any endpoint", list(messages), self._all[0].parameters])
 
     def ask(self, conversations: Sequence[Conversation]) -> list[Answer]:
         """One answer a conversation, in order, as `ChatModel.ask`; equal conversations are asked once.
 
         Raises VideoContrastError: every endpoint failed; answers that came are stored.
         """
-        keys = [self.key(messages) for messages in conversations]
-        missing = {key: c for key, c in zip(keys, conversations, strict=True) if self.store.get(key) is None}
-        self._stored += len(keys) - len(missing)
-        waiting = deque(missing.items())
+        keys = list(map(self.key, conversations))
+        waiting = deque(self.store.missing(keys, conversations).items())
+        self._stored += len(keys) - len(waiting)
         errors: list[VideoContrastError] = []
         while waiting:
             if not self._alive:

@@ -54,6 +54,14 @@ def say(text: object) -> None:
         print(text, flush=True)
 
 
+def tell(value: object, lines: Iterable[str], as_json: bool) -> None:
+    """Prints a value as JSON where that is asked for; else says the lines, as `say` does."""
+    if as_json:
+        print_json(value)
+    else:
+        say("\n".join(lines))
+
+
 def calm() -> None:
     """Lets progress bars write a line every ten seconds where they go to a file, not ten a second."""
     if not sys.stderr.isatty():

@@ -1,12 +1,11 @@
 """`video-contrast export DATASET --format FORMAT --output OUT`: a built set for another tool."""
 
-import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Literal
 
 from video_contrast.commands.command import command, names_in
-from video_contrast.console import AsJson, counted, say
+from video_contrast.console import AsJson, counted, tell
 from video_contrast.errors import UsageError
 from video_contrast.options import Flag, VideoRoot
 from video_contrast.teacher.preferences import PreferenceOptions
@@ -30,10 +29,7 @@ def export(
         raise UsageError(f"--repo goes with --format lmms-eval or mteb: files of {format_} hold the items themselves")
     written = FORMATS[format_](Export(folder, output, repo, video_root, write_videos))
     files = [str(path) for path in written]
-    if as_json:
-        print(json.dumps(files))
-    else:
-        say("\n".join(files))
+    tell(files, files, as_json)
 
 
 @command("export preferences", "video-contrast export preferences sets/mine --format dpo --output pairs")
@@ -51,7 +47,4 @@ def preferences(
     reasons["no contrast"] = "items left out, no contrast"
     lines = [f"{counted(counts['rows'], 'row')} of {counted(counts['items'], 'item')} in {request.output}"]
     lines += [f"{words}: {counts[name]}" for name, words in reasons.items() if counts.get(name)]
-    if as_json:
-        print(json.dumps(counts))
-    else:
-        say("\n".join(lines))
+    tell(counts, lines, as_json)

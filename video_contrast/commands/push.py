@@ -2,12 +2,11 @@
 
 import json
 import sys
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
 from video_contrast.commands.command import command
-from video_contrast.console import AsJson, counted, is_quiet, say
+from video_contrast.console import AsJson, counted, is_quiet, tell
 from video_contrast.errors import UsageError
 from video_contrast.options import Flag, VideoRoot
 
@@ -44,7 +43,8 @@ def push(
     if folder.is_file():
         read_certificate(str(folder))
         address = "" if dry_run else push_certificate(folder, repo, pull_request=not to_main)
-        _tell({"address": address or f"{folder.name} to {repo}; nothing was sent"}, as_json)
+        address = address or f"{folder.name} to {repo}; nothing was sent"
+        tell({"address": address}, [address], as_json)
         return
     if RunFolder(folder).is_finished:
         if dataset is None:
@@ -55,16 +55,14 @@ def push(
             _list_results(folder, repo, dataset, as_json=as_json)
             return
         address = push_results(folder, repo, dataset=dataset, pull_request=not to_main, max_missing=max_missing)
-        _tell({"address": address}, as_json)
+        tell({"address": address}, [address], as_json)
         return
     planned = plan_set(folder, with_videos=with_videos, video_root=video_root, licence=licence)
     files = [name for name, _ in (*planned.videos, *planned.tables)]
     if dry_run:
-        if as_json:
-            print(json.dumps({"repo": repo, "files": files, "bytes": planned.size, "licence": planned.licence}))
-        else:
-            size = f"{counted(len(files), 'file')}, {planned.size / 1e6:.1f} MB"
-            print("\n".join([*files, f"{size} to {repo}; nothing was sent"]))
+        size = f"{counted(len(files), 'file')}, {planned.size / 1e6:.1f} MB"
+        plan = {"repo": repo, "files": files, "bytes": planned.size, "licence": planned.licence}
+        print(json.dumps(plan) if as_json else "\n".join([*files, f"{size} to {repo}; nothing was sent"]))
         return
     if planned.videos and not yes:
         _ask(len(planned.videos), planned.licence)
@@ -80,7 +78,7 @@ def push(
 
         address = push_set(planned, repo, private=private, revision=revision, step=step)
     report = {"address": address, "files": len(files), "videos": len(planned.videos), "bytes": planned.size}
-    _tell(report, as_json)
+    tell(report, [address], as_json)
 
 
 def _list_results(folder: Path, repo: str, dataset: str, *, as_json: bool) -> None:
@@ -90,22 +88,12 @@ def _list_results(folder: Path, repo: str, dataset: str, *, as_json: bool) -> No
     from video_contrast.storage.run_notes import missing_clips
 
     rows, record = results_of(folder, dataset), RunFolder(folder).record
-    if as_json:
-        print(json.dumps({"repo": repo, "results": rows, "n_missing": record.get("n_missing", 0)}))
-        return
-    for row in rows:
-        print(f"{row['task']} {row['metric']}: {row['value']} (n = {row['items']:,})")
+    lines = [f"{row['task']} {row['metric']}: {row['value']} (n = {row['items']:,})" for row in rows]
     if record.get("n_missing"):
-        print(f"{missing_clips(record)} missing; the notes of every result say so")
-    print(f"{counted(len(rows), 'result')} to {repo}; nothing was sent")
-
-
-def _tell(report: Mapping[str, object], as_json: bool) -> None:
-    """Says where it was published."""
-    if as_json:
-        print(json.dumps(report))
-    else:
-        say(report["address"])
+        lines.append(f"{missing_clips(record)} missing; the notes of every result say so")
+    lines.append(f"{counted(len(rows), 'result')} to {repo}; nothing was sent")
+    plan = {"repo": repo, "results": rows, "n_missing": record.get("n_missing", 0)}
+    print(json.dumps(plan) if as_json else "\n".join(lines))
 
 
 def _ask(count: int, licence: str) -> None:

@@ -89,18 +89,6 @@ class VideoFile(TypedDict, total=False):
     error: str
 
 
-class ScoredSet(TypedDict):
-    """The set of a run."""
-
-    dataset: str
-    split: str
-    configs: list[str]
-    fingerprints: dict[str, str]  # config -> digest of its rows
-    items: int
-    questions: NotRequired[dict[str, str]]  # config -> how its questions were used
-    prompts: NotRequired[dict[str, list[str]]]  # config -> with which they were asked
-
-
 class ConfigMissing(TypedDict, total=False):
     """The missing clips of a run, beside the metrics of its configs in tables and what `table --json` prints."""
 
@@ -134,26 +122,17 @@ class RunMetrics(TypedDict):
     configs: dict[str, ConfigMetrics]
 
 
-class ModelRecord(TypedDict):
-    """The model of a run; beside these fields there is what its kind tells of it, under names of its own."""
-
-    name: str
-    revision: str
-    kind: str
-    kind_version: str
-    options: JsonObject  # of the kind
-    files: dict[str, list[int]]  # path -> size, time of change
-    step: NotRequired[int]  # of a checkpoint of a training run
-    recipe: NotRequired[JsonObject]  # how models of its family are read, with sources
-
-
 class RunRecord(TypedDict):
     """The content of `run.json`: what made the numbers."""
 
     version: str
     request: JsonObject  # the arguments of `score`, as given
-    model: ModelRecord
-    set: ScoredSet
+    # name, revision, kind, kind_version, options, files (path -> size, time of change), the step of a checkpoint of a
+    # training run, the recipe of its family, and what its kind tells of it.
+    model: Json
+    # dataset, split, configs, fingerprints (config -> digest of its rows), items; of a set with questions, by config, how
+    # these were used, and the prompts with which they were asked.
+    set: Json
     sampling: Json  # which frames the model saw: the fields of `runner.views.Sampling`
     embeddings: dict[str, str]  # store, space; empty where a model has none
     # name -> "group", and the fields of `Visual` and `Text` of `runner.conditions` under "visual" and "text".
