@@ -130,8 +130,8 @@ class RunRecord(TypedDict):
     # name, revision, kind, kind_version, options, files (path -> size, time of change), the step of a checkpoint of a
     # training run, the recipe of its family, and what its kind tells of it.
     model: Json
-    # dataset, split, configs, fingerprints (config -> digest of its rows), items; of a set with questions, by config, how
-    # these were used, and the prompts with which they were asked.
+    # dataset, split, configs, fingerprints (config -> digest of its rows), items; of a set with questions, by config,
+    # how these were used, and the prompts with which they were asked.
     set: Json
     sampling: Json  # which frames the model saw: the fields of `runner.views.Sampling`
     embeddings: dict[str, str]  # store, space; empty where a model has none
