@@ -173,10 +173,7 @@ def _configs(folder: SetFolder, request: PreferenceOptions) -> list[str]:
         raise UsageError(f"--split {request.split}: {folder.path} has {', '.join(splits)}")
     of_choice = [n for n in having if layout_of(folder.first_rows(n, request.split, 1)[0]) != "retrieval"]
     if not of_choice:
-        raise UsageError(
-            f"{folder.path}: {', '.join(having)} holds captions without contrasts; make some with "
-            "`video-contrast generate`"
-        )
+        raise UsageError(f"{folder.path}: {', '.join(having)} has no contrasts; `video-contrast generate` makes some")
     return of_choice
 
 

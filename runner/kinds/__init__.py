@@ -87,10 +87,7 @@ def _not_taken(source: ModelSource, known: list[str]) -> UsageError:
         )
     coverage = generative_types().get(source.model_type)
     why = f" ({coverage.why})" if coverage is not None and coverage.state == "cannot" else ""
-    return UsageError(
-        f"{source.name}: no kind takes a model of class {what}{why}; give --kind if one of these does: "
-        f"{', '.join(known)}"
-    )
+    return UsageError(f"{source.name}: no kind takes a model of class {what}{why}; give --kind ({', '.join(known)})")
 
 
 def _saved_as(source: ModelSource) -> str:

@@ -19,10 +19,7 @@ def _more_options() -> list[Option]:
     return own + [replace(of_score[name], panel="") for name in ("frames", "batch_size", "device", "dtype", "limit")]
 
 
-EXAMPLE = (
-    "video-contrast reproduce contrast_sets (the published tables alone; with --model and --video-root ours beside "
-    "them)"
-)
+EXAMPLE = "video-contrast reproduce contrast_sets (published tables; with --model and --video-root ours beside them)"
 
 
 @command("reproduce", EXAMPLE, more=_more_options)
