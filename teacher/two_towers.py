@@ -170,20 +170,17 @@ class Pairs(nn.Module):
         """Cosines float32[B, M] of each clip with the same captions float[M, D], or with its own float[B, M, D]."""
         # Not in mixed precision: bfloat16 has steps of .004 near 1, more than what tells a caption from its negative.
         with torch.autocast(videos.device.type, enabled=False):
-            return self._join(videos, texts)
-
-    def _join(self, videos: torch.Tensor, texts: torch.Tensor) -> torch.Tensor:
-        if not self.prompted:
-            if videos.shape[1] != texts.shape[-1]:
-                raise VideoContrastError(
-                    f"clips have {videos.shape[1]} numbers and captions {texts.shape[-1]}: they cannot be compared; "
-                    f"{type(self.model).__name__} has towers of different widths"
-                )
-            return videos @ texts.T if texts.ndim == 2 else torch.einsum("bd,bmd->bm", videos, texts)
-        texts = texts.expand(len(videos), *texts.shape[-2:])
-        clips, patches = videos.split((texts.shape[-1], videos.shape[1] - texts.shape[-1]), 1)
-        prompted = texts + self.model.prompts_generator(texts, patches.unflatten(1, (-1, texts.shape[-1])))
-        return torch.einsum("bd,bmd->bm", clips, functional.normalize(prompted.float(), dim=-1))
+            if not self.prompted:
+                if videos.shape[1] != texts.shape[-1]:
+                    raise VideoContrastError(
+                        f"clips have {videos.shape[1]} numbers and captions {texts.shape[-1]}: they cannot be "
+                        f"compared; {type(self.model).__name__} has towers of different widths"
+                    )
+                return videos @ texts.T if texts.ndim == 2 else torch.einsum("bd,bmd->bm", videos, texts)
+            texts = texts.expand(len(videos), *texts.shape[-2:])
+            clips, patches = videos.split((texts.shape[-1], videos.shape[1] - texts.shape[-1]), 1)
+            prompted = texts + self.model.prompts_generator(texts, patches.unflatten(1, (-1, texts.shape[-1])))
+            return torch.einsum("bd,bmd->bm", clips, functional.normalize(prompted.float(), dim=-1))
 
     def _project(self, side: str, features: torch.Tensor) -> torch.Tensor:
         head = self.heads[side]

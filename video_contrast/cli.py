@@ -100,7 +100,9 @@ def main(arguments: list[str] | None = None) -> int:
     if debug:
         logging.basicConfig()
         logging.getLogger("video_contrast").setLevel(logging.DEBUG)
-    _open_closed_streams()
+    # a command whose output is closed (`>&-`, some daemons) runs as one whose output goes nowhere
+    sys.stdout = sys.stdout or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115  stays open
+    sys.stderr = sys.stderr or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
     if {"--quiet", "-q"} & set(words):
         hush()
     calm()
@@ -133,12 +135,6 @@ def main(arguments: list[str] | None = None) -> int:
     finally:
         unhush()
     return 0
-
-
-def _open_closed_streams() -> None:
-    """Lets a command whose output is closed (`>&-`, some daemons) run as one whose output goes nowhere."""
-    sys.stdout = sys.stdout or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115  stays open
-    sys.stderr = sys.stderr or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
 
 
 def _run(words: Sequence[str]) -> None:

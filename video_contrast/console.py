@@ -54,12 +54,12 @@ def say(text: object) -> None:
         print(text, flush=True)
 
 
-def tell(value: object, lines: Iterable[str], as_json: bool) -> None:
-    """Prints a value as JSON where that is asked for; else says the lines, as `say` does."""
+def tell(value: object, lines: Iterable[object], as_json: bool, words: Callable[[str], None] = say) -> None:
+    """Prints a value as JSON where that is asked for; else says the lines (`words=print`: under `--quiet`, too)."""
     if as_json:
         print_json(value)
     else:
-        say("\n".join(lines))
+        words("\n".join(map(str, lines)))
 
 
 def calm() -> None:

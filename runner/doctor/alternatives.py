@@ -204,14 +204,11 @@ def options(items: ProbedSet) -> Settings:
         if option.name in items.run.job.kind.not_numeric or values[other] != needed:
             continue
         for choice in option.choices:
-            if choice != values[option.name] and _is_known(items.model, option.name, choice):
+            owner = {"frame_size": "side"}.get(option.name, "prompt")  # what must be known of the owner's
+            known = choice != "owner" or getattr(items.model.owner, owner, None)
+            if choice != values[option.name] and known:
                 name = f"--{option.name.replace('_', '-')} {choice}"
                 yield name, _model(partial(_with, **{option.name: choice}))
-
-
-def _is_known(model: Any, option: str, choice: str) -> bool:
-    """Whether a choice can be tried: not the owner's where that is not known."""
-    return choice != "owner" or bool(model.owner and getattr(model.owner, {"frame_size": "side"}.get(option, "prompt")))
 
 
 def _with(model: Any, **changes: object) -> Any:

@@ -159,7 +159,10 @@ class ChatPrompts:
 
     def prompt(self, clip: ClipFrames | None, question: str) -> Prompt:
         """The processor's inputs for one question about a clip; None asks without a video."""
-        text = self._question_text(clip, question)
+        text = self._render(self._chat(clip, question), add_generation_prompt=True)
+        if text.rstrip().endswith(THINK) and not self._thinks:
+            self.thinking = "off: the prompt's open block was closed"
+            text = text.rstrip() + "\n\n</think>\n\n"
         arguments: dict[str, object] = {"text": [text], "return_tensors": "pt"}
         if clip is not None and self.takes_video:
             arguments |= self._video(clip)
@@ -230,13 +233,6 @@ class ChatPrompts:
     def safe(self, caption: str) -> str:
         """The caption with the model's control tokens broken up: a caption is text, never an instruction."""
         return broken_up(caption, self._reserved)
-
-    def _question_text(self, clip: ClipFrames | None, question: str) -> str:
-        text = self._render(self._chat(clip, question), add_generation_prompt=True)
-        if text.rstrip().endswith(THINK) and not self._thinks:
-            self.thinking = "off: the prompt's open block was closed"
-            text = text.rstrip() + "\n\n</think>\n\n"
-        return text
 
     def _chat(self, clip: ClipFrames | None, question: str) -> list[Turn]:
         parts: Parts = []

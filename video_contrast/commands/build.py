@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 from video_contrast.commands.command import Command, group, names_in
-from video_contrast.console import AsJson, note, print_json, say
+from video_contrast.console import AsJson, note, say, tell
 from video_contrast.options import REQUIRED, Configs, Flag, GivenOptions, options_of
 
 if TYPE_CHECKING:
@@ -70,18 +70,10 @@ def _command(builder: Builder) -> Command:
             return
         built = builder.select(selected)
         warnings = [*record.get("facts", {}).get("warnings", ()), *blind_warnings(record, built, root)]
-        if as_json:
-            print_json(
-                {
-                    "output": str(root),
-                    "configs": {name: record["configs"][name] for name in built if name in record["configs"]},
-                    "warnings": warnings,
-                }
-            )
-            return
+        of_configs = {name: record["configs"][name] for name in built if name in record["configs"]}
         lines = [*build_report(record, built), f"{builder.name}: written to {root}", *blind_report(record, built)]
-        say("\n".join(lines))
-        for warning in warnings:
+        tell({"output": str(root), "configs": of_configs, "warnings": warnings}, lines, as_json)
+        for warning in () if as_json else warnings:
             note(f"warning: {warning}")
 
     brief = textwrap.shorten(builder.summary, SUMMARY, placeholder=" ...")

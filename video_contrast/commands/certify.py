@@ -7,7 +7,7 @@ from typing import Annotated
 
 from video_contrast.commands.command import command
 from video_contrast.commands.score import kind_options
-from video_contrast.console import AsJson, print_json, say
+from video_contrast.console import AsJson, tell
 from video_contrast.errors import VideoContrastError
 from video_contrast.options import Flag
 from video_contrast.runner.options import MODEL, ScoreOptions
@@ -33,7 +33,7 @@ def certify(
     certificate = made_by(model, request=request)
     if other is None:
         path = write_certificate(certificate, request.output)
-        print_json({"written": path, **certificate}) if as_json else say(path)
+        tell({"written": path, **certificate}, [path], as_json)
         return
     own, given = certificate_side(certificate, model), certificate_side(other, str(against))
     results = compare(own, given)
@@ -45,9 +45,7 @@ def certify(
             "write it again with `certify --output`"
         )
     shown = [result for result in results if result.state != "unknown"]
-    if as_json:
-        print_json({"passed": failed is None, "first": failed and failed.stage, "stages": list(map(asdict, shown))})
-    else:
-        print("\n".join([*map(str, shown), *(["pass"] if failed is None else [])]))
+    result = {"passed": failed is None, "first": failed and failed.stage, "stages": list(map(asdict, shown))}
+    tell(result, [*shown, *(["pass"] if failed is None else [])], as_json, print)
     if failed is not None:
         raise VideoContrastError(f"{model} differs from {against} in the {failed.stage}: {failed.says}")

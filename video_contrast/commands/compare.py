@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Annotated
 
 from video_contrast.commands.command import command, names_in
-from video_contrast.console import AsJson, print_json
+from video_contrast.console import AsJson, tell
 from video_contrast.errors import UsageError
 from video_contrast.options import Configs, Seed
 
@@ -41,10 +41,7 @@ def compare(
     else:
         rows = compare_runs(first, second, names_in(config), points=points, seed=seed)
     text = [*lines(rows), *power_lines([row for row in rows if row["condition"] == CLEAN])]
-    if as_json:
-        print_json(rows)
-    else:
-        print("\n".join(text))
+    tell(rows, text, as_json, print)
     if output:
         write_json(output, rows)
     if tolerance is not None:

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from video_contrast.commands.command import command, names_in
 from video_contrast.commands.score import kind_options
-from video_contrast.console import AsJson, print_json
+from video_contrast.console import AsJson, tell
 from video_contrast.errors import VideoContrastError
 from video_contrast.options import Configs, Flag
 from video_contrast.runner.options import MODEL, SCORED, ScoreOptions
@@ -28,10 +28,8 @@ def doctor(
 
     test = api.doctor(model, dataset, names_in(config) or "random_mc", alternatives=alternatives, request=request)
     accepted = accepted_checks(request.accept)
-    if as_json:
-        print_json({"model": model, **test.record(accepted), "input": test.rendered})
-    else:
-        print(f"{model}: {test.exempt}" if test.exempt else "\n".join(map(str, test.verdicts)))
+    result = {"model": model, **test.record(accepted), "input": test.rendered}
+    tell(result, [f"{model}: {test.exempt}"] if test.exempt else test.verdicts, as_json, print)
     failed = [verdict.check for verdict in test.of("fail") if verdict.check not in accepted]
     if failed:
         raise VideoContrastError(f"{model} failed {len(failed)} of {len(test.verdicts)} checks: {', '.join(failed)}")

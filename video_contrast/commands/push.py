@@ -1,6 +1,5 @@
 """`video-contrast push DATASET REPO`: a built set, or a run's results, onto the Hub."""
 
-import json
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -62,7 +61,7 @@ def push(
     if dry_run:
         size = f"{counted(len(files), 'file')}, {planned.size / 1e6:.1f} MB"
         plan = {"repo": repo, "files": files, "bytes": planned.size, "licence": planned.licence}
-        print(json.dumps(plan) if as_json else "\n".join([*files, f"{size} to {repo}; nothing was sent"]))
+        tell(plan, [*files, f"{size} to {repo}; nothing was sent"], as_json, print)
         return
     if planned.videos and not yes:
         _ask(len(planned.videos), planned.licence)
@@ -93,7 +92,7 @@ def _list_results(folder: Path, repo: str, dataset: str, *, as_json: bool) -> No
         lines.append(f"{missing_clips(record)} missing; the notes of every result say so")
     lines.append(f"{counted(len(rows), 'result')} to {repo}; nothing was sent")
     plan = {"repo": repo, "results": rows, "n_missing": record.get("n_missing", 0)}
-    print(json.dumps(plan) if as_json else "\n".join(lines))
+    tell(plan, lines, as_json, print)
 
 
 def _ask(count: int, licence: str) -> None:

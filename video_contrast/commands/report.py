@@ -1,11 +1,10 @@
 """`video-contrast report RUN... --output report.html`: the page of some runs."""
 
-import json
 from pathlib import Path
 from typing import Annotated
 
 from video_contrast.commands.command import command
-from video_contrast.console import AsJson, is_quiet, note, say
+from video_contrast.console import AsJson, is_quiet, note, tell
 from video_contrast.options import Flag, GivenOptions, Option, options_of
 
 
@@ -28,9 +27,6 @@ def report(
 
     page = write_report(runs, output, progress=not (is_quiet() or as_json), **(options or {}))
     size = page.stat().st_size
-    if as_json:
-        print(json.dumps({"page": str(page), "bytes": size}))
-    else:
-        say(f"{page} ({size / 1e6:.1f} MB)")
+    tell({"page": str(page), "bytes": size}, [f"{page} ({size / 1e6:.1f} MB)"], as_json)
     if size > 15e6 and output.suffix:
         note(f"{page}: over 15 MB, slow to open; report fewer runs in one file")

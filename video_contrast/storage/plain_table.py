@@ -62,11 +62,8 @@ Entry = Candidates | Fault  # the candidates of a row, or why it has none
 def all_candidates(rows: Sequence[TableRow], roles: ColumnRoles) -> list[Entry]:
     """The candidates of every row, or why it has none."""
     # Among several columns one that holds a list of texts in every row adds all of them; "[1, 2]" may be an answer.
-    lists = {
-        name
-        for name in roles.texts
-        if roles.first is None and all(_is_list_of_texts(_parsed(row.get(name))) for row in rows)
-    }
+    several = roles.texts if roles.first is None else ()
+    lists = {name for name in several if all(_is_list_of_texts(_parsed(row.get(name))) for row in rows)}
     candidates: list[Entry] = []
     for row in rows:
         try:
