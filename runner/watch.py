@@ -9,7 +9,7 @@ from pathlib import Path
 
 from video_contrast.addresses import address_of
 from video_contrast.errors import UsageError, VideoContrastError
-from video_contrast.files import JsonObject
+from video_contrast.files import JsonObject, read_json
 from video_contrast.runner.job import step_of
 from video_contrast.runner.locate import signature
 from video_contrast.runner.options import WatchOptions
@@ -138,11 +138,8 @@ def _changed(path: Path) -> float:
 
 def _has_shards(folder: Path) -> bool:
     """Whether every file is there that an index of weights names."""
-    named = {
-        index.parent / name
-        for index in folder.rglob("*.index.json")
-        for name in json.loads(index.read_text(encoding="utf-8"))["weight_map"].values()
-    }
+    indices = [(index.parent, read_json(index)) for index in folder.rglob("*.index.json")]
+    named = {parent / name for parent, index in indices for name in index["weight_map"].values()}
     return all(path.is_file() for path in named)
 
 

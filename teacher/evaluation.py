@@ -179,11 +179,8 @@ def _retrieved(pairs: Pairs, part: Part, clips: dict[int, Vector], texts: dict[s
     streams, scores, clusters = Streams(), [], []
     for at, n in enumerate(numbers):
         rng = streams.at("teach random options", part.rows[n]["id"], part.rows[n]["caption"])
-        others = [
-            other
-            for other in dict.fromkeys(rng.integers(len(numbers), size=16 * RANDOM).tolist())
-            if videos[other] != videos[at] and column[other] != column[at]
-        ][:RANDOM]
+        drawn = dict.fromkeys(rng.integers(len(numbers), size=16 * RANDOM).tolist())
+        others = [n for n in drawn if videos[n] != videos[at] and column[n] != column[at]][:RANDOM]
         if len(others) == RANDOM:
             scores.append(similarities[rows[at], [at, *others]])
             clusters.append(videos[at])

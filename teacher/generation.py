@@ -188,11 +188,8 @@ def _priced(rows: Iterator[RetrievalRow], recipe: NegativeRecipe, *, chat: Chat,
             edits_of(source, attempts_of(part), recipe.actions)
             looked_at = captions
     key_of, store = getattr(chat, "key", None), getattr(chat, "store", None)
-    open_ = [
-        messages
-        for messages in listener.questions.values()
-        if key_of is None or store is None or store.get(key_of(messages)) is None
-    ]
+    asked = listener.questions.values()
+    open_ = [turns for turns in asked if key_of is None or store is None or store.get(key_of(turns)) is None]
     share = captions / max(looked_at, 1)
     questions, unanswered = round(len(listener.questions) * share), round(len(open_) * share)
     letters = share * sum(len(str(message["content"])) for messages in open_ for message in messages)

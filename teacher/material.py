@@ -57,10 +57,8 @@ def read_splits(dataset: str | Path, options: DataOptions) -> SplitRows:
         tables = _of_hub(name, config)
     else:  # only the splits that are asked for are read
         folder = SetFolder.open(root)
-        tables = {
-            name: folder.retrieval_rows(config, name) if name in (split, validation) else []
-            for name in folder.splits(config)
-        }
+        names, both = folder.splits(config), (split, validation)
+        tables = {name: folder.retrieval_rows(config, name) if name in both else [] for name in names}
     if split not in tables:
         only = f"only {', '.join(tables)} (--split names one)"
         raise UsageError(f"--dataset {dataset}: config {config!r} has no split {split!r}, {only}")

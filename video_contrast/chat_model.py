@@ -279,12 +279,8 @@ class ChatModel:
 
         output, answer = self.retried(send, cost)
         usage = getattr(output, "usage", None)
-        self._count(
-            cost,
-            requests=1,
-            prompt_tokens=getattr(usage, "prompt_tokens", 0) or 0,
-            completion_tokens=getattr(usage, "completion_tokens", 0) or 0,
-        )
+        tokens = {name: getattr(usage, name, 0) or 0 for name in ("prompt_tokens", "completion_tokens")}
+        self._count(cost, requests=1, **tokens)
         return answer
 
     def _count(self, cost: Cost | None, **amounts: int) -> None:

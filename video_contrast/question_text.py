@@ -23,10 +23,8 @@ class Question:
     def prompt_for(self, candidates: Sequence[str]) -> str:
         """The prompt with the candidates as lettered options; where the prompt has no place for them, without."""
         lettered = {chr(ord("A") + n): text for n, text in enumerate(candidates)}
-        lines = [
-            _filled(self.option, letter=letter, number=str(n), text=text)
-            for n, (letter, text) in enumerate(lettered.items(), 1)
-        ]
+        numbered = enumerate(lettered.items(), 1)
+        lines = [_filled(self.option, letter=letter, number=str(n), text=text) for n, (letter, text) in numbered]
         names = list(lettered)
         letters = ", ".join([*names[:-1], f"or {names[-1]}"]) if len(names) > 2 else " or ".join(names)
         options = {"options": "\n".join(lines), "options_dict": str(lettered), "letters": letters}

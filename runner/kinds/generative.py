@@ -360,10 +360,8 @@ class GenerativeScorer(AskedScorer):
 
     def _loglik(self, clip: ClipFrames | None, texts: list[str], question: str) -> ScoreResult:
         sums, counts = self._caption_logs(clip, texts, question)
-        parts = [
-            {"sum": s, "n_tokens": float(n), "n_chars": float(len(text))}
-            for s, n, text in zip(sums, counts, texts, strict=True)
-        ]
+        rows = zip(sums, counts, texts, strict=True)
+        parts = [{"sum": log, "n_tokens": float(n), "n_chars": float(len(text))} for log, n, text in rows]
         if self.options.norm == "pmi":
             fresh = [text for text in dict.fromkeys(texts) if (question, text) not in self._unconditional]
             if fresh:
@@ -431,10 +429,8 @@ class GenerativeScorer(AskedScorer):
     def _reader(self, context: str, names: Sequence[str]) -> Read[np.ndarray]:
         """Reads the log-probabilities of answers, each summed over its forms that are one token after the context."""
         forms = [prompts.FORMS.get(name, (name, f" {name}")) for name in names]
-        tokens = [
-            sorted({ids[0] for ids in continuations(self.tokenizer, context, texts) if len(ids) == 1})
-            for texts in forms
-        ]
+        encoded = [continuations(self.tokenizer, context, texts) for texts in forms]
+        tokens = [sorted({ids[0] for ids in of_answer if len(ids) == 1}) for of_answer in encoded]
         if not all(tokens):
             split = names[tokens.index([])]
             raise VideoContrastError(f"the tokenizer has no single token for the answer {split!r}: --scoring loglik")

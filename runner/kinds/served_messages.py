@@ -172,10 +172,8 @@ class Likelihood:
             reading = {**base, "max_tokens": 1, "logprobs": True, "extra_body": {**body, "echo": True}}
         writing = {**base, "max_tokens": SAID_TOKENS, "logprobs": True, "extra_body": chat.parameters.get("extra_body")}
         writing = {name: value for name, value in writing.items() if value is not None}
-        return cls(
-            replace(chat, parameters=reading, read=read_prompt_tokens),
-            replace(chat, parameters=writing, read=read_answer_tokens),
-        )
+        writer = replace(chat, parameters=writing, read=read_answer_tokens)
+        return cls(replace(chat, parameters=reading, read=read_prompt_tokens), writer)
 
     def log_probabilities(
         self, sent: SentClip, captions: Sequence[str], question: str, cost: Cost

@@ -57,9 +57,9 @@ def builders() -> list[Row]:
     """One row a builder."""
     from video_contrast.builders import all_builders
 
+    ours = all_builders().values()
     return [
-        {"name": b.name, "what": b.summary, "configs": ", ".join(b.configs), "needs": b.requirements}
-        for b in all_builders().values()
+        {"name": b.name, "what": b.summary, "configs": ", ".join(b.configs), "needs": b.requirements} for b in every
     ]
 
 
@@ -80,19 +80,16 @@ def metrics() -> list[Row]:
     """One row an `evaluate` module."""
     from video_contrast.metrics.evaluate_modules import MODULES
 
-    return [
-        {"name": module.name, "type": module.kind, "what": module.summary, "needs": module.needs}
-        for module in MODULES.values()
-    ]
+    return [{"name": m.name, "type": m.kind, "what": m.summary, "needs": m.needs} for m in MODULES.values()]
 
 
 def models() -> list[Row]:
     """One row a model kind: its name, the classes it takes, and what it needs."""
     from video_contrast.runner.kinds import all_kinds
 
+    ours = all_kinds().values()
     return [
-        {"name": kind.name, "what": kind.summary, "classes": ", ".join(kind.classes), "needs": kind.requirements}
-        for kind in all_kinds().values()
+        {"name": k.name, "what": k.summary, "classes": ", ".join(k.classes), "needs": k.requirements} for k in every
     ]
 
 

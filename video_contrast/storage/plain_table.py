@@ -175,10 +175,8 @@ def true_places(
     """
     if roles.constant is not None:
         outside = Fault("a label outside the candidates", f"the label {roles.constant} is outside the candidates")
-        return [
-            outside if isinstance(entry, Fault) or roles.constant >= len(entry.texts) else roles.constant
-            for entry in candidates
-        ]
+        sizes = [0 if isinstance(entry, Fault) else len(entry.texts) for entry in candidates]
+        return [roles.constant if roles.constant < size else outside for size in sizes]
     if roles.labels:
         return _read_labels(rows, candidates, roles)
     marked = [None if isinstance(entry, Fault) else entry.true for entry in candidates]
@@ -229,11 +227,8 @@ class _Column:
         pairs = list(zip((as_text(value).strip() for value in values), candidates, strict=True))
         self.ways = [{} if isinstance(entry, Fault) else _ways(text, entry) for text, entry in pairs]
         self.fits = Counter(way for ways in self.ways for way in ways)
-        numbers = [
-            (int(float(text)), len(entry.texts))
-            for text, entry in pairs
-            if isinstance(entry, Candidates) and _NUMBER.fullmatch(text)
-        ]
+        whole = [(text, len(entry.texts)) for text, entry in pairs if isinstance(entry, Candidates)]
+        numbers = [(int(float(text)), size) for text, size in whole if _NUMBER.fullmatch(text)]
         base, self.why = _base(numbers, roles.first)
         # A number of JSON or parquet is a place rather than a text, where both fit as many rows; "3" is the text.
         self.typed = all(isinstance(value, int | float) for value in values if value is not None)

@@ -109,11 +109,9 @@ def perturbed_configs(configs: Mapping[str, ConfigMetrics]) -> list[str]:
     clean = configs.get("clean")
     if not clean or "clean" not in clean["conditions"]:
         return []
-    return [
-        name
-        for name, entry in configs.items()
-        if entry["layout"] == clean["layout"] and not entry["conditions"].keys() & clean["conditions"].keys()
-    ]
+    own = clean["conditions"].keys()
+    alike = {name: entry for name, entry in configs.items() if entry["layout"] == clean["layout"]}
+    return [name for name, entry in alike.items() if not entry["conditions"].keys() & own]
 
 
 class RunMetrics(TypedDict):

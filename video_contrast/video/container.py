@@ -83,11 +83,8 @@ def logged_errors() -> Iterator[Callable[[str], str]]:
     import av.logging
 
     def first(demuxer: str) -> str:
-        errors = [
-            text.strip()
-            for level, name, text in entries
-            if demuxer in ("", name) and (level <= av.logging.ERROR or _LOST in text)
-        ]
+        own = [(level, text) for level, name, text in entries if demuxer in ("", name)]
+        errors = [text.strip() for level, text in own if level <= av.logging.ERROR or _LOST in text]
         entries.clear()
         return next(iter(errors), "")
 

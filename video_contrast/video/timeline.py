@@ -153,11 +153,8 @@ class Timeline:
         borders = [self.offsets[k] + self.segments[k].fade / 2 for k in range(1, len(self.segments))]
         # The second half is the mirror image of the first, so that two segments of one length share evenly.
         early = steps < (count + 1) // 2
-        at = np.where(
-            early,
-            np.searchsorted(borders, moments + _TINY, side="right"),
-            np.searchsorted(borders, moments - _TINY, side="left"),
-        )
+        later = np.searchsorted(borders, moments + _TINY, side="right")
+        at = np.where(early, later, np.searchsorted(borders, moments - _TINY, side="left"))
         return [int(n) for n in np.bincount(at, minlength=len(self.segments))]
 
     def seen(self, numbers: Sequence[int]) -> list[int]:

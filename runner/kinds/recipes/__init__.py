@@ -158,10 +158,8 @@ def recipe_of(source: ModelSource, kind: str) -> Recipe | None:
 def generative_types() -> dict[str, Coverage]:
     """Type of a generative model -> whether it can be scored."""
     tested = [recipe for recipe in all_recipes() if recipe.parity and "prompt" in recipe.lines]
-    types = dict.fromkeys(
-        sorted(name for recipe in tested for name in recipe.model_types),
-        Coverage("tested", "parity with its card's own lines"),
-    )
+    names = sorted(name for recipe in tested for name in recipe.model_types)
+    types = dict.fromkeys(names, Coverage("tested", "parity with its card's own lines"))
     return types | {row["model_type"]: Coverage(row["state"], row["why"]) for row in _table("coverage.tsv")}
 
 
