@@ -58,9 +58,7 @@ def builders() -> list[Row]:
     from video_contrast.builders import all_builders
 
     ours = all_builders().values()
-    return [
-        {"name": b.name, "what": b.summary, "configs": ", ".join(b.configs), "needs": b.requirements} for b in every
-    ]
+    return [{"name": b.name, "what": b.summary, "configs": ", ".join(b.configs), "needs": b.requirements} for b in ours]
 
 
 def perturbations() -> list[Row]:
@@ -88,9 +86,7 @@ def models() -> list[Row]:
     from video_contrast.runner.kinds import all_kinds
 
     ours = all_kinds().values()
-    return [
-        {"name": k.name, "what": k.summary, "classes": ", ".join(k.classes), "needs": k.requirements} for k in every
-    ]
+    return [{"name": k.name, "what": k.summary, "classes": ", ".join(k.classes), "needs": k.requirements} for k in ours]
 
 
 def _print(rows: list[Row]) -> None:
