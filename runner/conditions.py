@@ -14,7 +14,7 @@ recorded; what is asked for by name must run.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any, cast
+from typing import Any
 
 import video_contrast.perturbations.text  # noqa: F401  fills the registry
 from video_contrast.errors import UsageError, unknown_name
@@ -160,13 +160,8 @@ def from_recipe(video: VideoRecipe | None, text: TextRecipe | None) -> Condition
     """The condition that a perturbed set's row is in, from its two recipe columns; None where both are empty."""
     if not video and not text:
         return None
-    visual, words = (
-        {field.name: recipe[field.name] for field in fields(kind) if recipe and recipe.get(field.name)}
-        for recipe, kind in (
-            (cast("dict[str, Any] | None", video), Visual),
-            (cast("dict[str, Any] | None", text), Text),
-        )
-    )
+    given: list[tuple[Any, Any]] = [(video or {}, Visual), (text or {}, Text)]  # a recipe, and whose fields it has
+    visual, words = ({f.name: recipe[f.name] for f in fields(of) if recipe.get(f.name)} for recipe, of in given)
     v = Visual(**visual) if "name" in visual else Visual()
     t = Text(**words, stored=True) if "name" in words else Text()
     names = [f"visual:{v.name}@{v.severity}"] if v.name else []

@@ -331,15 +331,9 @@ def ranked(scored: TableScores, *, whole: bool) -> tuple[TableScores, Similarity
             values[np.ix_(block.videos, block.captions)] = part
 
     ranks = block_ranks(blocks, own, caption_to_video, n, keep)
-    matrix = SimilarityMatrix(
-        rows=scored.items.ids.tolist(),
-        videos=[clip.video_id for clip in scored.items.clips],
-        columns=[name for name, _, _ in scored.columns],
-        relevant=caption_to_video.tolist(),
-        frames=scored.frames,
-        all_values=values,
-        best=None if whole else best.matches(own, ranks),
-    )
+    ids, videos = scored.items.ids.tolist(), [clip.video_id for clip in scored.items.clips]
+    columns, kept = [name for name, _, _ in scored.columns], None if whole else best.matches(own, ranks)
+    matrix = SimilarityMatrix(ids, videos, columns, caption_to_video.tolist(), scored.frames, values, kept)
     return replace(scored, ranks=ranks), matrix
 
 
@@ -470,13 +464,8 @@ def _groups(names: Sequence[str], conditions: Mapping[str, Condition]) -> dict[s
 def _means(clean: float, scores: Sequence[float], conditions: Sequence[Condition], chance: float) -> Gammas:
     """Means over severities, then over perturbations, and the standard deviation over the latter."""
     names = [str(condition.visual.name) if condition.group == "visual" else condition.name for condition in conditions]
-    means = robustness(
-        [clean] * len(scores),
-        scores,
-        names,
-        severities=[condition.visual.severity for condition in conditions],
-        chance=chance,
-    )
+    severities = [condition.visual.severity for condition in conditions]
+    means = robustness([clean] * len(scores), scores, names, severities=severities, chance=chance)
     result: Gammas = {"n": means["n_perturbations"], "n_undefined": means["n_missing"]}
     for name, key in (("gamma_absolute", "gamma_a"), ("gamma_relative", "gamma_r"), ("gamma_corrected", "gamma_c")):
         result[name], result[f"{name}_sd"] = means[key], means[f"{key}_std"]

@@ -102,13 +102,9 @@ def measure(pairs: Pairs, part: Part, tokens: Tokenizer, options: TrainingOption
         loss = float(sum(losses(own, square, pairs.temperature(), batch, options=options).values())) * len(picked)
         rows, words, table = videos.cpu().numpy(), texts[: len(videos)].cpu().numpy(), own.cpu().numpy()
         shown = [(place, n) for place, n in enumerate(picked) if part.clips[n] in gallery]
-        return _BatchScores(
-            number,
-            loss,
-            own={n: table[place, _first_places(part.rows[n])] for place, n in enumerate(picked)},
-            clips={part.clips[n]: rows[place] for place, n in shown},
-            texts={part.rows[n]["caption"]: words[place] for place, n in shown},
-        )
+        of_captions = {n: table[place, _first_places(part.rows[n])] for place, n in enumerate(picked)}
+        clips = {part.clips[n]: rows[place] for place, n in shown}
+        return _BatchScores(number, loss, of_captions, clips, {part.rows[n]["caption"]: words[at] for at, n in shown})
 
     scored = [scores(*batch) for batch in numbered[here.process_index :: here.num_processes]]
     if here.num_processes > 1:

@@ -248,14 +248,10 @@ def train(
     steps = -(-len(splits.train.clips) // options.batch_size)
     total = options.epochs * -(-steps // options.accumulate)
     saved = newest(output)
-    trainer = TeachTrainer(
-        pairs,
-        splits,
-        options=options,
-        arguments=_arguments(options, output, total, report_to=report_to, progress=progress),
-        rates=options.rates(lora=any("lora_" in name for name, _ in model.named_parameters())),
-        epoch=step_of(saved) * options.epochs // total if saved else 0,
-    )
+    arguments = _arguments(options, output, total, report_to=report_to, progress=progress)
+    rates = options.rates(lora=any("lora_" in name for name, _ in model.named_parameters()))
+    epoch = step_of(saved) * options.epochs // total if saved else 0
+    trainer = TeachTrainer(pairs, splits, options=options, arguments=arguments, rates=rates, epoch=epoch)
     trainer.add_callback(_Steps(stop_after))
     if options.patience:
         trainer.add_callback(EarlyStoppingCallback(options.patience))

@@ -184,15 +184,10 @@ def with_options(function: Callable[..., Result]) -> Callable[..., Result]:
 
 def signature(function: Callable[..., object]) -> inspect.Signature:
     """The signature of a function with its dataclass parameters replaced by their fields."""
-    parameters = [
-        inspect.Parameter(
-            option.name,
-            inspect.Parameter.POSITIONAL_OR_KEYWORD if option.positional else inspect.Parameter.KEYWORD_ONLY,
-            default=option.default,
-            annotation=option.type,
-        )
-        for option in options_of(function).values()
-    ]
+    parameters = []
+    for option in options_of(function).values():
+        kind = inspect.Parameter.POSITIONAL_OR_KEYWORD if option.positional else inspect.Parameter.KEYWORD_ONLY
+        parameters.append(inspect.Parameter(option.name, kind, default=option.default, annotation=option.type))
     return inspect.Signature(parameters, return_annotation=inspect.signature(function).return_annotation)
 
 

@@ -271,13 +271,8 @@ class Tokens:
 
     def __call__(self, texts: Sequence[str], device: object) -> Tensors:
         """Tensors for a batch of texts."""
-        tokens = self.tokenizer(
-            self._cleaned(texts),
-            padding="max_length" if self.padded else True,
-            truncation=True,
-            max_length=self.limit,
-            return_tensors="pt",
-        )
+        given = {"padding": "max_length" if self.padded else True, "truncation": True, "max_length": self.limit}
+        tokens = self.tokenizer(self._cleaned(texts), return_tensors="pt", **given)
         return {name: tokens[name].to(device) for name in self.names if name in tokens}
 
     def ids(self, texts: Sequence[str]) -> list[list[int]]:

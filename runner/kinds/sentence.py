@@ -255,14 +255,9 @@ class RerankerScorer(PairScorer):
             batch = captions[begin : begin + self.batch_size]
             # Pairs have no place for the metadata of a video, so each batch is given its own.
             videos = sampled(self.encoder, clip) | {"video_metadata": [metadata_of(clip) for _ in batch]}
-            of_batch = self.encoder.predict(
-                [({"text": caption}, {"video": clip.frames}) for caption in batch],
-                prompt=self.prompt or None,
-                batch_size=len(batch),
-                show_progress_bar=False,
-                convert_to_numpy=True,
-                processing_kwargs={"video": videos},
-            )
+            pairs = [({"text": caption}, {"video": clip.frames}) for caption in batch]
+            given = {"prompt": self.prompt or None, "batch_size": len(batch), "processing_kwargs": {"video": videos}}
+            of_batch = self.encoder.predict(pairs, show_progress_bar=False, convert_to_numpy=True, **given)
             scores.append(np.asarray(of_batch, dtype=np.float64).reshape(len(batch)))
         return ScoreResult(np.concatenate(scores))
 

@@ -185,10 +185,5 @@ def _parameter(option: Option, panels: Sequence[str]) -> inspect.Parameter:
         show_default=False if option.default is False or option.default in ((), "") else None,
         negative=f"--no-{option.names[0][2:]}" if option.default is True else (),
     )
-    kinds = inspect.Parameter
-    return inspect.Parameter(
-        option.name,
-        kinds.POSITIONAL_ONLY if option.positional else kinds.KEYWORD_ONLY,
-        default=option.default,
-        annotation=Annotated[given_type, flag],
-    )
+    kind = inspect.Parameter.POSITIONAL_ONLY if option.positional else inspect.Parameter.KEYWORD_ONLY
+    return inspect.Parameter(option.name, kind, default=option.default, annotation=Annotated[given_type, flag])

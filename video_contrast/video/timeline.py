@@ -216,15 +216,8 @@ def timeline_of(segments: Sequence[Segment], indices: Sequence[VideoIndex | None
             if min(frame.end, last) - begin > _TINY:
                 times.append(offsets[at] + begin)
                 pictures.append(Picture(SourceFrame(at, frame.number)))
-    return Timeline(
-        tuple(segments),
-        times=np.array(times),
-        end=offsets[-1] + seconds[-1],
-        pictures=tuple(pictures),
-        offsets=tuple(offsets),
-        shown=tuple(map(tuple, shown)),
-        indices=tuple(indices),
-    )
+    end, frames = offsets[-1] + seconds[-1], tuple(map(tuple, shown))
+    return Timeline(tuple(segments), np.array(times), end, tuple(pictures), tuple(offsets), frames, tuple(indices))
 
 
 def _shown(segment: Segment, index: VideoIndex | None) -> list[_Shown]:
