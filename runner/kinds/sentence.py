@@ -203,12 +203,10 @@ def load_saved(class_name: str, source: ModelSource, settings: LoadOptions) -> T
 
     placed = {"device_map": settings.device_map} if settings.device_map else {}
     with explained(source):
-        model = getattr(sentence_transformers, class_name)(
-            str(source.path),
-            device=None if settings.device_map else settings.device,
-            **settings.from_here,
-            model_kwargs={"dtype": getattr(torch, settings.dtype), **placed},
-        )
+        given = {"dtype": getattr(torch, settings.dtype), **placed}
+        device = None if settings.device_map else settings.device
+        load_class = getattr(sentence_transformers, class_name)
+        model = load_class(str(source.path), device=device, model_kwargs=given, **settings.from_here)
         reading(source, model.tokenizer)
     evaluated: TorchModel = model.eval()
     return evaluated

@@ -58,10 +58,11 @@ def xray(
             if split is not None and split not in source.splits:
                 raise unknown_name(f"split of {source.name}", split, list(source.splits))
             shown = split or ("test" if "test" in source.splits else next(iter(source.splits)))
+            answers = answers_of(scores or [], source, shown)
             record = xrayed(
                 source.splits,
                 split=shown,
-                answers=answers_of(scores or [], source, shown),
+                answers=answers,
                 language_model=model,
                 tokens=tokens,
                 points=points,
