@@ -23,7 +23,7 @@ from video_contrast.row_parts import AnyRow
 from video_contrast.rows import RetrievalRow
 from video_contrast.runner.video_files import contents
 from video_contrast.seeds import digest, stream
-from video_contrast.teacher.negative_recipe import TaughtCaption
+from video_contrast.teacher.negative_recipe import ClipRows, TaughtCaption
 from video_contrast.untyped import Processor
 from video_contrast.video import decode, index_of
 
@@ -46,7 +46,7 @@ class StoredFrames:
 
 def open_store(
     path: Path,
-    rows: Sequence[RetrievalRow],
+    rows: ClipRows,
     root: Path,
     images: Processor,
     frames: int,
@@ -101,7 +101,7 @@ def none_readable(clips: int, part: str, first: str) -> VideoContrastError:
     )
 
 
-def _contents(path: Path, rows: Sequence[RetrievalRow], root: Path) -> dict[str, str]:
+def _contents(path: Path, rows: ClipRows, root: Path) -> dict[str, str]:
     """Video path -> sha256 of its file, or why it cannot be read."""
     at = str(root.resolve())
     stored = read_json(path) if path.exists() else {}
@@ -139,7 +139,7 @@ def write_array(path: Path, count: int, parts: Iterable[tuple[int | slice, np.nd
 
 
 def _clips(
-    rows: Sequence[RetrievalRow], root: Path, images: Processor, frames: int, *, accept_damaged: bool
+    rows: ClipRows, root: Path, images: Processor, frames: int, *, accept_damaged: bool
 ) -> Iterator[np.ndarray | VideoContrastError]:
     """The rows' clips in their order, decoded by several threads, of which none runs far ahead."""
     plain = {name: False for name in ("do_rescale", "do_normalize", "include_top") if hasattr(images, name)}

@@ -21,7 +21,7 @@ from video_contrast.runner.processes import Processes
 from video_contrast.seeds import digest
 from video_contrast.storage import SetFolder
 from video_contrast.teacher.batches import Key, Part, StoredFrames, Tokenizer, TrainingData, open_store, write_array
-from video_contrast.teacher.negative_recipe import NegativeRecipe, TaughtCaption
+from video_contrast.teacher.negative_recipe import ClipRows, NegativeRecipe, TaughtCaption
 from video_contrast.teacher.negatives import corpus_of, negatives, with_similarities
 from video_contrast.teacher.options import DataOptions, TeachOptions
 from video_contrast.teacher.two_towers import LoadedCheckpoint, Pairs
@@ -31,12 +31,12 @@ from video_contrast.teacher.two_towers import LoadedCheckpoint, Pairs
 class SplitRows:
     """The rows to learn from, and to stop by."""
 
-    train: Sequence[RetrievalRow]
-    validation: Sequence[RetrievalRow]
+    train: ClipRows
+    validation: ClipRows
     root: Path  # the folder that their video paths are relative to
     groups: list[str] | None = None  # of each training row (`batches`); None where captions meet at random
 
-    def named(self) -> tuple[tuple[str, Sequence[RetrievalRow]], ...]:
+    def named(self) -> tuple[tuple[str, ClipRows], ...]:
         """Both with the names that files and counts have."""
         return ("train", self.train), ("validation", self.validation)
 
@@ -121,7 +121,7 @@ def prepare(
     tokens = Tokens(checkpoint.processor.tokenizer, pairs.model.config)
     images = getattr(checkpoint.processor, "image_processor", None) or checkpoint.processor.video_processor
 
-    def store_of(name: str, clips: Sequence[RetrievalRow]) -> StoredFrames:
+    def store_of(name: str, clips: ClipRows) -> StoredFrames:
         return open_store(
             folder / f"frames-{name}", clips, rows.root, images, frames=frames,
             accept_damaged=request.accept_damaged, progress=progress,
@@ -139,7 +139,7 @@ def prepare(
     learned = [row for row in rows.train if row["id"] not in unread]
     documents, corpus = [row["captions"] for row in learned], corpus_of(learned)
 
-    def part_of(name: str, clips: Sequence[RetrievalRow]) -> tuple[Part, dict[str, int], dict[str, int]]:
+    def part_of(name: str, clips: ClipRows) -> tuple[Part, dict[str, int], dict[str, int]]:
         """The part, its counts of negatives, and what was encoded now."""
         readable = [row for row in clips if row["id"] not in unread]
         with alone():  # generators deal their work out to all processes, of which the others wait or read
@@ -160,9 +160,7 @@ def prepare(
     return TrainingData(parts["train"], parts["validation"], tokens, counts, unread, dict(encoded))
 
 
-def _part(
-    store: StoredFrames, rows: Sequence[RetrievalRow], captions: Sequence[TaughtCaption], groups: list[str] | None
-) -> Part:
+def _part(store: StoredFrames, rows: ClipRows, captions: Sequence[TaughtCaption], groups: list[str] | None) -> Part:
     """Captions with the numbers of their clips in the store."""
     number = {row["id"]: n for n, row in enumerate(rows)}
     clips = [number[row["id"]] for row in captions]

@@ -30,6 +30,7 @@ from video_contrast.storage import SetFolder
 
 GENERATORS = ("auto", "shapes", "lexicon", "t5", "mlm", "llm", "set")
 Corpus = Mapping[str, Sequence[str]]  # video -> its captions
+ClipRows = Sequence[RetrievalRow]
 READY = ("shapes", "set")  # negatives that are known, not proposed and judged
 
 

@@ -30,12 +30,12 @@ from video_contrast.perturbations.contrast.kinds import RULES
 from video_contrast.perturbations.english import PARSER
 from video_contrast.perturbations.english.caption_store import parse_cache
 from video_contrast.perturbations.english.language import LEAST, function_share
-from video_contrast.rows import RetrievalRow
 from video_contrast.seeds import Streams, digest
 from video_contrast.storage import SetFolder
 from video_contrast.teacher.negative_recipe import (
     READY,
     CaptionNegatives,
+    ClipRows,
     Corpus,
     NegativeRecipe,
     TaughtCaption,
@@ -48,7 +48,7 @@ Documents = Sequence[Sequence[str]]  # the captions of each clip
 
 
 def negatives(
-    rows: Sequence[RetrievalRow], recipe: NegativeRecipe, path: Path, *, corpus: Corpus, say: Say = print
+    rows: ClipRows, recipe: NegativeRecipe, path: Path, *, corpus: Corpus, say: Say = print
 ) -> tuple[list[CaptionNegatives], dict[str, int]]:
     """The stored negatives if they were made with the same settings, otherwise made now and stored.
 
@@ -110,7 +110,7 @@ def with_similarities(
     return [{**row, "teacher": similar} for row, similar in zip(captions, similarities, strict=True)]
 
 
-def _of_shapes(rows: Sequence[RetrievalRow], recipe: NegativeRecipe) -> list[CaptionNegatives]:
+def _of_shapes(rows: ClipRows, recipe: NegativeRecipe) -> list[CaptionNegatives]:
     """From the grammar of the shapes world, each checked against the scene."""
     from video_contrast.builders.shapes.captions import claim, write
     from video_contrast.builders.shapes.contrasts import negatives as of_scene
@@ -141,7 +141,7 @@ def _with_negatives(clip: str, caption: str, actions: list[str], objects: list[s
     return {"id": clip, "caption": caption, "negatives": [*actions, *objects], "kinds": kinds}
 
 
-def _of_set(rows: Sequence[RetrievalRow], recipe: NegativeRecipe) -> list[CaptionNegatives]:
+def _of_set(rows: ClipRows, recipe: NegativeRecipe) -> list[CaptionNegatives]:
     """From a set that `generate` wrote, by video and caption; a caption that it does not know has none."""
     folder = SetFolder.open(str(recipe.model))
     items = {
@@ -180,7 +180,7 @@ def why_none(texts: Sequence[str], reasons: Mapping[str, int], generator: str) -
 
 
 def _of_captions(
-    rows: Sequence[RetrievalRow], recipe: NegativeRecipe, corpus: Corpus, reasons: Counter[str]
+    rows: ClipRows, recipe: NegativeRecipe, corpus: Corpus, reasons: Counter[str]
 ) -> list[CaptionNegatives]:
     """From the generators of the contrast sets, the surest edits first."""
     attempts = attempts_of(rows)
@@ -193,7 +193,7 @@ def _of_captions(
     return captions
 
 
-def corpus_of(rows: Sequence[RetrievalRow]) -> dict[str, list[str]]:
+def corpus_of(rows: ClipRows) -> dict[str, list[str]]:
     """The captions of each video."""
     corpus: dict[str, list[str]] = {}
     for row in rows:
@@ -201,7 +201,7 @@ def corpus_of(rows: Sequence[RetrievalRow]) -> dict[str, list[str]]:
     return corpus
 
 
-def attempts_of(rows: Sequence[RetrievalRow]) -> list[Attempt]:
+def attempts_of(rows: ClipRows) -> list[Attempt]:
     """Returns every caption of the rows, in the form that generators of contrasts take."""
     clips = [
         CaptionedClip(

@@ -8,7 +8,6 @@ tokens and price, steps, and the time of a step as measured here. Nothing is wri
 import importlib.util
 import os
 import time
-from collections.abc import Sequence
 from dataclasses import fields, replace
 from datetime import timedelta
 from functools import cache, partial
@@ -24,7 +23,6 @@ from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import AnyPath, resolve_under, write_json
 from video_contrast.launcher import noticing_an_end
 from video_contrast.options import OptionValues, with_options
-from video_contrast.rows import RetrievalRow
 from video_contrast.runner.kinds.loading import Tokens
 from video_contrast.runner.locate import BASE, check_peft, locate
 from video_contrast.runner.memory import enough_memory
@@ -38,6 +36,7 @@ from video_contrast.teacher.generation import generate
 from video_contrast.teacher.material import SplitRows, prepare, read_splits
 from video_contrast.teacher.negative_recipe import (
     CaptionEdits,
+    ClipRows,
     NegativeRecipe,
     check_encoder,
     check_generator,
@@ -177,7 +176,7 @@ def _identity(
     }  # fmt: skip
 
 
-def _digest(rows: Sequence[RetrievalRow]) -> str:
+def _digest(rows: ClipRows) -> str:
     """What of a split decides the training: its clips and their captions."""
     facts = ((row["id"], row["video_path"], row["start"], row["end"], *row["captions"]) for row in rows)
     return digest(*(fact for row_facts in facts for fact in row_facts)).hex()[:12]
@@ -409,7 +408,7 @@ def _absent_models(recipe: NegativeRecipe, request: TeachOptions) -> dict[str, s
     return absent
 
 
-def _unopened(rows: Sequence[RetrievalRow], root: Path) -> dict[str, str]:
+def _unopened(rows: ClipRows, root: Path) -> dict[str, str]:
     """Clips whose file is absent, not a regular file, or no video, each with the reason; frames are not decoded."""
 
     @cache
@@ -446,9 +445,7 @@ def _questions(dataset: AnyPath, request: TeachOptions, recipe: NegativeRecipe, 
     return facts | ({"price": round(sum(amounts), 2)} if amounts else {})
 
 
-def _seconds(
-    checkpoint: LoadedCheckpoint, request: TeachOptions, rows: Sequence[RetrievalRow], recipe: NegativeRecipe
-) -> float:
+def _seconds(checkpoint: LoadedCheckpoint, request: TeachOptions, rows: ClipRows, recipe: NegativeRecipe) -> float:
     """Of a forward and a backward pass of one batch, on noise; captions stand in for their negatives."""
     device = "cuda" if torch.cuda.is_available() else "cpu"
     pairs = Pairs(checkpoint.net, request.freeze).to(device).train()

@@ -56,6 +56,7 @@ class Candidates(NamedTuple):
         return bool(letters) and letters == [chr(ord("A") + n) for n in range(len(letters))]
 
 
+Labels = list[int | Fault]  # the place of the true candidate of each row, or why there is none
 Entry = Candidates | Fault  # the candidates of a row, or why it has none
 
 
@@ -164,9 +165,7 @@ _WAYS = {
 }
 
 
-def true_places(
-    rows: Sequence[TableRow], candidates: Sequence[Entry], roles: ColumnRoles, where: str
-) -> list[int | Fault]:
+def true_places(rows: Sequence[TableRow], candidates: Sequence[Entry], roles: ColumnRoles, where: str) -> Labels:
     """The place of the true candidate of each row, or why there is none; what was taken for what joins the guesses.
 
     A column is read in one way: that which names a candidate in most rows. A label may be the text of a candidate, its
@@ -188,12 +187,12 @@ def true_places(
     )
 
 
-def _read_labels(rows: Sequence[TableRow], candidates: Sequence[Entry], roles: ColumnRoles) -> list[int | Fault]:
+def _read_labels(rows: Sequence[TableRow], candidates: Sequence[Entry], roles: ColumnRoles) -> Labels:
     """The labels of the column that fits most rows; others that say something else join the guesses."""
     columns = {name: _Column([row.get(name) for row in rows], candidates, roles) for name in roles.labels}
     name = max(roles.labels, key=lambda name: sum(map(bool, columns[name].ways)))  # the first of equal ones
     column = columns[name]
-    labels: list[int | Fault] = []
+    labels: Labels = []
     for row, entry, place in zip(rows, candidates, column.places, strict=True):
         among = "" if isinstance(entry, Fault) else f"{len(entry.texts)} "
         what = f"the label {row.get(name)!r} is outside the {among}candidates ({name} holds {_WAYS[column.way]})"

@@ -19,7 +19,7 @@ from video_contrast.errors import VideoContrastError
 from video_contrast.files import AnyPath, state
 from video_contrast.video.container import BrokenVideo, regular
 from video_contrast.video.packets import Packets, counted_frames, made_before, packets_of
-from video_contrast.video.sampling import Numbers, Policy, Seconds, sampled_frames, span_frames
+from video_contrast.video.sampling import Numbers, Policy, Seconds, Span, sampled_frames, span_frames
 
 # The picture may end this much before the file promises to: containers round, and start times shift by a frame.
 _SLACK = 0.1
@@ -58,7 +58,7 @@ class VideoIndex:
         """How many frames are shown."""
         return len(self.times)
 
-    def span(self, start: float | None = None, end: float | None = None) -> tuple[int, int]:
+    def span(self, start: float | None = None, end: float | None = None) -> Span:
         """First and one past the last frame shown at start <= time < end; see `sampling.span_frames`.
 
         Raises BrokenVideo: `start` is past the end of the file, or `end` is not after it.
@@ -68,9 +68,7 @@ class VideoIndex:
         except VideoContrastError as error:
             raise BrokenVideo(f"{self.path}: {error}") from error
 
-    def sample(
-        self, span: tuple[int, int], count: int, policy: Policy = "uniform", fps: float | None = None
-    ) -> Numbers:
+    def sample(self, span: Span, count: int, policy: Policy = "uniform", fps: float | None = None) -> Numbers:
         """The numbers of `count` frames of a span, int64[count]; see `sampling.sampled_frames`.
 
         Args:

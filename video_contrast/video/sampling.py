@@ -11,6 +11,7 @@ Policy = Literal["uniform", "linspace", "starts", "steps", "head"]
 POLICIES: tuple[Policy, ...] = ("uniform", "linspace", "starts", "steps", "head")
 Seconds = npt.NDArray[np.float64]  # times at which frames are shown
 Numbers = npt.NDArray[np.int64]  # of frames
+Span = tuple[int, int]  # first and one past the last frame
 Frames = npt.NDArray[np.uint8]  # [T, H, W, 3], RGB; a picture: [H, W, 3]
 # How a rate becomes a whole number of frames; "ends": a frame for every step that begins, and the clip's last.
 Rounding = Literal["down", "nearest", "up", "ends"]
@@ -19,9 +20,7 @@ _ROUNDED = 5.1e-4
 _TINY = 1e-9
 
 
-def span_frames(
-    times: Seconds, end_of_last: float, start: float | None = None, end: float | None = None
-) -> tuple[int, int]:
+def span_frames(times: Seconds, end_of_last: float, start: float | None = None, end: float | None = None) -> Span:
     """The frames (first, one past the last) shown at start <= time < end.
 
     Args:

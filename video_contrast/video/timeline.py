@@ -21,7 +21,7 @@ import numpy as np
 
 from video_contrast.errors import UsageError
 from video_contrast.video.clock import VideoIndex
-from video_contrast.video.sampling import Numbers, Policy, Seconds, frame_indices
+from video_contrast.video.sampling import Numbers, Policy, Seconds, Span, frame_indices
 from video_contrast.video.segments import Segment
 
 # How frames of edited clips are chosen, as records say it; raise it when an edit shows other frames.
@@ -30,7 +30,7 @@ _TINY = 1e-9
 PAUSE_RATE = 25.0  # pictures a second of a pause; all of them are grey
 
 
-def grid_frames(times: Seconds, coarse: Numbers, span: tuple[int, int], count: int) -> list[int]:
+def grid_frames(times: Seconds, coarse: Numbers, span: Span, count: int) -> list[int]:
     """The frames of a span of a file that an edit shows: `count` numbers, non-decreasing, different where there are.
 
     `times`: float64[n], seconds at which each frame of the file is shown, increasing. `coarse`: int64[N], the frames at
@@ -72,7 +72,7 @@ def inner(count: int, share: int) -> Numbers:
     return np.where(steps < (share + 1) // 2, half, count - 1 - half[::-1])
 
 
-def _near(known: Sequence[int], span: tuple[int, int]) -> list[int]:
+def _near(known: Sequence[int], span: Span) -> list[int]:
     """The frames of the grid in a span, and the last before and the first behind it."""
     first, stop = span
     before = [number for number in known if number < first][-1:]
