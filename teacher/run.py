@@ -240,10 +240,7 @@ def train(
     pairs = Pairs(model, options.freeze)
     if options.gradient_checkpointing:
         pairs.save_memory()
-    if options.logit_scale == "learned" and pairs.scale is None:
-        raise UsageError(f"--logit-scale learned: {type(pairs.model).__name__} has no logit scale")
-    if pairs.scale is not None:
-        pairs.scale.requires_grad_(options.logit_scale == "learned")
+    _choose_temperature(pairs, options)
     steps = -(-len(splits.train.clips) // options.batch_size)
     total = options.epochs * -(-steps // options.accumulate)
     saved = newest(output)
@@ -299,6 +296,14 @@ class _Steps(TrainerCallback):
             control.should_log = control.should_evaluate = control.should_save = True
         control.should_training_stop |= self.most is not None and state.global_step >= self.most
         return control
+
+
+def _choose_temperature(pairs: Pairs, options: TrainingOptions) -> None:
+    learned = options.logit_scale == "learned"
+    if learned and pairs.scale is None:
+        raise UsageError(f"--logit-scale learned: {type(pairs.model).__name__} has no logit scale")
+    if pairs.scale is not None:
+        pairs.scale.requires_grad_(learned)
 
 
 def _stale(state: TrainerState, trainer: Trainer | None = None) -> int:
