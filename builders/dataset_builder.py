@@ -71,13 +71,7 @@ class ContrastSet(datasets.ArrowBasedBuilder):
         return root
 
 
-NAMES = {
-    "msrvtt": "MsrVtt",
-    "msrvtt_p": "MsrVttP",
-    "lsmdc_ids": "LsmdcIds",
-    "youcook2": "YouCook2",
-    "youcook2_p": "YouCook2P",
-}
+NAMES = {"msrvtt": "MsrVtt", "msrvtt_p": "MsrVttP", "youcook2": "YouCook2", "youcook2_p": "YouCook2P"}
 CLASSES = {NAMES.get(name) or "".join(part.capitalize() for part in name.split("_")): name for name in names()}
 __all__ = ["CLASSES", "ContrastSet", "ContrastSetConfig", *CLASSES]
 

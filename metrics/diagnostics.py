@@ -232,13 +232,9 @@ def proximity(
     if not 0 < share <= 0.5:
         raise ValueError(f"share must be above 0 and at most 0.5, not {share}")
     size = round(share * int((~opposite).sum()))
-    weights = {
-        "antonym": opposite.astype(np.float64),
-        "high": _top(near, ~opposite, size),
-        "low": _top(-near, ~opposite, size),
-    }
+    highest, lowest = _top(near, ~opposite, size), _top(-near, ~opposite, size)
     result: Numbers = {"n_antonym": int(opposite.sum()), "n_high": size}
-    for name, weight in weights.items():
+    for name, weight in (("antonym", opposite.astype(np.float64)), ("high", highest), ("low", lowest)):
         inside = weight > 0
         result[name] = float((right * weight).sum() / weight.sum()) if inside.any() else None
         if interval and inside.any():

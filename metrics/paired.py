@@ -246,20 +246,15 @@ def compare_choices(
     for name, model in (("accuracy1", ranks_a), ("accuracy2", ranks_b)):
         bounds |= interval_keys(name, share_interval(model.hit(1), clusters))
     return bounds | {
-        "n": paired["n"],
-        "n_clusters": paired["n_clusters"],
         "accuracy1": exact_mean(ranks_a.hit(1)),
         "accuracy2": exact_mean(ranks_b.hit(1)),
         "n_ties1": int(ranks_a.tied.sum()),
         "n_ties2": int(ranks_b.tied.sum()),
-        "difference": paired["difference"],
+        **{name: paired[name] for name in ("n", "n_clusters", "difference", "standard_error", "p_value")},
         "difference_low": paired["low"],
         "difference_high": paired["high"],
-        "standard_error": paired["standard_error"],
-        "p_value": paired["p_value"],
         "mcnemar_p_value": test["p_value"],
-        "only_first": test["only_first"],
-        "only_second": test["only_second"],
+        **{name: test[name] for name in ("only_first", "only_second")},
     }
 
 

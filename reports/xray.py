@@ -157,12 +157,9 @@ def next_steps(record: XrayRecord) -> list[str]:
             f"{percent(blind['best']['accuracy'])} without the video beside every score"
         )
     if not power["enough"]:
-        steps.append(
-            f"add source videos, not items of the same ones, up to {power['clusters_needed']:,}; a smaller difference "
-            f"than {100 * power['detectable']:.1f} points does not show"
-            if power["detectable"] < 1
-            else f"add source videos, up to {power['clusters_needed']:,}"
-        )
+        shows = f"; a smaller difference than {100 * power['detectable']:.1f} points does not show"
+        which, end = (", not items of the same ones", shows) if power["detectable"] < 1 else ("", "")
+        steps.append(f"add source videos{which}, up to {power['clusters_needed']:,}{end}")
     if record["explained"] is None:
         steps.append("give the runs of your models (--scores): how much of their accuracy is there without the video?")
     return steps

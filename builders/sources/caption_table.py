@@ -399,17 +399,12 @@ class Span(VideoSpan):
 
 
 def training_videos(table: CaptionTable) -> dict[str, list[str]]:
-    """Returns the captions of the training table by video (column `--video-column`)."""
+    """Returns the captions of the training table by video (column `--video-column`); its faults name the option."""
     videos: dict[str, list[str]] = {}
-    for row in _training_rows(table):
-        name = str(row.value(row.usual(table.video_column, VIDEO), "--video-column"))
-        videos.setdefault(name, []).extend(table.texts(row))
-    return videos
-
-
-def _training_rows(table: CaptionTable) -> Iterator[TableRow]:
-    """The rows of the training table; what is wrong with it is said of the option."""
     try:
-        yield from table.rows(str(table.training))
+        for row in table.rows(str(table.training)):
+            name = str(row.value(row.usual(table.video_column, VIDEO), "--video-column"))
+            videos.setdefault(name, []).extend(table.texts(row))
     except UsageError as error:
         raise UsageError(f"--training: {error}") from error
+    return videos

@@ -54,14 +54,9 @@ def released_config(
         )  # fmt: skip
     if not rows:
         raise VideoContrastError(f"{path}: no rows")
-    facts = {
-        "negatives": "the released file, options, positions and order as they are",
-        "kind": kind,
-        "options": len(rows[0]["candidates"]),
-        "source": Path(path).name,
-        "splits": {"test": {"items": len(rows)}},
-    }
-    return {"test": rows}, facts
+    negatives, options = "the released file, options, positions and order as they are", len(rows[0]["candidates"])
+    facts = {"negatives": negatives, "kind": kind, "options": options, "source": Path(path).name}
+    return {"test": rows}, facts | {"splits": {"test": {"items": len(rows)}}}
 
 
 def _candidates(row: TableRow) -> tuple[list[str], int]:
