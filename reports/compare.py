@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,7 +14,7 @@ from numpy.typing import NDArray
 
 from video_contrast.console import aligned, counted
 from video_contrast.errors import UsageError, VideoContrastError, check_names
-from video_contrast.files import Json
+from video_contrast.files import AnyPath, Json
 from video_contrast.metrics import Interval, cluster_bootstrap, interval_keys, paired_difference, share_interval
 from video_contrast.metrics.checks import Values
 from video_contrast.metrics.paired import ALPHA
@@ -61,12 +60,7 @@ class PairedTest:
 
 
 def compare_runs(
-    first: str | Path,
-    second: str | Path,
-    configs: Sequence[str] | None = None,
-    *,
-    points: float | None = None,
-    seed: int = 0,
+    first: AnyPath, second: AnyPath, configs: Sequence[str] | None = None, *, points: float | None = None, seed: int = 0
 ) -> list[Comparison]:
     """Compares two runs config by config and condition by condition, from their scores alone.
 

@@ -18,7 +18,7 @@ from itertools import combinations
 from pathlib import Path
 
 from video_contrast.errors import UsageError, VideoContrastError
-from video_contrast.files import Json, read_json, write_text
+from video_contrast.files import AnyPath, Json, read_json, write_text
 from video_contrast.metrics.interval import share_interval
 from video_contrast.reports.terminal import TableLine
 from video_contrast.rows import MultipleChoiceRow, contrast_places
@@ -74,7 +74,7 @@ class Pair:
 
 
 def write_reading(
-    sources: Sequence[PairSource], output: str | Path, *, split: str = "test", seed: int = 0, again: int = 0
+    sources: Sequence[PairSource], output: AnyPath, *, split: str = "test", seed: int = 0, again: int = 0
 ) -> tuple[int, Counter[str]]:
     """Draws pairs of the sources, shuffles them, and writes the page and the key.
 
@@ -88,9 +88,7 @@ def write_reading(
     return write_pairs(_mixed(sources, split, seed), output, seed=seed, again=again)
 
 
-def write_pairs(
-    pairs: Sequence[Pair], output: str | Path, *, seed: int = 0, again: int = 0
-) -> tuple[int, Counter[str]]:
+def write_pairs(pairs: Sequence[Pair], output: AnyPath, *, seed: int = 0, again: int = 0) -> tuple[int, Counter[str]]:
     """Shuffles pairs, and writes the page and the key.
 
     `pairs`: in an order that says nothing of their sources. The rest is as of `write_reading`.
@@ -154,7 +152,7 @@ def _pair(row: MultipleChoiceRow, seed: int) -> Pair | None:
     return Pair(" ".join(str(true).split()), " ".join(str(text).split()), str(row["video_id"]))
 
 
-def read_key(folder: str | Path) -> dict[str, dict[str, str]]:
+def read_key(folder: AnyPath) -> dict[str, dict[str, str]]:
     """The key of a reading: pair -> its number, clip and source.
 
     Raises UsageError: there is no reading in the folder; VideoContrastError: the key is broken.
@@ -183,7 +181,7 @@ COLUMNS: tuple[tuple[str, str | None, str | None], ...] = (
 ALL = "all"  # the line of all readers of a source
 
 
-def read_votes(path: str | Path) -> list[Row]:
+def read_votes(path: AnyPath) -> list[Row]:
     """The rows of a file of votes of all readers (tab-separated; lines that begin with "#" say what it is).
 
     Raises UsageError: no such file; VideoContrastError: a column is missing, or a vote is none of the letters; names
@@ -198,7 +196,7 @@ def read_votes(path: str | Path) -> list[Row]:
     return [row for _, row in rows]
 
 
-def merge(folder: str | Path, votes: Sequence[str | Path]) -> tuple[list[Row], dict[str, dict[str, float]]]:
+def merge(folder: AnyPath, votes: Sequence[AnyPath]) -> tuple[list[Row], dict[str, dict[str, float]]]:
     """One row a pair from the files that readers saved.
 
     Returns the rows in the order of the page, and for each reader who read pairs twice the share of equal votes a
@@ -224,7 +222,7 @@ def merge(folder: str | Path, votes: Sequence[str | Path]) -> tuple[list[Row], d
     return sorted(rows.values(), key=lambda row: int(row["number"])), repeated
 
 
-def write_votes(rows: Sequence[Row], path: str | Path) -> Path:
+def write_votes(rows: Sequence[Row], path: AnyPath) -> Path:
     """Writes rows as a file of votes."""
     names = list(dict.fromkeys(name for row in rows for name in row))
     text = io.StringIO()
@@ -353,7 +351,7 @@ def _table(path: Path) -> list[tuple[int, Row]]:
     return [(number, dict(zip(header, cells, strict=True))) for number, cells in rows]
 
 
-def _checked(path: str | Path, number: int, wording: str, truth: str) -> None:
+def _checked(path: AnyPath, number: int, wording: str, truth: str) -> None:
     for vote, question in ((wording, "wording"), (truth, "truth")):
         letters = [letter for letter, _, _ in QUESTIONS[question]]
         if vote and vote not in letters:

@@ -9,11 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
 
 import numpy as np
 
-from video_contrast.files import JsonObject
+from video_contrast.files import AnyPath, JsonObject
 from video_contrast.metrics.ranks import first_chance
 from video_contrast.reports.compare import ranks_among
 from video_contrast.reports.layout import Cell, Section, Table, Tone, columns, row
@@ -186,7 +185,7 @@ class StageComparison:
 
 
 def compared(
-    first: str | Path, second: str | Path, config: str | None = None, metric: str | None = None
+    first: AnyPath, second: AnyPath, config: str | None = None, metric: str | None = None
 ) -> list[StageComparison]:
     """Two runs, logs or certificates compared, config by config; arguments and errors as of `pairs_of`."""
     return [StageComparison.of(a, b) for a, b in pairs_of(first, second, config, metric)]
