@@ -144,6 +144,8 @@ REFUSED = {
         "pour water into the pan",
         "a map on the left and a woman on the right",
         "she is looking forward to the party",
+        "the cat rolls on its back",
+        "a boy looks down at his feet",
         "a man jumps up and down",
         "a man closes the door behind him",
         "a man puts on a hat",

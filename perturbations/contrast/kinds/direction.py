@@ -16,6 +16,7 @@ _FAR = 4  # words from a verb to its direction
 _UNSEEN = words_of("unseen_direction")
 _JOINED = frozenset("and or the out in up down off over upside let".split())  # "walks out onto": both say where  # noqa: SIM905
 _SIDES, _SPEEDS = frozenset(("left", "right")), frozenset(("slowly", "quickly", "rapidly", "fast"))
+_UP_OR_DOWN, _HIGH_OR_LOW = ("up", "down"), frozenset(("ceiling", "floor", "foot", "ground", "sky"))
 _SETTINGS = ("inside", "outside", "indoors", "outdoors")
 _NAMES = ("NN", "JJ", "DT", "PR", "CD", "VB")  # tags of words that belong to a noun, or to another verb's phrase
 _CLOSE = ("close", "shut", "lock", "slam")  # "closes the door behind him"
@@ -70,7 +71,7 @@ def _is_said(sentence: Sentence, at: int, size: int, way: Way, lexicon: Lexicon)
     """Whether the words stand as a direction: behind one of the verbs and before one of the nouns that they need."""
     words, end = sentence.words, at + size
     joined = at == 0 or words[at - 1].text in (_JOINED if size == 1 else _JOINED - {"the"})
-    if joined or _goes_on(sentence, end):
+    if joined or _goes_on(sentence, end) or _is_bound(sentence, at, size):
         return False
     said = f" {' '.join(word.text for word in words)} "
     if f" {way.other.removesuffix(' from')} " in said or (
@@ -86,6 +87,14 @@ def _is_said(sentence: Sentence, at: int, size: int, way: Way, lexicon: Lexicon)
     if way.verbs is not None and not _is_behind(sentence, at, way.verbs):
         return False
     return way.before is None or _is_before(sentence, end, way.before, lexicon)
+
+
+def _is_bound(sentence: Sentence, at: int, size: int) -> bool:
+    """Whether a noun says the same ("down at his feet"), or the word is one itself ("on its back")."""
+    words = sentence.words
+    if words[at].text in _UP_OR_DOWN and any(word.lemma in _HIGH_OR_LOW for word in words[at:]):
+        return True
+    return size == 1 and words[at - 1].tag == "PRP$"
 
 
 def _goes_on(sentence: Sentence, end: int) -> bool:
