@@ -46,7 +46,7 @@ _COMPANY = ("people", "animal")
 _COOKED_IN = frozenset({"appliance", "cookware", "tableware"})  # where few other things are done than the caption's
 _JOINS = frozenset({"and", "then", ",", "."})  # between two clauses
 _WAYS = words_of("says_which_way")  # as an adverb, or behind "to"
-_AGAIN = frozenset({"it", "them"})
+_RESTS = ("sit", "stand", "lie", "kneel")
 _streams = Streams()
 
 
@@ -198,7 +198,7 @@ def _tool(slot: VerbSlot, evidence: Evidence) -> Tail | None:
     """What goes where the action does; in a step no food, which is part of the dish."""
     for tail in slot.tails:
         food = slot.order and evidence.lexicon.is_a(evidence.category(tail.noun), "food")
-        if tail.place > slot.place and not food and _is_used(tail, evidence):
+        if tail.place > slot.place and not food and _is_used(tail, slot, evidence):
             return tail
     return None
 
@@ -369,8 +369,18 @@ def _surroundings(reading: CaptionReading, slot: VerbSlot, evidence: Evidence) -
     beside = (v.unit for v in reading.verbs if v.place != slot.place and v.subject == slot.subject)
     others = tuple(unit for unit in beside if not evidence.excludes(unit, slot.unit))
     acts = any(v.place != slot.place and v.subject_place == slot.subject_place for v in reading.verbs)
-    taken_up = at is not None and any(word.text.lower() in _AGAIN for word in sentence.words[max(at, slot.place) + 1 :])
+    taken_up = at is not None and _is_taken_up(sentence, at, max(at, slot.place) + 1)
     return _Rest(sentence, at is None or sentence.words[at].is_noun, goes_a_way, states, others, acts, taken_up)
+
+
+def _is_taken_up(sentence: Sentence, at: int, behind: int) -> bool:
+    """Whether "it" or "them" from a place on may stand for a noun: for the last object of its number before them."""
+    for word in sentence.words[behind:]:
+        if word.tag in ("NN", "NNS") and word.dep == "dobj" and word.tag == sentence.words[at].tag:
+            return False
+        if word.text == ("them" if sentence.words[at].tag == "NNS" else "it"):
+            return True
+    return False
 
 
 def _clash(around: _Rest, slot: VerbSlot, choice: VerbChoice, evidence: Evidence) -> str | None:
@@ -383,7 +393,7 @@ def _clash(around: _Rest, slot: VerbSlot, choice: VerbChoice, evidence: Evidence
         return "does not go with what follows"
     if around.states and choice.frame != "i" and _makes(around.states, choice, evidence):
         return "it is so already"
-    if around.taken_up or any(tail != choice.tail and _is_used(tail, evidence) for tail in slot.tails):
+    if around.taken_up or any(tail != choice.tail and _is_used(tail, slot, evidence) for tail in slot.tails):
         return "does not go with what follows"
     if around.acts and "sleep" in evidence.groups(choice.unit):
         return "clashes with another verb of the caption"
@@ -401,8 +411,12 @@ def _goes_with_what_follows(around: _Rest, slot: VerbSlot, choice: VerbChoice, e
     return all(tail == choice.tail or _goes_before(tail, slot, choice, evidence) for tail in slot.tails)
 
 
-def _is_used(tail: Tail, evidence: Evidence) -> bool:
-    """Whether a thing is used for what is done, and for little else: "cleans a glass with a towel"."""
+def _is_used(tail: Tail, slot: VerbSlot, evidence: Evidence) -> bool:
+    """Whether a thing is used for what is done, and for little else: "cleans a glass with a towel"; not what
+    somebody has who moves or rests: "runs along a street with a bag"."""
+    actions = evidence.lexicon.actions(slot.unit) if slot.frame != "t" else ()
+    if any(action.motion != "-" or action.posture in _RESTS for action in actions):
+        return False
     category = evidence.category(tail.noun)
     return tail.preposition == "with" and not any(evidence.lexicon.is_a(category, name) for name in _COMPANY)
 

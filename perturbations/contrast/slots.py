@@ -244,6 +244,8 @@ def _doer(sentence: Sentence, verb: int) -> int | None:
     ['girl', 'girl']
     """
     at, words = sentence.subject(verb), sentence.words
+    if at is None and verb and words[verb].tag == "VBG" and words[verb - 1].is_noun:
+        return verb - 1  # "close up shot of hands planting a tree"
     if at is None or words[verb].head == verb:
         return at
     holder = words[at].head
@@ -374,8 +376,11 @@ def _form_rejection(sentence: Sentence, place: int) -> str | None:
 
 
 def _names_a_shot(sentence: Sentence, place: int) -> bool:
-    """Whether a caption begins as those of stock videos do: "close up of hands", "pan down shot of a lake"."""
-    behind = [word.text for word in sentence.words[1:5]] if place == 0 else []
+    """Whether a caption begins or ends as those of stock videos do: "close up of hands", "pan down shot of a lake"."""
+    words = [word.text for word in sentence.words]
+    if words[place : place + 2] == ["close", "up"] and words[place - 1] == ",":
+        return True
+    behind = words[1:5] if place == 0 else []
     return behind[:2] == ["up", "of"] or not _SHOTS.isdisjoint(behind[:3])
 
 

@@ -56,6 +56,10 @@ def proposals_of(captions, kind="verb", quality=0.0, counts=None):
         ("two dogs are running", [("run", "i", "", "dog")]),
         ("the video shows a dog on a lawn, chasing a ball", [("chase", "t", "ball", "dog")]),
         ("close up of a hand signing a contract", [("sign", "t", "contract", "hand")]),
+        (
+            "a boy runs along a street, eating a bun, close up",
+            [("run along", "p", "street", "person"), ("eat", "t", "bun", "person")],
+        ),
         ("a harbor where boats are rocking on the water", [("rock on", "p", "water", "boat")]),
         ("workers are tearing down a wall", [("tear down", "t", "wall", "person")]),
         ("a girl pours tea for her dolls", [("pour", "t", "tea", "person")]),
@@ -78,6 +82,12 @@ def test_verbs_are_read_with_what_belongs_to_them(caption: str, units: list[tupl
 )
 def test_verbs_that_cannot_be_replaced_say_why(caption: str, reason: str) -> None:
     assert [slot.rejection_reason for slot in verb_slots(parse_one(caption))] == [reason]
+
+
+def test_an_action_stays_where_it_or_them_stands_for_its_object() -> None:
+    caption = "a man is sitting on a chair, folding towels and {} them"
+    texts = {item.old for item in proposals_of([caption.format("stacking")]).proposals["0"]}
+    assert "sitting on" in texts and "folding" not in texts
 
 
 def test_what_somebody_wears_does_nothing() -> None:
