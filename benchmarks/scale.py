@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 from math import log2
+from multiprocessing import get_context
 from pathlib import Path
 from time import process_time
 
@@ -105,8 +106,13 @@ def table(n: int, folder: Path) -> Iterator[None]:
     from video_contrast.reports.terminal import best_models, metrics_of
     from video_contrast.storage import open_run
 
-    for model in ("constant", "random"):
-        list(choice(n, folder, model))
+    def scored() -> None:
+        for model in ("constant", "random"):
+            list(choice(n, folder, model))
+
+    apart = get_context("fork").Process(target=scored)  # it takes more memory than the table
+    apart.start()
+    apart.join()
     yield
     runs = [open_run(folder / model) for model in ("constant", "random")]
     metrics_of(runs)
@@ -253,10 +259,11 @@ def child(name: str, n: int) -> None:
 
         step = STEPS[name][0](n, Path(folder))
         next(step)
-        before = used()
+        before, of_children = used(), resource.getrusage(whose[1]).ru_maxrss
         next(step, None)
         seconds, disk = used() - before
-        peak = max(resource.getrusage(who).ru_maxrss for who in whose) / 2**20
+        own, children = (resource.getrusage(who).ru_maxrss for who in whose)
+        peak = (max(own, children) if children > of_children else own) / 2**20  # without those of the preparation
         parallel = sum(float(path.read_text()) for path in Path(folder).glob("*.parallel"))
         print("\nTOOK", seconds, peak, disk, parallel)
 

@@ -171,11 +171,10 @@ def _worth_of_time(run: ConfigRun) -> Cell:
     from video_contrast.metrics.paired import paired_difference
 
     full, shuffled = run.hits("clean"), run.hits(_SHUFFLED)
-    names = [name for name in full if name in shuffled]
-    if not names:
+    here, there = full.common(shuffled)
+    if not len(here):
         return DASH
-    before, after = ([hits[name][0] for name in names] for hits in (shuffled, full))
-    paired = paired_difference(before, after, [full[name][1] for name in names])
+    paired = paired_difference(shuffled.values[there], full.values[here], full.clusters.take(here))
     low, high = paired["low"], paired["high"]
     spread = "" if low is None or high is None else f"{signed(100 * low)} to {signed(100 * high)}"
     difference = 100 * float(paired["difference"] or 0)

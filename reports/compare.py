@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,16 +20,13 @@ from video_contrast.metrics.paired import ALPHA
 from video_contrast.metrics.ranks import Ranks
 from video_contrast.metrics.retrieval_counts import BothWays, matrix_ranks
 from video_contrast.reports.foreign_logs.log import ForeignLog
-from video_contrast.reports.runs import Hits, best_of
+from video_contrast.reports.runs import Hits, best_of, padded
 from video_contrast.reports.terminal import Place
 from video_contrast.runner.table_metrics import ranks_of
 from video_contrast.storage import RunFolder
 from video_contrast.storage.run_figures import figure, key
 from video_contrast.storage.run_folder import CLEAN
 from video_contrast.storage.run_records import ConfigMetrics, Numbers, ScoreRow, SimilarityMatrix
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 _ALIKE = 1e-9  # a difference that a sample without any variance shows
 
@@ -135,11 +131,11 @@ def _choice(runs: tuple[RunFolder, RunFolder], test: PairedTest) -> list[Compari
     first, second = first.filter(at.is_valid()), second.take(at.drop_null())
     if not len(first):
         raise VideoContrastError(f"config {test.config}: the runs have no item in common")
-    tables = [_matrix(run["scores"].combine_chunks(), -np.inf) for run in (first, second)]
+    tables = [padded(run["scores"].combine_chunks(), -np.inf) for run in (first, second)]
     labels, clusters = first["label"].to_numpy(), np.array(first["cluster"].to_pylist())
     of_kinds = first["kinds"].combine_chunks()
     coded = of_kinds.flatten().dictionary_encode()
-    kinds = _matrix(of_kinds, -1, coded.indices)
+    kinds = padded(of_kinds, -1, coded.indices)
     wrong = (kinds >= 0) & (np.arange(kinds.shape[1]) != labels[:, None])
     figures = {"accuracy": wrong}
     names = {coded.dictionary[code].as_py(): code for code in np.unique(kinds[wrong]).tolist()}
@@ -154,16 +150,6 @@ def _choice(runs: tuple[RunFolder, RunFolder], test: PairedTest) -> list[Compari
         add_mcnemar(rows[-1], *(rank.hit_bounds(1)[0] for rank in ranks))
         rows[-1]["n_ties"] = int(np.any([rank.hit(1) % 1 > 0 for rank in ranks], axis=0).sum())
     return rows + (_pair_rows(runs, test) if runs[0].metrics["configs"][test.config]["layout"] == "pairs" else [])
-
-
-def _matrix(lists: pa.ListArray, fill: float, values: pa.Array | None = None) -> np.ndarray:
-    """Lists as rows of a matrix; shorter ones end in `fill`. `values`: stand in the place of those in the lists."""
-    sizes = lists.value_lengths().to_numpy()
-    inside = np.arange(sizes.max()) < sizes[:, None]
-    flat = (lists.flatten() if values is None else values).to_numpy()
-    matrix = np.full(inside.shape, fill, flat.dtype)
-    matrix[inside] = flat
-    return matrix
 
 
 def _pair_rows(runs: tuple[RunFolder, RunFolder], test: PairedTest) -> list[Comparison]:
@@ -371,9 +357,9 @@ def best_logs(logs: Sequence[ForeignLog]) -> dict[Place, str]:
     """
     tasks: dict[str, dict[str, Hits]] = {}
     for log in logs:
-        hits = {item: (value, log.clusters.get(item, item)) for item, value in log.hits.items()}
+        hits = Hits.of(log.hits, log.hits.values(), (log.clusters.get(item, item) for item in log.hits))
         tasks.setdefault(log.task, {})[log.model] = hits
-    best = {task: best_of(models) for task, models in tasks.items() if all(models.values())}
+    best = {task: best_of(of) for task, of in tasks.items() if all(len(hits.names) for hits in of.values())}
     return {(task, CLEAN, "", "accuracy"): model for task, model in best.items() if model is not None}
 
 

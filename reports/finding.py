@@ -118,15 +118,15 @@ def _gamma_ends(run: ConfigRun, gamma: Gamma) -> tuple[float, float] | None:
         if ("pairs" if "+" in condition else condition.partition(":")[0]) != gamma.group:
             continue
         hits = run.hits(condition, k)
-        if hits.keys() != clean.keys() or not hits:
+        _, there = hits.common(clean)
+        if not len(there) == len(hits.names) == len(clean.names) > 0:
             return None
         name, _, severity = condition.partition("@") if gamma.group == "visual" else (condition, "", "")
-        for item, (hit, cluster) in hits.items():
-            before.append(clean[item][0])
-            after.append(hit)
-            clusters.append(cluster)
-        names += [name] * len(hits)
-        severities += [severity or None] * len(hits)
+        before += clean.values[there].tolist()
+        after += hits.values.tolist()
+        clusters += hits.clusters.to_pylist()
+        names += [name] * len(there)
+        severities += [severity or None] * len(there)
     figures = robustness(before, after, names, severities=severities, clusters=clusters)
     low, high = figures["gamma_r_low"], figures["gamma_r_high"]
     return None if low is None or high is None else (float(low), float(high))

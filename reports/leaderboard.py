@@ -66,7 +66,7 @@ class KindHits:
     """What models contribute to one column."""
 
     kind: str  # of contrast
-    hits: Mapping[str, Hits]  # model -> item -> 0..1 and source video
+    hits: Mapping[str, Hits]  # by model
     chance: float  # what a scorer that knows nothing gets
 
 
@@ -146,18 +146,19 @@ def kind_hits(runs: Sequence[ConfigRun]) -> dict[str, KindHits]:
         if run.layout == "retrieval":
             column = (RETRIEVAL, run.key)
             hits.setdefault(column, {})[run.model] = own = caption_hits(run.matrix(CLEAN))
-            chance[column] = 1 / len({video for _, video in own.values()})
+            chance[column] = 1 / len(own.clusters.unique())
             continue
         rows = run.choices.get(CLEAN, {})
         kinds = {kind for row in rows.values() for kind in row["kinds"]} - {"true"}
         for kind in sorted(kinds - {RANDOM} or kinds):
-            hits.setdefault((kind, run.key), {})[run.model] = own = {}
-            chances = []
+            against, chances = [], []
             for name, scored in rows.items():
                 rivals = [score for score, of in zip(scored["scores"], scored["kinds"], strict=True) if of == kind]
                 if rivals:
-                    own[name] = first_chance([scored["scores"][scored["label"]], *rivals], 0), scored["cluster"]
+                    own_chance = first_chance([scored["scores"][scored["label"]], *rivals], 0)
+                    against.append((name, own_chance, scored["cluster"]))
                     chances.append(1 / (1 + len(rivals)))
+            hits.setdefault((kind, run.key), {})[run.model] = Hits.of(*zip(*against, strict=True))
             chance[kind, run.key] = float(np.mean(chances))
     names = [kind for kind, _ in hits]
     return {
@@ -169,17 +170,13 @@ def kind_hits(runs: Sequence[ConfigRun]) -> dict[str, KindHits]:
 def standings(models: Mapping[str, Hits]) -> dict[str, Standing]:
     """The models of one column, the best first.
 
-    `models`: model -> item -> hit and source video. Two models are tested on the items that both have.
+    `models`: what each got right. Two models are tested on the items that both have.
     """
     changes = {}
     for a, b in combinations(models, 2):
-        shared = [name for name in models[a] if name in models[b]]
-        change = np.array([models[b][name][0] - models[a][name][0] for name in shared])
-        changes[a, b] = change, [models[a][name][1] for name in shared]
-    intervals = {}
-    for model, hits in models.items():
-        values, clusters = zip(*hits.values(), strict=True)
-        intervals[model] = share_interval(values, clusters), len(hits)
+        here, there = models[a].common(models[b])
+        changes[a, b] = models[b].values[there] - models[a].values[here], models[a].clusters.take(here).to_pylist()
+    intervals = {name: (share_interval(own.values, own.clusters), len(own.values)) for name, own in models.items()}
     return _ranked(intervals, changes)
 
 
@@ -187,15 +184,20 @@ def overall_standings(columns: Sequence[KindHits]) -> dict[str, Standing]:
     """The mean over the kinds of contrast that all models have, in which each counts alike; {} for fewer than two."""
     models = list(dict.fromkeys(model for column in columns for model in column.hits))
     contrasts = [column.hits for column in columns if column.kind not in (RETRIEVAL, RANDOM)]
-    common = [hits for hits in contrasts if hits.keys() == set(models)]
-    if len(common) < 2:
+    whole = [[hits[model] for model in models] for hits in contrasts if hits.keys() == set(models)]
+    if len(whole) < 2:
         return {}
-    shared = [[name for name in column[models[0]] if all(name in own for own in column.values())] for column in common]
-    total = sum(map(len, shared))
-    weights = np.concatenate([np.full(len(names), total / (len(common) * max(1, len(names)))) for names in shared])
-    places = [(column, name) for column, names in zip(common, shared, strict=True) for name in names]
-    values = {model: weights * [column[model][name][0] for column, name in places] for model in models}
-    clusters = [column[models[0]][name][1] for column, name in places]
+    shared = [column[0].common(*column[1:]) for column in whole]
+    clusters = [
+        name for column, at in zip(whole, shared, strict=True) for name in column[0].clusters.take(at[0]).to_pylist()
+    ]
+    sizes = np.array([len(at[0]) for at in shared])
+    total = int(sizes.sum())
+    weights = np.repeat(total / (len(whole) * np.maximum(1, sizes)), sizes)
+    values = {
+        model: weights * np.concatenate([column[n].values[at[n]] for column, at in zip(whole, shared, strict=True)])
+        for n, model in enumerate(models)
+    }
     changes = {(a, b): (values[b] - values[a], clusters) for a, b in combinations(models, 2)}
     return _ranked({model: (cluster_bootstrap(own, clusters), total) for model, own in values.items()}, changes)
 

@@ -3,15 +3,20 @@
 A run's folder holds one model on one split of one set, with one or several configs; a `ConfigRun` is one config of it.
 """
 
+from __future__ import annotations
+
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache, cached_property
+from functools import cache, cached_property, reduce
 from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
 
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.metrics import sign_flip
-from video_contrast.metrics.ranks import first_chance
+from video_contrast.metrics.ranks import choice_ranks, first_chance
 from video_contrast.reports.figures import SERIES, elided
 from video_contrast.rows import Layout, Row
 from video_contrast.runner.table_metrics import ranks_of
@@ -29,9 +34,39 @@ from video_contrast.storage.run_records import (
 )
 from video_contrast.storage.set_folder import Facts, SetRecord
 
+if TYPE_CHECKING:
+    import pyarrow as pa
+
 SIGNIFICANT = 0.05
 HIT_COLUMNS = ("id", "cluster", "label", "scores")
-Hits = dict[str, tuple[float, str]]  # item -> hit in 0..1, cluster
+
+
+class Hits(NamedTuple):
+    """What a model got right, in columns, since there may be millions of items."""
+
+    names: pa.Array  # of the items
+    values: np.ndarray  # float64[n] in 0..1
+    clusters: pa.Array  # the source video of each
+
+    @classmethod
+    def of(cls, names: Iterable[str], values: Iterable[float], clusters: Iterable[str]) -> Hits:
+        """The hits of items."""
+        import pyarrow as pa
+
+        texts = (pa.array(list(column), pa.string()) for column in (names, clusters))
+        return cls(next(texts), np.array(list(values), np.float64), next(texts))
+
+    def common(self, *others: Hits) -> list[np.ndarray]:
+        """The places of the items that all have, in the columns of each; in the order of these.
+
+        >>> Hits.of("abc", [1, 0, 1], "abc").common(Hits.of("ca", [1, 1], "ca"))
+        [array([0, 2], dtype=int32), array([1, 0], dtype=int32)]
+        """
+        import pyarrow.compute as pc
+
+        places = [pc.index_in(self.names, own.names) for own in (self, *others)]
+        of_all = reduce(pc.and_, map(pc.is_valid, places))
+        return [own.filter(of_all).to_numpy() for own in places]
 
 
 def hit(row: ScoreRow) -> float:
@@ -39,33 +74,53 @@ def hit(row: ScoreRow) -> float:
     return first_chance(row["scores"], row["label"])
 
 
-def choice_hits(rows: Iterable[ScoreRow]) -> Hits:
-    """The hits of multiple-choice items, from the columns `HIT_COLUMNS`."""
-    return {row["id"]: (hit(row), row["cluster"]) for row in rows}
+def padded(lists: pa.ListArray, fill: float, values: pa.Array | None = None) -> np.ndarray:
+    """Lists as rows of a matrix; shorter ones end in `fill`. `values`: stand in the place of those in the lists."""
+    sizes = lists.value_lengths().to_numpy()
+    inside = np.arange(sizes.max()) < sizes[:, None]
+    flat = (lists.flatten() if values is None else values).to_numpy()
+    matrix = np.full(inside.shape, fill, flat.dtype)
+    matrix[inside] = flat
+    return matrix
+
+
+def choice_hits(batches: Iterable[pa.RecordBatch]) -> Hits | None:
+    """The hits of multiple-choice items, from the columns `HIT_COLUMNS`; None without items."""
+    import pyarrow as pa
+
+    parts = [
+        (part["id"], choice_ranks(padded(part["scores"], -np.inf), part["label"].to_numpy()).hit(1), part["cluster"])
+        for part in batches
+        if len(part)
+    ]
+    if not parts:
+        return None
+    names, values, clusters = zip(*parts, strict=True)
+    return Hits(pa.concat_arrays(names), np.concatenate(values), pa.concat_arrays(clusters))
 
 
 def caption_hits(matrix: SimilarityMatrix, k: int = 1) -> Hits:
     """The hits of captions: 1 where the own clip is among the first `k`, a share on a tie; their mean is R@k."""
-    hits = ranks_of(matrix).text_to_video.hit(k).tolist()
-    own = zip(matrix.columns, hits, matrix.relevant, strict=True)
-    return {name: (value, matrix.videos[row]) for name, value, row in own}
+    hits = ranks_of(matrix).text_to_video.hit(k)
+    return Hits.of(matrix.columns, hits, [matrix.videos[row] for row in matrix.relevant])
 
 
-def run_hits(run: RunFolder, config: str, condition: str = CLEAN) -> Hits:
-    """The hits of a config's items, or of retrieval those of captions; {} where the scores were not kept.
+def run_hits(run: RunFolder, config: str, condition: str = CLEAN) -> Hits | None:
+    """The hits of a config's items, or of retrieval those of captions; None where the scores were not kept.
 
     `config, condition`: what was scored.
     """
     if run.has_matrix(config, condition):
         return caption_hits(run.matrix(config, condition))
-    return choice_hits(run.streamed_rows(config, condition, HIT_COLUMNS))
+    return choice_hits(run.batches(config, condition, HIT_COLUMNS))
 
 
 def is_better(first: Hits, second: Hits) -> bool:
     """Whether the first model is right more often on the common items, by the sign-flip test over clusters."""
-    names = [name for name in first if name in second]
-    change = [first[name][0] - second[name][0] for name in names]
-    return sum(change) > 0 and sign_flip(change, [first[name][1] for name in names]) < SIGNIFICANT
+    here, there = first.common(second)
+    change = first.values[here] - second.values[there]
+    sources = first.clusters.take(here).dictionary_encode().indices.to_numpy()
+    return bool(change.sum() > 0) and sign_flip(change, sources) < SIGNIFICANT
 
 
 def best_of(models: Mapping[str, Hits]) -> str | None:
@@ -199,16 +254,18 @@ class ConfigRun:
         return min(recalls, key=lambda name: recalls[name], default=None)
 
     def hits(self, condition: str = CLEAN, k: int = 1) -> Hits:
-        """The hits of items, or of captions among the first `k` clips; {} where the scores were not kept."""
-        if self.layout != "retrieval":
-            return choice_hits(self.choices.get(condition, {}).values())
-        hits = caption_hits(self.matrix(condition), k) if self.has_matrix(condition) else {}
+        """The hits of items, or of captions among the first `k` clips; none where the scores were not kept."""
+        if self.layout != "retrieval" or not self.has_matrix(condition):
+            rows = self.choices.get(condition, {}).values()
+            return Hits.of((row["id"] for row in rows), map(hit, rows), (row["cluster"] for row in rows))
+        hits = caption_hits(self.matrix(condition), k)
         if condition in self.config_of:  # ITEM@CONDITION#NUMBER
-            parts = {name: name.rpartition("#") for name in hits}
-            hits = {f"{self._clean_id(item)}#{n}": hits[name] for name, (item, _, n) in parts.items()}
+            parts = (name.rpartition("#") for name in hits.names.to_pylist())
+            names = [f"{self._clean_id(item)}#{n}" for item, _, n in parts]
+            hits = Hits.of(names, hits.values, hits.clusters.to_pylist())
         return hits
 
-    def join(self, perturbed: "ConfigRun") -> None:
+    def join(self, perturbed: ConfigRun) -> None:
         """Takes the conditions of a config of a robustness set, of which this is the config `clean`, as its own."""
         self.metrics = self.metrics | perturbed.metrics
         self.config_of |= dict.fromkeys(perturbed.metrics, perturbed.key.config)

@@ -8,7 +8,7 @@ from itertools import groupby
 from pathlib import Path
 
 from video_contrast.console import counted
-from video_contrast.reports.runs import Hits, best_of, differing, run_hits
+from video_contrast.reports.runs import best_of, differing, run_hits
 from video_contrast.storage import RunFolder
 from video_contrast.storage.certificates import certified_lines
 from video_contrast.storage.run_figures import MAIN, OTHERS, PAIR_SCORES, RunFigure, config_figures, gammas_of
@@ -205,16 +205,18 @@ def best_models(runs: Sequence[RunFolder]) -> dict[Place, str]:
     Returns place of the accuracy, or of text-to-video R@1 -> model; nothing where no test says so, or where the runs
     scored different states of a config.
     """
-    hits: dict[Place, dict[str, Hits]] = {}
+    scored: dict[Place, dict[str, RunFolder]] = {}
     marks: dict[str, set[str]] = {}
     for run, model in zip(runs, columns_of(runs), strict=True):
         for config, entry in run.metrics["configs"].items():
             marks.setdefault(config, set()).add(run.record["set"]["fingerprints"].get(config, ""))
             figure = MAIN["retrieval"][0] if entry["layout"] == "retrieval" else MAIN["multiple_choice"][0]
             for condition in entry["conditions"]:
-                if own := run_hits(run, config, condition):
-                    hits.setdefault((config, condition, *figure), {})[model] = own
-    best = {place: best_of(by_model) for place, by_model in hits.items() if len(marks[place[0]]) == 1}
+                scored.setdefault((config, condition, *figure), {})[model] = run
+    best = {}
+    for place, of in scored.items():  # the hits of one place at a time: of all they may not fit into memory
+        hits = {model: run_hits(run, *place[:2]) for model, run in of.items() if len(marks[place[0]]) == 1}
+        best[place] = best_of({model: own for model, own in hits.items() if own is not None})
     return {place: model for place, model in best.items() if model is not None}
 
 

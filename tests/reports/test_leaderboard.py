@@ -71,8 +71,9 @@ def test_runs_elsewhere_are_linked_by_an_address_alone(world: Path, tmp_path: Pa
 def naive_places(models: dict[str, Hits]) -> dict[str, tuple[int, int]]:
     """Ranks from the definition: all pairs, Holm's correction, how many are better and how many are not worse."""
     pairs = [(a, b) for a, b in permutations(models, 2) if a < b]
-    changes = [np.array([models[b][item][0] - models[a][item][0] for item in models[a]]) for a, b in pairs]
-    clusters = [cluster for _, cluster in next(iter(models.values())).values()]
+    value = {model: dict(zip(own.names.to_pylist(), own.values, strict=True)) for model, own in models.items()}
+    changes = [np.array([value[b][item] - value[a][item] for item in value[a]]) for a, b in pairs]
+    clusters = next(iter(models.values())).clusters.to_pylist()
     adjusted = holm([sign_flip(change, clusters) for change in changes])
     better = {model: set() for model in models}  # type: dict[str, set[str]]
     for (a, b), change, p in zip(pairs, changes, adjusted, strict=True):
@@ -88,7 +89,7 @@ def naive_places(models: dict[str, Hits]) -> dict[str, tuple[int, int]]:
 def test_ranks_are_those_of_the_definition_and_groups_are_apart(seed: int) -> None:
     rng = np.random.default_rng(seed)
     models: dict[str, Hits] = {
-        f"m{n}": {f"i{k}": (float(rng.random() < skill), f"v{k // 2}") for k in range(60)}
+        f"m{n}": Hits.of([f"i{k}" for k in range(60)], rng.random(60) < skill, [f"v{k // 2}" for k in range(60)])
         for n, skill in enumerate(rng.uniform(0.1, 0.9, 6))
     }
     rows = standings(models)

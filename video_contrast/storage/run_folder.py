@@ -164,7 +164,7 @@ class RunFolder:
         import pyarrow as pa
 
         schema = pa.schema([_schema().field(name) for name in columns])
-        return pa.Table.from_batches(self._batches(config, condition, columns), schema)
+        return pa.Table.from_batches(self.batches(config, condition, columns), schema)
 
     def streamed_rows(self, config: str, condition: str, columns: Sequence[str]) -> Iterator[ScoreRow]:
         """The same as dicts, a few at a time.
@@ -172,10 +172,11 @@ class RunFolder:
         Args:
             config, condition, columns: as of `columns_of`.
         """
-        for batch in self._batches(config, condition, columns):
+        for batch in self.batches(config, condition, columns):
             yield from batch.to_pylist()
 
-    def _batches(self, config: str, condition: str, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+    def batches(self, config: str, condition: str, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        """The columns of `columns_of`, a few lines at a time."""
         import pyarrow as pa
         import pyarrow.compute as pc
         import pyarrow.parquet as pq
