@@ -22,7 +22,7 @@ from video_contrast.addresses import is_remote, open_binary, state_of, write_byt
 from video_contrast.builders.assembly.sharding import spread, world_size
 from video_contrast.builders.assembly.word_contrasts import Chosen, KindContrasts, WordEdits
 from video_contrast.builders.registry import BlockSource, BuiltSet, CorpusBlock, Cut
-from video_contrast.builders.sources.caption_table import read_files, read_table
+from video_contrast.builders.sources.caption_table import read_files, table_files
 from video_contrast.chat_model import Answer, AnswerStore, ChatModel, Conversation, Cost
 from video_contrast.console import bar, counted
 from video_contrast.errors import UsageError, VideoContrastError
@@ -36,7 +36,7 @@ from video_contrast.perturbations.english.caption_store import parse_cache, user
 from video_contrast.rows import RetrievalRow, Row, retrieval_row
 from video_contrast.seeds import digest
 from video_contrast.storage import SetDraft, SetFolder
-from video_contrast.storage.set_folder import Facts
+from video_contrast.storage.set_folder import Facts, check_whole
 from video_contrast.teacher.negative_recipe import (
     GeneratedCaption,
     NegativeRecipe,
@@ -333,16 +333,28 @@ class NegativeBlocks(BlockSource):
 
 
 def _rows(dataset: str, config: str, split: str, faults: list[VideoContrastError]) -> Iterator[RetrievalRow]:
+    files: list[str] = []
     if is_remote(dataset):
-        table = read_table(f"{dataset}/{config}/{split}-*.parquet", faults=faults)
-        yield from (cast(RetrievalRow, row.cells) for row in table)
-        return
-    folder = SetFolder.open(dataset)
-    files = folder.files(config, split) if folder.is_built and config in folder.configs else []
-    if not files or folder.layout(config) != "retrieval":
-        yield from folder.retrieval_rows(config, split)  # of another library's layout, or says what is wrong
-        return
-    yield from (cast(RetrievalRow, row.cells) for row in read_files(files, faults=faults))
+        pattern = f"{dataset}/{config}/{split}-*.parquet"
+        if not (files := table_files(pattern)):
+            raise UsageError(f"no such file: {pattern}")
+    else:
+        folder = SetFolder.open(dataset)
+        if folder.is_built and config in folder.configs and folder.layout(config) == "retrieval":
+            files = list(map(str, folder.files(config, split)))
+        if not files:
+            yield from folder.retrieval_rows(config, split)  # of another library's layout, or says what is wrong
+            return
+    rows = 0
+    for row in read_files(files, faults=faults):
+        rows += 1
+        yield cast(RetrievalRow, row.cells)
+    record = SetFolder.record_at(dataset)
+    try:
+        if record is not None and not faults:
+            check_whole(record, config, split, files, rows)
+    except VideoContrastError as error:
+        faults.append(error)
 
 
 def _plain(row: RetrievalRow) -> dict[str, object]:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
 
 from video_contrast.errors import UsageError, VideoContrastError
-from video_contrast.files import atomic_path, resolve_under, write_json, write_text
+from video_contrast.files import atomic_path, remove_abandoned, resolve_under, write_json, write_text
 from video_contrast.options import Configs, Flag, Seed, VideoRoot, as_record, with_options
 from video_contrast.question_text import LETTERS, WHICH_SENTENCE, letter_place, question_of, yes_no_place
 from video_contrast.rows import MultipleChoiceRow, layout_of
@@ -81,6 +81,7 @@ def export_preferences(dataset: str | Path, *, request: PreferenceOptions) -> di
     made.
     """
     request.check()
+    remove_abandoned(request.output)
     folder = SetFolder.open(dataset)
     root = Path(request.video_root or folder.video_root)
     counts: Counter[str] = Counter()

@@ -169,9 +169,9 @@ def resolve_under(root: AnyPath, relative: str) -> Path:
 
 
 def copy_file(source: AnyPath, target: AnyPath) -> None:
-    """Copies a file, into a folder that is made where it is not there."""
-    Path(target).parent.mkdir(parents=True, exist_ok=True)
-    shutil.copyfile(source, target)
+    """Copies a file, whole or not at all, into a folder that is made where it is not there."""
+    with atomic_path(target) as temporary:
+        shutil.copyfile(source, temporary)
 
 
 def state(status: os.stat_result) -> tuple[int, int, int]:

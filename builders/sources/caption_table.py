@@ -94,7 +94,7 @@ def read_table(
     than the header, or a line is not JSON; the message names the line.
     """
     path = Path(source)
-    if files := _files(source):
+    if files := table_files(source):
         yield from read_files(files, encoding=encoding, delimiter=delimiter, faults=faults)
         return
     if path.is_dir():
@@ -127,7 +127,7 @@ def read_files(
         raise VideoContrastError("\n".join(map(str, found)))
 
 
-def _files(source: str | Path) -> list[str]:
+def table_files(source: str | Path) -> list[str]:
     """The files of a table by their addresses; none where the source is no file and no pattern of files."""
     if not any(mark in str(source) for mark in "*?["):
         return [str(source)] if is_remote(source) or Path(source).is_file() else []

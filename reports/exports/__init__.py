@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import cast
 
 from video_contrast.errors import UsageError
-from video_contrast.files import copy_file, resolve_under, write_text
+from video_contrast.files import copy_file, remove_abandoned, resolve_under, write_text
 from video_contrast.question_text import LETTERS, WHICH_SENTENCE, Question, question_of
 from video_contrast.reports.layout import no_formula
 from video_contrast.rows import Layout, MultipleChoiceRow, Row, has_questions
@@ -107,13 +107,13 @@ def _write_clips(tables: Mapping[tuple[str, str], Sequence[Row]], video_root: Pa
 
     A whole mp4 file is copied; a span, or a file of another kind, is encoded again.
     """
+    remove_abandoned(output)
     written: dict[Clip, str] = {}
     clips = sorted({Clip.of(row) for rows in tables.values() for row in rows}, key=lambda clip: clip.sort_key)
     for clip, footage in [(clip, footage_of(video_root, clip)) for clip in clips]:
         whole = clip.start is None and clip.end is None and clip.video_path.endswith(".mp4")
         written[clip] = clip.video_path if whole else f"clips/{digest('export', str(clip)).hex()[:16]}.mp4"
         target = output / written[clip]
-        target.parent.mkdir(parents=True, exist_ok=True)
         if not whole:
             numbers = range(*footage.span)
             times = footage.times[numbers.start : numbers.stop]

@@ -341,6 +341,21 @@ def test_addresses_and_patterns_of_files(table, tmp_path):
     assert "part-3.parquet" in str(failed.value)
 
 
+def test_a_missing_file_of_a_set_is_told_by_its_record(table, tmp_path, capsys):
+    """A block without items has no file, so that numbers alone say nothing."""
+    clean = build("captions", "retrieval", output=tmp_path / "clean", captions=str(table), executor="local")
+    shards = SetFolder(clean).files("retrieval", "test")
+    content, rows = shards[3].read_bytes(), len(SetFolder(clean).rows("retrieval", "test"))
+    shards[3].unlink()
+    with pytest.raises(VideoContrastError, match=r"retrieval: of the 60 rows of test there are .*00002, 00004\)"):
+        SetFolder(clean).rows("retrieval", "test")
+    command = ["build", "perturbed", "keyboard", "--dataset", str(clean), "--output", str(tmp_path / "p")]
+    assert main([*command, "--executor", "local"]) == 1
+    assert "test-*-of-00005.parquet is missing" in capsys.readouterr().err
+    shards[3].write_bytes(content)
+    assert main([*command, "--executor", "local"]) == 0 and rows == 60
+
+
 def test_files_that_cannot_be_read_are_named_the_others_go_on_and_the_same_command_completes(table, tmp_path, capsys):
     """Of a former set in the folder nothing changes meanwhile."""
     import pyarrow as pa

@@ -250,9 +250,14 @@ def test_of_files_that_cannot_be_read_the_others_go_on_and_nothing_is_written(co
     generate(corpus, output=tmp_path / "whole", **given)
     damaged = corpus / "retrieval/train-00001-of-00003.parquet"
     content = damaged.read_bytes()
-    damaged.write_bytes(content[:100])
     real, gone_on = generation.attempts_of, []
     monkeypatch.setattr(generation, "attempts_of", lambda rows: gone_on.extend(r["id"] for r in rows) or real(rows))
+    damaged.unlink()
+    for dataset in (corpus, f"file://{corpus}"):
+        with pytest.raises(VideoContrastError, match=rf"of the {CLIPS} rows .*-of-00003.parquet is missing"):
+            generate(dataset, output=tmp_path / "out", **given)
+    damaged.write_bytes(content[:100])
+    gone_on.clear()
     for limit in (None, 6):  # also where the other files have as many clips as are asked for
         for dataset in (corpus, f"file://{corpus}"):
             with pytest.raises(VideoContrastError, match=r"1 file cannot be read\.(?s:.*)train-00001-of-00003.parquet"):

@@ -15,7 +15,8 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -241,9 +242,12 @@ class SetFolder:
         if files and not self.is_built:
             yield from self._completed(list(read), config, split)
         elif files:
+            rows = 0
             for row in read:
+                rows += 1
                 row.pop(PLAYED, None)
                 yield cast(Row, row)
+            check_whole(self.record, config, split, list(map(str, files)), rows)
         else:
             yield from self._rows_without_files(config, split)
 
@@ -318,6 +322,8 @@ class SetFolder:
             except VideoContrastError as error:
                 faults.append(str(error))
                 sizes.append(-1)
+        if not faults:
+            check_whole(self.record, config, split, list(map(str, files)), sum(sizes))
         # Places behind a damaged file, whose number of rows is unknown, are counted from the end.
         front = sizes.index(-1) if faults else len(files)
         back = len(files) - sizes[::-1].index(-1) if faults else front
@@ -387,6 +393,25 @@ def without_played(rows: datasets.Dataset | datasets.IterableDataset) -> dataset
     """A pushed set's rows without the column that plays its clips, which would be decoded where it is read."""
     both = {PLAYED, "video_path"} <= set(rows.features or ())
     return rows.remove_columns(PLAYED) if both else rows
+
+
+def check_whole(record: SetRecord, config: str, split: str, files: Sequence[str], rows: int) -> None:
+    """Raises a VideoContrastError where files of a table are missing: a block of a corpus may have none, but no rows.
+
+    Args:
+        record: of the set.
+        config, split: which table.
+        files: that are there, by their names or addresses.
+        rows: how many they hold.
+    """
+    numbered = re.search(r"-of-(\d{5})\.parquet$", files[0])
+    expected = record["configs"][config]["splits"][split]["num_examples"]
+    if numbered and len(files) < int(numbered[1]) and rows < expected:
+        there = ", ".join(file.rpartition(f"{split}-")[2].partition("-of-")[0] for file in files[:100])
+        raise VideoContrastError(
+            f"{files[0].rpartition('/')[0]}: of the {expected:,} rows of {split} there are {rows:,}: one of its files "
+            f"{split}-*-of-{numbered[1]}.parquet is missing (there are {there}); copy the set again"
+        )
 
 
 @contextmanager
