@@ -160,8 +160,9 @@ def _nothing_scored(run: Run, group: Group, missing: dict[str, str]) -> VideoCon
         return VideoContrastError(
             f"no edited clip of the config {group.config} is shown whole: {run.total.broken[clip]}"
         )
+    place = (run.job.video_root and address_of(run.job.video_root)) or run.video_root
     return VideoContrastError(
-        f"no video of the config {group.config} could be read under {run.video_root} (--video-root); the "
+        f"no video of the config {group.config} could be read under {place} (--video-root); the "
         f"first: {missing.get(clip.name, 'unknown')}"
     )
 

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 
 Address = str | Path
+FULL = (errno.ENOSPC, errno.EDQUOT)  # errors of this machine's disk
 
 
 def is_remote(address: Address) -> bool:
@@ -59,15 +60,18 @@ def filesystem(address: Address) -> tuple[AbstractFileSystem, str]:
 def explained(address: Address) -> Iterator[None]:
     """Says in one sentence what is wrong with an address; each file system has exceptions of its own.
 
-    Raises VideoContrastError: in the place of any exception but those of this package.
+    Raises VideoContrastError: in the place of any exception but those of this package and of a full disk.
     """
     try:
         yield
     except VideoContrastError:
         raise
     except FileNotFoundError as error:
-        raise UsageError(f"no such file: {address}") from error
+        why = f" ({error.__cause__})" if error.__cause__ else ""  # over HTTP a file that may not be read, too
+        raise UsageError(f"no such file: {address}{why}") from error
     except Exception as error:
+        if isinstance(error, OSError) and error.errno in FULL:  # the command says what to do
+            raise
         reason = str(error).strip().partition("\n")[0] or type(error).__name__
         raise VideoContrastError(f"{address}: {reason}") from error
 
@@ -180,7 +184,6 @@ def _state(file: Path) -> tuple[int, int]:
 
 ROOM = 20 << 30  # bytes of fetched files
 IN_USE = 256  # files that were fetched last: threads may be decoding them
-FULL = (errno.ENOSPC, errno.EDQUOT)  # errors of this machine's disk
 SHARD = ".tar/"  # in the path of a member: SHARD.tar/MEMBER
 
 

@@ -131,6 +131,8 @@ def main(arguments: list[str] | None = None) -> int:
     except Exception as error:  # the last resort: still one line, and it says how to see the rest
         if "No space left on device (os error" in str(error):  # of libraries in Rust, as safetensors
             return _failed(_system_error(OSError(errno.ENOSPC, str(error))), 1, debug)
+        if isinstance(error, MemoryError):
+            return _failed("there was not enough memory: free some and run the same command again", 1, debug)
         return _failed(f"unexpected {type(error).__name__}: {error} (run again with --debug to see where)", 1, debug)
     finally:
         unhush()

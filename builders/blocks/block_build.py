@@ -9,6 +9,7 @@ finish    one task: facts are put together, a sample of the items is audited, re
 
 import json
 import pickle
+import re
 import tempfile
 import zlib
 from collections import Counter
@@ -392,7 +393,7 @@ def _means(former: Mapping[str, Any], value: Mapping[str, Any], weights: tuple[i
     total = sum(weights) or 1
     for name, new in value.items():
         old = former.get(name, new)
-        if isinstance(new, str) and new.endswith(" %") and isinstance(old, str):
+        if isinstance(old, str) and re.fullmatch(r"[\d.]+ %", str(new)):
             shares = [float(share.split()[0]) for share in (old, new)]
             means[name] = f"{(shares[0] * weights[0] + shares[1] * weights[1]) / total:.1f} %"
         elif isinstance(new, float):

@@ -487,6 +487,14 @@ def test_the_audit_is_of_a_sample(table, tmp_path, monkeypatch, capsys):
     assert json.loads((root / "set.json").read_text())["configs"]["random_mc"]["splits"]["test"]["num_examples"] == 60
 
 
+def test_checks_of_blocks_are_means_of_shares_and_the_words_of_the_first():
+    """Of a visual config they are sentences, some of which end in a share."""
+    config = block_build.ConfigFacts()
+    for share, words in (("10.0 %", "frames moved 5 %"), ("20.0 %", "frames moved 6 %")):
+        config.add({"checks": {"unchanged": share, "box_jumble": words}}, items=10)
+    assert config.whole()["checks"] == {"unchanged": "15.0 %", "box_jumble": "frames moved 5 %"}
+
+
 def test_a_set_is_perturbed_in_blocks(table, tmp_path, monkeypatch):
     """The rows are those of the set perturbed whole, since each has random streams of its own."""
     clean = build("captions", "retrieval", output=tmp_path / "clean", captions=str(table))

@@ -103,6 +103,19 @@ def test_a_full_disk_is_one_line(monkeypatch: pytest.MonkeyPatch, capsys: pytest
     assert capsys.readouterr().err.startswith("error: no space left on the device (sets/shapes): free some")
 
 
+def test_a_machine_without_memory_is_one_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    import video_contrast.builders
+
+    def too_much(*_: object, **__: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr(video_contrast.builders, "build", too_much)
+    assert cli.main(["build", "shapes", "verb_mc", "--output", "sets/shapes"]) == 1
+    assert capsys.readouterr().err.startswith("error: there was not enough memory: free some")
+
+
 def test_a_full_disk_that_safetensors_finds_is_the_same_line(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

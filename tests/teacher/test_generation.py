@@ -270,6 +270,20 @@ def test_of_files_that_cannot_be_read_the_others_go_on_and_nothing_is_written(co
     assert files_of(tmp_path / "out") == files_of(tmp_path / "whole")
 
 
+def test_a_full_disk_is_said_as_by_every_command_and_the_same_command_goes_on(corpus, tmp_path, monkeypatch, capsys):
+    from video_contrast import cli, files
+
+    def full(path, content):
+        raise OSError(28, "No space left on device", str(path))
+
+    command = ["generate", str(corpus), "--generator", "lexicon", "--quality", "0", "--output", str(tmp_path / "out")]
+    with monkeypatch.context() as patched:
+        patched.setattr(files, "write_bytes", full)
+        assert cli.main(command) == 1
+    assert "error: no space left on the device (" in capsys.readouterr().err
+    assert cli.main(command) == 0
+
+
 def test_blocks_are_shared_among_processes_and_those_that_fail_are_named(corpus, tmp_path, monkeypatch):
     pytest.importorskip("datatrove", reason="the extra cluster is not installed")
     monkeypatch.setattr(generation, "CLIPS", 5)
