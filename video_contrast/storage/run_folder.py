@@ -176,7 +176,11 @@ class RunFolder:
             yield from batch.to_pylist()
 
     def batches(self, config: str, condition: str, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
-        """The columns of `columns_of`, a few lines at a time."""
+        """The columns, a few lines at a time.
+
+        Args:
+            config, condition, columns: as of `columns_of`.
+        """
         import pyarrow as pa
         import pyarrow.compute as pc
         import pyarrow.parquet as pq
