@@ -20,7 +20,7 @@ from video_contrast.metrics.paired import ALPHA
 from video_contrast.metrics.ranks import Ranks
 from video_contrast.metrics.retrieval_counts import BothWays, matrix_ranks
 from video_contrast.reports.foreign_logs.log import ForeignLog
-from video_contrast.reports.runs import Hits, best_of, padded
+from video_contrast.reports.runs import ItemHits, best_of, padded
 from video_contrast.reports.terminal import Place
 from video_contrast.runner.table_metrics import ranks_of
 from video_contrast.storage import RunFolder
@@ -355,9 +355,9 @@ def best_logs(logs: Sequence[ForeignLog]) -> dict[Place, str]:
 
     Returns place of the accuracy -> model; nothing where no test says so.
     """
-    tasks: dict[str, dict[str, Hits]] = {}
+    tasks: dict[str, dict[str, ItemHits]] = {}
     for log in logs:
-        hits = Hits.of(log.hits, log.hits.values(), (log.clusters.get(item, item) for item in log.hits))
+        hits = ItemHits.of(log.hits, log.hits.values(), (log.clusters.get(item, item) for item in log.hits))
         tasks.setdefault(log.task, {})[log.model] = hits
     best = {task: best_of(of) for task, of in tasks.items() if all(len(hits.names) for hits in of.values())}
     return {(task, CLEAN, "", "accuracy"): model for task, model in best.items() if model is not None}

@@ -28,7 +28,7 @@ from video_contrast.golden import CAPTIONS, CERTIFICATES, GOLDEN
 from video_contrast.metrics import Interval, cluster_bootstrap, holm, share_interval, sign_flip
 from video_contrast.metrics.ranks import first_chance
 from video_contrast.reports.layout import DASH, Cell, Section, Table, columns, row, share_cell, with_own_names
-from video_contrast.reports.runs import SIGNIFICANT, ConfigRun, Hits, SetKey, caption_hits, load_runs, set_on_disk
+from video_contrast.reports.runs import SIGNIFICANT, ConfigRun, ItemHits, SetKey, caption_hits, load_runs, set_on_disk
 from video_contrast.reports.why_differ import certificate_side, compare, failed_stage
 from video_contrast.reports.why_differ.evidence import GREY_LEVELS, summary_gap
 from video_contrast.reports.write import Page, records, render_page, settings, warnings
@@ -66,7 +66,7 @@ class KindHits:
     """What models contribute to one column."""
 
     kind: str  # of contrast
-    hits: Mapping[str, Hits]  # by model
+    hits: Mapping[str, ItemHits]  # by model
     chance: float  # what a scorer that knows nothing gets
 
 
@@ -140,7 +140,7 @@ def kind_hits(runs: Sequence[ConfigRun]) -> dict[str, KindHits]:
     Random candidates are a column of configs that hold nothing else. A kind that several configs have is a column of
     each; so is one of several sets.
     """
-    hits: dict[tuple[str, SetKey], dict[str, Hits]] = {}
+    hits: dict[tuple[str, SetKey], dict[str, ItemHits]] = {}
     chance: dict[tuple[str, SetKey], float] = {}
     for run in runs:
         if run.layout == "retrieval":
@@ -158,7 +158,7 @@ def kind_hits(runs: Sequence[ConfigRun]) -> dict[str, KindHits]:
                     own_chance = first_chance([scored["scores"][scored["label"]], *rivals], 0)
                     against.append((name, own_chance, scored["cluster"]))
                     chances.append(1 / (1 + len(rivals)))
-            hits.setdefault((kind, run.key), {})[run.model] = Hits.of(*zip(*against, strict=True))
+            hits.setdefault((kind, run.key), {})[run.model] = ItemHits.of(*zip(*against, strict=True))
             chance[kind, run.key] = float(np.mean(chances))
     names = [kind for kind, _ in hits]
     return {
@@ -167,7 +167,7 @@ def kind_hits(runs: Sequence[ConfigRun]) -> dict[str, KindHits]:
     }
 
 
-def standings(models: Mapping[str, Hits]) -> dict[str, Standing]:
+def standings(models: Mapping[str, ItemHits]) -> dict[str, Standing]:
     """The models of one column, the best first.
 
     `models`: what each got right. Two models are tested on the items that both have.

@@ -41,7 +41,7 @@ SIGNIFICANT = 0.05
 HIT_COLUMNS = ("id", "cluster", "label", "scores")
 
 
-class Hits(NamedTuple):
+class ItemHits(NamedTuple):
     """What a model got right, in columns, since there may be millions of items."""
 
     names: pa.Array  # of the items
@@ -49,17 +49,17 @@ class Hits(NamedTuple):
     clusters: pa.Array  # the source video of each
 
     @classmethod
-    def of(cls, names: Iterable[str], values: Iterable[float], clusters: Iterable[str]) -> Hits:
+    def of(cls, names: Iterable[str], values: Iterable[float], clusters: Iterable[str]) -> ItemHits:
         """The hits of items."""
         import pyarrow as pa
 
         texts = (pa.array(list(column), pa.string()) for column in (names, clusters))
         return cls(next(texts), np.array(list(values), np.float64), next(texts))
 
-    def common(self, *others: Hits) -> list[np.ndarray]:
+    def common(self, *others: ItemHits) -> list[np.ndarray]:
         """The places of the items that all have, in the columns of each; in the order of these.
 
-        >>> Hits.of("abc", [1, 0, 1], "abc").common(Hits.of("ca", [1, 1], "ca"))
+        >>> ItemHits.of("abc", [1, 0, 1], "abc").common(ItemHits.of("ca", [1, 1], "ca"))
         [array([0, 2], dtype=int32), array([1, 0], dtype=int32)]
         """
         import pyarrow.compute as pc
@@ -84,7 +84,7 @@ def padded(lists: pa.ListArray, fill: float, values: pa.Array | None = None) -> 
     return matrix
 
 
-def choice_hits(batches: Iterable[pa.RecordBatch]) -> Hits | None:
+def choice_hits(batches: Iterable[pa.RecordBatch]) -> ItemHits | None:
     """The hits of multiple-choice items, from the columns `HIT_COLUMNS`; None without items."""
     import pyarrow as pa
 
@@ -96,16 +96,16 @@ def choice_hits(batches: Iterable[pa.RecordBatch]) -> Hits | None:
     if not parts:
         return None
     names, values, clusters = zip(*parts, strict=True)
-    return Hits(pa.concat_arrays(names), np.concatenate(values), pa.concat_arrays(clusters))
+    return ItemHits(pa.concat_arrays(names), np.concatenate(values), pa.concat_arrays(clusters))
 
 
-def caption_hits(matrix: SimilarityMatrix, k: int = 1) -> Hits:
+def caption_hits(matrix: SimilarityMatrix, k: int = 1) -> ItemHits:
     """The hits of captions: 1 where the own clip is among the first `k`, a share on a tie; their mean is R@k."""
     hits = ranks_of(matrix).text_to_video.hit(k)
-    return Hits.of(matrix.columns, hits, [matrix.videos[row] for row in matrix.relevant])
+    return ItemHits.of(matrix.columns, hits, [matrix.videos[row] for row in matrix.relevant])
 
 
-def run_hits(run: RunFolder, config: str, condition: str = CLEAN) -> Hits | None:
+def run_hits(run: RunFolder, config: str, condition: str = CLEAN) -> ItemHits | None:
     """The hits of a config's items, or of retrieval those of captions; None where the scores were not kept.
 
     `config, condition`: what was scored.
@@ -115,7 +115,7 @@ def run_hits(run: RunFolder, config: str, condition: str = CLEAN) -> Hits | None
     return choice_hits(run.batches(config, condition, HIT_COLUMNS))
 
 
-def is_better(first: Hits, second: Hits) -> bool:
+def is_better(first: ItemHits, second: ItemHits) -> bool:
     """Whether the first model is right more often on the common items, by the sign-flip test over clusters."""
     here, there = first.common(second)
     change = first.values[here] - second.values[there]
@@ -123,7 +123,7 @@ def is_better(first: Hits, second: Hits) -> bool:
     return bool(change.sum() > 0) and sign_flip(change, sources) < SIGNIFICANT
 
 
-def best_of(models: Mapping[str, Hits]) -> str | None:
+def best_of(models: Mapping[str, ItemHits]) -> str | None:
     """The model that is better than every other one; None where no test says so, or there is only one."""
     for name, hits in models.items() if len(models) > 1 else ():
         if all(is_better(hits, others) for other, others in models.items() if other != name):
@@ -253,16 +253,16 @@ class ConfigRun:
         recalls = {name: figure.value for name, figure in figures if figure is not None}
         return min(recalls, key=lambda name: recalls[name], default=None)
 
-    def hits(self, condition: str = CLEAN, k: int = 1) -> Hits:
+    def hits(self, condition: str = CLEAN, k: int = 1) -> ItemHits:
         """The hits of items, or of captions among the first `k` clips; none where the scores were not kept."""
         if self.layout != "retrieval" or not self.has_matrix(condition):
             rows = self.choices.get(condition, {}).values()
-            return Hits.of((row["id"] for row in rows), map(hit, rows), (row["cluster"] for row in rows))
+            return ItemHits.of((row["id"] for row in rows), map(hit, rows), (row["cluster"] for row in rows))
         hits = caption_hits(self.matrix(condition), k)
         if condition in self.config_of:  # ITEM@CONDITION#NUMBER
             parts = (name.rpartition("#") for name in hits.names.to_pylist())
             names = [f"{self._clean_id(item)}#{n}" for item, _, n in parts]
-            hits = Hits.of(names, hits.values, hits.clusters.to_pylist())
+            hits = ItemHits.of(names, hits.values, hits.clusters.to_pylist())
         return hits
 
     def join(self, perturbed: ConfigRun) -> None:

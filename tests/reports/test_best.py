@@ -7,7 +7,7 @@ import pytest
 
 from video_contrast.cli import main
 from video_contrast.reports import write_report
-from video_contrast.reports.runs import Hits, best_of
+from video_contrast.reports.runs import ItemHits, best_of
 from video_contrast.storage import RunFolder
 
 
@@ -33,9 +33,9 @@ def runs(tmp_path: Path) -> Path:
 
 def test_only_what_a_test_calls_best_is_best() -> None:
     names, clusters = [f"i{n}" for n in range(12)], [f"v{n}" for n in range(12)]
-    right = Hits.of(reversed(names), [1.0] * 12, reversed(clusters))
-    half = Hits.of(names, [n % 2 for n in range(12)], clusters)
-    nearly = Hits.of(names, [0.0, *[1.0] * 11], clusters)
+    right = ItemHits.of(reversed(names), [1.0] * 12, reversed(clusters))
+    half = ItemHits.of(names, [n % 2 for n in range(12)], clusters)
+    nearly = ItemHits.of(names, [0.0, *[1.0] * 11], clusters)
     assert best_of({"a": half, "b": right}) == "b"
     assert best_of({"a": nearly, "b": right}) is None  # one item more is no finding
     assert best_of({"b": right}) is None

@@ -23,7 +23,7 @@ from video_contrast.files import read_json, write_json
 from video_contrast.golden import CERTIFICATES
 from video_contrast.metrics import holm, sign_flip
 from video_contrast.reports.leaderboard import check_runs, kind_hits, leaderboard, standings
-from video_contrast.reports.runs import Hits, load_runs
+from video_contrast.reports.runs import ItemHits, load_runs
 from video_contrast.runner.views import Sampling
 from video_contrast.storage import RunFolder
 
@@ -68,7 +68,7 @@ def test_runs_elsewhere_are_linked_by_an_address_alone(world: Path, tmp_path: Pa
         leaderboard([world / "runs"], tmp_path, link="javascript:alert(1)")
 
 
-def naive_places(models: dict[str, Hits]) -> dict[str, tuple[int, int]]:
+def naive_places(models: dict[str, ItemHits]) -> dict[str, tuple[int, int]]:
     """Ranks from the definition: all pairs, Holm's correction, how many are better and how many are not worse."""
     pairs = [(a, b) for a, b in permutations(models, 2) if a < b]
     value = {model: dict(zip(own.names.to_pylist(), own.values, strict=True)) for model, own in models.items()}
@@ -88,8 +88,8 @@ def naive_places(models: dict[str, Hits]) -> dict[str, tuple[int, int]]:
 @pytest.mark.parametrize("seed", range(8))
 def test_ranks_are_those_of_the_definition_and_groups_are_apart(seed: int) -> None:
     rng = np.random.default_rng(seed)
-    models: dict[str, Hits] = {
-        f"m{n}": Hits.of([f"i{k}" for k in range(60)], rng.random(60) < skill, [f"v{k // 2}" for k in range(60)])
+    models: dict[str, ItemHits] = {
+        f"m{n}": ItemHits.of([f"i{k}" for k in range(60)], rng.random(60) < skill, [f"v{k // 2}" for k in range(60)])
         for n, skill in enumerate(rng.uniform(0.1, 0.9, 6))
     }
     rows = standings(models)
