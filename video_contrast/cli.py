@@ -129,11 +129,7 @@ def main(arguments: list[str] | None = None) -> int:
         message = missing_library(error) or f"{error.name} is not installed"
         return _failed(str(message), UsageError.exit_code, debug)
     except Exception as error:  # the last resort: still one line, and it says how to see the rest
-        if "No space left on device (os error" in str(error):  # of libraries in Rust, as safetensors
-            return _failed(_system_error(OSError(errno.ENOSPC, str(error))), 1, debug)
-        if isinstance(error, MemoryError):
-            return _failed("there was not enough memory: free some and run the same command again", 1, debug)
-        return _failed(f"unexpected {type(error).__name__}: {error} (run again with --debug to see where)", 1, debug)
+        return _failed(_unexpected(error), 1, debug)
     finally:
         unhush()
     return 0
@@ -193,6 +189,14 @@ def _reader_left() -> bool:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return True
     return False
+
+
+def _unexpected(error: Exception) -> str:
+    if "No space left on device (os error" in str(error):  # of libraries in Rust, as safetensors
+        return _system_error(OSError(errno.ENOSPC, str(error)))
+    if isinstance(error, MemoryError):
+        return "there was not enough memory: free some and run the same command again"
+    return f"unexpected {type(error).__name__}: {error} (run again with --debug to see where)"
 
 
 def _system_error(error: OSError) -> str:
