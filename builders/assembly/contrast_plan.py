@@ -42,19 +42,11 @@ class ContrastSetOptions(EditOptions):
 
     RECORDED: ClassVar[tuple[str, ...]] = ("caption", "generator", "generator_model", "quality")
 
-    caption: Annotated[
-        CaptionChoice, "caption that is edited: eligible, the first that allows it, or base, that of random_mc"
-    ] = "eligible"
-    generator: Annotated[
-        Generator, "what proposes verb and object contrasts; lexicon: hand-written uses of things, no model"
-    ] = "lexicon"
+    caption: Annotated[CaptionChoice, "edited: eligible, the first that can be; base, that of random_mc"] = "eligible"
+    generator: Annotated[Generator, "what proposes verbs and objects; lexicon: hand-written uses, no model"] = "lexicon"
     explain: Annotated[bool, "say for each clip without a verb or object contrast why it has none"] = False
-    review: Annotated[
-        bool, "write review.html beside the set: a page to tick, mend or write the contrasts of the next build"
-    ] = False
-    ticks: Annotated[
-        Path | None, "ticked contrasts, as review.html saves them; default: review.tsv in the output folder"
-    ] = None
+    review: Annotated[bool, "write review.html beside the set: a page to tick, mend or write contrasts"] = False
+    ticks: Annotated[Path | None, "ticked contrasts, as review.html saves them; default: OUTPUT/review.tsv"] = None
     judge: Annotated[Path | None, "votes that train the judge further: ticks, or a table of read contrasts"] = None
     seed: Annotated[int, "seed of every draw"] = 0
     num_proc: Annotated[int, "processes that share the work"] = 1

@@ -55,9 +55,7 @@ class EditOptions:
 
     generator_model: Annotated[str | None, "checkpoint of the generator, or its server's model"] = None
     generator_options: Annotated[str | None, "its further options: name=value,... (endpoint=, store=, k= ...)"] = None
-    quality: Annotated[
-        str, "least probability that a reader finds a contrast natural and false: high, balanced, all, 0..1"
-    ] = "balanced"
+    quality: Annotated[str, "how likely natural and false a contrast must be: high, balanced, all, 0..1"] = "balanced"
 
 
 @dataclass(kw_only=True)

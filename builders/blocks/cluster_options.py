@@ -16,9 +16,7 @@ class ClusterOptions:
         Literal["local", "slurm", "ray"] | None, "build in blocks; default: here above 100,000 captions"
     ] = None
     workers: Annotated[int | None, "blocks at once; default: one here, on a cluster as many as it takes"] = None
-    slurm: Annotated[
-        str | None, "partition=NAME,time=HH:MM:SS and further options of datatrove's SlurmPipelineExecutor"
-    ] = None
+    slurm: Annotated[str | None, "partition=NAME,time=HH:MM:SS, options of datatrove's SlurmPipelineExecutor"] = None
 
     def __post_init__(self) -> None:
         if self.workers is not None and self.workers < 1:

@@ -40,10 +40,11 @@ from video_contrast.files import remove_abandoned, resolve_under
 from video_contrast.options import as_record
 from video_contrast.perturbations.contrast.proposal import Kind
 from video_contrast.perturbations.english import PARSER
-from video_contrast.perturbations.registry import TEXT, VIDEO
+from video_contrast.perturbations.registry import TEXT, VIDEO, Profile
 from video_contrast.perturbations.text import how_to_get, names, perturb_captions, shift
 from video_contrast.perturbations.text.checkpoints import produced_by
 from video_contrast.perturbations.video import NAMES, PAIR_SEVERITY, PAIRS, SEVERITIES, VideoCondition
+from video_contrast.perturbations.video.condition import Order, Scope
 from video_contrast.perturbations.video.files import write_perturbed
 from video_contrast.perturbations.video.validity import Reference
 from video_contrast.rows import Row, validate_rows
@@ -60,33 +61,16 @@ class PerturbationOptions:
     """How a set is perturbed."""
 
     seed: Annotated[int, "seed of every perturbation"] = 0
-    profile: Annotated[
-        Literal["paper", "released", "monotone"],
-        "released is the authors' code where it differs; with monotone visual damage rises with severity",
-    ] = "paper"
-    scope: Annotated[
-        Literal["clip", "video"],
-        "what temporal perturbations and codecs act on: clip (between start and end) or video (then cut)",
-    ] = "clip"
-    order: Annotated[
-        Literal["perturb_then_sample", "sample_then_perturb"],
-        "whether all frames are perturbed, or only the sampled ones",
-    ] = "perturb_then_sample"
-    models: Annotated[
-        str | None, "checkpoints for text perturbations: name=FOLDER_OR_HUB_ID,... (a+b where one needs two)"
-    ] = None
-    video_root: Annotated[
-        Path | None, "folder of the videos: needed to write files, else used to measure the damage of each severity"
-    ] = None
-    files: Annotated[
-        Path | None, "also write the perturbed clips as files below this folder, which becomes the video root"
-    ] = None
+    profile: Annotated[Profile, "released: the authors' code; monotone: visual damage rises with severity"] = "paper"
+    scope: Annotated[Scope, "what temporal perturbations and codecs act on: clip, or video (cut afterwards)"] = "clip"
+    order: Annotated[Order, "whether all frames are perturbed, or only the sampled ones"] = "perturb_then_sample"
+    models: Annotated[str | None, "checkpoints of text perturbations: name=FOLDER_OR_HUB_ID,... (a+b for two)"] = None
+    video_root: Annotated[Path | None, "folder of the videos: to write files, else to measure damage"] = None
+    files: Annotated[Path | None, "also write the perturbed clips below this folder, the new video root"] = None
     quality: Annotated[Literal["high", "lossless"], "quality of the files"] = "high"
     num_proc: Annotated[int, "processes that write files"] = 1
     meteor: Annotated[bool, "measure METEOR of the perturbed captions for the card (needs NLTK's WordNet data)"] = False
-    language_model: Annotated[
-        str | None, "measure perplexities for the card under this causal language model (the paper's: gpt2)"
-    ] = None
+    language_model: Annotated[str | None, "causal model of the card's perplexities (the paper's: gpt2)"] = None
 
     @property
     def text_profile(self) -> str:
@@ -525,9 +509,7 @@ def msrvtt_p(
     configs: list[str],
     *,
     folder: Annotated[Path, "folder with the annotations; the 1k-A list MSRVTT_JSFUSION_test.csv if it is used"],
-    splits: Annotated[
-        str | None, "splits to perturb, comma-separated; default: test_1k_a where its list is there, else test"
-    ] = None,
+    splits: Annotated[str | None, "splits to perturb, comma-separated; default: test_1k_a if listed, else test"] = None,
     video_pattern: Annotated[str, "path of a video under the video root"] = "{video_id}.mp4",
     options: PerturbationOptions = PerturbationOptions(),
 ) -> BuiltSet:

@@ -197,22 +197,16 @@ class VideoTable:
     """A table of videos: where it is, and which of its columns say which clip a row is of."""
 
     captions: Annotated[str, "table of captions: .csv .tsv .xlsx .jsonl .json .parquet .zip, or a set of the Hub"]
-    video_column: Annotated[
-        str | None, "column with the video file, relative to the video root; default: video, or another usual name"
-    ] = None
+    video_column: Annotated[str | None, "column of the path below the video root; default: video, or a usual name"] = (
+        None
+    )
     id_column: Annotated[str | None, "column with the clip's id; default: the video file without its suffix"] = None
     start_column: Annotated[str | None, "column with the clip's start in seconds"] = None
     end_column: Annotated[str | None, "column with the clip's end in seconds"] = None
     video_root: Annotated[Path | None, "folder that absolute paths of the table are made relative to"] = None
     source_split: Annotated[str | None, "split of the Hub data set"] = None
-    split: Annotated[
-        str | None,
-        "name of the split that is written, or of the column's splits the one to build; default: test, or all",
-    ] = None
-    split_column: Annotated[
-        str | None,
-        "column with the split of each row, none: there is none; default: a column split (train, validation, test)",
-    ] = None
+    split: Annotated[str | None, "split to write, or of the column's splits to build; default: test, or all"] = None
+    split_column: Annotated[str | None, "column of the split, or none; default: split (train, validation, test)"] = None
     title: Annotated[str | None, "title of the set's card"] = None
     licence: Annotated[str | None, "licence of the set: the Hub's name of one (cc-by-4.0), or in words"] = None
     language: Annotated[str, "language of the captions, as its code"] = "en"
@@ -352,13 +346,9 @@ class VideoTable:
 class CaptionTable(VideoTable):
     """A table of videos with a caption, or several, a row."""
 
-    caption_column: Annotated[
-        str | None, "column with the caption, or a list of captions; default: caption, or another usual name"
-    ] = None
+    caption_column: Annotated[str | None, "column of the caption, or a list; default: caption, or a usual name"] = None
     movie_column: Annotated[str | None, "column with the movie: distractors and names come from the same movie"] = None
-    training: Annotated[
-        str | None, "table of training captions (same columns), which are added to the counts of the package"
-    ] = None
+    training: Annotated[str | None, "table of training captions (same columns), added to the package's counts"] = None
 
     def texts(self, row: TableRow) -> list[str]:
         """The captions of a row."""

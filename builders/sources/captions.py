@@ -36,12 +36,8 @@ def captions(
     configs: list[str],
     *,
     table: CaptionTable,
-    cast: Annotated[
-        Path | None, "table of characters for person_id_mc: movie (as in --movie-column), name and gender"
-    ] = None,
-    human: Annotated[
-        Path | None, "human negatives for verb_human_mc: a table of video_id (or file), caption, negative"
-    ] = None,
+    cast: Annotated[Path | None, "table for person_id_mc: movie (as in --movie-column), name and gender"] = None,
+    human: Annotated[Path | None, "human negatives for verb_human_mc: video_id (or file), caption, negative"] = None,
     contrasts: GenderAndVerbOptions = GenderAndVerbOptions(),  # noqa: B008  frozen
     cluster: ClusterOptions = ClusterOptions(),  # noqa: B008  frozen
 ) -> BuiltSet:
