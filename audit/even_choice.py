@@ -122,9 +122,7 @@ def _even(places: Sequence[DistractorPlace]) -> NDArray[np.float64]:
     ]
     frequency = Counter(name for change in of_options for name in change)
     number = {name: at for at, name in enumerate(sorted(name for name, n in frequency.items() if n >= _LEAST))}
-    cells = [
-        (row, number[run], n) for row, change in enumerate(of_options) for run, n in change.items() if run in number
-    ]
+    cells = [(row, number[run], n) for row, own in enumerate(of_options) for run, n in own.items() if run in number]
     # The distractors of an item are compared with one true candidate: their changes add up.
     slack = np.full(len(number), _SLACK * float(np.mean([place.size for place in places])) / 2)
     slack[[name in _FORM for name in number]] = 0.0

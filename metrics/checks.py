@@ -118,9 +118,7 @@ def label_array(labels: Values, sizes: Ints) -> Ints:
         raise ValueError(f"{len(sizes)} items need {len(sizes)} labels, not the shape {array.shape}")
     odd = first_odd(array)
     if odd is not None:
-        raise ValueError(
-            f"labels: item {odd} is {array[odd]!s}; labels are whole numbers, the positions of the true candidate"
-        )
+        raise ValueError(f"labels: item {odd} is {array[odd]!s}; labels are whole numbers, places of true candidates")
     outside = (array < 0) | (array >= sizes)
     refuse(outside, lambda i: f"labels: item {i} has label {array[i]}, but candidates 0..{sizes[i] - 1}")
     return array.astype(np.int64)

@@ -193,9 +193,7 @@ def perplexity(texts: Sequence[str], model: str) -> Floats:
             tokenizer = AutoTokenizer.from_pretrained(model)
             network = AutoModelForCausalLM.from_pretrained(model).eval()
     except (OSError, ValueError) as error:
-        raise ValueError(
-            f"the language model {model!r} cannot be loaded ({error}); get it: hf download {model}"
-        ) from error
+        raise ValueError(f"language model {model!r} cannot be loaded ({error}); get it: hf download {model}") from error
     limit = int(getattr(network.config, "max_position_embeddings", None) or 1024)
     rows = token_rows(tokenizer, texts, limit)
     order = sorted(range(len(rows)), key=lambda n: len(rows[n]))

@@ -266,9 +266,7 @@ def _columns(
         for row, figure, mark in zip(rows, figures, marks, strict=True):
             row.append(figure_cell(figure, note=mark))
     if any(over_verbs):
-        heads.append(
-            Column("averaged over verbs", hint="of all candidates; every verb of the true captions counts alike")
-        )
+        heads.append(Column("averaged over verbs", hint="of all candidates; each verb of true captions counts alike"))
         for row, figure in zip(rows, over_verbs, strict=True):
             row.append(figure_cell(figure))
     if replaced:

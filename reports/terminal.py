@@ -305,9 +305,7 @@ def latex(lines: Sequence[TableLine], models: Sequence[str], title: str = "") ->
     \bottomrule
     \end{tabular}
     """
-    cells = _cells(
-        lines, models, title, written=lambda text: text.translate(_LATEX), bold=lambda cell: rf"\textbf{{{cell}}}"
-    )
+    cells = _cells(lines, models, title, written=lambda t: t.translate(_LATEX), bold=lambda t: rf"\textbf{{{t}}}")
     head, *rows = [" & ".join(row) + r" \\" for row in cells]
     begin = rf"\begin{{tabular}}{{l{'r' * (len(cells[0]) - 1)}}}"
     return "\n".join([begin, r"\toprule", head, r"\midrule", *rows, r"\bottomrule", r"\end{tabular}"])

@@ -304,9 +304,7 @@ def _beside_others(records: Records) -> Table:
     others = [(Cell(s["name"], tone="quiet"), s["items"], s["best"], s["chance"]) for s in reference_sets()]
     rows = [row(name, f"{n:,}", best["name"], _share(best, chance)) for name, n, best, chance in [*own, *others]]
     heads = columns("set", "items", Column("best blind model", numeric=False), "accuracy")
-    note = (
-        "Intervals are 95 % for all blind models of a set at once; the tick is chance. The whole table: docs/xray.md."
-    )
+    note = "Intervals are 95 % for all blind models of a set at once; the tick is chance. Whole table: docs/xray.md."
     return Table("beside", "Best blind model beside those of published sets, %", heads, rows, note=note)
 
 

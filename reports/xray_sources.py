@@ -110,9 +110,7 @@ def _file(path: Path, columns: TableColumns | None, strict: bool) -> XraySource:
     text = columns or TableColumns()
     file = read_table_file(path, encoding=text.encoding, delimiter=text.delimiter)
     if {"doc_id", "filtered_resps"} <= next(iter(file.rows.values())).keys():
-        raise UsageError(
-            f"{path}: a log of lmms-eval holds no candidates; give the set itself, and the log as --scores"
-        )
+        raise UsageError(f"{path}: a log of lmms-eval holds no candidates; give the set, and the log as --scores")
     table = plain_table(file.rows, str(path), columns=columns, strict=strict)
     return _source(path.stem, table, file.notes)
 

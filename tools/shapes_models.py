@@ -43,11 +43,9 @@ def tokenizer(captions: Iterable[str], vocabulary: int = 640) -> Tokenizer:
     )
     bpe.train_from_iterator(sorted(set(captions)), trainer)
     bpe.add_special_tokens([END])
-    begin, end = bpe.token_to_id(BEGIN), bpe.token_to_id(END)
-    bpe.post_processor = processors.TemplateProcessing(
-        single=f"{BEGIN} $A {END}", special_tokens=[(BEGIN, begin), (END, end)]
-    )
-    assert end == bpe.get_vocab_size() - 1
+    ids = [(mark, bpe.token_to_id(mark)) for mark in (BEGIN, END)]
+    bpe.post_processor = processors.TemplateProcessing(single=f"{BEGIN} $A {END}", special_tokens=ids)
+    assert ids[1][1] == bpe.get_vocab_size() - 1
     marks = {"pad_token": PAD, "bos_token": BEGIN, "eos_token": END, "unk_token": UNKNOWN}
     words: Tokenizer = PreTrainedTokenizerFast(tokenizer_object=bpe, model_max_length=TEXT_LENGTH, **marks)
     return words

@@ -166,13 +166,11 @@ def taught(plain: Path, work: Path, *, seed: int = SEED) -> TorchModel:
     training.
     """
     model: str | Path = plain
-    for number, (clips, options) in enumerate(TAUGHT):
+    for n, (clips, options) in enumerate(TAUGHT):
         dataset = work / f"set-{seed + clips}"
         if not SetFolder(dataset).is_built:
             build("shapes", ["retrieval"], output=dataset, seed=seed + clips, items=20, gallery=10, **CLIPS)
-        run = teach(
-            model, dataset, output=work / f"stage-{number + 1}", store=work / "store", seed=seed + number, **options
-        )
+        run = teach(model, dataset, output=work / f"stage-{n + 1}", store=work / "store", seed=seed + n, **options)
         model = run["model"]
     return load_checkpoint(model)[0]
 

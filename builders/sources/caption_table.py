@@ -145,9 +145,7 @@ def utf8_text(path: Path) -> str:
         return path.read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line, byte = error.object.count(b"\n", 0, error.start) + 1, error.object[error.start]
-        raise VideoContrastError(
-            f"{path}, line {line}: not UTF-8 text (byte 0x{byte:02x}); convert it first"
-        ) from error
+        raise VideoContrastError(f"{path}, line {line}: not UTF-8 (byte 0x{byte:02x}); convert it first") from error
 
 
 def _as_text(value: Json) -> str:
@@ -197,7 +195,7 @@ class VideoTable:
     """A table of videos: where it is, and which of its columns say which clip a row is of."""
 
     captions: Annotated[str, "table of captions: .csv .tsv .xlsx .jsonl .json .parquet .zip, or a set of the Hub"]
-    video_column: Annotated[str | None, "column of the path below the video root; default: video, or a usual name"] = (
+    video_column: Annotated[str | None, "column of the path below the video root; default: video or a usual name"] = (
         None
     )
     id_column: Annotated[str | None, "column with the clip's id; default: the video file without its suffix"] = None

@@ -60,9 +60,7 @@ class Export:
         """The name of the set and its multiple-choice tables. Raises UsageError: as `tables`, or it has none."""
         name, tables = self.tables(("multiple_choice",))
         if not tables:
-            raise UsageError(
-                f"{self.folder} has no multiple-choice config; retrieval sets have no place in this format"
-            )
+            raise UsageError(f"{self.folder} has no multiple-choice config; retrieval has no place in this format")
         return name, cast(Tables, tables)
 
     def clips(self, tables: Mapping[tuple[str, str], Sequence[Row]], *, mp4: bool) -> tuple[dict[Clip, str], Path]:

@@ -136,6 +136,4 @@ def refuse_json(path: Path, value: Mapping[str, Json]) -> None:
             f"{path}: lmms-eval's results without samples; run it with --log_samples and give DATE_samples_TASK.jsonl"
         )
     if isinstance(value.get("logs"), list) and "model_configs" in value:
-        raise UsageError(
-            f"{path} is a log of lmms-eval up to version 0.2; DATE_samples_TASK.jsonl of 0.3 and later is read"
-        )
+        raise UsageError(f"{path} is of lmms-eval up to version 0.2; DATE_samples_TASK.jsonl of 0.3 and later is read")

@@ -27,9 +27,7 @@ def read(path: Path, value: Mapping[str, Json], metric: str | None = None) -> li
             "of the task, or score the set with `video-contrast score`"
         )
     if not isinstance(value.get("scores"), Mapping):
-        raise VideoContrastError(
-            f"{path}: is a result of MTEB before version 1.11; run the task again with a later one"
-        )
+        raise VideoContrastError(f"{path}: is of MTEB before version 1.11; run the task again with a later one")
     name = metric or "main_score"
     meta, folder, logs = path.with_name("model_meta.json"), path.resolve().parent, []
     model = read_json(meta).get("name") if meta.is_file() else None
