@@ -115,10 +115,7 @@ def check(
 
 
 def _check_tables(folder: SetFolder, checked: Checked) -> dict[str, set[_Span]]:
-    """Checks every table; returns video path -> the spans that rows name of it.
-
-    Raises UsageError: there is no table.
-    """
+    """Checks every table; returns video path -> the spans that rows name of it. Raises UsageError: there is none."""
     tables = folder.tables()
     if not tables:
         raise UsageError(f"{folder.path} holds no set: no <config>/<split>-*.parquet in it")

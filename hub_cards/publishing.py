@@ -246,10 +246,7 @@ def with_videos(table: Path, repo: str, revision: str | None = None) -> pa.Table
 
 
 def pushed_card(card: str, *, licence: str | None, videos: bool) -> str:
-    """The card of a set as it is pushed.
-
-    `card`: markdown with YAML, as it lies on the disk. `licence`: written where the card has none.
-    """
+    """The card of a set as it is pushed. `card`: markdown with YAML, as on disk. `licence`: where the card has none."""
     _, header, body = card.split("---\n", 2)
     front = yaml.safe_load(header)
     if licence:

@@ -58,10 +58,7 @@ def refuse(bad: Values, message: Callable[[int], str]) -> None:
 
 
 def vector(values: Values, name: str) -> Floats:
-    """Finite numbers, one an item.
-
-    Raises ValueError: not one-dimensional, empty, or a value is NaN or infinite (the message names the item).
-    """
+    """Finite numbers, one an item. Raises ValueError: not one-dimensional, empty, NaN or infinite; names the item."""
     array = _numbers(values, name)
     if array.ndim != 1:
         raise ValueError(f"{name} must have one number an item, not the shape {array.shape}")
@@ -203,10 +200,7 @@ def _numbers(values: Values, name: str) -> Floats:
 
 
 def refuse_large_integers(array: Array, name: str) -> None:
-    """Refuses whole numbers that float64 cannot tell apart: they would tie.
-
-    Raises ValueError: an integer is beyond 2**53 (9.0e15) either way.
-    """
+    """Refuses whole numbers that float64 cannot tell apart, and would tie. Raises ValueError: one is beyond 2**53."""
     if array.dtype.kind == "O":
         large = [value for value in array.reshape(-1) if isinstance(value, int) and abs(value) > 2**53]
     else:

@@ -337,10 +337,7 @@ def reach(n_clusters: int) -> float:
 
 
 def detectable(variance: float, n_clusters: int) -> float:
-    """The least difference that so many clusters show; 1 where they show none.
-
-    `variance`: of the mean of paired differences.
-    """
+    """The least difference that so many clusters show, 1 where none. `variance`: of the mean of paired differences."""
     errors = reach(n_clusters)
     return errors * math.sqrt(variance) if math.isfinite(errors) else 1.0
 

@@ -213,9 +213,7 @@ def ranks_among(matrix: SimilarityMatrix, rows: Sequence[str]) -> tuple[BothWays
     return ranks, caption_to_video[order]
 
 
-def paired_row(
-    test: PairedTest, figure: str, hits: Sequence[np.ndarray], clusters: Values, *, left_out: int
-) -> Comparison:
+def paired_row(test: PairedTest, figure: str, hits: list[np.ndarray], clusters: Values, *, left_out: int) -> Comparison:
     """The row of a figure from the hits of both models on the same items, and the source videos of these, if known."""
     from video_contrast.metrics import paired_difference
     from video_contrast.metrics.paired import pilot_power
@@ -412,10 +410,7 @@ def notes_of(tables: Mapping[str, LogMetrics]) -> list[str]:
 
 
 def harness_notes(logs: Sequence[ForeignLog], *, beside_own: bool) -> list[str]:
-    """What stands below a table of figures of several harnesses; [] for one.
-
-    `beside_own`: whether runs of `score` stand in the table, too.
-    """
+    """What stands below figures of several harnesses; [] for one. `beside_own`: whether runs of `score` are there."""
     names = sorted({log.harness for log in logs}) + (["video-contrast"] if beside_own else [])
     if not logs or len(names) < 2:
         return []

@@ -255,9 +255,7 @@ def _leaders(name: str, column: Mapping[str, Standing]) -> str:
     return f"{', '.join(first[:-1])} and {first[-1]} may each be first, {name} up to {share}: no test tells them apart."
 
 
-def _overview(
-    board: Board, chances: Mapping[str, float], runs: Sequence[ConfigRun], links: Mapping[Path, str]
-) -> Table:
+def _overview(board: Board, chance: Mapping[str, float], runs: Sequence[ConfigRun], links: Mapping[Path, str]) -> Table:
     link_of = {run.model: links[run.path] for run in reversed(runs)}
     models = list(dict.fromkeys([*next(iter(board.values())), *link_of]))
     baselines = {run.model for run in runs if run.is_baseline}
@@ -265,12 +263,12 @@ def _overview(
     rows = [
         [Cell(model, tone="quiet" if model in baselines else "", link=link_of[model], note=notes.get(model, ""))]
         + [
-            _share(column[model], chances.get(name), note=f"rank {_rank(column[model])}") if model in column else DASH
+            _share(column[model], chance.get(name), note=f"rank {_rank(column[model])}") if model in column else DASH
             for name, column in board.items()
         ]
         for model in models
     ]
-    shown = [f"{100 * chances[name]:.1f}" if name in chances else None for name in board]
+    shown = [f"{100 * chance[name]:.1f}" if name in chance else None for name in board]
     rows.append(row(Cell("chance", tone="quiet"), *shown))
     note = (
         "The true caption against the candidates of one kind alone, ties as shares. Small: the 95 % interval over "

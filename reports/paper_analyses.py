@@ -46,10 +46,7 @@ def contrasts_of(rows: Iterable[MultipleChoiceRow]) -> list[tuple[MultipleChoice
 def scored_contrasts(
     rows: Sequence[MultipleChoiceRow], hits: Mapping[str, float]
 ) -> list[tuple[MultipleChoiceRow, int]]:
-    """Rows with a contrast that the run scored, each with the number of its contrast.
-
-    Raises UsageError: there is none.
-    """
+    """Rows with a contrast that the run scored, each with its contrast's number. Raises UsageError: there is none."""
     pairs = [(row, n) for row, n in contrasts_of(rows) if row["id"] in hits]
     if not pairs:
         raise UsageError("no item with a contrast was scored: do set, config and run belong together?")
@@ -200,10 +197,7 @@ def proximity(
 
 
 def cosines(first: Sequence[str], second: Sequence[str], encode: TextEncoder) -> NDArray[np.float64]:
-    """Returns the cosine of each pair of sentences, float64[n]; each unique sentence is encoded once.
-
-    `encode`: texts -> float32[m, d].
-    """
+    """Cosines of pairs of sentences, float64[n]; equal ones are encoded once. `encode`: texts -> float32[m, d]."""
     unique = list(dict.fromkeys([*first, *second]))
     vectors = np.asarray(encode(unique), np.float64)
     vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)

@@ -213,10 +213,7 @@ class ConfigRun:
         return self.conditions[0]
 
     def figure(self, name: str = "accuracy", kind: str = "", condition: str | None = None) -> RunFigure | None:
-        """A figure; None where it was not measured.
-
-        `name, kind`: as in `RunFigure`. `condition`: the main one where None.
-        """
+        """A figure, None where not measured. `name, kind`: as in `RunFigure`. `condition`: the main one where None."""
         condition = condition or self.main
         return figure(self.metrics.get(condition), name, kind, config=self.key.config, condition=condition)
 

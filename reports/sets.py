@@ -193,10 +193,7 @@ Vectors = npt.NDArray[np.float64]
 
 
 class StoredVectors:
-    """Reads a run's embeddings; every method returns None where one of them is gone.
-
-    `run`: a finished run; its record names the store.
-    """
+    """Reads a finished run's embeddings from the store that its record names; None where one of them is gone."""
 
     def __init__(self, run: RunFolder) -> None:
         from video_contrast.runner.embedding_store import Keys, Store

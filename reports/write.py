@@ -112,10 +112,7 @@ def write_report(
 def render_page(
     page: Page, sections: Sequence[Section], gallery: GalleryData | None = None, *, folder: bool = False
 ) -> str:
-    """Renders a page of sections.
-
-    `gallery`: of `gallery_data`; None for a page without. `folder`: whether files lie beside the page.
-    """
+    """Renders a page of sections. `gallery`: of `gallery_data`, if any. `folder`: whether files lie beside it."""
     import markupsafe
 
     here = files("video_contrast.reports")

@@ -84,10 +84,7 @@ class ShapesBatch:
 
 
 def batches(recipe: ShapesRecipe, seed: int, frames: int) -> Iterator[ShapesBatch]:
-    """Yields freshly drawn batches without end, the same for the same seed.
-
-    `recipe`: how many hard negatives a clip has.
-    """
+    """Yields freshly drawn batches without end, the same for a seed. `recipe`: how many hard negatives a clip has."""
     fresh = scenes(seed, "train", 10**9)
     where = frame_indices(12, frames)
     rng = stream("shapes training", seed)
@@ -176,10 +173,7 @@ def taught(plain: Path, work: Path, *, seed: int = SEED) -> TorchModel:
 
 
 def losses(model: TorchModel, words: Tokenizer, batch: ShapesBatch) -> dict[str, torch.Tensor]:
-    """Returns the in-batch contrast both ways, and the label loss of the caption against its hard negatives.
-
-    `model`: a tiny CLIP or X-CLIP.
-    """
+    """Contrast in the batch both ways, and label loss against hard negatives. `model`: a tiny CLIP or X-CLIP."""
     videos = functional.normalize(embed_clips(model, batch.clips), dim=-1)
     texts = [*batch.captions, *(text for row in batch.hard for text in row if text)]
     embedded = functional.normalize(embed_texts(model, words, texts), dim=-1)

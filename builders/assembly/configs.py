@@ -164,10 +164,7 @@ def _retrieval_config(splits: Mapping[str, Sequence[CaptionedClip]]) -> tuple[Ta
 def random_config(
     items: Mapping[str, Sequence[RandomItem]], counts: Mapping[str, Mapping[str, int]], candidates: int = CANDIDATES
 ) -> tuple[Tables, Facts]:
-    """The tables with random negatives only, and their facts.
-
-    `items`: split -> items. `counts`: split -> clips by reason.
-    """
+    """Tables with random negatives only, and facts. `items`: split -> items. `counts`: split -> clips by reason."""
     splits = {split: {"items": len(of_split), "counts": counts[split]} for split, of_split in items.items()}
     negatives = f"{candidates - 1} captions of other videos, drawn at random"
     facts = {"negatives": negatives, "options": candidates, "splits": splits}

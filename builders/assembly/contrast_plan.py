@@ -144,10 +144,7 @@ def existing(path: str | Path, what: str, option: str) -> Path:
 
 
 def select_splits(names: str, known: Mapping[str, object]) -> list[str]:
-    """Returns the splits named in an option, comma-separated.
-
-    Raises UsageError: one of them is not there; the message lists those that are.
-    """
+    """The splits named in an option, comma-separated. Raises UsageError: one is not there; lists those that are."""
     selected = [name.strip() for name in names.split(",") if name.strip()]
     for name in selected:
         if name not in known:

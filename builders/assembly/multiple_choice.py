@@ -111,10 +111,7 @@ def contrast_row(item: RandomItem, true: str, contrasts: Sequence[Edit], kind: s
 def contrasts_only_row(
     clip: CaptionedClip, true: str, contrasts: Sequence[Edit], kind: str, *, seed: int = 0
 ) -> MultipleChoiceRow:
-    """Returns the row whose negatives are all contrasts, at seeded places; none is random.
-
-    `kind`: of the contrasts, one of `rows.KINDS`.
-    """
+    """The row whose negatives are all contrasts, at seeded places; none is random. `kind`: theirs, of `rows.KINDS`."""
     slots, _ = _slots(clip, len(contrasts) + 1, seed, Streams())
     item = RandomItem(clip, true, distractors=tuple(edit.text for edit in contrasts), slots=slots, displaced=0)
     return _row(item, true, item.distractors, dict(enumerate(contrasts)), kind=kind)

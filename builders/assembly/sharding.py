@@ -89,13 +89,11 @@ def _run(function: Callable[[Sequence[Work]], Result], chunks: list[Sequence[Wor
         return results
 
 
-def _results(
-    function: Callable[[Sequence[Work]], Result], chunks: list[Sequence[Work]], num_proc: int
-) -> Iterator[Result]:
+def _results(task: Callable[[Sequence[Work]], Result], chunks: list[Sequence[Work]], num_proc: int) -> Iterator[Result]:
     if num_proc == 1 or len(chunks) < 2:
-        yield from map(function, chunks)
+        yield from map(task, chunks)
         return
-    with worker_pool(num_proc, _set_task, function) as pool:
+    with worker_pool(num_proc, _set_task, task) as pool:
         yield from pool.map(_run_task, chunks)
 
 

@@ -336,10 +336,7 @@ class ConfigFacts:
         self._edits: Edits = Counter()
 
     def add(self, facts: Facts, *, items: int, edits: Iterable[tuple[str, str, int]] = ()) -> None:
-        """Adds a block.
-
-        `facts`: of the config in the block. `edits`: replaced, put in, how often: of verb and object contrasts.
-        """
+        """Adds a block. `facts`: of the config in it. `edits`: replaced, put in, how often, of verbs and objects."""
         for replaced, put_in, n in edits:
             self._edits[replaced, put_in] += n
         weights = (self._items, items)

@@ -63,9 +63,7 @@ class Stage:
     of_blocks: bool = True  # a task a block
 
 
-def run_stages(
-    stages: Sequence[Stage], folder: str, options: ClusterOptions, *, describe: Callable[[int], str]
-) -> bool:
+def run_stages(stages: list[Stage], folder: str, options: ClusterOptions, *, describe: Callable[[int], str]) -> bool:
     """Does the tasks that are not done yet, one stage after the other.
 
     Returns whether all is done; False where jobs of Slurm were submitted. `folder`: keeps datatrove's marks and logs;

@@ -346,10 +346,7 @@ def content(caption: str) -> frozenset[str]:
 
 
 def first_that(rewrite: Callable[[str], Rewritten], clip: SourceClip) -> tuple[str, Rewritten]:
-    """The first of a clip's captions that can be rewritten, and what it becomes.
-
-    Raises LeftOut: none can; the reason of the first.
-    """
+    """The first of a clip's captions that can be rewritten, and into what. Raises LeftOut: none; why not the first."""
     reason: LeftOut | None = None
     for caption in clip.captions:
         if WHEN.search(caption):

@@ -49,10 +49,7 @@ class Claim:
 
 
 def claim(scene: Scene, *, place: bool = True, setting: bool = True) -> Claim:
-    """Everything a caption can say of the scene.
-
-    `place`: with the landmark; the object of a transitive action is never left out.
-    """
+    """Everything a caption can say of the scene. `place`: with the landmark; a transitive action keeps its object."""
     transitive = scene.action in TRANSITIVE
     other = scene.other if transitive or place else None
     side = None if transitive or not place else scene.side

@@ -104,7 +104,7 @@ def caption_rows(table: CaptionTable, *, file: Path | None = None, most: int | N
         known: dict[str, int] = {}
         order: Order = _shuffled if file else lambda span, movie: known.setdefault(span.id, len(known))
         faults: Faults = [] if file else None
-        first = _store(table, rows, order, most=most, faults=faults)
+        first = _store(table, rows, order, most, faults)
         names = {name: name for (name,) in rows.execute("SELECT split FROM rows GROUP BY split ORDER BY min(rowid)")}
         if len(names) > 1 and (twice := rows.execute(_OF_TWO.format("split")).fetchone()):
             place, name, split, former, former_place = twice
@@ -149,9 +149,7 @@ def _shuffled(span: Span, movie: str) -> bytes:
     return digest("blocks", movie or span.id)[:8]
 
 
-def _store(
-    table: CaptionTable, rows: sqlite3.Connection, order: Order, *, most: int | None, faults: Faults
-) -> TableRow:
+def _store(table: CaptionTable, rows: sqlite3.Connection, order: Order, most: int | None, faults: Faults) -> TableRow:
     """Stores every row of the table, which is streamed where there are `faults`; returns the first."""
     first: TableRow | None = None
     batch: list[tuple[object, ...]] = []

@@ -39,10 +39,7 @@ class VideoName(VideoSpan):
 
 
 def members_of(path: Path) -> dict[str, str | None]:
-    """The members of a zip of videos by each end of their paths; None for what several end in.
-
-    Raises VideoContrastError: as `open_zip`.
-    """
+    """Members of a zip by each end of their path; None for one of several. Raises VideoContrastError: as `open_zip`."""
     by_end: dict[str, str | None] = {}
     with open_zip(path) as archive:
         names = [name for name in archive.namelist() if not name.endswith("/")]

@@ -16,10 +16,7 @@ from video_contrast.storage.set_folder import Facts
 
 
 def is_released(path: str | Path) -> bool:
-    """Whether a file is a five-option TSV (by its header) rather than a list of negatives.
-
-    Raises UsageError: no such file.
-    """
+    """Whether a file is a five-option TSV (by its header) and no list of negatives. Raises UsageError: no such file."""
     if not Path(path).is_file():
         raise UsageError(f"no such file: {path}")
     first = next(read_table(path), None)

@@ -43,10 +43,7 @@ MODULES = {row.partition("\t")[0]: Module(*row.split("\t")) for row in _TABLE.sp
 
 
 def module(name: str) -> Module:
-    """The module of that name.
-
-    Raises UsageError: there is none; the message suggests the nearest name.
-    """
+    """The module of that name. Raises UsageError: there is none; the message suggests the nearest name."""
     check_names("metric", [name], MODULES)
     return MODULES[name]
 

@@ -61,10 +61,7 @@ class OptionalColumns:
         super().add_batch(**self._inputs(inputs))  # type: ignore[misc]
 
     def compute(self, **inputs: object) -> object:
-        """Computes over all examples that were added, and those given here.
-
-        Raises ValueError: a column is missing or not of its type.
-        """
+        """Computes over all examples added and given. Raises ValueError: a column is missing or not of its type."""
         try:
             missing = [name for name in self.columns if inputs.get(name) is None]
             if missing and len(missing) < len(self.columns):

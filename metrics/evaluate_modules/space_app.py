@@ -23,10 +23,7 @@ def page(script: Path) -> gr.Blocks:
 
 
 def measure(module: evaluate.EvaluationModule, inputs: str) -> dict[str, object]:
-    """The module's figures for inputs given as a JSON object.
-
-    Raises gr.Error: what is wrong with the inputs; the page shows it.
-    """
+    """The figures of inputs given as a JSON object. Raises gr.Error: what is wrong with these, for the page to show."""
     try:
         arguments = json.loads(inputs)
     except ValueError as error:

@@ -126,10 +126,7 @@ def export_set(
 
 
 def record_in_card(folder: str | Path, config: str, figures: Figures) -> None:
-    """Puts the figures of judges into a set's record, and renders its card again: reports then show the human line.
-
-    `figures`: of `judged`.
-    """
+    """Puts figures of judges (`judged`) into a set's record and card: reports then show the human line."""
     from video_contrast.hub_cards import write_card
 
     draft = SetDraft(folder)

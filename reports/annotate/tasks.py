@@ -75,10 +75,7 @@ class Votes:
             self._read += whole
 
     def add(self, vote: Vote) -> Vote:
-        """Appends an answer.
-
-        Raises VideoContrastError: this person has answered this item already, and it was not sent back.
-        """
+        """Appends an answer. Raises VideoContrastError: the person has answered the item, and it was not sent back."""
         with self._lock:
             with open(self.path, "ab") as handle:
                 _hold(handle)

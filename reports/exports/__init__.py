@@ -209,10 +209,7 @@ def lmms_eval(export: Export) -> list[Path]:
 
 
 def mteb(export: Export) -> list[Path]:
-    """Writes the classes; returns the Python file.
-
-    Raises UsageError: as `Export.tables`, or the set has no config of these layouts.
-    """
+    """Writes the classes; returns the file. Raises UsageError: as `Export.tables`, or no config of these layouts."""
     name, tables = export.tables(("multiple_choice", "retrieval"))
     if not tables:
         raise UsageError(f"{export.folder} has no multiple-choice and no retrieval config")
