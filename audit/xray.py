@@ -177,8 +177,7 @@ def tells(items: Sequence[AuditedItem]) -> list[Facts]:
 
     Returns of each what it is, the items in which it sets candidates apart, in how many of these the true one has it,
     how many that would be by chance, and the standard score of the difference. Of words within a stronger run of words
-    and of runs that hold a stronger one, only the stronger is taken. `items`: the audited candidates, the true one
-    first.
+    and of runs that hold a stronger one, only the stronger is taken. `items`: the audited candidates, the true first.
     """
     sums: dict[str, np.ndarray] = defaultdict(lambda: np.zeros(4))  # items, true, expected, variance
     videos: dict[str, set[str]] = defaultdict(set)
@@ -274,8 +273,7 @@ def audit_set(
     set there, no such config or split, or too few items to refine.
 
     `configs`: all of multiple choice and pairs by default (refined ones are left alone). `refine`: also write
-    `CONFIG_refined`, with every split of a multiple-choice config refined by itself. `split, language_model`: as of
-    `xray`.
+    `CONFIG_refined`, with every split of a multiple-choice config refined by itself. The rest: as of `xray`.
     """
     set_folder = SetFolder.built(folder)
     draft = SetDraft(folder)

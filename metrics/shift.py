@@ -35,8 +35,7 @@ def caption_shift(
     `length_ratio` (words after over words before), `unique_words_before`, `unique_words_after` (lower case), `n`; if
     asked for `meteor` (mean, 0..1), `perplexity_before`, `perplexity_after` (means); with interval `<key>_low` and
     `<key>_high`. Raises ValueError: no captions, unequal numbers, an original without a word, something that is no
-    text; the message names the caption. WordNet or the language model is missing; the message names the command that
-    gets it.
+    text; the message names the caption. WordNet or the language model is missing; names the command that gets it.
 
     Args:
         perturbed: `[n]`, the captions after it.

@@ -62,8 +62,7 @@ def compare_runs(
 
     Returns one row a config, condition and figure ("accuracy", "accuracy_<kind>" against the contrasts of one kind
     alone, "t2v R@1", "v2t R@1", and of pairs "text_score", "video_score", "group_score", a group counting once). Raises
-    UsageError: a config that is not in both; VideoContrastError: not a finished run, runs of different sets, or no item
-    in common.
+    UsageError: a config that is not in both; VideoContrastError: not a finished run, other sets, or nothing in common.
 
     `configs`: all that both have where None. `points`: the difference for the power, in percentage points; the one that
     was seen where None. `seed`: of the signs that the test draws where it cannot be exact.
@@ -105,8 +104,7 @@ def correct_for_family(rows: Sequence[Comparison]) -> None:
 def add_mcnemar(row: Comparison, first: np.ndarray, second: np.ndarray) -> None:
     """Adds McNemar's test to a row.
 
-    `row`: gets `mcnemar_p`, `only_first`, `only_second`. `first, second`: `[n]`, 1 where a model is right on an item,
-    else 0.
+    `row`: gets `mcnemar_p`, `only_first`, `only_second`. `first, second`: `[n]`, 1 where a model is right, else 0.
     """
     from video_contrast.metrics import mcnemar
 

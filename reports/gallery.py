@@ -260,8 +260,7 @@ def clip_frames(root: Path, clip: "Clip") -> Pictures:
     """Evenly spaced frames of a clip, from its first to its last, no higher than a strip needs.
 
     `clip`: a span of a file below `root`, or an edit, which has as many frames as show each of its parts twice; a clip
-    with fewer frames gives all of its own. Raises VideoContrastError: the file is missing, unreadable or outside of
-    `root`.
+    with fewer frames gives all. Raises VideoContrastError: the file is missing, unreadable or outside of `root`.
     """
     from PIL import Image
 

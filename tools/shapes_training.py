@@ -159,8 +159,7 @@ def train(name: str, start: TorchModel, words: Tokenizer, *, seed: int = SEED) -
 def taught(plain: Path, work: Path, *, seed: int = SEED) -> TorchModel:
     """Trains `temporal` from the folder of `temporal-plain` with `teach`, and returns the model.
 
-    `work`: folder for clips, stored frames and the runs; a second call goes on there. `seed`: of the scenes and the
-    training.
+    `work`: folder for clips, stored frames and the runs; a second call goes on there. `seed`: of scenes and training.
     """
     model: str | Path = plain
     for n, (clips, options) in enumerate(TAUGHT):

@@ -227,8 +227,7 @@ class WordContrasts(WordProposals):
 class WordEdits(WordProposals):
     """Every verb (or object) edit of a caption that is probable enough, the best first: a `ContrastGenerator`.
 
-    A contrast set takes one edit a clip (`WordContrasts`); training and counterfactuals take several, each of another
-    verb (thing).
+    A contrast set takes one edit a clip (`WordContrasts`); training and counterfactuals take several, of various verbs.
     """
 
     same_place: bool = False  # only edits of that verb (thing) of a caption which has most

@@ -309,8 +309,7 @@ def _write(clip: Clip, root: Path, path: Path) -> None:
 def merged_copies(clips: Sequence[CaptionedClip], root: Path) -> tuple[list[CaptionedClip], int]:
     """Merges clips that are the same span of files with the same bytes; the first name stays, with all captions.
 
-    Returns the clips, and how many of them became part of another one. Files that are not there are left for others
-    to report.
+    Returns the clips, and how many of them became part of another one. Files that are not there stay as they are.
     """
     first_names = _first_names([clip.video_path for clip in clips], root)
     sources = {clip.video_path: clip for clip in reversed(clips)}

@@ -345,8 +345,7 @@ def perturbed_rows(rows: Sequence[Row], name: str, options: PerturbationOptions)
 
     An item whose candidates are no longer different from each other (a gender contrast made neutral) is left out and
     counted. The spans of edits do not hold in perturbed candidates, so `edits` becomes null. Returns the rows that
-    stay, and checks for the card. Raises VideoContrastError: what the perturbation needs is not there; the message says
-    how to get it.
+    stay, and checks for the card. Raises VideoContrastError: what it needs is not there; says how to get it.
     """
     column = "candidates" if "candidates" in rows[0] else "captions"
     plain: list[dict[str, Any]] = [dict(row) for row in rows]  # a typed row has no column that is chosen by name

@@ -59,8 +59,7 @@ def claim(scene: Scene, *, place: bool = True, setting: bool = True) -> Claim:
 def write(claimed: Claim, *, names: bool = False, phrase: int = 0) -> str:
     """The claim in English.
 
-    `names`: call people of the cast by their name. `phrase`: 0 for the usual phrase of the action, 1 for the
-    paraphrase.
+    `names`: call people of the cast by their name. `phrase`: 0 for the usual phrase of the action, 1 for another.
 
     >>> write(Claim(Figure("man", "red"), "pushes", Figure("box"), setting="sand"))
     'a man in red pushes a box on the sand'

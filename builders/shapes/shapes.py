@@ -247,8 +247,7 @@ def counterfactual_items(seed: int) -> ClipRows:
 def contrast_items(config: str, seed: int, counts: Counter[str]) -> ClipRows:
     """Yields the items of a config without end, group by group.
 
-    `config`: one of `CONTRASTS` that has contrasts, or `random_mc`. `counts`: raised by the clips that do not allow the
-    contrast.
+    `config`: one of `CONTRASTS` that has contrasts, or `random_mc`. `counts`: raised by the clips that do not allow it.
     """
     how = CONTRASTS[config]
     for group, following in pairwise(_groups(how, seed, counts)):

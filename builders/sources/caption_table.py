@@ -240,8 +240,7 @@ class VideoTable:
     def span(self, row: TableRow) -> "Span":
         """The clip that a row is of.
 
-        Raises UsageError: no such column; VideoContrastError: a path that leaves the video root, or a bad time; names
-        the line.
+        Raises UsageError: no such column; VideoContrastError: a path that leaves the video root, or a bad time.
         """
         place = row.place
         column = row.usual(self.video_column, VIDEO)

@@ -202,8 +202,7 @@ class Entry:
         """Returns where the video lies: the pattern with the given values, or else the row's fields, in braces.
 
         `cluster`: the source video; the path by default. Raises UsageError: the pattern cannot be read;
-        VideoContrastError: the row lacks a field that the pattern names, or the path would leave the video root; names
-        the place.
+        VideoContrastError: the row lacks a field that the pattern names, or the path would leave the root.
         """
         known = {**self.fields, **values}
         try:
@@ -224,8 +223,7 @@ def read_rows(path: str | Path, release: Release) -> Iterator[Entry]:
     """Yields the rows of a table (.csv .tsv .jsonl .parquet, or of the Hub), or the objects of a JSON file.
 
     The key is that of an object of objects, the number of the row elsewhere. Raises UsageError: no such file; the
-    message says how to fetch it; VideoContrastError: cannot be read, or entries that are no objects; names file and
-    entry.
+    message says how to fetch it; VideoContrastError: cannot be read, or entries that are no objects; names them.
     """
     if not str(path).endswith(".json"):
         if Path(path).suffix:
@@ -358,8 +356,7 @@ class PublishedItems:
     ) -> None:
         """Adds the item of a true caption among false ones, at seeded places.
 
-        `negatives`: the false ones; equal ones are taken once. Raises VideoContrastError: the id repeats; names the
-        place.
+        `negatives`: the false ones; equal ones are taken once. Raises VideoContrastError: the id repeats.
         """
         self._begin(row.place, id)
         true, negatives = " ".join(true.split()), [" ".join(text.split()) for text in negatives]

@@ -74,8 +74,7 @@ def read_negatives(path: str | Path) -> list[Tick]:
     """Reads rows with `clip` (or `video_id`, `id`), `caption` and `negative` (JSON lines, CSV, TSV ...).
 
     A clip is named by its id, by its video's id, or by its video file. `negative` may be a list, an entry each. Raises
-    UsageError: a column is missing; VideoContrastError: a text is empty, or negative and caption are equal; names the
-    line.
+    UsageError: a column is missing; VideoContrastError: a text is empty, or both are equal; names the line.
     """
     entries: list[Tick] = []
     for row in read_table(path):

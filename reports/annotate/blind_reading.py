@@ -184,8 +184,7 @@ ALL = "all"  # the line of all readers of a source
 def read_votes(path: AnyPath) -> list[Row]:
     """The rows of a file of votes of all readers (tab-separated; lines that begin with "#" say what it is).
 
-    Raises UsageError: no such file; VideoContrastError: a column is missing, or a vote is none of the letters; names
-    the line.
+    Raises UsageError: no such file; VideoContrastError: a column is missing, or a vote is no letter; names the line.
     """
     rows = _table(Path(path))
     for number, row in rows:

@@ -240,8 +240,7 @@ def vlmevalkit(export: Export) -> list[Path]:
     `answer` (a letter, or yes or no), `kinds`. Text that a spreadsheet would run as a formula has an apostrophe before
     it, which the class takes away.
 
-    Returns the TSV files, and last the Python file. Raises UsageError: as `Export.choice_tables`, or a video is no mp4
-    file.
+    Returns the TSV files, and last the Python file. Raises UsageError: as `Export.choice_tables`, or no mp4 file.
     """
     name, tables = export.choice_tables()
     clips, root = export.clips(tables, mp4=True)

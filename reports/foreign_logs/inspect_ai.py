@@ -22,8 +22,7 @@ def is_log(value: Mapping[str, Json]) -> bool:
 def load(path: Path) -> dict[str, Json] | None:
     """The content of a log with its samples; None of a JSON file that is none.
 
-    `path`: `.eval` or `.json`. Raises VideoContrastError: a `.eval` file that is damaged, or whose evaluation has not
-    ended.
+    `path`: `.eval` or `.json`. Raises VideoContrastError: a `.eval` file that is damaged or has not ended.
     """
     if path.suffix.lower() != ".eval":
         value = read_json(path)
