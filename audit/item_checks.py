@@ -128,10 +128,8 @@ def leak_facts(splits: Mapping[str, Rows]) -> dict[str, Finding]:
     """What stands in more than one split; empty where there is one."""
     if len(splits) < 2:
         return {}
-    return {
-        "videos": _in_several(splits, lambda row: row["cluster"]),
-        "captions": _in_several(splits, lambda row: plain(_true(row))),
-    }
+    captions = _in_several(splits, lambda row: plain(_true(row)))
+    return {"videos": _in_several(splits, lambda row: row["cluster"]), "captions": captions}
 
 
 def _in_several(splits: Mapping[str, Rows], key: Callable[[MultipleChoiceRow], str]) -> Finding:

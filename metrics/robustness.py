@@ -270,10 +270,8 @@ def _checked_columns(rows: int, optional: Mapping[str, Names]) -> dict[str, list
 
 
 def _gammas(clean: Floats, perturbed: Floats, chance: float | None, percent: bool) -> dict[str, Floats]:
-    gammas = {
-        "gamma_a": gamma_absolute(clean, perturbed, percent=percent),
-        "gamma_r": gamma_relative(clean, perturbed, percent=percent),
-    }
+    gammas = {"gamma_a": gamma_absolute(clean, perturbed, percent=percent)}
+    gammas["gamma_r"] = gamma_relative(clean, perturbed, percent=percent)
     if chance is not None:
         gammas["gamma_c"] = gamma_corrected(clean, perturbed, chance=chance, percent=percent)
     return gammas
