@@ -71,7 +71,7 @@ def plan_set(
     built = SetFolder.open(folder)
     root = built.path
     if not built.is_built or not built.has_card:
-        raise UsageError(f"{root} is no built set (no set.json and README.md); build one with `video-contrast build`")
+        raise UsageError(f"{root} is not a built set (no set.json and README.md); make one with `video-contrast build`")
     problems = refusals(built)
     if problems:
         raise VideoContrastError(f"{root} was not published: " + "; ".join(problems))
