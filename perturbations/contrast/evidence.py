@@ -18,6 +18,7 @@ _SAID_AGAIN = 10.0  # videos by which captions that say a word again are smoothe
 _PRIOR = 1.5  # videos by which observed and expected are smoothed
 _CACHED = 1 << 18
 _KEPT = 1 << 16
+_ROWS = 1 << 10
 _ORDERED = {"topic": ("verb", "noun"), "words2": ("words1", "words1")}  # pairs whose order counts -> their items
 _NOWHERE = (np.array([], dtype=int), np.array([]))
 _PEERS = 150  # nouns that may take a noun's place
@@ -26,7 +27,19 @@ _COMMON = 8  # videos that name a noun which the lexicon's class alone proposes
 _STUFF = ("grain", "sauce", "dry_ingredient", "herb", "meat", "dairy", "drink", "mixture", "material", "weather",
           "water", "hair", "sport", "terrain")  # fmt: skip
 
+_RESTS = frozenset({"sit", "stand", "lie", "kneel"})
+
 Postings = dict[Any, tuple[np.ndarray, np.ndarray]]
+
+
+class UnitFacts(NamedTuple):
+    """What lexicon and counts say of a verb unit, wherever it stands."""
+
+    verb: str
+    forms: frozenset[str]  # those of the verb that a parser may read as a noun
+    actions: tuple[Action, ...]
+    groups: frozenset[str]
+    features: Mapping[str, float]  # for the judge; nothing of what the lexicon lacks
 
 
 class Gap(NamedTuple):
@@ -70,6 +83,7 @@ class Evidence:
         self.behind_total = _totals(self.nouns_behind)
         self._sizes = {name: sum(counts.tables[name].values()) + 1 for name in ("object", "subject", "place")}
         self._row_totals: dict[int, int] = {}
+        self.facts = lru_cache(_CACHED)(self._find_facts)
         self.kept: Callable[..., Any] = lru_cache(_KEPT)(self._computed)
         self._classmates = lru_cache(_CACHED)(self._find_classmates)
         self.classmates = lru_cache(_CACHED)(self._find_peers)
@@ -87,12 +101,26 @@ class Evidence:
         self.category = lru_cache(_CACHED)(self.category)  # type: ignore[method-assign]
         self.takes = lru_cache(_CACHED)(self.takes)  # type: ignore[method-assign]
         self.lift = lru_cache(_CACHED)(self._lift)
+        self._verb_row = lru_cache(_ROWS)(self._find_verb_row)
         self._videos = max(counts.get("noun", ""), 1)
         self._size = log(sum(counts.tables["words1"].values()) + 1)
 
     def _computed(self, function: Callable[..., Any], *key: object) -> Any:
         """`function(self, *key)`; `kept` remembers the latest results, since sets repeat their verbs and things."""
         return function(self, *key)
+
+    def _find_facts(self, unit: str) -> UnitFacts:
+        verb, actions = verb_word(unit), self.lexicon.actions(unit)
+        features = {"verb known": log1p(self.counts.get("verb", verb)) / 6}
+        for action in actions[:1]:
+            features |= {
+                "hands busy": float(action.hands == "busy"),
+                "takes minutes": float(action.span == "m"),
+                "changes something": float(action.result != "-"),
+                "rests": float(action.posture in _RESTS),
+            }
+        forms = frozenset((verb, inflect(verb, "VBG"), inflect(verb, "VBZ")))
+        return UnitFacts(verb, forms, actions, self.groups(unit), features)
 
     def category(self, noun: str) -> str:
         """The class of a noun (of its head, if the compound is unknown); "" for an unknown one."""
@@ -170,16 +198,25 @@ class Evidence:
         wide = {name for category in self.categories(noun) for name in (category, *self.parents(category))}
         units: dict[str, VerbChoice] = {}
         for name in sorted(own | wide if noun else own):
-            for action in self._takers(subject, name):
-                # What is listed under a noun or its classes takes it, unless it is excepted.
-                if own.isdisjoint(action.object.excepted) and not (passive and action.frame != "t"):
+            # What is listed under a noun or its classes takes it, unless it is excepted.
+            always, others = self._takers(subject, name, passive)
+            units = units | always | units if units else always.copy()
+            for action in others:
+                if own.isdisjoint(action.object.excepted):
                     units.setdefault(action.unit, self.choice(action.unit, action.frame))
         return units
 
-    def _find_takers(self, subject: str, name: str) -> list[Action]:
-        """The seen actions of a subject that are listed under a noun or class, those with exceptions last."""
-        actions = [a for a in self._by_object.get(name, ()) if self.lexicon.admits(a.subject, subject)]
-        return sorted(actions, key=lambda action: bool(action.object.excepted))
+    def _find_takers(self, subject: str, name: str, passive: bool) -> tuple[dict[str, VerbChoice], list[Action]]:
+        """The seen units of a subject that are listed under a noun or class; and its actions that except nouns."""
+        actions = [
+            action
+            for action in self._by_object.get(name, ())
+            if self.lexicon.admits(action.subject, subject) and not (passive and action.frame != "t")
+        ]
+        always: dict[str, VerbChoice] = {}
+        for action in (action for action in actions if not action.object.excepted):
+            always.setdefault(action.unit, self.choice(action.unit, action.frame))
+        return always, [action for action in actions if action.object.excepted]
 
     @cached_property
     def _by_object(self) -> dict[str, list[Action]]:
@@ -301,6 +338,39 @@ class Evidence:
         observed = tables[table].get(f"{first}\t{other}", 0)
         expected = tables[of_first].get(first, 0) * tables[of_other].get(other, 0) / self._videos
         return log((observed + _PRIOR) / (expected + _PRIOR))
+
+    def verb_lifts(self, table: str, names: Sequence[str], verbs: Sequence[str]) -> list[float]:
+        """The mean lift of each verb with some nouns ("topic") or verbs ("verbs"); 0 with none."""
+        if not names:
+            return [0.0] * len(verbs)
+        rows = [self._verb_row(table, name) for name in names]
+        row = sum(rows[1:], rows[0]) / len(rows)
+        return [float(lift) for lift in row[[self._verb_places.get(verb, 0) for verb in verbs]]]
+
+    def _find_verb_row(self, table: str, name: str) -> np.ndarray:
+        """The lift of every verb with a noun or verb; a verb that was not counted comes first."""
+        observed, counts = np.zeros(len(self._verb_places)), self.counts
+        for verb, n in self._beside[table].get(name, {}).items():
+            if verb in self._verb_places:
+                observed[self._verb_places[verb]] += n
+        share = counts.get("noun" if table == "topic" else "verb", name) / self._videos
+        return np.log((observed + _PRIOR) / (self._verb_totals * share + _PRIOR))
+
+    @cached_property
+    def _verb_places(self) -> dict[str, int]:
+        return {verb: n for n, verb in enumerate(["", *(verb for verb in self.counts.tables["verb"] if verb)])}
+
+    @cached_property
+    def _verb_totals(self) -> np.ndarray:
+        return np.array([self.counts.get("verb", verb) if verb else 0 for verb in self._verb_places], dtype=float)
+
+    @cached_property
+    def _beside(self) -> dict[str, dict[str, dict[str, int]]]:
+        """Table -> noun or verb -> the verbs that captions of the same videos say."""
+        beside = {name: _indexed(self.counts.tables[name], 1) for name in ("topic", "verbs")}
+        for first, others in _indexed(self.counts.tables["verbs"], 0).items():
+            beside["verbs"][first] = others | beside["verbs"].get(first, {})
+        return beside
 
     @cached_property
     def _contexts(self) -> dict[str, dict[str, float]]:

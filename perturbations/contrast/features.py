@@ -1,119 +1,138 @@
 """What the judge reads of a proposed edit: plain numbers between about -1 and 1, each with a name."""
 
+from collections.abc import Sequence
 from math import log1p
 
 from video_contrast.perturbations.contrast.clip import CaptionReading
 from video_contrast.perturbations.contrast.evidence import Evidence, Gap
 from video_contrast.perturbations.contrast.lexicon import Swap
-from video_contrast.perturbations.contrast.slots import ThingKey, ThingSlot, VerbChoice, VerbKey, VerbSlot
-from video_contrast.perturbations.english.forms import verb_word
+from video_contrast.perturbations.contrast.slots import ThingKey, ThingSlot, VerbChoice, VerbSlot
 from video_contrast.perturbations.english.lexicon import words_of
 
 _SPEECH = words_of("speech")
 PUTS, TAKES = words_of("puts_in"), words_of("takes_out")
 _INTO, _OUT = frozenset({"in", "into", "on", "onto", "over", "to"}), frozenset({"from", "off", "out of"})
 _WIDE_CLASSES = ("food", "place", "kitchen", "animal", "vehicle", "instrument", "activity")
-_RESTS = frozenset({"sit", "stand", "lie", "kneel"})
 _BESIDE = ("advcl", "xcomp", "conj", "acl")  # how a participle hangs on what is done at the same time
 _SIZES = "thab"
 _WELL_KNOWN = 20  # videos that say a verb
+MOST_CHANGE = 1.5  # of "run change"
 _NONE: dict[str, int] = {}
 
 
-def verb_slot_features(reading: CaptionReading, slot: VerbSlot, evidence: Evidence) -> dict[str, float]:
-    """Features of what is replaced, which all proposals of a verb share."""
-    others = [other for other in reading.verbs if other.place != slot.place]
-    beside = [other for other in others if _together(reading, slot, other)]
-    later = [other for other in others if other.subject == slot.subject and other.place > slot.place]
-    return {
-        "acts later": float(any(other not in beside for other in later)),
-        "at once": float(bool(beside)),
-        "animal or thing acts": float(slot.subject not in ("", "person")),
-        "subject unknown": float(not slot.subject),
-        "tails": float(len(slot.tails)),
-        "adverbs": float(len(slot.adverbs)),
-        "other verbs": float(len(others)),
-        "same clause verb": float(any(other.subject_place == slot.subject_place for other in others)),
-        "worn beside other verbs": float(slot.verb == "wear" and bool(others)),
-        "words": len(reading.words) / 10,
-        "old speech": float(slot.verb in _SPEECH),
-        "old unit known": log1p(evidence.unit_total[slot.unit]) / 5,
-        "order": float(slot.order),
-    }
+class VerbFeatures:
+    """The features of what may replace one verb of a caption; what all choices share is computed once.
 
+    Features that a choice does not name are 0. `choices`: all of them.
 
-def _reason(key: VerbKey, choice: VerbChoice, evidence: Evidence) -> dict[str, float]:
-    """The lexicon's reason why two units exclude each other."""
-    reason = evidence.excludes(key.unit, choice.unit, key.noun)
-    if not reason and key.frame == "p" and choice.keeps:
-        reason = evidence.excludes(key.unit.rpartition(" ")[0], choice.unit)
-    if not reason:
-        return {"no reason": float(evidence.knows(key.unit))}
-    return {"any reason": 1.0, f"reason {reason}": 1.0}
-
-
-def verb_choice_features(evidence: Evidence, key: VerbKey, choice: VerbChoice) -> dict[str, float]:
-    """Features of a unit in the place of a verb, whatever else the caption says.
-
-    `key, choice`: what is replaced, and by what.
+    Attributes:
+        shared: features of what is replaced.
     """
-    unit = f"{choice.unit} {choice.keeps}" if choice.keeps else choice.unit
-    alone = choice.frame == "i" and not choice.keeps
-    noun = "" if alone else key.noun
-    seen = evidence.units_of.get(noun, {}).get(unit, 0)
-    return {
-        **_reason(key, choice, evidence),
-        "listed use": float(bool(key.noun) and choice.unit in evidence.uses(key.noun)),
-        "fits": float(evidence.fits(choice.unit, key.subject or "person", key.noun if choice.frame != "i" else "")),
-        "goes with noun": evidence.surprise("object", seen, evidence.unit_total[unit], evidence.noun_total[noun]),
-        "unit known": log1p(evidence.unit_total[unit]) / 5,
-        "lift": evidence.lift("verbs", key.verb, choice.verb),
-        "keeps a place": float(bool(choice.keeps)),
-        "intransitive": float(alone),
-        **evidence.kept(_unit_features, choice.unit),
-        **_written(choice.swap),
-    }
 
+    def __init__(
+        self, reading: CaptionReading, slot: VerbSlot, choices: Sequence[VerbChoice], evidence: Evidence
+    ) -> None:
+        self._reading, self._slot, self._evidence = reading, slot, evidence
+        units_of, totals = evidence.units_of, evidence.noun_total
+        self._uses = frozenset(evidence.uses(slot.noun)) if slot.noun else frozenset()
+        self._seen = [(units_of.get(noun, _NONE), totals.get(noun, 0)) for noun in (slot.noun, "")]
+        others = [other for other in reading.verbs if other.place != slot.place]
+        verbs = list(dict.fromkeys(evidence.facts(choice.unit).verb for choice in choices))
+        topic = evidence.verb_lifts("topic", reading.counted_nouns(evidence.counts), verbs)
+        beside = evidence.verb_lifts("verbs", [other.verb for other in others], verbs)
+        lift = evidence.verb_lifts("verbs", [slot.verb], verbs)
+        self._lifts = {
+            verb: {"topic": topic[n], "other verb with": beside[n], "lift": lift[n]} for n, verb in enumerate(verbs)
+        }
+        self._known = float(evidence.knows(slot.unit))
+        self._size = len(reading.caption[slot.start : slot.end].split())
+        self.shared = self._shared(others)
 
-def _unit_features(evidence: Evidence, unit: str) -> dict[str, float]:
-    """What lexicon and counts say of a unit, wherever it stands; nothing of what the lexicon lacks."""
-    known = {"verb known": log1p(evidence.counts.get("verb", verb_word(unit))) / 6}
-    actions = evidence.lexicon.actions(unit)
-    if not actions:
-        return known
-    action = actions[0]
-    return known | {
-        "hands busy": float(action.hands == "busy"),
-        "takes minutes": float(action.span == "m"),
-        "changes something": float(action.result != "-"),
-        "rests": float(action.posture in _RESTS),
-    }
+    def _shared(self, others: list[VerbSlot]) -> dict[str, float]:
+        reading, slot, evidence = self._reading, self._slot, self._evidence
+        beside = [other for other in others if _together(reading, slot, other)]
+        later = [other for other in others if other.subject == slot.subject and other.place > slot.place]
+        return {
+            "acts later": float(any(other not in beside for other in later)),
+            "at once": float(bool(beside)),
+            "animal or thing acts": float(slot.subject not in ("", "person")),
+            "subject unknown": float(not slot.subject),
+            "tails": float(len(slot.tails)),
+            "adverbs": float(len(slot.adverbs)),
+            "other verbs": float(len(others)),
+            "same clause verb": float(any(other.subject_place == slot.subject_place for other in others)),
+            "worn beside other verbs": float(slot.verb == "wear" and bool(others)),
+            "words": len(reading.words) / 10,
+            "old speech": float(slot.verb in _SPEECH),
+            "old unit known": log1p(evidence.unit_total[slot.unit]) / 5,
+            "order": float(slot.order),
+        }
 
+    def of(self, choice: VerbChoice, new: str) -> dict[str, float]:
+        """The features of a choice, but for those that are shared and for how usual the words become.
 
-def verb_caption_features(
-    reading: CaptionReading, slot: VerbSlot, choice: VerbChoice, new: str, evidence: Evidence
-) -> dict[str, float]:
-    """Features of a unit in the place of a verb that depend on the rest of the caption.
+        `new`: the words as they will stand there.
+        """
+        evidence, slot = self._evidence, self._slot
+        unit, frame, keeps, swap, _ = choice
+        alone = frame == "i" and not keeps
+        seen, noun_total = self._seen[alone]
+        whole = f"{unit} {keeps}" if keeps else unit
+        total = evidence.unit_total.get(whole, 0)
+        facts = evidence.facts(unit)
+        known = facts.features
+        features = {
+            **known,
+            **self._lifts[facts.verb],
+            **self._reason(choice),
+            "goes with noun": evidence.surprise("object", seen.get(whole, 0), total, noun_total),
+            "unit known": log1p(total) / 5,
+            "longer": float(len(new.split()) - self._size),
+        }
+        if unit in self._uses:
+            features["listed use"] = 1.0
+        if evidence.fits(unit, slot.subject or "person", slot.noun if frame != "i" else ""):
+            features["fits"] = 1.0
+        if keeps:
+            features["keeps a place"] = 1.0
+        elif alone:
+            features["intransitive"] = 1.0
+        if known.get("rests") and self.shared["at once"]:
+            features["at once, rests"] = 1.0
+        if swap is not None:
+            features |= self._written(choice, swap)
+        return features
 
-    `reading, slot, choice`: the caption, what is replaced, and by what. `new`: the words as they will stand there.
-    """
-    swap = choice.swap
-    lift = evidence.lift
-    features = {
-        "topic": _mean([lift("topic", choice.verb, name) for name in reading.counted_nouns(evidence.counts)]),
-        "other verb with": _mean([lift("verbs", v.verb, choice.verb) for v in reading.verbs if v.place != slot.place]),
-        "run change": _run_change(reading, slot, new, evidence),
-        "longer": float(len(new.split()) - len(reading.caption[slot.start : slot.end].split())),
-    }
-    if goes_back(choice):
-        opposite = slot.verb in (PUTS if choice.verb in TAKES else TAKES)
-        features |= {f"reason {'opposites' if opposite else 'listed'}": 1.0, "any reason": 1.0, "no reason": 0.0}
-    if swap is not None:
-        frame = _swap_frame(choice, swap)
-        features["exchange beside other verbs"] = float(len(reading.verbs) > 1 and swap.exchanged)
-        features["swap of a light verb"] = float(slot.rejection_reason is not None)
-        features[f"swap {frame}{' in a step' if slot.order else ''}"] = 1.0
-    return features
+    def run_change(self, new: str) -> float:
+        """How much more usual the words around the verb become, from -`MOST_CHANGE` to `MOST_CHANGE`."""
+        return _run_change(self._reading, self._slot, new, self._evidence)
+
+    def _reason(self, choice: VerbChoice) -> dict[str, float]:
+        """The lexicon's reason why two units exclude each other."""
+        slot, evidence = self._slot, self._evidence
+        reason = evidence.excludes(slot.unit, choice.unit, slot.noun)
+        if not reason and slot.frame == "p" and choice.keeps:
+            reason = evidence.excludes(slot.unit.rpartition(" ")[0], choice.unit)
+        reasons = {"any reason": 1.0, f"reason {reason}": 1.0} if reason else {"no reason": self._known}
+        if goes_back(choice):
+            opposite = slot.verb in (PUTS if choice.verb in TAKES else TAKES)
+            reasons |= {"any reason": 1.0, f"reason {'opposites' if opposite else 'listed'}": 1.0, "no reason": 0.0}
+        return reasons
+
+    def _written(self, choice: VerbChoice, swap: Swap) -> dict[str, float]:
+        """How a written swap was proposed."""
+        slot = self._slot
+        of_noun = float(swap.match == "noun")
+        return {
+            "written swap": 1.0,
+            "swap of this unit": float(not swap.carried),
+            "exchange": float(swap.exchanged),
+            "exchange with the noun": of_noun * swap.exchanged,
+            "swap with the noun": of_noun,
+            "exchange beside other verbs": float(swap.exchanged and len(self._reading.verbs) > 1),
+            "swap of a light verb": float(slot.rejection_reason is not None),
+            f"swap {_swap_frame(choice, swap)}{' in a step' if slot.order else ''}": 1.0,
+        }
 
 
 def brings_place(choice: VerbChoice) -> bool:
@@ -145,19 +164,6 @@ def _swap_frame(choice: VerbChoice, swap: Swap) -> str:
     return {"i": "alone", "t": "of an object"}.get(choice.frame, "with a preposition")
 
 
-def _written(swap: Swap | None) -> dict[str, float]:
-    """How a written swap was proposed."""
-    if swap is None:
-        return {}
-    return {
-        "written swap": 1.0,
-        "swap of this unit": float(not swap.carried),
-        "exchange": float(swap.exchanged),
-        "exchange with the noun": float(swap.exchanged and swap.match == "noun"),
-        "swap with the noun": float(swap.match == "noun"),
-    }
-
-
 def _together(reading: CaptionReading, slot: VerbSlot, other: VerbSlot) -> bool:
     """Whether one of two verbs is a participle beside the other, of one doer (on a chair, reading: who sits there)."""
     words = reading.sentence.words
@@ -172,7 +178,7 @@ def _together(reading: CaptionReading, slot: VerbSlot, other: VerbSlot) -> bool:
 
 def _run_change(reading: CaptionReading, slot: VerbSlot | ThingSlot, new: str, evidence: Evidence) -> float:
     """How much more usual the words around a replacement become."""
-    return max(-1.5, min(1.5, evidence.run_change(_gap(reading, slot, evidence), new.lower().split())))
+    return max(-MOST_CHANGE, min(MOST_CHANGE, evidence.run_change(_gap(reading, slot, evidence), new.lower().split())))
 
 
 def _gap(reading: CaptionReading, slot: VerbSlot | ThingSlot, evidence: Evidence) -> Gap:

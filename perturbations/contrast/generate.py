@@ -7,7 +7,7 @@ contrasts = choose(proposed)
 import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cache
 from typing import NamedTuple
 
@@ -16,7 +16,7 @@ from video_contrast.perturbations.contrast.caption_counts import CaptionCounts, 
 from video_contrast.perturbations.contrast.clip import CaptionReading, ClipReading
 from video_contrast.perturbations.contrast.edit import Edit
 from video_contrast.perturbations.contrast.evidence import Evidence
-from video_contrast.perturbations.contrast.features import object_slot_features, verb_slot_features
+from video_contrast.perturbations.contrast.features import VerbFeatures, object_slot_features
 from video_contrast.perturbations.contrast.generators.base import CaptionGenerator
 from video_contrast.perturbations.contrast.generators.llm import UNREADABLE
 from video_contrast.perturbations.contrast.judge import Judge, load_judge, threshold
@@ -29,7 +29,6 @@ from video_contrast.perturbations.contrast.proposal import (
     Replacements,
     Slot,
     masked_span,
-    put_in,
 )
 from video_contrast.perturbations.contrast.propose_objects import add_object, noun_of, propose_objects
 from video_contrast.perturbations.contrast.propose_verbs import add_verb, propose_verbs, replaceable, verb_choice
@@ -208,27 +207,27 @@ def _propose(
     replacements: Replacements | None, *, name: str,
 ) -> None:  # fmt: skip
     unfit_of = {n: reason for n, reading in enumerate(clip.readings) if (reason := unfit(reading.caption))}
-    of_clip = ClipProposals(clip, replacements)
+    wanted = least if replacements is None else 0.0  # what a model proposes is kept with its probability
+    of_clip = ClipProposals(clip, replacements, least=wanted, generator=name, unfit=unfit_of)
     if len(unfit_of) < len(clip.readings):  # else nothing stays: a caption of 100 kB would take minutes
-        of_clip = (propose_verbs if proposed.kind == "verb" else propose_objects)(clip, evidence, replacements)
+        (propose_verbs if proposed.kind == "verb" else propose_objects)(of_clip, evidence, judge)
     reasons = [(reason, "") for reason in unfit_of.values()]
     reasons += of_clip.reasons
-    fit = [item for item in of_clip.proposals if item.index not in unfit_of]
-    judged = [(judge.probability(item.features, put_in(proposed.kind, item.other)), item) for item in fit]
-    good = [replace(item, probability=p, generator=name) for p, item in judged if p >= least]
-    good.sort(key=lambda item: (-item.probability, item.index, item.text))
+    listed = sorted(of_clip.proposals, key=lambda item: (-item.probability, item.index, item.text))
+    good = [item for item in listed if item.probability >= least]
     proposed.reasons.update(reason for reason, _ in reasons)
     if replacements is not None:
-        improbable = [(p, item) for p, item in judged if p < least]
+        improbable = [item for item in of_clip.proposals if item.probability < least]
         proposed.rejected += of_clip.rejected
-        proposed.rejected += [RejectedEdit(item.caption, item.text, IMPROBABLE, round(p, 4)) for p, item in improbable]
+        proposed.rejected += [RejectedEdit(x.caption, x.text, IMPROBABLE, round(x.probability, 4)) for x in improbable]
     if good:
         proposed.proposals[clip.id] = good
-    elif judged:
-        probability, best = min(judged, key=lambda pair: (-pair[0], pair[1].index, pair[1].text))
+    elif listed:
+        best = listed[0]
         proposed.reasons[IMPROBABLE] += 1
         proposed.missing[clip.id] = (
-            f"the best contrast ({best.old!r} -> {best.new!r}) has the probability {probability:.2f}, less than {least}"
+            f"the best contrast ({best.old!r} -> {best.new!r}) has the probability {best.probability:.2f}, "
+            f"less than {least}"
         )
     else:
         proposed.missing[clip.id] = _reason(reasons) if clip.readings else "no captions"
@@ -260,8 +259,7 @@ def judged_edits(captions: Sequence[str], edits: Sequence[Edit]) -> list[dict[st
 
 
 def _scores(kind: Kind, proposal: Proposal) -> dict[str, float]:
-    judge = load_judge(kind)
-    numbers = {"probability": judge.probability(proposal.features), "falsity": judge.falsity(proposal.features)}
+    numbers = {"probability": proposal.probability, "falsity": load_judge(kind).falsity(proposal.features)}
     return {name: round(number, 4) for name, number in numbers.items()}
 
 
@@ -272,14 +270,15 @@ def given_proposal(reading: CaptionReading, edit: Edit, evidence: Evidence) -> t
         words = _words(reading.caption, edit, verb)
         choice = verb_choice(words, verb, reading, evidence) if words else None
         if choice is not None:
-            features = verb_slot_features(reading, verb, evidence)
-            return "verb", add_verb(proposed, 0, verb, choice, features, evidence)
+            add_verb(proposed, 0, verb, choice, VerbFeatures(reading, verb, [choice], evidence), load_judge("verb"))
+            return "verb", proposed.proposals[0]
     for thing in reading.things:
         words = _words(reading.caption, edit, thing)
         noun = noun_of(words, thing) if words else None
         if noun is not None:
             features = object_slot_features(reading, thing, evidence)
-            return "object", add_object(proposed, 0, thing, noun, features, evidence)
+            add_object(proposed, 0, thing, noun, features, evidence, load_judge("object"))
+            return "object", proposed.proposals[0]
     return None
 
 

@@ -22,6 +22,8 @@ QUALITIES: dict[str, dict[Kind, float]] = {
 }
 QUESTIONS = ("natural", "surely false")
 INTERCEPT = "(intercept)"
+_NOTHING = (0.0, 0.0)
+Logits = tuple[float, float]  # of "natural" and "surely false"
 PUTS_IN = "puts in "  # before a word: a feature that only votes of users give weight
 
 
@@ -35,23 +37,34 @@ class Judge:
 
     def probability(self, features: Mapping[str, float], puts_in: str = "") -> float:
         """The probability, 0..1; `puts_in`: the verb or thing that the edit puts in (`proposal.put_in`)."""
-        natural, false = self._logits(features)
-        of_word = self.weights.get(PUTS_IN + puts_in, (0.0, 0.0))
-        return _logistic(natural + of_word[0]) * _logistic(false + of_word[1])
+        return both(*self.logits(features, puts_in=puts_in))
 
     def falsity(self, features: Mapping[str, float]) -> float:
         """The probability that an edit is surely false if it is natural, 0..1."""
-        return _logistic(self._logits(features)[1])
+        return _logistic(self.logits(features)[1])
 
-    def _logits(self, features: Mapping[str, float]) -> tuple[float, float]:
+    def most(self, known: Logits, name: str, limit: float) -> float:
+        """The highest probability if a feature that is not in the `known` logits lies between -`limit` and `limit`."""
+        natural, false = self.weights.get(name, _NOTHING)
+        return both(known[0] + abs(natural) * limit, known[1] + abs(false) * limit)
+
+    def logits(self, features: Mapping[str, float], known: Logits | None = None, *, puts_in: str = "") -> Logits:
+        """The logits of "natural" and "surely false"; `known`: those of further features, which edits share."""
         weights = self.weights
-        natural, false = weights[INTERCEPT]
+        natural, false = known or weights[INTERCEPT]
+        if puts_in and self.votes:
+            of_word = weights.get(PUTS_IN + puts_in, _NOTHING)
+            natural, false = natural + of_word[0], false + of_word[1]
         for name, value in features.items():
-            if value and name in weights:
-                first, other = weights[name]
-                natural += first * value
-                false += other * value
+            if value and (weight := weights.get(name)):
+                natural += weight[0] * value
+                false += weight[1] * value
         return natural, false
+
+
+def both(natural: float, false: float) -> float:
+    """The probability, 0..1, that an edit is natural and surely false, of its logits."""
+    return _logistic(natural) * _logistic(false)
 
 
 def _logistic(logit: float) -> float:

@@ -1,6 +1,6 @@
 """A proposed contrast of one caption of a clip, and all that were proposed for a clip."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Generic, Literal, NamedTuple, TypeVar
 
@@ -58,19 +58,35 @@ class RejectedEdit(NamedTuple):
 
 
 class ClipProposals:
-    """What is proposed for a clip, not judged yet.
-
-    `replacements`: what a model proposes for each span; None where the lexicon proposes.
+    """What is proposed for a clip.
 
     Attributes:
         clip, replacements: as given.
-        proposals: every eligible edit of every caption.
+        proposals: the eligible edits of at least the `least` probability; where there is none, among others the best.
         reasons: (reason, words) of the verbs (things) without any.
         rejected: what the model proposed and a rule rejected.
     """
 
-    def __init__(self, clip: ClipReading, replacements: Replacements | None = None) -> None:
+    def __init__(
+        self,
+        clip: ClipReading,
+        replacements: Replacements | None = None,
+        *,
+        least: float = 0.0,
+        generator: str = GENERATOR,
+        unfit: Container[int] = (),
+    ) -> None:
+        """An empty list of proposals.
+
+        Args:
+            clip: whose captions are edited.
+            replacements: what a model proposes for each span; None where the lexicon proposes.
+            least: the probability from which on edits are wanted.
+            generator: name of what proposes.
+            unfit: the captions that get no edit.
+        """
         self.clip, self.replacements = clip, replacements
+        self._floor, self._least, self._generator, self._unfit = 0.0, least, generator, unfit
         self.proposals: list[Proposal] = []
         self.reasons: list[tuple[str, str]] = []
         self.rejected: list[RejectedEdit] = []
@@ -79,6 +95,10 @@ class ClipProposals:
         """Notes why a verb (thing) is not replaced, or why a caption has none."""
         words = "" if slot is None else self.clip.readings[index].caption[slot.start : slot.end]
         self.reasons.append((reason, words))
+
+    def wants(self, index: int, probability: float) -> bool:
+        """Whether an edit of a caption that has at most a probability is wanted, or is the best so far."""
+        return probability >= self._floor and index not in self._unfit
 
     def add(
         self,
@@ -90,15 +110,17 @@ class ClipProposals:
         other: str,
         *,
         features: Features,
+        probability: float,
         antonym: bool = False,
     ) -> Proposal:
         """Adds an edit of a caption, and returns it. `new`: the words that stand there instead, in lower case."""
         reading = self.clip.readings[index]
         text, start, old, shown = replaced(reading.caption, start, end, new)
         proposal = Proposal(
-            text, start, old, shown, unit, other, clip=self.clip.id, index=index, caption=reading.caption,
-            features=features, antonym=antonym,
+            text, start, old, shown, unit, other, self.clip.id, index, reading.caption, antonym, features, probability,
+            self._generator,
         )  # fmt: skip
+        self._floor = max(self._floor, min(probability, self._least))
         self.proposals.append(proposal)
         return proposal
 

@@ -11,7 +11,8 @@ from video_contrast.perturbations.contrast.features import (
     object_choice_features,
     object_slot_features,
 )
-from video_contrast.perturbations.contrast.proposal import ClipProposals, Features, Proposal, Replacements, Trial
+from video_contrast.perturbations.contrast.judge import Judge
+from video_contrast.perturbations.contrast.proposal import ClipProposals, Features, Proposal, Trial
 from video_contrast.perturbations.contrast.slots import PERSON, SAYS_LITTLE, ThingKey, ThingSlot
 from video_contrast.perturbations.english.forms import inflect_name, is_noun, lemma
 from video_contrast.perturbations.english.lexicon import words_of
@@ -33,12 +34,9 @@ _SHOWN = frozenset(["be", "begin", "continue", "see", "show", "start"])  # say n
 _streams = Streams()
 
 
-def propose_objects(clip: ClipReading, evidence: Evidence, replacements: Replacements | None = None) -> ClipProposals:
-    """The eligible edits of every thing of a clip's captions.
-
-    `replacements`: what a model proposes; None: nouns of the lexicon.
-    """
-    proposed = ClipProposals(clip, replacements)
+def propose_objects(proposed: ClipProposals, evidence: Evidence, judge: Judge) -> None:
+    """Adds the eligible edits of every thing of a clip's captions."""
+    clip, replacements = proposed.clip, proposed.replacements
     looks = frozenset(evidence.looks(name) for name in clip.nouns)
     for index, reading in enumerate(clip.readings):
         if not reading.things:
@@ -54,8 +52,7 @@ def propose_objects(clip: ClipReading, evidence: Evidence, replacements: Replace
             nouns = _eligible(proposed, index, slot, looks, evidence, written=in_groups)
             shared = object_slot_features(reading, slot, evidence) if nouns else {}
             for noun in nouns:
-                add_object(proposed, index, slot, noun, shared, evidence)
-    return proposed
+                add_object(proposed, index, slot, noun, shared, evidence, judge)
 
 
 def _stands_in_groups(reading: CaptionReading, slot: ThingSlot, reason: str | None, evidence: Evidence) -> bool:
@@ -175,13 +172,17 @@ def _covers(noun: str, category: str, evidence: Evidence) -> bool:
 
 
 def add_object(
-    proposed: ClipProposals, index: int, slot: ThingSlot, noun: str, shared: Features, evidence: Evidence
-) -> Proposal:
-    """Adds the edit that puts a noun in the place of a thing, with its features.
+    proposed: ClipProposals, index: int, slot: ThingSlot, noun: str, shared: Features, evidence: Evidence, judge: Judge
+) -> Proposal | None:
+    """Adds the edit that puts a noun in the place of a thing, if it is wanted.
 
     `slot, noun`: what is replaced, and by what, in dictionary form.
     """
     new = inflect_name(noun, slot.tag)
     known = evidence.kept(object_choice_features, slot.key, noun)
     here = object_caption_features(proposed.clip.readings[index], slot, noun, new, evidence)
-    return proposed.add(index, slot.start, slot.end, slot.noun, new, noun, features={**shared, **known, **here})
+    features = {**shared, **known, **here}
+    probability = judge.probability(features, noun)
+    if not proposed.wants(index, probability):
+        return None
+    return proposed.add(index, slot.start, slot.end, slot.noun, new, noun, features=features, probability=probability)

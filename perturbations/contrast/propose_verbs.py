@@ -2,20 +2,15 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from typing import NamedTuple
 
 import numpy as np
 
 from video_contrast.perturbations.contrast.clip import CaptionReading, ClipReading
-from video_contrast.perturbations.contrast.evidence import Evidence
-from video_contrast.perturbations.contrast.features import (
-    brings_place,
-    verb_caption_features,
-    verb_choice_features,
-    verb_slot_features,
-)
+from video_contrast.perturbations.contrast.evidence import Evidence, UnitFacts
+from video_contrast.perturbations.contrast.features import MOST_CHANGE, VerbFeatures, brings_place
+from video_contrast.perturbations.contrast.judge import Judge, Logits, both
 from video_contrast.perturbations.contrast.lexicon import Swap
-from video_contrast.perturbations.contrast.proposal import ClipProposals, Features, Proposal, Replacements, Trial
+from video_contrast.perturbations.contrast.proposal import ClipProposals, Proposal, Trial
 from video_contrast.perturbations.contrast.slots import (
     LIGHT,
     PLACES,
@@ -50,26 +45,24 @@ _RESTS = ("sit", "stand", "lie", "kneel")
 _streams = Streams()
 
 
-def propose_verbs(clip: ClipReading, evidence: Evidence, replacements: Replacements | None = None) -> ClipProposals:
-    """The eligible edits of every verb of a clip's captions.
-
-    `replacements`: what a model proposes; None: units of the lexicon and the counts.
-    """
-    proposed = ClipProposals(clip, replacements)
+def propose_verbs(proposed: ClipProposals, evidence: Evidence, judge: Judge) -> None:
+    """Adds the eligible edits of every verb of a clip's captions."""
+    clip = proposed.clip
     groups = {unit: evidence.groups(unit) for unit in clip.units}
     for index, reading in enumerate(clip.readings):
         if not reading.verbs:
             proposed.leave_out("no verb")
-        for slot in replaceable(reading, whole=replacements is None):
+        for slot in replaceable(reading, whole=proposed.replacements is None):
             if slot.rejection_reason not in (None, "light verb"):
                 proposed.leave_out(str(slot.rejection_reason), index, slot)
                 continue
             others = frozenset(group for unit in clip.units if unit != slot.unit for group in groups[unit])
             choices = _eligible(proposed, index, slot, others, evidence)
-            shared = verb_slot_features(reading, slot, evidence) if choices else {}
-            for choice in choices:
-                add_verb(proposed, index, slot, choice, shared, evidence)
-    return proposed
+            if choices:
+                measured = VerbFeatures(reading, slot, choices, evidence)
+                shared = judge.logits(measured.shared)
+                for choice in choices:
+                    add_verb(proposed, index, slot, choice, measured, judge, shared)
 
 
 def replaceable(reading: CaptionReading, *, whole: bool) -> Iterator[VerbSlot]:
@@ -87,18 +80,14 @@ def _eligible(
 ) -> list[VerbChoice]:
     """The choices for a verb that no rule rejects. `others` are the groups of the clip's other units."""
     clip, reading = proposed.clip, proposed.clip.readings[index]
-    around = _surroundings(reading, slot, evidence)
+    rules = _Rules(clip, reading, slot, others, evidence)
 
-    def rejection(choice: VerbChoice) -> str | None:
-        reason = (
-            _misfit(evidence, slot.key, choice)
-            or _said_elsewhere(clip, slot, choice, others, evidence)
-            or _clash(around, slot, choice, evidence)
-        )
-        of_model = proposed.replacements is not None and choice.swap is None
-        return _misuse(slot, choice, evidence) if of_model and reason is None else reason
+    def rejection_of_model(choice: VerbChoice) -> str | None:
+        reason = rules.rejection(choice)
+        return _misuse(slot, choice, evidence) if choice.swap is None and reason is None else reason
 
-    trial = Trial(proposed, index, slot, rejection)
+    rejection = rules.rejection if proposed.replacements is None else rejection_of_model
+    trial = Trial[VerbChoice](proposed, index, slot, rejection)
     if proposed.replacements is None:
         written = _written(slot, reading, evidence)
         trial.take(written, most=_WRITTEN)
@@ -170,28 +159,29 @@ def _swaps(slot: VerbSlot, reading: CaptionReading, evidence: Evidence) -> Itera
     sentence = reading.sentence
     joined = sentence.joined(slot.noun_place) if slot.noun_place is not None else []
     nouns = frozenset(sentence.noun_key(place) for place in joined) - {"", slot.noun}
+    own = replace(slot.key, verb="", tag="")  # which swaps do not depend on
     for tail in slot.tails if slot.frame == "t" and slot.apart is None else ():
         if slot.place < tail.place and sentence.words[tail.place].head in (slot.place, slot.noun_place):
-            for choice in evidence.kept(_swaps_of_two_places, slot.key, tail.phrase, nouns):
+            for choice in evidence.kept(_swaps_of_two_places, own, tail.phrase, nouns):
                 yield choice._replace(tail=tail)
             break
     if slot.frame == "i" and slot.tails:  # behind an adverb: "walks slowly through the park"
         tail = slot.tails[0]
-        key = replace(slot.key, unit=f"{slot.unit} {tail.phrase}", frame="p", noun=tail.noun)
+        key = replace(own, unit=f"{slot.unit} {tail.phrase}", frame="p", noun=tail.noun)
         for choice in evidence.kept(_swaps_of_one_place, key, frozenset()):
             if choice.swap.exchanged and choice.keeps:
                 yield choice._replace(keeps="")
-    yield from _swaps_in_place(slot, nouns, evidence)
+    yield from _swaps_in_place(slot, own, nouns, evidence)
 
 
-def _swaps_in_place(slot: VerbSlot, nouns: frozenset[str], evidence: Evidence) -> Iterator[VerbChoice]:
+def _swaps_in_place(slot: VerbSlot, key: VerbKey, nouns: frozenset[str], evidence: Evidence) -> Iterator[VerbChoice]:
     """Those that leave what stands behind the object as it is, but the tool of an exchange: "cleans a window with a
     cloth", "breaks a window"."""
     behind = slot.tails or slot.apart is not None
     tool = _tool(slot, evidence) if slot.frame in ("t", "p") and slot.apart is None else None
-    for choice in evidence.kept(_swaps_of_one_place, slot.key, nouns):
+    for choice in evidence.kept(_swaps_of_one_place, key, nouns):
         if not (choice.swap.carried and slot.rejection_reason) and not (choice.swap.place and behind):
-            yield choice._replace(tail=tool) if choice.swap.exchanged else choice
+            yield choice._replace(tail=tool) if tool is not None and choice.swap.exchanged else choice
 
 
 def _tool(slot: VerbSlot, evidence: Evidence) -> Tail | None:
@@ -220,7 +210,7 @@ def _swaps_of_one_place(evidence: Evidence, key: VerbKey, joined: frozenset[str]
         elif key.frame in "io" or swap.keeps:
             choices.append(evidence.choice(swap.unit, "i", keeps if swap.keeps else "", swap))
         else:
-            choices += _with_object([swap.unit], key, evidence, swap)
+            choices += _with_object([swap.unit], evidence, swap, passive=key.passive)
     return choices
 
 
@@ -235,41 +225,39 @@ def _listed(evidence: Evidence, unit: str, frame: str, key: VerbKey, joined: fro
 
 def _likely(slot: VerbSlot, reading: CaptionReading, evidence: Evidence) -> list[VerbChoice]:
     """The `_READ` choices that a quick look finds likeliest, with a seeded jitter so that sets do not repeat a few."""
-    scores, listed = evidence.kept(_scored, replace(slot.key, tag="", verb=""))
+    keeps = slot.unit.rpartition(" ")[2] if slot.frame == "p" else ""
+    scores, listed, places = evidence.kept(_scored, slot.frame, keeps, slot.subject, slot.noun, slot.passive)
+    own = places.get(slot.unit)
+    if own is not None:
+        scores, listed = np.delete(scores, own), [*listed[:own], *listed[own + 1 :]]
     jitter = _streams.at("verb choices", reading.caption, slot.place).random(len(scores))
     best = np.argsort(-(scores + 1.5 * jitter), kind="stable")[:_READ]
     return [listed[n] for n in best.tolist()]
 
 
-def _scored(evidence: Evidence, key: VerbKey) -> tuple[np.ndarray, list[VerbChoice]]:
-    """Every unit that might stand in a verb's place, and how usual each is of the object: by the lexicon's uses and by
-    the counts."""
+def _scored(
+    evidence: Evidence, frame: Frame, keeps: str, doer: str, noun: str, passive: bool
+) -> tuple[np.ndarray, list[VerbChoice], dict[str, int]]:
+    """How usual of the object each unit is that might stand in a verb's place, by the lexicon's uses and by the counts;
+    the units; and the place of each by its words."""
     # What the parser takes for the doer but that does nothing by itself hides people: "a video with people dancing".
-    subject = key.subject if key.subject and evidence.units_for(key.subject) else "person"
-    seen = evidence.units_of.get(key.noun, {})
-    uses = evidence.uses(key.noun) if key.noun and subject == "person" else ()
-    listed = _units(evidence, key, subject, uses)
+    subject = doer if doer and evidence.units_for(doer) else "person"
+    seen = evidence.units_of.get(noun, {})
+    uses = evidence.uses(noun) if noun and subject == "person" else ()
+    listed: dict[str, VerbChoice] = {}
+    if frame != "t":
+        listed |= evidence.kept(_without_object, subject, keeps, noun if keeps not in _ANYWHERE else "")
+    if frame != "i" and noun:
+        for choice in _with_object(uses, evidence, passive=passive):
+            listed.setdefault(choice.unit, choice)
+        listed |= evidence.units_for(subject, noun, passive=passive) | listed
     places = {words: n for n, words in enumerate(listed)}
     scores = np.zeros(len(places))
     for unit in places.keys() & set(uses):
         scores[places[unit]] += 1.0
     for unit in places.keys() & seen.keys():
         scores[places[unit]] += min(seen[unit], 20) ** 0.5 / 3
-    return scores, list(listed.values())
-
-
-def _units(evidence: Evidence, key: VerbKey, subject: str, of_noun: tuple[str, ...]) -> dict[str, VerbChoice]:
-    """Choices by their words. `of_noun`: the lexicon's uses of the object."""
-    keeps = key.unit.rpartition(" ")[2] if key.frame == "p" else ""
-    listed: dict[str, VerbChoice] = {}
-    if key.frame != "t":
-        listed |= evidence.kept(_without_object, subject, keeps, key.noun if keeps not in _ANYWHERE else "")
-    if key.frame != "i" and key.noun:
-        for choice in _with_object(of_noun, key, evidence):
-            listed.setdefault(choice.unit, choice)
-        listed |= evidence.units_for(subject, key.noun, passive=key.passive) | listed
-    listed.pop(key.unit, None)
-    return listed
+    return scores, list(listed.values()), places
 
 
 def _without_object(evidence: Evidence, subject: str, keeps: str, noun: str) -> dict[str, VerbChoice]:
@@ -291,11 +279,11 @@ def _keeps(unit: str, preposition: str, noun: str, evidence: Evidence) -> bool:
 
 
 def _with_object(
-    units: Iterable[str], key: VerbKey, evidence: Evidence, swap: Swap | None = None
+    units: Iterable[str], evidence: Evidence, swap: Swap | None = None, *, passive: bool
 ) -> Iterator[VerbChoice]:
     for unit in units:
         frame = evidence.kept(_frame, unit)
-        if frame == "t" or (" " in unit and not key.passive):
+        if frame == "t" or (" " in unit and not passive):
             yield evidence.choice(unit, frame, swap=swap)
 
 
@@ -305,72 +293,107 @@ def _frame(evidence: Evidence, unit: str) -> Frame:
     return "t" if "t" in frames or (not frames and " " not in unit) else "p"
 
 
-def _misfit(evidence: Evidence, key: VerbKey, choice: VerbChoice) -> str | None:
-    """Why a unit cannot take the place of another in any caption; None if it can."""
-    own, new = key.unit, choice.unit
-    if choice.verb == key.verb and new not in evidence.opposites(own):
-        return "same verb"
-    if key.tag in ("VBG", "VBZ") and inflect(choice.verb, key.tag) == choice.verb:
-        return "form not known"
-    if choice.swap is not None and not (choice.swap.exchanged and choice.swap.carried):
+class _Rules:
+    """What speaks against the units for a verb; what all units share is computed once.
+
+    `others`: groups of the clip's other units.
+    """
+
+    def __init__(
+        self, clip: ClipReading, reading: CaptionReading, slot: VerbSlot, others: frozenset[str], evidence: Evidence
+    ) -> None:
+        self._clip, self._slot, self._others, self._evidence = clip, slot, others, evidence
+        self._opposites, self._groups = evidence.opposites(slot.unit), evidence.groups(slot.unit)
+        self._sentence = sentence = reading.sentence
+        at = slot.noun_place
+        self._of_noun = at is None or sentence.words[at].is_noun  # whether the object, if there is one, is a noun
+        # A word behind the verb may say which way, not where: "walks by", "swings to the left".
+        bare = any(sentence.child(tail.place + tail.phrase.count(" "), "pobj") is None for tail in slot.tails)
+        self._goes_a_way = bare or not _WAYS.isdisjoint((*slot.adverbs, slot.noun if slot.frame == "p" else ""))
+        self._states = frozenset[str]() if at is None else _states(sentence, at, evidence)
+        # Units of the same doer that the verb's own does not exclude.
+        beside = (v.unit for v in reading.verbs if v.place != slot.place and v.subject == slot.subject)
+        self._beside = tuple(unit for unit in beside if not evidence.excludes(unit, slot.unit))
+        # The doer does something else, too, which nobody does asleep.
+        self._acts = any(v.place != slot.place and v.subject_place == slot.subject_place for v in reading.verbs)
+        # "picks up a bag, then opens it"
+        self._taken_up = at is not None and _is_taken_up(sentence, at, max(at, slot.place) + 1)
+        self._tools = [tail for tail in slot.tails if _is_used(tail, slot, evidence)]
+
+    def rejection(self, choice: VerbChoice) -> str | None:
+        """Why a unit cannot take the verb's place; None if it can."""
+        facts = self._evidence.facts(choice.unit)
+        return self._misfit(choice, facts) or self._said_elsewhere(choice, facts) or self._clash(choice, facts)
+
+    def _misfit(self, choice: VerbChoice, facts: UnitFacts) -> str | None:
+        """Why a unit cannot take the place of the verb in any caption; None if it can."""
+        slot, new, actions = self._slot, choice.unit, facts.actions
+        if facts.verb == slot.verb and new not in self._opposites:
+            return "same verb"
+        if slot.tag in ("VBG", "VBZ") and inflect(facts.verb, slot.tag) == facts.verb:
+            return "form not known"
+        if choice.swap is not None and not (choice.swap.exchanged and choice.swap.carried):
+            return None
+        if not actions:
+            if facts.verb in LIGHT:
+                return "says little"
+            if self._evidence.unit_total[new] < _LEAST and new not in self._evidence.uses(slot.noun):
+                return "unit not known"
+        elif not any(action.seen for action in actions):
+            return "cannot be seen"
+        if not self._groups.isdisjoint(facts.groups) and new not in self._opposites:
+            return "near to what it replaces"
         return None
-    actions = evidence.lexicon.actions(new)
-    if choice.verb in LIGHT and not actions:
-        return "says little"
-    if not actions and evidence.unit_total[new] < _LEAST and new not in evidence.uses(key.noun):
-        return "unit not known"
-    if actions and not any(action.seen for action in actions):
-        return "cannot be seen"
-    if evidence.groups(own) & evidence.groups(new) and new not in evidence.opposites(own):
-        return "near to what it replaces"
-    return None
+
+    def _said_elsewhere(self, choice: VerbChoice, facts: UnitFacts) -> str | None:
+        """Whether another caption of the clip says a unit, or nearly; None if none does."""
+        clip, new, verb, swap = self._clip, choice.unit, facts.verb, choice.swap
+        if new in clip.units:
+            return "another caption says it"
+        if verb != self._slot.verb and (verb in clip.verbs or not clip.words.isdisjoint(facts.forms)):
+            return "another caption says it"
+        brought = f"{swap.phrase} {swap.place}" if swap is not None else " "
+        if brought != " " and not clip.nouns.isdisjoint(brought.split(" ")):
+            return "another caption says it"
+        if not self._others.isdisjoint(facts.groups) and new not in self._opposites:
+            return "near to what another caption says"
+        return None
+
+    def _clash(self, choice: VerbChoice, facts: UnitFacts) -> str | None:
+        """What in the rest of the caption speaks against a unit; None if nothing does."""
+        slot, evidence = self._slot, self._evidence
+        if slot.order and not _in_a_step(choice, evidence):
+            return "not done in a step"
+        if choice.frame == "t" and not self._of_noun and slot.apart is None and " " in choice.unit:
+            return "particle before a pronoun"
+        if not self._goes_with_what_follows(choice):
+            return "does not go with what follows"
+        if self._states and choice.frame != "i" and _makes(self._states, facts):
+            return "it is so already"
+        if self._taken_up or any(tail != choice.tail for tail in self._tools):
+            return "does not go with what follows"
+        if self._acts and "sleep" in facts.groups:
+            return "clashes with another verb of the caption"
+        if self._beside and any(evidence.excludes(other, choice.unit) for other in self._beside):
+            return "clashes with another verb of the caption"
+        return None
+
+    def _goes_with_what_follows(self, choice: VerbChoice) -> bool:
+        """Whether a unit may stand before all that hangs on a verb."""
+        slot, evidence = self._slot, self._evidence
+        if brings_place(choice) and not _ends_a_clause(self._sentence, slot, choice):
+            return False
+        if self._goes_a_way and not _moves(choice, evidence):
+            return False
+        tails = slot.tails
+        return not tails or all(tail == choice.tail or _goes_before(tail, slot, choice, evidence) for tail in tails)
 
 
-def _forms(evidence: Evidence, verb: str) -> frozenset[str]:
-    """Of a verb, those that a parser may read as a noun."""
-    return frozenset((verb, inflect(verb, "VBG"), inflect(verb, "VBZ")))
-
-
-def _said_elsewhere(
-    clip: ClipReading, slot: VerbSlot, choice: VerbChoice, others: frozenset[str], evidence: Evidence
-) -> str | None:
-    """Whether another caption of the clip says a unit, or nearly; None if none does."""
-    new, verb = choice.unit, choice.verb
-    if new in clip.units:
-        return "another caption says it"
-    if verb != slot.verb and (verb in clip.verbs or not clip.words.isdisjoint(evidence.kept(_forms, verb))):
-        return "another caption says it"
-    if choice.swap is not None and not clip.nouns.isdisjoint(f"{choice.swap.phrase} {choice.swap.place}".split(" ")):
-        return "another caption says it"
-    if not others.isdisjoint(evidence.groups(new)) and new not in evidence.opposites(slot.unit):
-        return "near to what another caption says"
-    return None
-
-
-class _Rest(NamedTuple):
-    """What of the rest of a caption may speak against the units for a verb."""
-
-    sentence: Sentence
-    of_noun: bool  # whether the object, if there is one, is a noun
-    goes_a_way: bool  # whether a word behind the verb says which way, not where: "walks by", "swings to the left"
-    states: frozenset[str]  # results that the caption says of the object: "peel chopped onions"
-    others: tuple[str, ...]  # units of the same doer that the verb's own does not exclude
-    acts: bool  # whether the doer does something else, too, which nobody does asleep
-    taken_up: bool  # whether the caption goes on about the object: "picks up a bag, then opens it"
-
-
-def _surroundings(reading: CaptionReading, slot: VerbSlot, evidence: Evidence) -> _Rest:
-    sentence, at = reading.sentence, slot.noun_place
-    bare = any(sentence.child(tail.place + tail.phrase.count(" "), "pobj") is None for tail in slot.tails)
-    goes_a_way = bare or not _WAYS.isdisjoint((*slot.adverbs, slot.noun if slot.frame == "p" else ""))
-    said = [] if at is None else [sentence.words[n].text for n in sentence.children_with(at, "amod")]
+def _states(sentence: Sentence, at: int, evidence: Evidence) -> frozenset[str]:
+    """Results that the caption says of a noun: "peel chopped onions"."""
+    said = [sentence.words[n].text for n in sentence.children_with(at, "amod")]
     made = (evidence.lexicon.actions(lemma(text, "VBN")) for text in said if text.endswith("ed"))
-    states = frozenset(action.result for actions in made for action in actions) - {"-"}
-    beside = (v.unit for v in reading.verbs if v.place != slot.place and v.subject == slot.subject)
-    others = tuple(unit for unit in beside if not evidence.excludes(unit, slot.unit))
-    acts = any(v.place != slot.place and v.subject_place == slot.subject_place for v in reading.verbs)
-    taken_up = at is not None and _is_taken_up(sentence, at, max(at, slot.place) + 1)
-    return _Rest(sentence, at is None or sentence.words[at].is_noun, goes_a_way, states, others, acts, taken_up)
+    return frozenset(action.result for actions in made for action in actions) - {"-"}
 
 
 def _is_taken_up(sentence: Sentence, at: int, behind: int) -> bool:
@@ -381,34 +404,6 @@ def _is_taken_up(sentence: Sentence, at: int, behind: int) -> bool:
         if word.text == ("them" if sentence.words[at].tag == "NNS" else "it"):
             return True
     return False
-
-
-def _clash(around: _Rest, slot: VerbSlot, choice: VerbChoice, evidence: Evidence) -> str | None:
-    """What in the rest of the caption speaks against a unit; None if nothing does."""
-    if slot.order and not _in_a_step(choice, evidence):
-        return "not done in a step"
-    if choice.frame == "t" and " " in choice.unit and not around.of_noun and slot.apart is None:
-        return "particle before a pronoun"
-    if not _goes_with_what_follows(around, slot, choice, evidence):
-        return "does not go with what follows"
-    if around.states and choice.frame != "i" and _makes(around.states, choice, evidence):
-        return "it is so already"
-    if around.taken_up or any(tail != choice.tail and _is_used(tail, slot, evidence) for tail in slot.tails):
-        return "does not go with what follows"
-    if around.acts and "sleep" in evidence.groups(choice.unit):
-        return "clashes with another verb of the caption"
-    if any(evidence.excludes(other, choice.unit) for other in around.others):
-        return "clashes with another verb of the caption"
-    return None
-
-
-def _goes_with_what_follows(around: _Rest, slot: VerbSlot, choice: VerbChoice, evidence: Evidence) -> bool:
-    """Whether a unit may stand before all that hangs on a verb."""
-    if brings_place(choice) and not _ends_a_clause(around.sentence, slot, choice):
-        return False
-    if around.goes_a_way and not _moves(choice, evidence):
-        return False
-    return all(tail == choice.tail or _goes_before(tail, slot, choice, evidence) for tail in slot.tails)
 
 
 def _is_used(tail: Tail, slot: VerbSlot, evidence: Evidence) -> bool:
@@ -439,9 +434,9 @@ def _ends_a_clause(sentence: Sentence, slot: VerbSlot, choice: VerbChoice) -> bo
     return not following or following[0].is_verb
 
 
-def _makes(states: frozenset[str], choice: VerbChoice, evidence: Evidence) -> bool:
+def _makes(states: frozenset[str], facts: UnitFacts) -> bool:
     """Whether a unit makes of a thing what it is already."""
-    made = {action.result for action in evidence.lexicon.actions(choice.unit)}
+    made = {action.result for action in facts.actions}
     return bool(states & made or (states & _PIECES and made & _PIECES))
 
 
@@ -478,18 +473,30 @@ def _exchanged_before(tail: Tail, swap: Swap, evidence: Evidence) -> bool:
 
 
 def add_verb(
-    proposed: ClipProposals, index: int, slot: VerbSlot, choice: VerbChoice, shared: Features, evidence: Evidence
-) -> Proposal:
-    """Adds the edit that puts a choice in the place of a verb, with its features.
+    proposed: ClipProposals,
+    index: int,
+    slot: VerbSlot,
+    choice: VerbChoice,
+    measured: VerbFeatures,
+    judge: Judge,
+    shared: Logits | None = None,
+) -> Proposal | None:
+    """Adds the edit that puts a choice in the place of a verb, if it is wanted.
 
-    `slot, choice`: what is replaced, and by what.
+    `slot, choice`: what is replaced, and by what. `shared`: logits of the features that all choices share.
     """
-    reading = proposed.clip.readings[index]
-    new = inflect(choice.words, slot.tag)
-    known = evidence.kept(verb_choice_features, slot.key, choice if choice.tail is None else choice._replace(tail=None))
-    features = {**shared, **known, **verb_caption_features(reading, slot, choice, new, evidence)}
-    features["at once, rests"] = shared.get("at once", 0.0) * known.get("rests", 0.0)
-    unit, other, end = slot.unit, choice.words, slot.end
+    reading, other = proposed.clip.readings[index], choice.words
+    new = inflect(other, slot.tag)
+    features = measured.of(choice, new)
+    logits = judge.logits(features, shared or judge.logits(measured.shared), puts_in=choice.verb)
+    if not proposed.wants(index, judge.most(logits, "run change", MOST_CHANGE)):
+        return None
+    change = {"run change": measured.run_change(new)}
+    probability = both(*judge.logits(change, logits))
+    if not proposed.wants(index, probability):
+        return None
+    features |= measured.shared | change
+    unit, end = slot.unit, slot.end
     if slot.apart is not None:  # "takes a bottle out" -> "throws a bottle away", "looks at a bottle"
         words = reading.sentence.words
         between = reading.caption[words[slot.place].end : words[slot.apart - 1].end]
@@ -510,7 +517,9 @@ def add_verb(
         end, new = max(slot.end, words[last].end), " ".join(f"{new}{between} {behind}".split())
         other = f"{other} _ {behind}" if behind else other
     antonym = "reason opposites" in features
-    return proposed.add(index, slot.start, end, unit, new, other, features=features, antonym=antonym)
+    return proposed.add(
+        index, slot.start, end, unit, new, other, features=features, probability=probability, antonym=antonym
+    )
 
 
 def _behind_object(sentence: Sentence, slot: VerbSlot) -> int:

@@ -96,6 +96,8 @@ class VerbChoice(NamedTuple):
     def words(self) -> str:
         """The unit with the object that it brings and the preposition that stays."""
         phrase = self.swap.phrase if self.swap is not None else ""
+        if not phrase:
+            return f"{self.unit} {self.keeps}" if self.keeps else self.unit
         return " ".join(part for part in (self.unit, phrase, self.keeps) if part)
 
 

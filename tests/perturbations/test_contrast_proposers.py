@@ -97,7 +97,7 @@ def test_every_verb_that_can_be_replaced_is_asked_for_once() -> None:
 
 def test_a_preposition_stays_with_a_verb_that_can_stand_alone() -> None:
     proposed = proposed_by("a man is sitting in a car", "sleeping in", "pushing", "standing in")
-    others = {item.new: (item.other, item.features["keeps a place"]) for item in proposed.proposals["a"]}
+    others = {item.new: (item.other, item.features.get("keeps a place", 0.0)) for item in proposed.proposals["a"]}
     assert others["sleeping in"] == ("sleep in", 1.0) and others["pushing"] == ("push", 0.0)
 
 

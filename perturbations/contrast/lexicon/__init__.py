@@ -33,22 +33,25 @@ class Swap(NamedTuple):
     behind: frozenset[str] = frozenset()  # of an exchange: prepositions before which both may stand
 
 
-class Rows(defaultdict[tuple[str, str, str, str], list[tuple[int, Sequence[Swap]]]]):
-    """The swaps of each row, with its number, by unit, frame, subject, and an object that it names."""
+class Rows(defaultdict[tuple[str, str, str], dict[str, list[tuple[int, Sequence[Swap]]]]]):
+    """The swaps of each row, with its number, by unit, frame and subject, and by an object that it names."""
 
     def __init__(self) -> None:
-        super().__init__(list)
+        super().__init__(dict)
         self._number = count()
 
     def put(self, unit: str, frame: str, doer: str, objects: Iterable[str], swaps: Sequence[Swap]) -> None:
         """Adds a row."""
         row = next(self._number), swaps
         for name in objects:
-            self[unit, frame, doer, name].append(row)
+            self[unit, frame, doer].setdefault(name, []).append(row)
 
     def matching(self, unit: str, frame: str, doer: str, names: Iterable[str], match: Match) -> list[Swap]:
         """The swaps of the rows that name one of the objects; equal ones as one, which stands before what any does."""
-        listed = dict(row for name in names for row in self.get((unit, frame, doer, name), ()))
+        rows = self.get((unit, frame, doer))
+        listed = dict(row for name in names for row in rows.get(name, ())) if rows else {}
+        if not listed:
+            return []
         found: dict[tuple[object, ...], Swap] = {}
         for swap in (swap for number in sorted(listed) for swap in listed[number]):
             equal = found.get(swap[:-1], swap)
@@ -376,16 +379,22 @@ class Lexicon:
         >>> lexicon.excludes("chop", "slice"), lexicon.excludes("sing", "dance")
         (None, None)
         """
-        return self._exclusion(self._meanings(first, noun, subject), self._meanings(second, noun, subject))
+        one, other = self.actions(first), self.actions(second)
+        if len(one) != 1:  # else it has one meaning, whatever the object
+            one = self._meanings(first, noun, subject)
+        if len(other) != 1:
+            other = self._meanings(second, noun, subject)
+        return self._exclusion(one, other)
 
     def _find_exclusion(self, first: tuple[Action, ...], other: tuple[Action, ...]) -> str | None:
-        pairs = list(product(first, other))
+        pairs = [(one, another) for one in first for another in other]
         for one, another in pairs:
             if one.group == another.group or not (one.seen and another.seen):
                 return None
-        same_frame = [pair for pair in pairs if (pair[0].frame == "i") == (pair[1].frame == "i")]
+        if len(pairs) > 1:
+            pairs = [pair for pair in pairs if (pair[0].frame == "i") == (pair[1].frame == "i")] or pairs
         reason = None
-        for one, another in reversed(same_frame or pairs):
+        for one, another in reversed(pairs):
             reason = self._reason(one, another)
             if not reason:
                 return None
