@@ -230,7 +230,7 @@ def with_antecedent(sentence: Sentence, slot: VerbSlot) -> VerbSlot:
     'towel'
     """
     at, words = slot.noun_place, sentence.words
-    if at is None or slot.noun or words[at].text not in ("it", "them"):
+    if at is None or words[at].text not in ("it", "them"):
         return slot
     tag = "NNS" if words[at].text == "them" else "NN"
     objects = [n for n in range(at) if words[n].dep == "dobj" and words[n].tag == tag]
