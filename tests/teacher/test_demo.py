@@ -1,5 +1,6 @@
 """`teach --demo`: goes on where it was killed, and prints all that the finding needs."""
 
+import ast
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -83,3 +84,8 @@ def test_one_process_of_several_prints_the_table(
     monkeypatch.setattr(demo, "run", lambda output, **_: {})
     assert cli.main(["teach", "--demo", "--output", str(tmp_path)]) == 0
     assert capsys.readouterr().out.count("| mean rank |") == tables
+
+
+def test_as_a_command_the_file_has_all_that_it_calls() -> None:
+    *_, last = ast.parse(Path(demo.__file__).read_text(encoding="utf-8")).body
+    assert isinstance(last, ast.If) and ast.unparse(last.test) == "__name__ == '__main__'"
