@@ -140,8 +140,7 @@ def _named(what: str, name: str, categories: Mapping[str, str]) -> tuple[list[st
         return list(categories), True
     if name in categories:
         return [name], False
-    inside = [n for n, category in categories.items() if category.lower() == name.lower()]
-    if inside:
+    if inside := [n for n, category in categories.items() if category.lower() == name.lower()]:
         return inside, True
     raise unknown_name(what, name, [*categories, *dict.fromkeys(categories.values())])
 

@@ -83,8 +83,7 @@ def network_facts(model: Model) -> JsonObject:
     """A digest of the weights (of some values of each, in bfloat16) and the implementation of attention."""
     import torch
 
-    network = network_of(model)
-    if network is None:
+    if (network := network_of(model)) is None:
         return {}
     firsts = [weight.detach().flatten()[:WEIGHTS_SAMPLED].to(torch.bfloat16).float() for weight in network.parameters()]
     facts: JsonObject = {"weights": digest(torch.cat(firsts).cpu().numpy().tobytes())} if firsts else {}
@@ -155,8 +154,7 @@ def item_digests(model: Model, plan: Plan, counts: RunCounts) -> dict[str, Itera
 
 def _token_digests(model: Model, texts: Sequence[str]) -> dict[str, str]:
     """Text -> a digest of its token ids; {} of models that do not say how they read texts."""
-    ids_of = getattr(model.tokens, "ids", None)
-    if ids_of is None:
+    if (ids_of := getattr(model.tokens, "ids", None)) is None:
         return {}
     blocks = (texts[begin : begin + 1024] for begin in range(0, len(texts), 1024))
     pairs = chain.from_iterable(zip(block, ids_of(block), strict=True) for block in blocks)

@@ -245,8 +245,7 @@ def _scored_set(job: Job) -> JsonObject:
     }
     if any(group.questions for group in job.loaded.groups):
         entry["questions"] = {group.config: group.questions for group in job.loaded.groups if group.questions}
-    asked = [group for group in job.loaded.groups if group.questions == "asked"]
-    if asked:
+    if asked := [group for group in job.loaded.groups if group.questions == "asked"]:
         prompts = ((g.config, {item.question.prompt for item in g.items if item.question}) for g in asked)
         entry["prompts"] = {config: sorted(own) for config, own in prompts}
     return entry
@@ -262,8 +261,7 @@ def _edited_clips(run: Run) -> dict[str, str]:
 def _model_counts(run: Run) -> JsonObject:
     """What holds for the whole run, not for this process and this start of it."""
     counts: JsonObject = {"counters": run.model_counts} if run.model_counts else {}
-    estimate = estimate_of(run.job, run.plan)
-    if estimate:
+    if estimate := estimate_of(run.job, run.plan):
         price = price_of(run.model_counts, run.job.kind_options)
         counts |= {"estimate": estimate} | ({"price": price["price"]} if price else {})
     truncated = run.model.truncated_texts(run.plan.texts)

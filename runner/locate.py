@@ -117,8 +117,7 @@ def _read(name: str, path: Path, revision: str, option: str) -> ModelSource:
 
 def _adapted(name: str, path: Path, revision: str, option: str) -> ModelSource:
     """The base that the adapters name, with the adapters."""
-    base_name = read_json(path / CONFIG).get("base_model_name_or_path")
-    if not base_name:
+    if not (base_name := read_json(path / CONFIG).get("base_model_name_or_path")):
         raise UsageError(f"{path / CONFIG} names no base (base_model_name_or_path), so it is unknown what it adapts")
     try:
         base = locate(str(base_name), option=f"{option} {name}: its base")

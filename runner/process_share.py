@@ -70,8 +70,7 @@ class Run:
 
     def encode_or_score(self) -> TableScorer | None:
         """Encodes or scores what is missing; returns what makes the tables' scores, None but in the first process."""
-        scorer = self._scorer()
-        if scorer is not None:
+        if (scorer := self._scorer()) is not None:
             self.total.add(self.counts.taken())
             if self.job.frames:
                 self.job.frames.videos.update(self.total.videos)

@@ -54,8 +54,7 @@ def finished(job: Job) -> RunResult | None:
     if other_rows or (root and _replaced(run.videos, job.loaded, root)):
         return None
     result = read_result(job.output)
-    gone = sorted(path for path in run.videos if root and not (root / path).exists())
-    if gone:
+    if gone := sorted(path for path in run.videos if root and not (root / path).exists()):
         note(f"{run.path} was scored with {counted(len(gone), 'video')} not under {root} any more, such as {gone[0]}")
         result.record["gone"] = gone
     return result
@@ -78,8 +77,7 @@ def claim(run: RunFolder, identity: Json) -> None:
     """Makes the directory this run's, or finds that it is. Raises UsageError: it was made for something else."""
     former, now = run.identity, plain(identity)
     if former is None:
-        foreign = run.foreign_files()
-        if foreign:
+        if foreign := run.foreign_files():
             raise UsageError(f"--output {run.path} holds other files ({foreign[0]} ...); give an empty or a new folder")
         run.write_identity(now)
         return

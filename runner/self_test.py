@@ -87,12 +87,10 @@ def check_recipe(source: ModelSource, kind: str) -> Outcome | None:
     """The verdict "recipe"; None for models that are no checkpoints."""
     if not source.config:
         return None
-    recipe = recipe_of(source, kind)
-    if recipe is None:
+    if (recipe := recipe_of(source, kind)) is None:
         what = source.architecture or source.model_type
         return Outcome("recipe", "doubt", f"no recipe is written down for {what}: it is asked as its library does")
-    wrong = recipe.contradictions(source.config)
-    if wrong:
+    if wrong := recipe.contradictions(source.config):
         return Outcome("recipe", "fail", f"{recipe.family}: {'; '.join(wrong)}")
     if not recipe.parity:
         return Outcome("recipe", "fact", f"{recipe.family}: an untested recipe")

@@ -70,8 +70,7 @@ def run_requests(
         place = f"run {number} of {where}"
         values = {str(key).replace("-", "_"): value for key, value in entry.items()}
         own = _own_options({key: value for key, value in values.items() if key not in OWN}, options, place)
-        missing = [key for key in ("model", "dataset") if not values.get(key)]
-        if missing:
+        if missing := [key for key in ("model", "dataset") if not values.get(key)]:
             raise UsageError(f"{place} has no {missing[0]}")
         place_of_run = own.output if "output" in values else output / name
         options_of_run = replace(own, output=place_of_run, progress=options.progress)

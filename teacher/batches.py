@@ -312,8 +312,7 @@ def groups_of(rows: Sequence[AnyRow], field: str) -> list[str]:
     groups = []
     for row in rows:
         meta = json.loads(row.get("meta") or "{}")
-        value = row.get(field, meta.get(field))
-        if value is None:
+        if (value := row.get(field, meta.get(field))) is None:
             known = sorted({name for name, entry in row.items() if isinstance(entry, str)} - {"meta"} | set(meta))
             raise UsageError(f"--group {field!r}: row {row['id']!r} has no such field; it has {', '.join(known)}")
         groups.append(str(value))

@@ -66,8 +66,7 @@ def read_splits(dataset: str | Path, options: DataOptions) -> SplitRows:
     if validation in tables:
         return SplitRows(rows, tables[validation], options.video_root or SetFolder(root).video_root)
     videos = {row["video_id"] for row in rows}
-    aside = _set_aside(videos)
-    if not aside:
+    if not (aside := _set_aside(videos)):
         raise UsageError(
             f"--dataset {dataset}: {counted(len(rows), 'clip')} of {counted(len(videos), 'video')}: to set a tenth "
             f"of a set aside for validation takes two videos; add a split {validation!r} to it"

@@ -120,8 +120,7 @@ def amounts(kind: str) -> tuple[int, int]:
     >>> amounts("5-action-5-object"), amounts("10-action")
     ((5, 5), (10, 0))
     """
-    match = re.fullmatch(r"([1-9]\d?)-action(?:-([1-9]\d?)-object)?", kind)
-    if not match:
+    if not (match := re.fullmatch(r"([1-9]\d?)-action(?:-([1-9]\d?)-object)?", kind)):
         raise UsageError(f"--negatives {kind!r} is not like 10-action, 5-action or 5-action-5-object")
     return int(match[1]), int(match[2] or 0)
 

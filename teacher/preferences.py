@@ -168,8 +168,7 @@ def check_trainable(model: str | Path, pairs: str | Path) -> None:
 def _configs(folder: SetFolder, request: PreferenceOptions) -> list[str]:
     """The multiple-choice configs with rows in the split."""
     names = request.config or folder.configs
-    having = [name for name in names if request.split in folder.splits(name)]
-    if not having:
+    if not (having := [name for name in names if request.split in folder.splits(name)]):
         splits = sorted({split for name in names for split in folder.splits(name)})
         raise UsageError(f"--split {request.split}: {folder.path} has {', '.join(splits)}")
     of_choice = [n for n in having if layout_of(folder.first_rows(n, request.split, 1)[0]) != "retrieval"]

@@ -48,8 +48,7 @@ class Pairs(nn.Module):
         self.heads = {side: getattr(model, name, None) for side, name in HEADS.items()}
         self._checked: set[str] = set()
         for side in self.frozen:
-            tower = getattr(model, f"{side}_model", None)
-            if tower is None:
+            if (tower := getattr(model, f"{side}_model", None)) is None:
                 raise UsageError(f"--freeze {freeze}: {type(model).__name__} has no part called {side}_model")
             tower.requires_grad_(False)
         if freeze == "both" and not any(self.heads.values()):
@@ -188,8 +187,7 @@ class Pairs(nn.Module):
 
     def _before(self, side: str, features: Callable[[], Tensor]) -> torch.Tensor:
         """What a model's features are before their projection, if it has one."""
-        head = self.heads[side]
-        if head is None:
+        if (head := self.heads[side]) is None:
             return _tensor(features())
         caught: list[torch.Tensor] = []
         hook = head.register_forward_pre_hook(lambda _, inputs: caught.append(inputs[0]))

@@ -264,8 +264,7 @@ class _Fetcher:
         with self.system.open(remote, "rb") as shard, open(target, "wb") as out:
             shard.seek(begin)
             while size:
-                part = shard.read(min(size, 1 << 20))
-                if not part:
+                if not (part := shard.read(min(size, 1 << 20))):
                     raise tarfile.ReadError("the shard ends before its last file")
                 out.write(part)
                 size -= len(part)

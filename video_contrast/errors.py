@@ -41,8 +41,7 @@ def missing_library(error: ModuleNotFoundError) -> "UsageError | None":
     torch is not installed: `pip install "video-contrast[all]"`, or `pip install ".[all]"` in a clone
     """
     library = (error.name or "").partition(".")[0]
-    extra = _EXTRAS.get(library)
-    if extra is None:
+    if (extra := _EXTRAS.get(library)) is None:
         return None
     return UsageError(
         f'{library} is not installed: `pip install "video-contrast[{extra}]"`, or `pip install ".[{extra}]"` in a clone'

@@ -162,8 +162,7 @@ def resolve_under(root: AnyPath, relative: str) -> Path:
     """
     if not is_safe_relative(relative):
         raise VideoContrastError(f"the path {relative!r} must be relative, with '/' and without '..'")
-    fetch = FETCHED.get(Path(root))
-    if fetch is not None:
+    if (fetch := FETCHED.get(Path(root))) is not None:
         fetch(relative)
     return Path(root) / relative
 
@@ -187,7 +186,6 @@ def sha256(path: AnyPath) -> str:
 
 def cache_dir() -> Path:
     """Where sets built on first use, stores and word tables are kept: `VIDEO_CONTRAST_CACHE` or the user's cache."""
-    folder = os.environ.get("VIDEO_CONTRAST_CACHE")
-    if folder:
+    if folder := os.environ.get("VIDEO_CONTRAST_CACHE"):
         return Path(folder)
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "video-contrast"

@@ -295,8 +295,7 @@ def checked_rows(rows: Iterable[AnyRowType], where: str, *, any_path: bool = Fal
         for kind in row["kinds"] if layout != "retrieval" else ():
             kinds.setdefault(kind, (n - 1, row["id"]))
         yield row
-    other = clash(kinds.keys())
-    if other is not None:
+    if (other := clash(kinds.keys())) is not None:
         number, name = kinds[other[0]]
         what = f"{other[0]!r} cannot be a kind here: {other[1]} is another figure of the scores"
         raise VideoContrastError(f"{where}: row {number} (id {name!r}), column 'kinds': {what}")
@@ -351,8 +350,7 @@ def _texts_problem(texts: Any, column: str, at_least: int) -> tuple[str, str] | 
 
 def _choice_problem(row: AnyRow) -> tuple[str, str] | None:
     candidates = row["candidates"]
-    problem = _texts_problem(candidates, "candidates", 2)
-    if problem:
+    if problem := _texts_problem(candidates, "candidates", 2):
         return problem
     first: dict[str, int] = {}
     for position, text in enumerate(candidates):

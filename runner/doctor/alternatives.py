@@ -85,8 +85,7 @@ def try_alternatives(run: Run) -> Iterator[Outcome]:
         yield Outcome("setting", "fact", "no other setting tried: each would be asked of a server anew")
         return
     both = [ProbedSet(make_probe(one, items=ITEMS), one) for one in (run, _golden(run))]
-    both = [own for own in both if is_testable(own.probe.clean)]
-    if not both:
+    if not (both := [own for own in both if is_testable(own.probe.clean)]):
         yield Outcome("setting", "fact", "no other setting tried: it takes three items with scores")
         return
     settings = [named for alternatives in ALTERNATIVES for named in alternatives(both[0])]
@@ -326,8 +325,7 @@ def _sampled(items: ProbedSet, *, sampling: Sampling) -> AbstractContextManager[
 
 def pictures(items: ProbedSet) -> Settings:
     """How frames are resized, cropped and normalised."""
-    parts = image_processors(items.model)
-    if not parts:
+    if not (parts := image_processors(items.model)):
         return
     first = parts[0]
     for name, value in RESAMPLES.items():

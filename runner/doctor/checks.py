@@ -60,8 +60,7 @@ def _verdict(probe: Probe, check: str, change: float, what: str) -> Outcome:
 
 def check_finite(probe: Probe) -> Outcome:
     """The verdict "finite"."""
-    missing = int(probe.clean.size - len(finite(probe.clean)))
-    if not missing:
+    if not (missing := int(probe.clean.size - len(finite(probe.clean)))):
         return Outcome("finite", "pass", "all scores are finite numbers")
     answers = "" if isinstance(probe.model, Encoder) else "answers that are no candidate, "
     says = f"{missing} of {probe.clean.size} scores are no numbers ({answers}NaN or infinite)"
@@ -301,8 +300,7 @@ def _ends(probe: Probe, texts: Sequence[str]) -> Outcome:
     if change > probe.noise:
         says = "captions that differ in their ends only have different scores"
         return _longest(probe, texts) or Outcome("ends", "pass", says, numbers)
-    cut = probe.model.truncated_texts(long)
-    if cut:
+    if cut := probe.model.truncated_texts(long):
         return Outcome("ends", "fact", f"cuts long captions, and counts them ({cut} of {len(long)} here)", numbers)
     if len(long) < 3 and probe.together:
         return Outcome("ends", "fact", "not tested: the set has too few captions")
@@ -340,8 +338,7 @@ def _word_shows(probe: Probe, text: str, beside: str, place: int = -1) -> float:
 
 
 def _truncated(probe: Probe, texts: Sequence[str]) -> Outcome:
-    cut = probe.model.truncated_texts(texts)
-    if cut is None:
+    if (cut := probe.model.truncated_texts(texts)) is None:
         return Outcome("truncated", "fact", "the model cuts no caption, or does not say")
     share = cut / max(1, len(texts))
     says = f"{cut} of {len(texts)} captions are longer than the model reads"
@@ -469,8 +466,7 @@ def check_pictures(probe: Probe, source: ModelSource) -> Outcome:
     untested = "not tested: the model's processor gives no pixels to compare with"
     if not source.config or network_of(probe.model) is None:
         return Outcome("pictures", "fact", untested)
-    loaded = _reference(source)
-    if loaded is None:
+    if (loaded := _reference(source)) is None:
         return Outcome("pictures", "fact", untested)
     reference, normalises = loaded
     frames = golden_frames(probe.model.frames or min(len(probe.clips[0].frames), 8))
@@ -484,8 +480,7 @@ def check_pictures(probe: Probe, source: ModelSource) -> Outcome:
     numbers = {"difference_sd": error}
     if error <= CLOSE:
         return Outcome("pictures", "pass", "the pixels are those of the model's own processor", numbers)
-    fits = {name: fit for name, fit in _fits(reference, arrays, frames) if fit >= ALIKE}
-    if fits:
+    if fits := {name: fit for name, fit in _fits(reference, arrays, frames) if fit >= ALIKE}:
         best = max(fits, key=lambda name: fits[name])
         if best == OTHER_MEAN and not normalises:
             says = "the pixels are those of the model's own processor; the network itself normalises them"

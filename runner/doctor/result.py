@@ -85,8 +85,7 @@ def accepted_checks(option: str | Sequence[str]) -> tuple[str, ...]:
 
 def refuse(test: SelfTest, model: str, accepted: Collection[str]) -> None:
     """Stops a run whose model failed. Raises VideoContrastError: a check failed that was not accepted."""
-    failed = [verdict for verdict in test.of("fail") if verdict.check not in accepted]
-    if failed:
+    if failed := [verdict for verdict in test.of("fail") if verdict.check not in accepted]:
         names = ",".join(verdict.check for verdict in failed)
         reasons = "; ".join(f"{verdict.check}: {verdict.says}" for verdict in failed)
         raise VideoContrastError(

@@ -131,8 +131,7 @@ def forward(model: TorchModel, positions: int | list[int], **arguments: object) 
     if _traits(model).keeps_logits:
         return model(**arguments, logits_to_keep=positions)
     rows = slice(-positions, None) if isinstance(positions, int) else positions
-    head = model.get_output_embeddings()
-    if head is None:
+    if (head := model.get_output_embeddings()) is None:
         output = model(**arguments)
         output.logits = output.logits[:, rows]
         return output

@@ -108,8 +108,7 @@ class Precomputed(TextScorer):
         return np.asarray(self.videos[rows] @ self.texts[columns].T, np.float64)
 
     def _find(self, known: dict[str, int], names: Sequence[str], what: str, field: str) -> list[int]:
-        missing = [name for name in names if name not in known]
-        if missing:
+        if missing := [name for name in names if name not in known]:
             having = next(iter(known), "nothing")
             lacking = counted(len(set(missing)), what)  # only those of this call: the items come one by one
             raise VideoContrastError(

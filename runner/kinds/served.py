@@ -217,8 +217,7 @@ def _result(scored: Sequence[tuple[float, dict[str, float]] | None]) -> ScoreRes
 def load(source: ModelSource, settings: LoadOptions) -> ServedScorer:
     """Makes the client; the endpoint is first asked when the first item is scored."""
     options = ServedOptions(**settings.options)
-    model = source.name.removeprefix("served:")
-    if not model:
+    if not (model := source.name.removeprefix("served:")):
         raise UsageError("--model served: needs the model's name at the endpoint, such as served:Qwen/Qwen3-VL-8B")
     path = options.answers or cache_dir() / "answers" / (re.sub(r"[^\w.-]+", "--", model) + ".jsonl")
     chat = options.chat(model, store=AnswerStore(path))

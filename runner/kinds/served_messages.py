@@ -199,8 +199,7 @@ class Likelihood:
                 raise self._refusal(f"the tokens of its prompt do not hold the caption {text!r}")
             if [token for token, _ in before] != [token for token, _ in after]:
                 raise self._refusal(f"it split {text!r} into other tokens when it was asked again")
-            wrong = [log for _, log in (*before, *after) if not is_log_probability(log)]
-            if wrong:
+            if wrong := [log for _, log in (*before, *after) if not is_log_probability(log)]:
                 raise self._refusal(f"{wrong[0]:g} is no log-probability")
             differences = [abs(a - b) for (_, a), (_, b) in zip(before, after, strict=True)]
             if max(differences) > TOLERANCE:
@@ -305,16 +304,14 @@ def read_prompt_tokens(output: Json) -> Answer:
 
 def read_answer_tokens(output: Json) -> Answer:
     """The answer's text, and its tokens with their log-probabilities."""
-    choices = getattr(output, "choices", None)
-    if not choices:
+    if not (choices := getattr(output, "choices", None)):
         raise ValueError("the server returned half an answer")
     return {"text": choices[0].message.content or "", "tokens": _listed(getattr(choices[0], "logprobs", None))}
 
 
 def _listed(logprobs: Json) -> list[TokenLog]:
     """Tokens of either form: `content` of chat completions, `tokens` and `token_logprobs` of completions."""
-    content = getattr(logprobs, "content", None)
-    if content:
+    if content := getattr(logprobs, "content", None):
         return [(entry.token, entry.logprob) for entry in content]
     return _paired({name: getattr(logprobs, name, None) for name in ("tokens", "token_logprobs")})
 

@@ -388,7 +388,6 @@ def load(source: ModelSource, settings: LoadOptions) -> VideoTextEncoder | Remot
     if name == "PeAudioVideoModel":
         _leave_out_bands()
     model = load_model(source, settings, name)
-    interface = interface_of(model)
-    if interface is not None:
+    if (interface := interface_of(model)) is not None:
         return RemoteEncoder(model, interface, load_processor(source, settings, None) if interface.processor else None)
     return VideoTextEncoder(model, load_processor(source, settings, None))

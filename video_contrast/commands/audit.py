@@ -37,8 +37,7 @@ def audit(
     from video_contrast.storage import SetFolder
 
     names, model = names_in(configs, config), loaded_language_model(language_model, device)
-    built = SetFolder(dataset).is_built
-    if built:
+    if built := SetFolder(dataset).is_built:
         results = audit_set(dataset, names, split=split, refine=refine, language_model=model, seed=seed)
         write_card(SetFolder(dataset))
     elif refine:

@@ -64,8 +64,7 @@ def _command(builder: Builder) -> Command:
         root = builders.build(builder.name, selected, output=output, **(options or {}))
         if not is_writer():
             return
-        record = SetFolder.record_at(root)
-        if record is None:
+        if (record := SetFolder.record_at(root)) is None:
             say(f"{builder.name}: submitted; {root} is whole when the jobs have ended; the same command goes on")
             return
         built = builder.select(selected)

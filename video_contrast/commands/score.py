@@ -129,8 +129,7 @@ def _tell(outcomes: Sequence[RunOutcome], max_missing: float | None, *, as_json:
 
         metrics = {name: terminal.with_missing(r.metrics["configs"], r.record) for name, r in results.items()}
         terminal.show(terminal.lines_of(metrics), list(metrics))
-    failed = [f"{outcome.name}: {outcome.error}" for outcome in outcomes if outcome.error]
-    if failed:
+    if failed := [f"{outcome.name}: {outcome.error}" for outcome in outcomes if outcome.error]:
         raise VideoContrastError(
             f"{len(failed)} of {len(outcomes)} runs failed ({'; '.join(failed)}); the others are done, and the same "
             "command again does only what is missing"

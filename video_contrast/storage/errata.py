@@ -179,8 +179,7 @@ def _is_lines(text: str) -> bool:
 def _lines(text: str, changes: Cells) -> Iterator[str]:
     for number, line in enumerate(text.split("\n"), 1):
         end = "\n" if number <= text.count("\n") else ""
-        correct = changes.get(number, _same)
-        if correct is None:
+        if (correct := changes.get(number, _same)) is None:
             continue
         yield (line if correct is _same else _like(correct(json.loads(line)), line)) + end
 

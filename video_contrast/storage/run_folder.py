@@ -77,8 +77,7 @@ class RunFolder:
     def open(cls, path: str | Path) -> RunFolder:
         """Opens a finished run. Raises UsageError: the folder holds none."""
         run = cls(Path(path).expanduser())
-        absent = [name for name in FINISHED if not (run.path / name).is_file()]
-        if absent:
+        if absent := [name for name in FINISHED if not (run.path / name).is_file()]:
             raise UsageError(
                 f"{run.path} holds no finished run (no {absent[0]}); give the --output folder of `video-contrast score`"
             )

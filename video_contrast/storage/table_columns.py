@@ -82,8 +82,7 @@ def column_roles(rows: Sequence[TableRow], where: str, named: TableColumns | Non
             raise UsageError(f"--{flag} {name}: {where} has no such column; it has {', '.join(names)}")
         return name
 
-    roles = _candidates(columns, names, by_name, given)
-    if roles is None:
+    if (roles := _candidates(columns, names, by_name, given)) is None:
         raise _no_candidates(names, where, named)
     roles.label_is = columns.label_is
     if columns.label is not None and columns.label not in names and columns.label.isdigit():
@@ -93,8 +92,7 @@ def column_roles(rows: Sequence[TableRow], where: str, named: TableColumns | Non
     elif roles.constant is None:
         roles.labels = tuple(by_name[n] for n in _LABEL if n in by_name and by_name[n] not in roles.texts)
     for role, usual in _ROLES.items():
-        name = getattr(columns, role, None)
-        if name is not None:
+        if (name := getattr(columns, role, None)) is not None:
             given(role, name)
         else:
             name = _guessed(role, [by_name[n] for n in usual if n in by_name], roles, rows)

@@ -41,8 +41,7 @@ class TableFile:
     @cached_property
     def rows(self) -> dict[int, TableRow]:
         """All rows by their number. Raises VideoContrastError: there are none, or they are of a single column."""
-        rows = dict(self.numbered)
-        if not rows:
+        if not (rows := dict(self.numbered)):
             raise VideoContrastError(f"{self.path}: holds no rows")
         first = next(iter(rows.values()))
         if len(first) == 1 and _suffix(self.path) in (".csv", ".tsv"):
@@ -266,8 +265,7 @@ def _json(path: Address, text: str) -> TableFile:
             value = [{key: name, **row} for name, row in value.items()]
     if not _is_table(value):
         raise VideoContrastError(f"{path}: holds no list of rows (objects with columns)")
-    name = questions_of(value)
-    if name is not None:
+    if (name := questions_of(value)) is not None:
         notes.append(f"rows: the list {name!r} of each")
         value = [{**row, name: None, **inner} for row in value for inner in row.get(name) or []]
     return TableFile(path, enumerate(dict(row) for row in value), notes=notes)

@@ -51,8 +51,7 @@ def opened(path: str) -> Iterator[tuple[AvContainer, AvStream]]:
     except (av.error.FFmpegError, OSError, ValueError) as error:
         raise BrokenVideo(f"{path}: cannot be read as a video ({reason(error)}); cut off, or no video?") from error
     with container:
-        streams = streams_of(container)
-        if not streams:
+        if not (streams := streams_of(container)):
             raise BrokenVideo(f"{path}: has no video stream that can be decoded")
         flagged = [stream for stream in streams if stream.disposition & av.stream.Disposition.default]
         stream = (flagged or streams)[0]
@@ -147,8 +146,7 @@ def picture(frame: AvFrame) -> npt.NDArray[np.uint8]:
 
         _OF_THREAD.reformatter = VideoReformatter()
     stored: npt.NDArray[np.uint8] = _OF_THREAD.reformatter.reformat(frame, format="rgb24", threads=1).to_ndarray()
-    area = _area(frame)
-    if not area:
+    if not (area := _area(frame)):
         return stored
     return np.ascontiguousarray(np.rot90(stored if area > 0 else stored[::-1], _quarters(frame)))
 
@@ -171,8 +169,7 @@ def _area(frame: AvFrame) -> int:
 
     Some writers leave the matrix all zero, which means nothing.
     """
-    matrix = frame.side_data.get("DISPLAYMATRIX")
-    if matrix is None:
+    if (matrix := frame.side_data.get("DISPLAYMATRIX")) is None:
         return 0
     a, b, _, c, d = np.frombuffer(matrix, np.int32)[:5].tolist()
     return int(a * d - b * c)

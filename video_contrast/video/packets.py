@@ -240,8 +240,7 @@ def ending(path: str, container: str) -> Ending:
     readers = {
         "mov": _boxes, "matroska": _segment, "avi": _chunks, "mpegts": _packets, "gif": _blocks,
     }  # fmt: skip
-    read = readers.get(container.partition(",")[0])
-    if read is None:
+    if (read := readers.get(container.partition(",")[0])) is None:
         return Ending(0, known=False)
     with open(path, "rb") as handle:
         return read(handle, size)
