@@ -82,7 +82,7 @@ def caption_options(
     others: Mapping[int, Sequence[str]],
     *,
     kinds: Sequence[str] = KINDS,
-    quality: str | float = "all",
+    quality: str | float = 0.5,
     generator: CaptionGenerator | None = None,
 ) -> Options:
     """Edits of true captions that no other caption of the clip speaks for.

@@ -56,7 +56,7 @@ def repair(
     rows: Sequence[MultipleChoiceRow],
     *,
     kinds: Sequence[str] = KINDS,
-    quality: str | float = "all",
+    quality: str | float = 0.5,
     generator: CaptionGenerator | None = None,
     seed: int = 0,
 ) -> Repair:

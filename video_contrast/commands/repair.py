@@ -22,7 +22,7 @@ def repair(
     against: Annotated[Against, "negatives that count; auto: the contrasts, where there are any"] = "auto",
     kinds: Annotated[list[str] | None, "kinds of edits of captions (verb, object, count ...); default: all"] = None,
     generator: Annotated[Generator, "what proposes verbs in captions"] = "lexicon",
-    options: EditOptions = EditOptions(quality="all"),  # noqa: B008  frozen
+    options: EditOptions = EditOptions(quality="0.5"),  # noqa: B008  frozen
     sample: Annotated[int, "old, and new, distractors on the page for readers"] = 60,
     votes: Annotated[list[Path] | None, "files of readers of that page: their figures go into the card"] = None,
     seed: Seed = 0,
