@@ -22,7 +22,6 @@ from video_contrast.metrics.retrieval_counts import BothWays, matrix_ranks
 from video_contrast.reports.foreign_logs.log import ForeignLog
 from video_contrast.reports.runs import ItemHits, best_of, padded
 from video_contrast.reports.terminal import Place
-from video_contrast.runner.table_metrics import ranks_of
 from video_contrast.storage import RunFolder
 from video_contrast.storage.run_figures import figure, key
 from video_contrast.storage.run_folder import CLEAN
@@ -130,7 +129,7 @@ def _choice(runs: tuple[RunFolder, RunFolder], test: PairedTest) -> list[Compari
     if not len(first):
         raise VideoContrastError(f"config {test.config}: the runs have no item in common")
     tables = [padded(run["scores"].combine_chunks(), -np.inf) for run in (first, second)]
-    labels, clusters = first["label"].to_numpy(), np.array(first["cluster"].to_pylist())
+    labels, clusters = np.from_dlpack(first["label"].combine_chunks()), np.array(first["cluster"].to_pylist())
     of_kinds = first["kinds"].combine_chunks()
     coded = of_kinds.flatten().dictionary_encode()
     kinds = padded(of_kinds, -1, coded.indices)
@@ -203,7 +202,7 @@ def ranks_among(matrix: SimilarityMatrix, rows: Sequence[str]) -> tuple[BothWays
     caption_to_video = np.array([new[matrix.relevant[c]] for c in columns], np.int64)
     order = np.lexsort((np.array([matrix.columns[c] for c in columns]), caption_to_video))
     if matrix.best is not None and rows == list(matrix.rows):
-        ranks = ranks_of(matrix)
+        ranks = matrix.ranks
         ranks = ranks._replace(text_to_video=Ranks(*(counts[order] for counts in ranks.text_to_video)))
     else:
         values = np.ascontiguousarray(matrix.values[np.ix_(places, [columns[n] for n in order])])

@@ -19,7 +19,6 @@ from video_contrast.metrics import sign_flip
 from video_contrast.metrics.ranks import choice_ranks, first_chance
 from video_contrast.reports.figures import SERIES, elided
 from video_contrast.rows import Layout, Row
-from video_contrast.runner.table_metrics import ranks_of
 from video_contrast.seeds import digest
 from video_contrast.storage import RunFolder, SetFolder
 from video_contrast.storage.run_figures import Gamma, RunFigure, condition_figures, figure, gammas_of, kinds_of, ties_of
@@ -51,10 +50,12 @@ class ItemHits(NamedTuple):
     @classmethod
     def of(cls, names: Iterable[str], values: Iterable[float], clusters: Iterable[str]) -> ItemHits:
         """The hits of items."""
-        import pyarrow as pa
+        from pyarrow.lib import StringBuilder  # `array` imports pandas, which takes longer than a small table
 
-        texts = (pa.array(list(column), pa.string()) for column in (names, clusters))
-        return cls(next(texts), np.array(list(values), np.float64), next(texts))
+        texts = StringBuilder(), StringBuilder()
+        for builder, column in zip(texts, (names, clusters), strict=True):
+            builder.append_values(column)
+        return cls(texts[0].finish(), np.array(list(values), np.float64), texts[1].finish())
 
     def common(self, *others: ItemHits) -> list[np.ndarray]:
         """The places of the items that all have, in the columns of each; in the order of these.
@@ -62,11 +63,13 @@ class ItemHits(NamedTuple):
         >>> ItemHits.of("abc", [1, 0, 1], "abc").common(ItemHits.of("ca", [1, 1], "ca"))
         [array([0, 2], dtype=int32), array([1, 0], dtype=int32)]
         """
+        if all(own.names.equals(self.names) for own in others):  # as usual
+            return [np.arange(len(self.names))] * (1 + len(others))
         import pyarrow.compute as pc
 
         places = [pc.index_in(self.names, own.names) for own in (self, *others)]
         of_all = reduce(pc.and_, map(pc.is_valid, places))
-        return [own.filter(of_all).to_numpy() for own in places]
+        return [np.from_dlpack(own.filter(of_all)) for own in places]
 
 
 def hit(row: ScoreRow) -> float:
@@ -76,9 +79,9 @@ def hit(row: ScoreRow) -> float:
 
 def padded(lists: pa.ListArray, fill: float, values: pa.Array | None = None) -> np.ndarray:
     """Lists as rows of a matrix; shorter ones end in `fill`. `values`: stand in the place of those in the lists."""
-    sizes = lists.value_lengths().to_numpy()
+    sizes = np.diff(np.from_dlpack(lists.offsets))
     inside = np.arange(sizes.max()) < sizes[:, None]
-    flat = (lists.flatten() if values is None else values).to_numpy()
+    flat = np.from_dlpack(lists.flatten() if values is None else values)
     matrix = np.full(inside.shape, fill, flat.dtype)
     matrix[inside] = flat
     return matrix
@@ -89,7 +92,11 @@ def choice_hits(batches: Iterable[pa.RecordBatch]) -> ItemHits | None:
     import pyarrow as pa
 
     parts = [
-        (part["id"], choice_ranks(padded(part["scores"], -np.inf), part["label"].to_numpy()).hit(1), part["cluster"])
+        (
+            part["id"],
+            choice_ranks(padded(part["scores"], -np.inf), np.from_dlpack(part["label"])).hit(1),
+            part["cluster"],
+        )
         for part in batches
         if len(part)
     ]
@@ -101,7 +108,7 @@ def choice_hits(batches: Iterable[pa.RecordBatch]) -> ItemHits | None:
 
 def caption_hits(matrix: SimilarityMatrix, k: int = 1) -> ItemHits:
     """The hits of captions: 1 where the own clip is among the first `k`, a share on a tie; their mean is R@k."""
-    hits = ranks_of(matrix).text_to_video.hit(k)
+    hits = matrix.ranks.text_to_video.hit(k)
     return ItemHits.of(matrix.columns, hits, [matrix.videos[row] for row in matrix.relevant])
 
 
@@ -119,7 +126,7 @@ def is_better(first: ItemHits, second: ItemHits) -> bool:
     """Whether the first model is right more often on the common items, by the sign-flip test over clusters."""
     here, there = first.common(second)
     change = first.values[here] - second.values[there]
-    sources = first.clusters.take(here).dictionary_encode().indices.to_numpy()
+    sources = np.from_dlpack(first.clusters.dictionary_encode().indices)[here]
     return bool(change.sum() > 0) and sign_flip(change, sources) < SIGNIFICANT
 
 

@@ -207,7 +207,7 @@ def _scored(run: RunFolder, table: PlannedTable, rows: Mapping[str, ScoreRow], s
     columns = caption_columns(table, places)
     if [name for name, _, _ in columns] != list(matrix.columns):
         raise ValueError(f"the columns of {table.name[0]} are not the captions of its rows")
-    return TableScores(table, places, columns=columns, ranks=table_metrics.ranks_of(matrix))
+    return TableScores(table, places, columns=columns, ranks=matrix.ranks)
 
 
 def _differences(where: str, stored: Numbers, again: Numbers, left_out: set[str]) -> Iterator[str]:

@@ -30,13 +30,12 @@ from video_contrast.metrics import (
 )
 from video_contrast.metrics.checks import choices
 from video_contrast.metrics.group_score import SCORES
-from video_contrast.metrics.ranks import Ranks, choice_ranks, exact_mean
+from video_contrast.metrics.ranks import choice_ranks, exact_mean
 from video_contrast.metrics.retrieval import figures_of_ranks
 from video_contrast.metrics.retrieval_counts import (
     BothWays,
     SimilarityBlock,
     block_ranks,
-    matrix_ranks,
     own_similarities,
 )
 from video_contrast.perturbations.text import text_spec
@@ -362,16 +361,6 @@ class _Best:
         """What a run keeps, with the similarities of the true captions and the counts of their ranks."""
         of_captions = np.stack(ranks.text_to_video[:2])  # greater, equal
         return BestMatches(self.columns, self.values, own, of_captions, np.stack(ranks.video_to_text))
-
-
-def ranks_of(matrix: SimilarityMatrix) -> BothWays:
-    """The ranks of the true captions and clips, from all similarities or from the counts that were kept."""
-    relevant = np.asarray(matrix.relevant, np.int64)
-    if matrix.best is None:
-        return matrix_ranks(matrix.values, relevant)
-    (greater, equal), (greater_captions, equal_captions, same) = matrix.best.captions, matrix.best.clips
-    captions = Ranks(greater, equal, np.ones(len(relevant), np.int64))
-    return BothWays(captions, Ranks(greater_captions, equal_captions, same), np.unique(relevant))
 
 
 def summary(scored: Mapping[tuple[str, str], tuple[PlannedTable, Numbers]]) -> RunMetrics:

@@ -2,7 +2,6 @@
 
 import json
 import re
-import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -37,6 +36,8 @@ def read_certificate(source: str) -> Json:
         if not source.startswith("https://"):
             raise UsageError(f"{source}: give a file or an address that begins with https://")
         try:
+            import urllib.request  # slow to import, and of addresses alone
+
             with urllib.request.urlopen(source, timeout=SECONDS) as answer:
                 value = json.loads(answer.read(LARGEST))
         except (OSError, ValueError) as error:

@@ -39,6 +39,7 @@ from video_contrast.storage.run_records import (
 )
 
 if TYPE_CHECKING:
+    import numpy as np
     import pandas
     import pyarrow as pa
 
@@ -180,16 +181,19 @@ class RunFolder:
         Args:
             config, condition, columns: as of `columns_of`.
         """
+        import numpy as np
         import pyarrow as pa
-        import pyarrow.compute as pc
         import pyarrow.parquet as pq
 
         path = self.path / SCORES
         try:
-            with pq.ParquetFile(path) as file:
+            # by their codes: to filter, pyarrow.compute and pandas are imported, which takes as long as a small table
+            with pq.ParquetFile(path, read_dictionary=["config", "condition"]) as file:
                 for batch in file.iter_batches(ROWS, columns=["config", "condition", *columns]):
-                    own = pc.and_(pc.equal(batch["config"], config), pc.equal(batch["condition"], condition))
-                    yield batch.filter(own).select(list(columns))
+                    own = _equal(batch["config"], config) & _equal(batch["condition"], condition)
+                    edges = np.flatnonzero(np.diff(own, prepend=False, append=False))
+                    for begin, end in edges.reshape(-1, 2).tolist():
+                        yield batch.slice(begin, end - begin).select(list(columns))
         except (OSError, pa.ArrowException) as error:
             raise _damaged(path, error) from error
 
@@ -427,6 +431,14 @@ class RunFolder:
             return pq.ParquetFile(path).read()
         except (OSError, pa.ArrowException) as error:
             raise _damaged(path, error) from error
+
+
+def _equal(column: pa.DictionaryArray, text: str) -> np.ndarray:
+    """Which entries are a text."""
+    import numpy as np
+
+    texts = column.dictionary.to_pylist()
+    return np.from_dlpack(column.indices) == (texts.index(text) if text in texts else -1)
 
 
 def _damaged(path: Path, why: object) -> VideoContrastError:
