@@ -91,15 +91,11 @@ def choice_hits(batches: Iterable[pa.RecordBatch]) -> ItemHits | None:
     """The hits of multiple-choice items, from the columns `HIT_COLUMNS`; None without items."""
     import pyarrow as pa
 
-    parts = [
-        (
-            part["id"],
-            choice_ranks(padded(part["scores"], -np.inf), np.from_dlpack(part["label"])).hit(1),
-            part["cluster"],
-        )
-        for part in batches
-        if len(part)
-    ]
+    parts = []
+    for part in filter(len, batches):
+        labels: np.ndarray = np.from_dlpack(part["label"])
+        hits = choice_ranks(padded(part["scores"], -np.inf), labels).hit(1)
+        parts.append((part["id"], hits, part["cluster"]))
     if not parts:
         return None
     names, values, clusters = zip(*parts, strict=True)

@@ -438,7 +438,8 @@ def _equal(column: pa.DictionaryArray, text: str) -> np.ndarray:
     import numpy as np
 
     texts = column.dictionary.to_pylist()
-    return np.from_dlpack(column.indices) == (texts.index(text) if text in texts else -1)
+    codes: np.ndarray = np.from_dlpack(column.indices)
+    return np.asarray(codes == (texts.index(text) if text in texts else -1))
 
 
 def _damaged(path: Path, why: object) -> VideoContrastError:

@@ -91,8 +91,9 @@ class SimilarityMatrix:
         relevant = np.asarray(self.relevant, np.int64)
         if self.best is None:
             return matrix_ranks(self.values, relevant)
-        captions = Ranks(*self.best.captions, np.ones(len(relevant), np.int64))
-        return BothWays(captions, Ranks(*self.best.clips), np.unique(relevant))
+        (greater, equal), (greater_captions, equal_captions, same) = self.best.captions, self.best.clips
+        captions = Ranks(greater, equal, np.ones(len(relevant), np.int64))
+        return BothWays(captions, Ranks(greater_captions, equal_captions, same), np.unique(relevant))
 
 
 class VideoFile(TypedDict, total=False):
