@@ -378,7 +378,7 @@ def pilot_power(change: Values, clusters: Values = None, *, points: float | None
     values = vector(change, "change")
     if cluster_codes(clusters, len(values))[1] < 2 or not values.any():
         return None
-    observed = abs(float(values.mean()))
+    observed = round(abs(float(values.mean())), 12)  # shares of ties that cancel out leave less
     return paired_power(values, clusters, difference=points / 100 if points else observed or POINTS / 100)
 
 

@@ -227,6 +227,16 @@ def test_power_never_promises_what_the_test_cannot_show() -> None:
         assert few["detectable_with_more_items"] is None or few["detectable_with_more_items"] >= 1
 
 
+def test_a_pilot_without_a_difference_but_for_rounding_is_asked_for_five_points() -> None:
+    """R@1 of a scorer that ties all clips is 1/n an item, whose sum is 1 but for rounding."""
+    from video_contrast.metrics.paired import pilot_power
+
+    change = np.eye(41)[0] - np.full(41, 1 / 41)
+    assert 0 < abs(change.mean()) < 1e-15
+    power = pilot_power(change)
+    assert power is not None and power["difference"] == 0.05
+
+
 @pytest.mark.parametrize(("n_clusters", "least"), [(6, 0.66), (8, 0.75), (12, 0.75), (30, 0.75)])
 def test_a_detectable_difference_is_shown_as_often_as_the_power_says(n_clusters: int, least: float) -> None:
     """Draws of a normal distribution with the difference that so many videos are said to show, sign-flip tested.
