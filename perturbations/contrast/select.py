@@ -13,6 +13,7 @@ weight of each family of runs grows where the set is less even than chance, and 
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from functools import lru_cache
+from itertools import accumulate
 from math import exp, log
 from typing import NamedTuple, TypeVar
 from zlib import crc32
@@ -80,8 +81,7 @@ def select(
     """
     runs, names = _InOrder[Run](), _InOrder[Name]()
     rated = _rated(proposals, seed, kind, runs.__getitem__, names.__getitem__)
-    least = 0.0 if len(rated.ids) >= SMALL else -np.inf
-    balance = _Balance(np.array([family for family, _ in runs], dtype=np.int8), len(names), least)
+    balance = _Balance(np.array([family for family, _ in runs], dtype=np.int8), len(names), _least([rated]))
     rows = np.full(len(rated.ids), -1)
     for _ in range(SWEEPS):
         balance.sweep(rated, rows)
@@ -105,7 +105,8 @@ def select_in_blocks(load: Callable[[int], RatedProposals], count: int) -> list[
     Returns for each block clip id -> the place of the chosen proposal among those of the clip. `load`: the rated
     proposals of a block. `count`: blocks.
     """
-    balance = _Balance(np.repeat(np.arange(_FAMILIES, dtype=np.int8), _SLOTS), _SLOTS)
+    least = _least(map(load, range(count)))
+    balance = _Balance(np.repeat(np.arange(_FAMILIES, dtype=np.int8), _SLOTS), _SLOTS, least)
     rows: list[NDArray[np.int64]] = []
     chosen: list[dict[str, int]] = []
     for sweep in range(SWEEPS):
@@ -118,6 +119,11 @@ def select_in_blocks(load: Callable[[int], RatedProposals], count: int) -> list[
                 chosen.append(_places(rated, rows[block]))
         balance.weigh()
     return chosen
+
+
+def _least(blocks: Iterable[RatedProposals]) -> float:
+    """What an item must add to a set to be in it: in one of fewer than `SMALL` items none is left out."""
+    return 0.0 if any(items >= SMALL for items in accumulate(len(rated.ids) for rated in blocks)) else -np.inf
 
 
 def _places(rated: RatedProposals, rows: NDArray[np.int64]) -> dict[str, int]:
@@ -143,7 +149,7 @@ class _Balance:
     proposal adds more is left out.
     """
 
-    def __init__(self, families: NDArray[np.int8], names: int, least: float = 0.0) -> None:
+    def __init__(self, families: NDArray[np.int8], names: int, least: float) -> None:
         self._least = least
         self._families = families
         self._weights = np.full(_FAMILIES, _FIRST_WEIGHT)

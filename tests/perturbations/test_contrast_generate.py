@@ -23,7 +23,7 @@ from video_contrast.perturbations.contrast.generate import (
 )
 from video_contrast.perturbations.contrast.judge import QUALITIES, load_judge, threshold
 from video_contrast.perturbations.contrast.proposal import Proposal
-from video_contrast.perturbations.contrast.select import select, variety
+from video_contrast.perturbations.contrast.select import rate, select, select_in_blocks, variety
 from video_contrast.perturbations.contrast.slots import thing_slots, verb_slots, with_antecedent
 from video_contrast.perturbations.english import parse, parse_one
 from video_contrast.perturbations.english.language import NotEnglish
@@ -279,6 +279,10 @@ def test_items_that_texts_alone_would_tell_are_left_out() -> None:
     assert left_out and len(chosen) < 100
     few, left_out_of_few = select(dict(list(proposals.items())[:60]))
     assert len(few) == 60 and not left_out_of_few
+    clips = list(proposals.items())
+    blocks = [rate(dict(clips[n : n + 30]), seed=0, kind="verb") for n in range(0, 160, 30)]
+    assert sum(map(len, select_in_blocks(blocks.__getitem__, 2))) == 60
+    assert sum(map(len, select_in_blocks(blocks.__getitem__, 6))) < 100
     proposed = proposals_of([caption])
     proposed.proposals, proposed.missing = proposals, {}
     assert set(choose(proposed)) == set(chosen) and proposed.missing == dict.fromkeys(left_out, LEFT_OUT)
