@@ -167,7 +167,7 @@ def _owners_sampling(kind: Kind, source: ModelSource, options: ScoreOptions) -> 
     if recipe is not None and (owner := recipe.owner) is not None:
         return Sampling(owner.frames, owner.policy, options.accept_damaged, *owner.bounds)
     if kind.frames is None or kind.frames(source.config) is None:
-        raise UsageError(f"--frames owner: that of {source.name} is not known here; give --frames N or --fps RATE")
+        raise UsageError(f"--frames owner: frames of {source.name}'s owner are not known: give --frames N, --fps RATE")
     return Sampling(_frames(kind, source, None), options.sampling, options.accept_damaged)
 
 

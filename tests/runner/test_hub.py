@@ -68,7 +68,7 @@ def test_a_gated_model_says_where_its_terms_are(hub: FakeHub, tmp_path: Path) ->
 
 def test_what_the_hub_does_not_have_is_said_in_one_sentence(hub: FakeHub, tmp_path: Path) -> None:
     publish(hub, "me/clip", tiny_models.clip(tmp_path / "clip"))
-    with pytest.raises(VideoContrastError, match="no such public model on the Hub"):
+    with pytest.raises(VideoContrastError, match="nor such a public model on the Hub"):
         locate("me/nothing")
     with pytest.raises(VideoContrastError, match="has no revision 'v7' on the Hub"):
         locate("me/clip", revision="v7")
@@ -76,7 +76,7 @@ def test_what_the_hub_does_not_have_is_said_in_one_sentence(hub: FakeHub, tmp_pa
         locate("me/cl ip")
     with pytest.raises(VideoContrastError, match="--lm me/nothing: no such folder"):
         locate("me/nothing", option="--lm")
-    with pytest.raises(VideoContrastError, match="no such public data set on the Hub"):
+    with pytest.raises(VideoContrastError, match="nor such a public data set on the Hub"):
         load_set("me/nothing", ["verb_mc"], "test")
 
 
