@@ -33,16 +33,14 @@ LETTERS = {"natural": (0, "g"), "surely false": (1, "f")}  # question -> place i
 
 def read(paths: Sequence[Path], kind: str) -> list[Vote]:
     """The votes of one kind, each with its `features`."""
-    listed = []
+    listed: list[Vote] = []
     for path in paths:
         with path.open(encoding="utf-8", newline="") as file:
             for row in csv.DictReader(file, delimiter="\t"):
-                features = {name: float(value) for name, value in list(row.items())[4:] if value}
-                listed.append(
-                    {"kind": row["kind"], "clip": row["clip"], "vote": row["vote"], "features": features}
-                    | {"weight": float(row["weight"])}
-                )
-    return [row for row in listed if row["kind"] == kind]
+                if row["kind"] == kind:
+                    features = {name: float(value) for name, value in list(row.items())[4:] if value}
+                    listed.append({**row, "features": features, "weight": float(row["weight"])})
+    return listed
 
 
 def table(rows: Sequence[Vote], names: Sequence[str], *, mild: bool = False) -> np.ndarray:
@@ -66,18 +64,14 @@ def fitted(rows: Sequence[Vote], names: Sequence[str]) -> dict[str, Pipeline]:
         kept = [row for row, is_natural in zip(rows, natural, strict=True) if is_natural or question == "natural"]
         model = make_pipeline(StandardScaler(), LogisticRegression(C=STRENGTH, max_iter=2000))
         weights = np.array([row["weight"] for row in kept])
-        models[question] = model.fit(
-            table(kept, names, mild=question == "natural"),
-            answers(kept, question),
-            logisticregression__sample_weight=weights,
-        )
+        data = table(kept, names, mild=question == "natural")
+        models[question] = model.fit(data, answers(kept, question), logisticregression__sample_weight=weights)
     return models
 
 
 def probabilities(models: dict[str, Pipeline], rows: Sequence[Vote], names: Sequence[str]) -> np.ndarray:
     """Probability that an edit is natural and surely false."""
-    data = table(rows, names)
-    first, second = (models[question].predict_proba(data)[:, 1] for question in QUESTIONS)
+    first, second = (models[question].predict_proba(table(rows, names))[:, 1] for question in QUESTIONS)
     return np.asarray(first * second)
 
 
