@@ -52,10 +52,6 @@ class CaptionCounts:
         """The count of a key; 0 where it was not seen."""
         return self.tables[table].get("\t".join(key), 0)
 
-    def pair(self, table: str, first: str, other: str) -> int:
-        """The count of two items in any order. `table`: "verbs" or "nouns"."""
-        return self.get(table, *sorted((first, other)))
-
     def __add__(self, other: "CaptionCounts") -> "CaptionCounts":
         tables = {name: dict(Counter(self.tables[name]) + Counter(other.tables[name])) for name in TABLES}
         return CaptionCounts(

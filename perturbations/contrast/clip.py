@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from video_contrast.perturbations.contrast.caption_counts import CaptionCounts, words_of
-from video_contrast.perturbations.contrast.evidence import Evidence, Gap
+from video_contrast.perturbations.contrast.evidence import Gap
 from video_contrast.perturbations.contrast.slots import ThingSlot, VerbSlot, thing_slots, verb_slots
 from video_contrast.perturbations.english import Sentence
 
@@ -25,7 +25,6 @@ class CaptionReading:
         self.sentence = sentence
         self.caption = sentence.caption
         self._counted: list[str] | None = None
-        self._style: dict[str, float] | None = None
         self.gaps: dict[tuple[int, int], Gap] = {}  # by the characters that are replaced, where they are known
 
     @cached_property
@@ -49,12 +48,6 @@ class CaptionReading:
         places = self.sentence.noun_phrases()
         keys = {self.sentence.noun_key(place) for place in places}
         return frozenset({word.lemma for word in self.sentence.words if word.is_noun} | keys - {""})
-
-    def style(self, evidence: Evidence) -> dict[str, float]:
-        """How near it is to the captions that were counted (`Evidence.style`)."""
-        if self._style is None:
-            self._style = evidence.style(self.words)
-        return self._style
 
     def counted_nouns(self, counts: CaptionCounts) -> list[str]:
         """Its nouns that the counts know well."""

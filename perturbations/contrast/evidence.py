@@ -26,8 +26,7 @@ _COMMON = 8  # videos that name a noun which the lexicon's class alone proposes
 # Classes of what is not counted in pieces.
 _STUFF = ("grain", "sauce", "dry_ingredient", "herb", "meat", "dairy", "drink", "mixture", "material", "weather",
           "water", "hair", "sport", "terrain")  # fmt: skip
-
-_RESTS = frozenset({"sit", "stand", "lie", "kneel"})
+RESTS = frozenset({"sit", "stand", "lie", "kneel"})  # postures
 
 Postings = dict[Any, tuple[np.ndarray, np.ndarray]]
 
@@ -82,7 +81,6 @@ class Evidence:
         self.subjects_of = _indexed(counts.tables["subject"], 1)  # unit -> subject -> videos
         self.behind_total = _totals(self.nouns_behind)
         self._sizes = {name: sum(counts.tables[name].values()) + 1 for name in ("object", "subject", "place")}
-        self._row_totals: dict[int, int] = {}
         self.facts = lru_cache(_CACHED)(self._find_facts)
         self.kept: Callable[..., Any] = lru_cache(_KEPT)(self._computed)
         self._classmates = lru_cache(_CACHED)(self._find_classmates)
@@ -117,7 +115,7 @@ class Evidence:
                 "hands busy": float(action.hands == "busy"),
                 "takes minutes": float(action.span == "m"),
                 "changes something": float(action.result != "-"),
-                "rests": float(action.posture in _RESTS),
+                "rests": float(action.posture in RESTS),
             }
         forms = frozenset((verb, inflect(verb, "VBG"), inflect(verb, "VBZ")))
         return UnitFacts(verb, forms, actions, self.groups(unit), features)
@@ -400,13 +398,6 @@ class Evidence:
         if len(b) < len(a):
             a, b = b, a
         return sum(weight * b[name] for name, weight in a.items() if name in b)
-
-    def total(self, counted: dict[str, int]) -> int:
-        """The sum of a row of an index (kept, since rows are asked for again and again)."""
-        key = id(counted)
-        if key not in self._row_totals:
-            self._row_totals[key] = sum(counted.values())
-        return self._row_totals[key] if counted else 0
 
     def surprise(self, table: str, seen: int, of_first: int, of_other: int) -> float:
         """Log of how much oftener two things stand together than by chance, smoothed, over 3.

@@ -88,20 +88,13 @@ class VerbFeatures:
             "goes with noun": evidence.surprise("object", seen.get(whole, 0), total, noun_total),
             "unit known": log1p(total) / 5,
             "longer": float(len(new.split()) - self._size),
+            "listed use": float(unit in self._uses),
+            "fits": float(evidence.fits(unit, slot.subject or "person", slot.noun if frame != "i" else "")),
+            "keeps a place": float(bool(keeps)),
+            "intransitive": float(alone),
+            "at once, rests": known.get("rests", 0.0) * self.shared["at once"],
         }
-        if unit in self._uses:
-            features["listed use"] = 1.0
-        if evidence.fits(unit, slot.subject or "person", slot.noun if frame != "i" else ""):
-            features["fits"] = 1.0
-        if keeps:
-            features["keeps a place"] = 1.0
-        elif alone:
-            features["intransitive"] = 1.0
-        if known.get("rests") and self.shared["at once"]:
-            features["at once, rests"] = 1.0
-        if swap is not None:
-            features |= self._written(choice, swap)
-        return features
+        return features if swap is None else features | self._written(choice, swap)
 
     def run_change(self, new: str) -> float:
         """How much more usual the words around the verb become, from -`MOST_CHANGE` to `MOST_CHANGE`."""
@@ -203,7 +196,7 @@ def object_slot_features(reading: CaptionReading, slot: ThingSlot, evidence: Evi
         "words": len(reading.words) / 10,
         "with an adjective": float(bool(slot.adjectives)),
         "animal or thing acts": float(slot.subject not in ("", "person")),
-        **reading.style(evidence),
+        **evidence.style(reading.words),
     }
 
 

@@ -142,19 +142,15 @@ def misfit(caption: str, noun: Person, persons: Sequence[Person]) -> str:
 
 def _misfit_beside(caption: str, noun: Person, everyone: tuple[Person, ...]) -> str:
     """As `misfit`, for what a caption says of `noun` beside the other persons."""
-    if any(p.start > noun.start and p.gender == noun.gender for p in _those_after(_ANOTHER, caption, everyone)):
-        return OTHER
     match = _ANOTHER.search(caption[_near(noun.start) : noun.start])
-    if match and match[1].lower() != "another" and _earlier(noun, everyone):
+    is_other = match and match[1].lower() != "another" and _earlier(noun, everyone)
+    others = _those_after(_ANOTHER, caption, everyone)
+    if is_other or any(p.start > noun.start and p.gender == noun.gender for p in others):
         return OTHER
-    if _found(_SEX[noun.gender], caption) - {noun.word}:
-        return TWICE
     the = _those_after(_THE, caption, everyone)
-    if any(p.start > noun.start and _same_kind(p, noun) for p in the):
-        return TWICE
-    if noun in the and any(_same_kind(p, noun) for p in _earlier(noun, everyone)):
-        return TWICE
-    return ""
+    again = any(p.start > noun.start and _same_kind(p, noun) for p in the)
+    again = again or (noun in the and any(_same_kind(p, noun) for p in _earlier(noun, everyone)))
+    return TWICE if again or _found(_SEX[noun.gender], caption) - {noun.word} else ""
 
 
 def _same_kind(first: Person, second: Person) -> bool:

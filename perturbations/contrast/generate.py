@@ -254,13 +254,13 @@ def judged_edits(captions: Sequence[str], edits: Sequence[Edit]) -> list[dict[st
     scores = []
     for caption, edit in zip(captions, edits, strict=True):
         judged = given_proposal(readings[caption], edit, shipped_evidence())
-        scores.append({} if judged is None else _scores(*judged))
+        numbers: dict[str, float] = {}
+        if judged is not None:
+            kind, proposal = judged
+            falsity = load_judge(kind).falsity(proposal.features)
+            numbers = {"probability": round(proposal.probability, 4), "falsity": round(falsity, 4)}
+        scores.append(numbers)
     return scores
-
-
-def _scores(kind: Kind, proposal: Proposal) -> dict[str, float]:
-    numbers = {"probability": proposal.probability, "falsity": load_judge(kind).falsity(proposal.features)}
-    return {name: round(number, 4) for name, number in numbers.items()}
 
 
 def given_proposal(reading: CaptionReading, edit: Edit, evidence: Evidence) -> tuple[Kind, Proposal] | None:

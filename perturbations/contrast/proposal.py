@@ -138,18 +138,17 @@ class Trial(Generic[Choice]):
         self._reasons: list[str] = []
         self.choices: list[Choice] = []
 
-    def take(self, choices: Iterable[Choice], most: int | None = None) -> None:
+    def take(self, choices: Iterable[Choice], most: int) -> None:
         """Tries the lexicon's choices, until `most` have passed."""
         for choice in choices:
             self._try(choice)
-            if most is not None and len(self.choices) >= most:
+            if len(self.choices) >= most:
                 break
 
-    def read(self, choice_of: Callable[[str], Choice | None], most: int | None = None) -> None:
+    def read(self, choice_of: Callable[[str], Choice | None], most: int) -> None:
         """Tries what the model proposes, until `most` have passed, and keeps what is rejected.
 
-        `choice_of`: the choice that some words stand for; None where they have not the form that fits. `most`: how many
-        are enough; None: all.
+        `choice_of`: the choice that some words stand for; None where they have not the form that fits.
         """
         reading = self._proposed.clip.readings[self._index]
         for words in (self._proposed.replacements or {})[masked_span(reading, self._slot)]:

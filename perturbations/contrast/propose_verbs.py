@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from video_contrast.perturbations.contrast.clip import CaptionReading, ClipReading
-from video_contrast.perturbations.contrast.evidence import Evidence, UnitFacts
+from video_contrast.perturbations.contrast.evidence import RESTS, Evidence, UnitFacts
 from video_contrast.perturbations.contrast.features import MOST_CHANGE, VerbFeatures, brings_place
 from video_contrast.perturbations.contrast.judge import Judge, Logits, both
 from video_contrast.perturbations.contrast.lexicon import Swap
@@ -41,7 +41,6 @@ _COMPANY = ("people", "animal")
 _COOKED_IN = frozenset({"appliance", "cookware", "tableware"})  # where few other things are done than the caption's
 _JOINS = frozenset({"and", "then", ",", "."})  # between two clauses
 _WAYS = words_of("says_which_way")  # as an adverb, or behind "to"
-_RESTS = ("sit", "stand", "lie", "kneel")
 _streams = Streams()
 
 
@@ -348,12 +347,9 @@ class _Rules:
     def _said_elsewhere(self, choice: VerbChoice, facts: UnitFacts) -> str | None:
         """Whether another caption of the clip says a unit, or nearly; None if none does."""
         clip, new, verb, swap = self._clip, choice.unit, facts.verb, choice.swap
-        if new in clip.units:
-            return "another caption says it"
-        if verb != self._slot.verb and (verb in clip.verbs or not clip.words.isdisjoint(facts.forms)):
-            return "another caption says it"
-        brought = f"{swap.phrase} {swap.place}" if swap is not None else " "
-        if brought != " " and not clip.nouns.isdisjoint(brought.split(" ")):
+        brought = f"{swap.phrase} {swap.place}".split() if swap is not None else ()
+        verb_is_said = verb != self._slot.verb and (verb in clip.verbs or not clip.words.isdisjoint(facts.forms))
+        if new in clip.units or verb_is_said or not clip.nouns.isdisjoint(brought):
             return "another caption says it"
         if not self._others.isdisjoint(facts.groups) and new not in self._opposites:
             return "near to what another caption says"
@@ -372,9 +368,8 @@ class _Rules:
             return "it is so already"
         if self._taken_up or any(tail != choice.tail for tail in self._tools):
             return "does not go with what follows"
-        if self._acts and "sleep" in facts.groups:
-            return "clashes with another verb of the caption"
-        if self._beside and any(evidence.excludes(other, choice.unit) for other in self._beside):
+        sleeps = self._acts and "sleep" in facts.groups
+        if sleeps or any(evidence.excludes(other, choice.unit) for other in self._beside):
             return "clashes with another verb of the caption"
         return None
 
@@ -385,8 +380,7 @@ class _Rules:
             return False
         if self._goes_a_way and not _moves(choice, evidence):
             return False
-        tails = slot.tails
-        return not tails or all(tail == choice.tail or _goes_before(tail, slot, choice, evidence) for tail in tails)
+        return all(tail == choice.tail or _goes_before(tail, slot, choice, evidence) for tail in slot.tails)
 
 
 def _states(sentence: Sentence, at: int, evidence: Evidence) -> frozenset[str]:
@@ -410,7 +404,7 @@ def _is_used(tail: Tail, slot: VerbSlot, evidence: Evidence) -> bool:
     """Whether a thing is used for what is done, and for little else: "cleans a glass with a towel"; not what
     somebody has who moves or rests: "runs along a street with a bag"."""
     actions = evidence.lexicon.actions(slot.unit) if slot.frame != "t" else ()
-    if any(action.motion != "-" or action.posture in _RESTS for action in actions):
+    if any(action.motion != "-" or action.posture in RESTS for action in actions):
         return False
     category = evidence.category(tail.noun)
     return tail.preposition == "with" and not any(evidence.lexicon.is_a(category, name) for name in _COMPANY)

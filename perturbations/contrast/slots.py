@@ -275,9 +275,7 @@ def _shown(sentence: Sentence, verb: int, before: int) -> int | None:
 
 def _is_a(sentence: Sentence, place: int, *classes: str) -> bool:
     """Whether the commonest meaning of a noun is of one of some classes."""
-    things = next(
-        filter(None, map(load_lexicon().things, (sentence.words[place].lemma, sentence.words[place].text))), ()
-    )
+    things = load_lexicon().things(sentence.words[place].lemma) or load_lexicon().things(sentence.words[place].text)
     return bool(things) and things[0].category in classes
 
 
@@ -367,10 +365,8 @@ def _form_rejection(sentence: Sentence, place: int) -> str | None:
         return "says what a video shows"
     if sentence.is_negated(place):
         return "negated"
-    if (
-        labels & {"ccomp", "xcomp", "dative", "acomp", "csubj", "oprd", "attr"}
-        or len(sentence.children_with(place, "dobj")) > 1
-    ):
+    clause = labels & {"ccomp", "xcomp", "dative", "acomp", "csubj", "oprd", "attr"}
+    if clause or len(sentence.children_with(place, "dobj")) > 1:
         return "clause or second object"
     if "agent" in labels:
         return "passive with its agent"
@@ -411,16 +407,9 @@ def _object_rejection(sentence: Sentence, place: int, last: int) -> str | None:
     how_often = following is not None and "npadvmod" in (following.dep, words[following.head].dep)
     if plain and following is not None and following.tag in _OPENS_A_NOUN and not how_often:
         return "object not found by the parser"
-    obj = sentence.object(place)
-    if obj is not None and obj < place:
-        return "object before its verb"
-    own = sentence.child(place, "nsubj", "nsubjpass")
-    if (
-        word.dep == "relcl"
-        and own is not None
-        and words[own].text not in _RELATIVE
-        and not _tells_where(sentence, place)
-    ):
+    obj, own = sentence.object(place), sentence.child(place, "nsubj", "nsubjpass")
+    relative = word.dep == "relcl" and own is not None and words[own].text not in _RELATIVE
+    if (obj is not None and obj < place) or (relative and not _tells_where(sentence, place)):
         return "object before its verb"
     return "passive without an auxiliary" if _is_bare_participle(sentence, place) else None
 
@@ -475,20 +464,18 @@ def _thing_slot(
     while words[first].dep == "conj" and words[words[first].head].is_noun:
         first = words[first].head
     governor = by_noun.get(first)
-    relation: Literal["object", "subject", "place"] = "object"
+    relation: Literal["object", "subject", "place"] = "object" if governor is not None else "place"
     preposition, behind, unit, subject = "", "", "", ""
     if governor is not None:
         unit, subject = _with_particle(sentence, governor), governor.subject
         preposition = behind = unit.rpartition(" ")[2] if governor.frame == "p" else ""
     elif first in by_subject:
         relation, unit = "subject", by_subject[first].unit
-    else:
-        relation = "place"
-        if words[first].dep == "pobj":
-            preposition = words[words[first].head].text
-            behind, holder = _whole_preposition(sentence, words[first].head)
-            unit = f"{verbs[holder].verb} {behind}" if holder in verbs else ""
-            subject = verbs[holder].subject if holder in verbs else ""
+    elif words[first].dep == "pobj":
+        preposition = words[words[first].head].text
+        behind, holder = _whole_preposition(sentence, words[first].head)
+        if holder in verbs:
+            unit, subject = f"{verbs[holder].verb} {behind}", verbs[holder].subject
     return ThingSlot(
         place=place,
         noun=key,

@@ -132,12 +132,10 @@ class Sentence:
             if own is not None:
                 relative = words[own].text in ("who", "that", "which") and word.dep == "relcl"
                 return word.head if relative else own
-            if word.head == verb:
+            if word.head == verb or word.dep not in _CLAUSE:
                 return None
             if word.dep in ("acl", "relcl") and (head.is_noun or head.tag == "PRP"):
                 return word.head
-            if word.dep not in _CLAUSE:
-                return None
             if head.is_noun:
                 return word.head if word.dep in ("conj", "advcl", "dep") else None
             seen = self.child(word.head, "dobj") if word.dep == "xcomp" and word.tag == "VBG" else None

@@ -66,10 +66,9 @@ def proposals(
     claims = [{contrast.unit for contrast in contrasts} for contrasts in of_caption]
     out = []
     for index in range(len(sentences)):
+        rest = [n for n in range(len(texts)) if n != index]
         for contrast in of_caption[index]:
-            other = contrast.other
-            rest = [n for n in range(len(texts)) if n != index]
-            if not any(other in claims[n] or f" {other} " in texts[n] for n in rest):
+            if not any(contrast.other in claims[n] or f" {contrast.other} " in texts[n] for n in rest):
                 out.append(Proposed(index, contrast))
     return out
 

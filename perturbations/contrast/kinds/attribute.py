@@ -147,10 +147,10 @@ def _clothes(sentence: Sentence, place: int, lexicon: Lexicon) -> list[Contrast]
     if colour is None or colour.group not in _COLOURS or place < 2 or words[place].dep not in ("pobj", "dobj", "amod"):
         return []
     first = place - (words[place - 1].text in ("all", *_SHADES))
-    worn = words[first - 1].lemma == "wear" or (
-        words[first - 1].text in ("in", "wearing") and first > 1 and sentence.is_person(first - 2)
-    )
-    if not worn or (words[place].dep == "amod" and not _may_be_verb(sentence, place + 1, lexicon)):
+    in_it = words[first - 1].text in ("in", "wearing") and first > 1 and sentence.is_person(first - 2)
+    if not (in_it or words[first - 1].lemma == "wear") or (
+        words[place].dep == "amod" and not _may_be_verb(sentence, place + 1, lexicon)
+    ):
         return []
     if place + 1 < len(words) and words[place + 1].text in ("and", "or"):
         return []
@@ -175,9 +175,8 @@ def _renamed_to(sentence: Sentence, place: int, others: list[Attribute], old: At
 def _sport(sentence: Sentence, place: int, _: Lexicon) -> list[Contrast]:
     """ "a soccer game" -> "a tennis game"."""
     words, word = sentence.words, sentence.words[place]
-    if word.dep != "compound" or (place and words[place - 1].dep == "compound"):
-        return []
-    if any(other.lemma in _SPORTING for other in words):
+    long = place > 0 and words[place - 1].dep == "compound"
+    if word.dep != "compound" or long or any(other.lemma in _SPORTING for other in words):
         return []
     sets = [names for of, names in _SPORTS.items() if words[word.head].lemma in of.split()]
     return _renamed(sentence, place, sets[0] if sets else ())

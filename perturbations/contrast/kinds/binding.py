@@ -18,26 +18,21 @@ def contrasts(sentence: Sentence, lexicon: Lexicon) -> list[Contrast]:
 
 
 def _actions(sentence: Sentence, lexicon: Lexicon) -> list[Contrast]:
-    out = []
+    out, words = [], sentence.words
     said = [at for at in range(len(sentence)) if has_pronoun(sentence, at, at + 1)]
-    if any(sentence.words[at].text != "it" for at in said) or any(
-        word.text in ("how", "why", "that") for word in sentence.words
-    ):
+    if any(words[at].text != "it" for at in said) or any(word.text in ("how", "why", "that") for word in words):
         return []
     for (verb, doer), (other_verb, other) in combinations(sorted(_doers(sentence), key=lambda pair: pair[1]), 2):
         if not _comparable(sentence, doer, other, lexicon) or sentence.object(verb) == other:
             continue
-        if sentence.words[verb].lemma == sentence.words[other_verb].lemma:
-            continue
-        if "ccomp" in (sentence.words[verb].dep, sentence.words[other_verb].dep):
-            continue
-        if any(word.text == "like" for word in sentence.words[doer:other]):
+        units = words[verb].lemma, words[other_verb].lemma
+        if units[0] == units[1] or "ccomp" in (words[verb].dep, words[other_verb].dep):
             continue
         names = sentence.noun_key(doer), sentence.noun_key(other)
         one, two = core(sentence, doer), core(sentence, other)
-        if one is None or two is None or one[1] > two[0] or not alike(sentence, one, two):
+        compared = any(word.text == "like" for word in words[doer:other])
+        if compared or one is None or two is None or one[1] > two[0] or not alike(sentence, one, two):
             continue
-        units = sentence.words[verb].lemma, sentence.words[other_verb].lemma
         claims = [f"{a} {units[0]} {b} {units[1]}" for a, b in (names, names[::-1])]
         contrast = exchange(sentence, one, two, unit=claims[0], other=claims[1])
         out += [contrast] if contrast is not None else []
@@ -48,12 +43,11 @@ def _doers(sentence: Sentence) -> list[tuple[int, int]]:
     """(verb, who does it), of verbs behind their subject and of "a man singing"."""
     own = [(verb, sentence.child(verb, "nsubj", "nsubjpass")) for verb in sentence.verbs]
     doers = [(verb, noun) for verb, noun in own if noun is not None and noun < verb]
-    doers += [
+    return doers + [
         (verb, word.head)
         for verb in sentence.verbs
         if (word := sentence.words[verb]).dep == "acl" and word.tag == "VBG" and sentence.words[word.head].dep != "pobj"
     ]
-    return doers
 
 
 def _comparable(sentence: Sentence, doer: int, other: int, lexicon: Lexicon) -> bool:
@@ -71,11 +65,8 @@ def _attributes(sentence: Sentence, lexicon: Lexicon) -> list[Contrast]:
     out = []
     places = [(place, at) for place in range(len(sentence)) if (at := described(sentence, place, lexicon))]
     for (first, (noun, one)), (second, (other, two)) in combinations(places, 2):
-        if one.group == two.group or noun == other:
-            continue
-        if two not in alternatives(sentence, noun, one, lexicon) or one not in alternatives(
-            sentence, other, two, lexicon
-        ):
+        fits = two in alternatives(sentence, noun, one, lexicon) and one in alternatives(sentence, other, two, lexicon)
+        if one.group == two.group or noun == other or not fits:
             continue
         names = _holder(sentence, noun), _holder(sentence, other)
         claims = [f"{a} {names[0]} {b} {names[1]}" for a, b in ((one.group, two.group), (two.group, one.group))]
@@ -86,11 +77,6 @@ def _attributes(sentence: Sentence, lexicon: Lexicon) -> list[Contrast]:
 
 def _holder(sentence: Sentence, noun: int) -> str:
     """A thing with who has it: "dress woman" of a woman in a dress."""
-    names = [sentence.noun_key(noun)]
-    for place in sentence.ancestors(noun):
-        if sentence.words[place].is_noun:
-            names.append(sentence.noun_key(place))
-            break
-        if sentence.words[place].dep not in ("prep",):
-            break
-    return " ".join(names)
+    name, words = sentence.noun_key(noun), sentence.words
+    holder = next((n for n in sentence.ancestors(noun) if words[n].is_noun or words[n].dep != "prep"), None)
+    return f"{name} {sentence.noun_key(holder)}" if holder is not None and words[holder].is_noun else name

@@ -56,10 +56,9 @@ class Quantity:
 
 def contrasts(sentence: Sentence, lexicon: Lexicon) -> list[Contrast]:
     """A number of people, animals or things exchanged for another."""
-    if len([word for word in sentence.words if word.tag == "CD"]) > 1:
-        return _times(sentence)
     out = _times(sentence)
-    for head in sentence.noun_phrases():
+    numbers = [word for word in sentence.words if word.tag == "CD"]
+    for head in sentence.noun_phrases() if len(numbers) < 2 else ():
         quantity = _quantity(sentence, head)
         if quantity is None or sentence.words[quantity.noun].lemma in _MEASURES:
             continue
@@ -78,9 +77,8 @@ def _quantity(sentence: Sentence, head: int) -> Quantity | None:
     words, word = sentence.words, sentence.words[head]
     if word.lemma in _BODIES - _GROUPS or word.tag not in ("NN", "NNS"):
         return None
-    if sentence.child(head, "poss", "relcl", "appos") is not None:
-        return None
-    if head + 1 < len(words) and words[head + 1].text in ("'s", "'", "s"):
+    owner = head + 1 < len(words) and words[head + 1].text in ("'s", "'", "s")
+    if owner or sentence.child(head, "poss", "relcl", "appos") is not None:
         return None
     if word.lemma in _GROUPS:
         return _of_group(sentence, head)
@@ -122,14 +120,12 @@ def _one(sentence: Sentence, first: int, noun: int) -> Quantity | None:
 
 def _others(quantity: Quantity, side: str, sentence: Sentence) -> list[str]:
     """The values that a viewer tells apart from one."""
-    people = side == "people"
-    if quantity.value == SEVERAL:
-        vague = quantity.first == quantity.last  # "men" may be two
-        return ["one"] if vague else ["one", "two"]
+    if quantity.value == SEVERAL:  # "men" may be two
+        return ["one"] if quantity.first == quantity.last else ["one", "two"]
     at = _NUMBERS.index(quantity.value)
     exact = [_NUMBERS[n] for n in range(len(_NUMBERS)) if 0 < abs(n - at) <= _APART]
     definite = sentence.words[quantity.first].text == "the"
-    return [*exact, SEVERAL] if people and at < _APART and not definite else exact
+    return [*exact, SEVERAL] if side == "people" and at < _APART and not definite else exact
 
 
 def _recounted(sentence: Sentence, quantity: Quantity, value: str, side: str, lexicon: Lexicon) -> Contrast | None:
@@ -140,9 +136,8 @@ def _recounted(sentence: Sentence, quantity: Quantity, value: str, side: str, le
         return replace_words(sentence, first, last, shown, unit=quantity.value, other=value)
     plural, was_plural = value != "one", quantity.value != "one"
     own = _pronouns(sentence, quantity, plural=plural)
-    if own is None or (plural and _has_own(sentence, quantity, lexicon)):
-        return None
-    if any(word.text in _TOGETHER for word in words) or (quantity.value == SEVERAL and side != "people"):
+    together = any(word.text in _TOGETHER for word in words) or (quantity.value == SEVERAL and side != "people")
+    if own is None or together or (plural and _has_own(sentence, quantity, lexicon)):
         return None
     if words[first].text in _DIGITS or sentence.compound(quantity.noun) in ("video", "news"):
         return None
@@ -258,9 +253,8 @@ def _is_joined_subject(sentence: Sentence, noun: int) -> bool:
     others = sentence.joined(first)
     if len(others) != 1 or words[first].dep not in ("nsubj", "ROOT") or words[first].tag != words[others[0]].tag:
         return False
-    if words[others[0] - 1].text == "and" or not any(words[n].text == "and" for n in range(first, others[0])):
-        return False
-    if words[first].lemma == words[others[0]].lemma:
+    joined = words[others[0] - 1].text != "and" and any(words[n].text == "and" for n in range(first, others[0]))
+    if not joined or words[first].lemma == words[others[0]].lemma:
         return False
     if words[first].dep == "ROOT":
         return any(words[n].tag == "VBG" for n in sentence.children_with(others[0], "acl"))

@@ -50,9 +50,8 @@ def contrasts(sentence: Sentence, lexicon: Lexicon) -> list[Contrast]:
     texts = [word.text for word in sentence.words]
     at = 0
     while at < len(texts):
-        size = next(
-            (n for n in range(min(_LONGEST, len(texts) - at), 0, -1) if " ".join(texts[at : at + n]) in ways()), 1
-        )
+        sizes = range(min(_LONGEST, len(texts) - at), 0, -1)
+        size = next((n for n in sizes if " ".join(texts[at : at + n]) in ways()), 1)
         old = " ".join(texts[at : at + size])
         here = [way.other for way in ways().get(old, ()) if _is_said(sentence, at, size, way, lexicon)]
         if here:
@@ -74,9 +73,8 @@ def _is_said(sentence: Sentence, at: int, size: int, way: Way, lexicon: Lexicon)
     if joined or _goes_on(sentence, end) or _is_bound(sentence, at, size):
         return False
     said = f" {' '.join(word.text for word in words)} "
-    if f" {way.other.removesuffix(' from')} " in said or (
-        size == 1 and words[at].dep in ("amod", "compound", "nmod")
-    ):  # "an outside stage"
+    describes = size == 1 and words[at].dep in ("amod", "compound", "nmod")  # "an outside stage"
+    if describes or f" {way.other.removesuffix(' from')} " in said:
         return False
     if words[at].text in _SETTINGS and _is_no_setting(sentence, at, way, lexicon):
         return False

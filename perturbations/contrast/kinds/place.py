@@ -149,13 +149,10 @@ def _goes(sentence: Sentence, place: str, noun: int, lexicon: Lexicon) -> bool:
     lemmas = {sentence.words[verb].lemma for verb in sentence.verbs}
     if (place in ("chair", "desk") and lemmas & _LYING) or (place == "desk" and not lemmas & _AT_DESK):
         return False
-    in_car = any(word.text in ("car", "van", "truck", "vehicle") for word in sentence.words)
-    if (place == "car" or in_car) and not lemmas <= _IN_CAR:
+    in_car = place == "car" or any(word.text in ("car", "van", "truck", "vehicle") for word in sentence.words)
+    if (in_car and not lemmas <= _IN_CAR) or (place in ("fridge", "freezer") and not lemmas & _COOL):
         return False
-    if place in ("fridge", "freezer") and not lemmas & _COOL:
-        return False
-    classes = _classes(sentence, noun, lexicon)
-    known = lexicon.places.get(place)
+    classes, known = _classes(sentence, noun, lexicon), lexicon.places.get(place)
     if known is not None and known.setting == "outdoor" and classes & _INDOORS:
         return False
     fitting = _fitting(sentence, classes, lexicon)
@@ -181,8 +178,8 @@ def _classes(sentence: Sentence, noun: int, lexicon: Lexicon) -> set[str]:
 
 def _is_bound(sentence: Sentence, lexicon: Lexicon) -> bool:
     """Whether an action belongs to a kind of place, so that it would be odd elsewhere."""
-    for verb in sentence.verbs:
-        actions = lexicon.actions(sentence.words[verb].lemma)
-        if actions and all(action.scenes & _BOUND and "any" not in action.scenes for action in actions):
-            return True
-    return False
+    of_verbs = (lexicon.actions(sentence.words[verb].lemma) for verb in sentence.verbs)
+    return any(
+        actions and all(action.scenes & _BOUND and "any" not in action.scenes for action in actions)
+        for actions in of_verbs
+    )

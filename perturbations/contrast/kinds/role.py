@@ -4,10 +4,9 @@ from video_contrast.perturbations.contrast.edit import Contrast
 from video_contrast.perturbations.contrast.kinds.contrast import alike, core, exchange, has_pronoun, living, thing
 from video_contrast.perturbations.contrast.lexicon import Lexicon
 from video_contrast.perturbations.english import Sentence
-
-# What both do, or what also holds the other way round.
 from video_contrast.perturbations.english.lexicon import words_of
 
+# What both do, or what also holds the other way round.
 _MUTUAL = words_of("mutual")
 _RELATIVE = words_of("relative_noun")
 # Prepositions behind which somebody undergoes an action.
@@ -38,9 +37,8 @@ def _swapped(sentence: Sentence, verb: int, lexicon: Lexicon) -> Contrast | None
     if has_pronoun(sentence, max(first[1], second[1])) or any(_is_bound(sentence, span) for span in (first, second)):
         return None
     names = tuple(sentence.noun_key(place) for place in (doer, undergoer))
-    if not alike(sentence, first, second) or not _both_could(sentence, unit, (doer, undergoer), lexicon):
-        return None
-    if names[0] == names[1]:
+    could = alike(sentence, first, second) and _both_could(sentence, unit, (doer, undergoer), lexicon)
+    if not could or names[0] == names[1]:
         return None
     claims = [f"{a} {unit} {b}" for a, b in (names, names[::-1])]
     return exchange(sentence, first, second, unit=claims[0], other=claims[1])
@@ -92,9 +90,8 @@ def _receiver(sentence: Sentence, verb: int) -> int | None:
 def _reversible(unit: str, names: tuple[str, ...], lexicon: Lexicon) -> bool:
     if unit.endswith(" to"):
         return True
-    if unit not in _TO_PEOPLE and not any(action.seen for action in lexicon.actions(unit)):
-        return False
-    if unit.partition(" ")[0] in _MUTUAL:
+    seen = unit in _TO_PEOPLE or any(action.seen for action in lexicon.actions(unit))
+    if not seen or unit.partition(" ")[0] in _MUTUAL:
         return False
     heads = [name.rpartition(" ")[2] for name in names]
     return unit in _TO_PEOPLE or lexicon.fits(unit, heads[1], heads[0])

@@ -245,7 +245,7 @@ class Lexicon:
         unlike = _rows("unlike.tsv")
         columns = {column for column, _, _ in unlike}
         self._unlike = {name: both_ways((a, b) for column, a, b in unlike if column == name) for name in columns}
-        self._kin_of: dict[str, tuple[frozenset[str], frozenset[str]]] = {}
+        self._kin = lru_cache(_CACHED)(self._find_kin)
         self.admits = lru_cache(_CACHED)(self._selects)
         self._meanings = lru_cache(_CACHED)(self._find_meanings)
         self._related = lru_cache(_CACHED)(self._find_related)
@@ -388,17 +388,12 @@ class Lexicon:
 
     def _find_exclusion(self, first: tuple[Action, ...], other: tuple[Action, ...]) -> str | None:
         pairs = [(one, another) for one in first for another in other]
-        for one, another in pairs:
-            if one.group == another.group or not (one.seen and another.seen):
-                return None
+        if any(one.group == another.group or not (one.seen and another.seen) for one, another in pairs):
+            return None
         if len(pairs) > 1:
             pairs = [pair for pair in pairs if (pair[0].frame == "i") == (pair[1].frame == "i")] or pairs
-        reason = None
-        for one, another in reversed(pairs):
-            reason = self._reason(one, another)
-            if not reason:
-                return None
-        return reason
+        reasons = [self._reason(one, another) for one, another in pairs]
+        return reasons[0] if reasons and all(reasons) else None
 
     def _find_meanings(self, unit: str, noun: str, subject: str) -> tuple[Action, ...]:
         """Those that take subject and noun; of a unit that the table lacks ("stir with"), those of its verb."""
@@ -421,16 +416,13 @@ class Lexicon:
             return not kin.isdisjoint(selection.nouns)
         return not classes.isdisjoint(selection.classes)
 
-    def _kin(self, name: str) -> tuple[frozenset[str], frozenset[str]]:
+    def _find_kin(self, name: str) -> tuple[frozenset[str], frozenset[str]]:
         """What a noun ends in or looks like, and its classes with those above them."""
-        kept = self._kin_of.get(name)
-        if kept is None:
-            categories = {thing.category for thing in self.things(name)} | ({name} & self._parents.keys())
-            names = {name.rpartition(" ")[2], *(thing.looks for thing in self.things(name))} - {""}
-            alike = (n for n in names if not categories or categories & {thing.category for thing in self.things(n)})
-            wide = frozenset(wider for category in categories for wider in (category, *self.parents(category)))
-            kept = self._kin_of[name] = (frozenset(alike), wide)
-        return kept
+        categories = {thing.category for thing in self.things(name)} | ({name} & self._parents.keys())
+        names = {name.rpartition(" ")[2], *(thing.looks for thing in self.things(name))} - {""}
+        alike = (n for n in names if not categories or categories & {thing.category for thing in self.things(n)})
+        wide = (wider for category in categories for wider in (category, *self.parents(category)))
+        return frozenset(alike), frozenset(wide)
 
     def _find_related(self, action: Action) -> tuple[frozenset[str], ...]:
         """The units and groups that are its opposites, that go together with it, and that exclude it."""
