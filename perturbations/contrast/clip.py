@@ -45,8 +45,7 @@ class CaptionReading:
     @cached_property
     def nouns(self) -> frozenset[str]:
         """Lemmas of its nouns, compounds included."""
-        places = self.sentence.noun_phrases()
-        keys = {self.sentence.noun_key(place) for place in places}
+        keys = {self.sentence.noun_key(place) for place in self.sentence.noun_phrases()}
         return frozenset({word.lemma for word in self.sentence.words if word.is_noun} | keys - {""})
 
     def counted_nouns(self, counts: CaptionCounts) -> list[str]:

@@ -190,8 +190,7 @@ class Evidence:
         return log((again + _SAID_AGAIN) / (videos + _SAID_AGAIN))
 
     def _find_units(self, subject: str, noun: str = "", *, passive: bool = False) -> dict[str, VerbChoice]:
-        """The units of the lexicon that can be seen and that read naturally with a subject (and an object); in a
-        passive, those that take it without a preposition."""
+        """The lexicon's seen units that fit a subject (and object); in a passive, those without a preposition."""
         own = frozenset((noun, noun.rpartition(" ")[2]))
         wide = {name for category in self.categories(noun) for name in (category, *self.parents(category))}
         units: dict[str, VerbChoice] = {}

@@ -316,9 +316,8 @@ def _swapped_pronouns(sentence: Sentence) -> Edit | None:
         return None
     gender = genders.pop()
     first = words[places[0]]
-    if misfit(caption, Person(first.start, first.end, first.text, gender), ()):
-        return None
-    if any(word.is_noun and (word.lemma in _OF_NO_GENDER or _is_animal(word.lemma)) for word in words):
+    no_person = any(word.is_noun and (word.lemma in _OF_NO_GENDER or _is_animal(word.lemma)) for word in words)
+    if no_person or misfit(caption, Person(first.start, first.end, first.text, gender), ()):
         return None
     to: Gender = "female" if gender == "male" else "male"
     changes = [

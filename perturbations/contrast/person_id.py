@@ -91,9 +91,8 @@ def _swap(caption: str, cast: Cast, rng: Generator) -> tuple[Edit | None, str]:
         # The coin is tossed also where nobody can take the part, so that one draw does not shift the others.
         keep = name != present[0] and bool(rng.integers(2))
         gender = cast[name]
-        others = [
-            other for other in sorted(cast) if gender and cast[other] == gender and not _alike(other, names_in_use)
-        ]
+        alike = [other for other in sorted(cast) if gender and cast[other] == gender]
+        others = [other for other in alike if not _alike(other, names_in_use)]
         if others and not keep:
             renamed[name] = others[int(rng.integers(len(others)))]
             names_in_use.append(renamed[name])

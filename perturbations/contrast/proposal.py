@@ -61,7 +61,6 @@ class ClipProposals:
     """What is proposed for a clip.
 
     Attributes:
-        clip, replacements: as given.
         proposals: the eligible edits of at least the `least` probability; where there is none, among others the best.
         reasons: (reason, words) of the verbs (things) without any.
         rejected: what the model proposed and a rule rejected.

@@ -56,10 +56,7 @@ def propose_objects(proposed: ClipProposals, evidence: Evidence, judge: Judge) -
 
 
 def _stands_in_groups(reading: CaptionReading, slot: ThingSlot, reason: str | None, evidence: Evidence) -> bool:
-    """Whether a thing is replaced by what groups of peers name here, and by that alone.
-
-    A person is where nothing but one verb tells of it.
-    """
+    """Whether only what groups of peers name here replaces a thing: a person, where just one verb tells of it."""
     if reason not in _BY_GROUPS or not any(evidence.kept(Evidence.peers, slot.key).values()):
         return False
     sentence = reading.sentence
@@ -73,10 +70,7 @@ def _stands_in_groups(reading: CaptionReading, slot: ThingSlot, reason: str | No
 def _eligible(
     proposed: ClipProposals, index: int, slot: ThingSlot, looks: frozenset[str], evidence: Evidence, *, written: bool
 ) -> list[str]:
-    """The nouns for a thing that no rule rejects.
-
-    `looks`: of the nouns of the clip. `written`: only those that groups of peers name here.
-    """
+    """The nouns for a thing that no rule rejects. `looks`: of the clip's nouns. `written`: only what groups name."""
     peers = evidence.kept(Evidence.peers, slot.key)
 
     def rejection(noun: str) -> str | None:

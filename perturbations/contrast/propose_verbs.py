@@ -148,8 +148,6 @@ def _misuse(slot: VerbSlot, choice: VerbChoice, evidence: Evidence) -> str | Non
 def _written(slot: VerbSlot, reading: CaptionReading, evidence: Evidence) -> list[VerbChoice]:
     """The lexicon's written swaps of a verb, in a seeded order that prefers the first ones."""
     choices = list(_swaps(slot, reading, evidence))
-    if not choices:
-        return []
     jitter = _streams.at("written swaps", reading.caption, slot.place).random(len(choices))
     return [choices[n] for n in np.argsort(jitter + np.arange(len(choices)) / 40).tolist()]
 
@@ -174,8 +172,7 @@ def _swaps(slot: VerbSlot, reading: CaptionReading, evidence: Evidence) -> Itera
 
 
 def _swaps_in_place(slot: VerbSlot, key: VerbKey, nouns: frozenset[str], evidence: Evidence) -> Iterator[VerbChoice]:
-    """Those that leave what stands behind the object as it is, but the tool of an exchange: "cleans a window with a
-    cloth", "breaks a window"."""
+    """Those that leave what stands behind the object, but for an exchange's tool: "cleans a window with a cloth"."""
     behind = slot.tails or slot.apart is not None
     tool = _tool(slot, evidence) if slot.frame in ("t", "p") and slot.apart is None else None
     for choice in evidence.kept(_swaps_of_one_place, key, nouns):
@@ -237,8 +234,7 @@ def _likely(slot: VerbSlot, reading: CaptionReading, evidence: Evidence) -> list
 def _scored(
     evidence: Evidence, frame: Frame, keeps: str, doer: str, noun: str, passive: bool
 ) -> tuple[np.ndarray, list[VerbChoice], dict[str, int]]:
-    """How usual of the object each unit is that might stand in a verb's place, by the lexicon's uses and by the counts;
-    the units; and the place of each by its words."""
+    """How usual of the object each possible unit is, by uses and counts; the units; the place of each by its words."""
     # What the parser takes for the doer but that does nothing by itself hides people: "a video with people dancing".
     subject = doer if doer and evidence.units_for(doer) else "person"
     seen = evidence.units_of.get(noun, {})
@@ -293,10 +289,7 @@ def _frame(evidence: Evidence, unit: str) -> Frame:
 
 
 class _Rules:
-    """What speaks against the units for a verb; what all units share is computed once.
-
-    `others`: groups of the clip's other units.
-    """
+    """What speaks against the units for a verb, in view of `others`, the groups of the clip's other units."""
 
     def __init__(
         self, clip: ClipReading, reading: CaptionReading, slot: VerbSlot, others: frozenset[str], evidence: Evidence
@@ -490,9 +483,8 @@ def add_verb(
     if not proposed.wants(index, probability):
         return None
     features |= measured.shared | change
-    unit, end = slot.unit, slot.end
+    unit, end, words = slot.unit, slot.end, reading.sentence.words
     if slot.apart is not None:  # "takes a bottle out" -> "throws a bottle away", "looks at a bottle"
-        words = reading.sentence.words
         between = reading.caption[words[slot.place].end : words[slot.apart - 1].end]
         verb, _, rest = new.partition(" ")
         new = f"{verb}{between} {rest}".strip() if choice.frame == "t" else f"{new}{between}"
@@ -506,7 +498,6 @@ def add_verb(
             last = choice.tail.place + choice.tail.phrase.count(" ")
             if brings_place(choice):
                 last = max(last, *reading.sentence.subtree(choice.tail.place))
-        words = reading.sentence.words
         between = reading.caption[slot.end : max(slot.end, words[stays].end)]
         end, new = max(slot.end, words[last].end), " ".join(f"{new}{between} {behind}".split())
         other = f"{other} _ {behind}" if behind else other

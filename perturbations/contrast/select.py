@@ -145,8 +145,7 @@ def _varied(proposals: Sequence[Proposal]) -> list[int]:
 class _Balance:
     """Sums over the chosen proposals, and what one more would add.
 
-    `families`: of each number of a run. `names`: how many numbers of names there are. `least`: an item of which no
-    proposal adds more is left out.
+    `families`: of each run's number. `names`: how many there are. `least`: what an item must add not to be left out.
     """
 
     def __init__(self, families: NDArray[np.int8], names: int, least: float) -> None:

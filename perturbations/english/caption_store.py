@@ -41,13 +41,9 @@ class CaptionStore:
                 part = pending[first : first + _BATCH]
                 marks = ",".join("?" * len(part))
                 rows = connection.execute(f"SELECT key, text, digest FROM texts WHERE key IN ({marks})", part)
-                stored.update(
-                    {
-                        keys[key]: text.decode("utf-8", "surrogatepass")
-                        for key, text, digest in rows
-                        if digest == _digest(key, text)
-                    }
-                )
+                for key, text, digest in rows:
+                    if digest == _digest(key, text):
+                        stored[keys[key]] = text.decode("utf-8", "surrogatepass")
 
         self._connected(look_up)
         return stored

@@ -68,13 +68,8 @@ class WordNet:
 
 def _index(content: bytes) -> dict[str, str]:
     """Lemma -> the offsets of its senses, as written. The licence at the top of each file starts with blanks."""
-    table = {}
-    for line in content.decode("ascii").splitlines():
-        if line[:1] == " ":
-            continue
-        fields = line.split()
-        table[fields[0]] = " ".join(fields[-int(fields[2]) :])
-    return table
+    rows = (line.split() for line in content.decode("ascii").splitlines() if line[:1] != " ")
+    return {fields[0]: " ".join(fields[-int(fields[2]) :]) for fields in rows}
 
 
 def _sense(senses: bytes, offset: int) -> Sense:
@@ -100,8 +95,7 @@ def _load(paths: tuple[str, ...]) -> WordNet:
     import nltk.data
 
     names = [f"{kind}.{name}" for kind in ("index", "data") for name in FILES.values()]
-    names.append("index.sense")
-    return WordNet({name: _read(nltk.data.find, name, paths) for name in names})
+    return WordNet({name: _read(nltk.data.find, name, paths) for name in (*names, "index.sense")})
 
 
 def _read(find: object, name: str, paths: Sequence[str]) -> bytes:

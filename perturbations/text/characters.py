@@ -143,10 +143,7 @@ def _neighbours(profile: str) -> dict[str, str]:
     """
     table: dict[str, str] = {}
     for key, near in parsed("keyboard_en.json").items():
-        if profile == "released":
-            table[key] = "".join(near)
-        else:
-            table[key] = "".join(c for c in near if len(c) == 1 and c != key)
+        table[key] = "".join(c for c in near if profile == "released" or (len(c) == 1 and c != key))
     if profile != "released":
         table |= {key.upper(): near.upper() for key, near in table.items() if key.isalpha()}
     return table

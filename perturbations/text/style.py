@@ -451,17 +451,14 @@ def _other_tense(sentence: Sentence) -> dict[int, str]:
     finite = _finite_verbs(sentence)
     if not finite or any(sentence.hides_verb(n, "VBZ") for n in range(len(sentence))):
         return {}
-    places = list(finite)
-    first = sentence.words[places[0]]
+    words = sentence.words
+    first = words[next(iter(finite))]
     if first.tag != "VBD" and first.text not in _PRESENT_OF_MODALS:
-        present = [
-            n for n in places if sentence.words[n].tag in ("VBZ", "VBP") or sentence.words[n].text in _PAST_OF_MODALS
-        ]
+        present = [n for n in finite if words[n].tag in ("VBZ", "VBP") or words[n].text in _PAST_OF_MODALS]
         return {n: _past(sentence, n) for n in present}
     changes = {}
-    for place in places:
-        word = sentence.words[place]
-        subject = sentence.subject(finite[place])
+    for place, verb in finite.items():
+        word, subject = words[place], sentence.subject(verb)
         if word.text in _PRESENT_OF_MODALS:
             changes[place] = _PRESENT_OF_MODALS[word.text]
         elif word.tag == "VBD" and (subject is not None or word.lemma == "be"):

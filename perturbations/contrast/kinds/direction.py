@@ -108,12 +108,10 @@ def _goes_on(sentence: Sentence, end: int) -> bool:
 def _is_before(sentence: Sentence, end: int, classes: frozenset[str], lexicon: Lexicon) -> bool:
     """Whether what a way needs stands behind the word before `end`: a noun of some classes, or, of none, no noun."""
     words = sentence.words
-    if not classes:
-        if end < len(words) and words[end].text == "from":  # "walks in from the right"
-            return False
-        some = [word.text for word in words[end : end + 2]] in (["a", "little"], ["a", "bit"])
-        return end == len(words) or some or words[end].tag[:2] not in _NAMES
-    return _stands_before(sentence, end, classes, lexicon)
+    if classes or end == len(words):
+        return not classes or _stands_before(sentence, end, classes, lexicon)
+    some = [word.text for word in words[end : end + 2]] in (["a", "little"], ["a", "bit"])
+    return some or (words[end].text != "from" and words[end].tag[:2] not in _NAMES)  # "walks in from the right"
 
 
 def _is_no_setting(sentence: Sentence, at: int, way: Way, lexicon: Lexicon) -> bool:

@@ -324,13 +324,11 @@ class Lexicon:
         categories = {thing.category for thing in things or self.things(head)} | ({noun} & self._parents.keys())
         classes = frozenset(name for category in categories for name in (category, *self.parents(category)))
         doers = self._doers(subject)
-        swaps = self._swaps.find(unit, frame, doers, names, classes)
-        if swaps:
+        if swaps := self._swaps.find(unit, frame, doers, names, classes):
             return tuple(swaps)
         groups = {action.group for action in self.actions(unit) if action.frame == frame}
         for other in sorted({other for group in groups for other in self._group_units.get((group, frame), ())}):
-            swaps = self._swaps.find(other, frame, doers, names, classes)
-            if swaps:
+            if swaps := self._swaps.find(other, frame, doers, names, classes):
                 return tuple(swap._replace(carried=True) for swap in swaps if not swap.keeps)
         return ()
 
@@ -407,8 +405,7 @@ class Lexicon:
         return tuple(action for action in actions if noun and self.admits(action.object, noun)) or actions
 
     def _selects(self, selection: Selection, name: str) -> bool:
-        """Whether a selection of an action takes a class or a noun: by the noun, then what it ends in or looks like
-        within its class ("police car" as "car"), then its class."""
+        """Whether a selection takes a class or noun: by name, then what it ends in or looks like, then its class."""
         if name in selection.nouns or name in selection.excepted:
             return name in selection.nouns
         kin, classes = self._kin(name)
