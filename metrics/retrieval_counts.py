@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from video_contrast.metrics.checks import Array, Floats, Ints, Values, refuse
 from video_contrast.metrics.ranks import Ranks
+from video_contrast.storage.run_records import SimilarityMatrix
 
 _CACHE = 1 << 20  # bytes of similarities compared at a time: they should still be in the cache when read again
 
@@ -58,6 +59,16 @@ def matrix_ranks(similarity: Array, caption_to_video: Ints) -> BothWays:
         for rows in np.split(np.arange(len(similarity)), range(height, len(similarity), height))
     ]
     return block_ranks(blocks, own, caption_to_video, len(similarity))
+
+
+def ranks_of(matrix: SimilarityMatrix) -> BothWays:
+    """The ranks of the true captions and clips, from all similarities or from the counts that were kept."""
+    relevant = np.asarray(matrix.relevant, np.int64)
+    if matrix.best is None:
+        return matrix_ranks(matrix.values, relevant)
+    (greater, equal), (greater_captions, equal_captions, same) = matrix.best.captions, matrix.best.clips
+    captions = Ranks(greater, equal, np.ones(len(relevant), np.int64))
+    return BothWays(captions, Ranks(greater_captions, equal_captions, same), np.unique(relevant))
 
 
 def own_similarities(blocks: Sequence[SimilarityBlock], caption_to_video: Ints, n_videos: int) -> Array:

@@ -18,7 +18,7 @@ from video_contrast.metrics import Interval, cluster_bootstrap, interval_keys, p
 from video_contrast.metrics.checks import Values
 from video_contrast.metrics.paired import ALPHA
 from video_contrast.metrics.ranks import Ranks
-from video_contrast.metrics.retrieval_counts import BothWays, matrix_ranks
+from video_contrast.metrics.retrieval_counts import BothWays, matrix_ranks, ranks_of
 from video_contrast.reports.foreign_logs.log import ForeignLog
 from video_contrast.reports.runs import ItemHits, best_of, padded
 from video_contrast.reports.terminal import Place
@@ -202,7 +202,7 @@ def ranks_among(matrix: SimilarityMatrix, rows: Sequence[str]) -> tuple[BothWays
     caption_to_video = np.array([new[matrix.relevant[c]] for c in columns], np.int64)
     order = np.lexsort((np.array([matrix.columns[c] for c in columns]), caption_to_video))
     if matrix.best is not None and rows == list(matrix.rows):
-        ranks = matrix.ranks
+        ranks = ranks_of(matrix)
         ranks = ranks._replace(text_to_video=Ranks(*(counts[order] for counts in ranks.text_to_video)))
     else:
         values = np.ascontiguousarray(matrix.values[np.ix_(places, [columns[n] for n in order])])

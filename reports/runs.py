@@ -17,6 +17,7 @@ import numpy as np
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.metrics import sign_flip
 from video_contrast.metrics.ranks import choice_ranks, first_chance
+from video_contrast.metrics.retrieval_counts import ranks_of
 from video_contrast.reports.figures import SERIES, elided
 from video_contrast.rows import Layout, Row
 from video_contrast.seeds import digest
@@ -104,7 +105,7 @@ def choice_hits(batches: Iterable[pa.RecordBatch]) -> ItemHits | None:
 
 def caption_hits(matrix: SimilarityMatrix, k: int = 1) -> ItemHits:
     """The hits of captions: 1 where the own clip is among the first `k`, a share on a tie; their mean is R@k."""
-    hits = matrix.ranks.text_to_video.hit(k)
+    hits = ranks_of(matrix).text_to_video.hit(k)
     return ItemHits.of(matrix.columns, hits, [matrix.videos[row] for row in matrix.relevant])
 
 

@@ -10,6 +10,7 @@ from typing import TypeGuard, cast
 import numpy as np
 
 from video_contrast.errors import VideoContrastError
+from video_contrast.metrics.retrieval_counts import ranks_of
 from video_contrast.runner import table_metrics
 from video_contrast.runner.conditions import Condition, Visual, parse
 from video_contrast.runner.items import Item
@@ -207,7 +208,7 @@ def _scored(run: RunFolder, table: PlannedTable, rows: Mapping[str, ScoreRow], s
     columns = caption_columns(table, places)
     if [name for name, _, _ in columns] != list(matrix.columns):
         raise ValueError(f"the columns of {table.name[0]} are not the captions of its rows")
-    return TableScores(table, places, columns=columns, ranks=matrix.ranks)
+    return TableScores(table, places, columns=columns, ranks=ranks_of(matrix))
 
 
 def _differences(where: str, stored: Numbers, again: Numbers, left_out: set[str]) -> Iterator[str]:

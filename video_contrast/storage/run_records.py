@@ -10,8 +10,6 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from video_contrast.metrics.retrieval_counts import BothWays
-
 from video_contrast.errors import UsageError
 from video_contrast.files import Json, JsonObject
 from video_contrast.rows import Layout
@@ -79,21 +77,6 @@ class SimilarityMatrix:
                 "again with a larger --keep-matrices"
             )
         return self.all_values
-
-    @property
-    def ranks(self) -> BothWays:
-        """The ranks of the true captions and clips, from all similarities or from the counts that were kept."""
-        import numpy as np
-
-        from video_contrast.metrics.ranks import Ranks
-        from video_contrast.metrics.retrieval_counts import BothWays, matrix_ranks
-
-        relevant = np.asarray(self.relevant, np.int64)
-        if self.best is None:
-            return matrix_ranks(self.values, relevant)
-        (greater, equal), (greater_captions, equal_captions, same) = self.best.captions, self.best.clips
-        captions = Ranks(greater, equal, np.ones(len(relevant), np.int64))
-        return BothWays(captions, Ranks(greater_captions, equal_captions, same), np.unique(relevant))
 
 
 class VideoFile(TypedDict, total=False):
