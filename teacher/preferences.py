@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import atomic_path, remove_abandoned, resolve_under, write_json, write_text
-from video_contrast.options import Configs, Flag, Seed, VideoRoot, as_record, with_options
+from video_contrast.options import Configs, Seed, VideoRoot, as_record, with_options
 from video_contrast.question_text import LETTERS, WHICH_SENTENCE, letter_place, question_of, yes_no_place
 from video_contrast.rows import MultipleChoiceRow, layout_of
 from video_contrast.runner.kinds import prompts
@@ -42,7 +42,7 @@ class PreferenceOptions:
     """Which items become training data, and in which form."""
 
     output: Annotated[Path, "folder to write into"]
-    format_: Annotated[Literal["dpo", "grpo"], "preference pairs, or checkable answers", Flag("--format")]
+    format_: Annotated[Literal["dpo", "grpo"], "preference pairs, or checkable answers"]
     config: Configs = None
     split: Annotated[str, "which split"] = "train"
     allow_test: Annotated[bool, "export a test split, of a set that is never scored"] = False

@@ -22,7 +22,7 @@ from video_contrast.version import __version__
 if TYPE_CHECKING:
     import cyclopts
 
-    from video_contrast.commands.command import Command, CommandGroup
+    from video_contrast.commands.command import Command
 
 # Heading of the help -> modules of `video_contrast.commands`, each named by its command.
 COMMANDS = {
@@ -44,15 +44,18 @@ INTERRUPTED = 130
 READER_LEFT = 141  # as the shell counts SIGPIPE
 
 
-def commands(module: str, subcommand: str = "") -> Iterator[Command | CommandGroup]:
+def commands(module: str, subcommand: str = "") -> Iterator[Command]:
     """The commands of one module of `video_contrast.commands`; a group comes before its subcommands.
 
     `module`: its name. `subcommand`: the one that is asked for, where the module makes its subcommands one by one; ""
     for all.
     """
-    from video_contrast.commands.command import declared_in
+    from video_contrast.commands.command import DECLARED
 
-    return declared_in(import_module(f"video_contrast.commands.{module}"), subcommand)
+    imported = import_module(f"video_contrast.commands.{module}")
+    yield from DECLARED[imported.__name__]
+    if hasattr(imported, "commands"):
+        yield from imported.commands(subcommand)
 
 
 def make_app(words: Sequence[str] = ()) -> cyclopts.App:
@@ -62,8 +65,6 @@ def make_app(words: Sequence[str] = ()) -> cyclopts.App:
     without subcommands and options, which take time to import.
     """
     import cyclopts
-
-    from video_contrast.commands.command import add_to
 
     app = cyclopts.App(
         name="video-contrast",
@@ -80,9 +81,13 @@ def make_app(words: Sequence[str] = ()) -> cyclopts.App:
         group = cyclopts.Group(heading, sort_key=place)
         for order, name in enumerate(modules):
             if only is None:
-                add_to(app, next(commands(name)), heading=group, order=order, listed=True)
+                app.command(next(commands(name)).app(listed=True, group=group, sort_key=order))
             for command in commands(name, "".join(words[1:2])) if only == name else ():
-                add_to(app, command, heading=group, order=order, listed=" " in command.name and no_subcommand)
+                parent = command.name.rpartition(" ")[0]
+                if parent:
+                    app[parent].command(command.app(listed=no_subcommand, sort_key=order))
+                else:
+                    app.command(command.app(listed=False, group=group, sort_key=order))
     return app
 
 
@@ -144,34 +149,23 @@ def _run(words: Sequence[str]) -> None:
     try:
         make_app(words)(words, exit_on_error=False, print_error=False)
     except cyclopts.CycloptsError as error:
-        raise UsageError(_wrong_call(error, words)) from error
+        raise UsageError(_wrong_call(error)) from error
 
 
-def _wrong_call(error: cyclopts.CycloptsError, words: Sequence[str]) -> str:
+def _wrong_call(error: cyclopts.CycloptsError) -> str:
     """What cyclopts says of a call, with the help to read; what is not there, or is no flag, is named as what it is."""
     import cyclopts
 
-    from video_contrast.commands.command import Command
-    from video_contrast.options import options_of
-
-    message, module, call = str(error), _module(words), " ".join(words) + " "
-    named = [command for command in commands(module) if call.startswith(f"{command.name} ")] if module else []
-    if not named:
-        return f"{message} See `video-contrast --help`"
-    command = max(named, key=lambda command: len(command.name))
-    options = [*options_of(command.function).values(), *command.more()] if isinstance(command, Command) else []
-    if (
-        isinstance(error, cyclopts.MissingArgumentError)
-        and error.argument
-        and not (error.keyword or error.argument.tokens)
-    ):
-        name = error.argument.name
-        texts = [option.help for option in options if name in (*option.names, option.flag.name or option.name.upper())]
-        message = f"{command.name} needs {name}{f' ({texts[0]})' if texts else ''}."
-    for word in (option.flag.name or option.name.upper() for option in options if option.positional):
-        if message.startswith(f"Unknown option: --{word.lower()}."):
-            message = f"{word} takes no flag: video-contrast {command.name} {word}."
-    return f"{message} See `video-contrast {command.name} --help`"
+    message, call = str(error), " ".join(error.command_chain or ())
+    match error:
+        case cyclopts.MissingArgumentError(argument=argument, keyword=None) if argument and not argument.tokens:
+            text = argument.parameter.help
+            message = f"{call} needs {argument.name}{f' ({text})' if text else ''}."
+        case cyclopts.UnknownOptionError(token=token):
+            word = (token.keyword or token.value).removeprefix("--").upper()
+            if word in error.argument_collection:
+                message = f"{word} takes no flag: video-contrast {call} {word}."
+    return f"{message} See `video-contrast {f'{call} ' if call else ''}--help`"
 
 
 def _failed(message: str, code: int, debug: bool) -> int:

@@ -27,10 +27,11 @@ from __future__ import annotations
 import dataclasses
 import functools
 import inspect
+import json
 import operator
 import types
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import (
     TYPE_CHECKING,
@@ -71,11 +72,10 @@ Configs = Annotated[list[str] | None, "which configs, comma-separated or the fla
 class Flag:
     """What only the command line knows of an option."""
 
-    name: str = ""  # the flag, where it is not the option's name ("--format" of `format_`), or the word for an argument
-    short: str = ""  # its short form ("-q")
+    name: str = ""  # the flag, where it is not the option's name ("--json" of `as_json`), or the word for an argument
     hidden: bool = False  # taken, but not in the help
     python_only: bool = False  # an option of the function that is no flag
-    panel: str = ""  # heading under which the help shows it, where no dataclass says so
+    panel: str = ""  # heading under which the help shows it; "" for that of its dataclass, or the usual one
 
 
 @dataclass(frozen=True)
@@ -83,23 +83,17 @@ class Option:
     """One declared option."""
 
     name: str  # its name in Python
-    # its type, without the annotations.
-    type: Any  # an annotation: a class, a union, a `Literal`
-    # its default; `REQUIRED` where it has none.
-    default: Any  # of that type, or `REQUIRED`
+    type: Any  # its type, without the annotations: a class, a union, a `Literal`
+    default: Any  # of that type; `REQUIRED` where it has none
     help: str  # its text
     flag: Flag = Flag()  # what only the command line knows
-    # heading under which the help of a command shows it: `PANEL` of its dataclass; "" for the usual one.
-    panel: str = ""
-    # the parameter of the function that holds the dataclass; None where the option is a parameter itself.
-    group: str | None = None
+    group: str | None = None  # the parameter of the function that holds its dataclass; None where it is one itself
     positional: bool = False  # whether it is a positional argument
 
     @property
-    def names(self) -> tuple[str, ...]:
-        """Its flags: the long one, then the short one."""
-        long = self.flag.name or "--" + self.name.rstrip("_").replace("_", "-")
-        return (long, self.flag.short) if self.flag.short else (long,)
+    def flag_name(self) -> str:
+        """Its flag."""
+        return self.flag.name or "--" + self.name.rstrip("_").replace("_", "-")
 
     @property
     def choices(self) -> tuple[str, ...]:
@@ -118,9 +112,9 @@ def options_of(function: Callable[..., object]) -> dict[str, Option]:
         if dataclasses.is_dataclass(hints.get(name)):
             options += _fields(hints[name], name, parameter.default)
         elif parameter.kind is not inspect.Parameter.VAR_KEYWORD:
-            option = _option(name, hints.get(name, Any), parameter.default)  # a bare name takes anything
             positional = parameter.kind is not inspect.Parameter.KEYWORD_ONLY
-            options.append(dataclasses.replace(option, positional=positional))
+            hint = hints.get(name, Any)  # a bare name takes anything
+            options.append(_option(name, hint, parameter.default, positional=positional))
     by_name = {option.name: option for option in options}
     if len(by_name) < len(options):
         raise TypeError(f"{function.__name__} declares an option twice: {[option.name for option in options]}")
@@ -137,28 +131,25 @@ def bind(function: Callable[..., object], given: GivenOptions, where: str = "") 
     messages ("build captions"); the function's name by default.
     """
     function, where = inspect.unwrap(function), where or getattr(function, "__name__", "")
-    known = options_of(function)
+    known, hints = options_of(function), get_type_hints(function)
     parameters = {} if dataclasses.is_dataclass(function) else inspect.signature(function).parameters
-    hints: dict[str, type] = get_type_hints(function)
     groups = {name: hints[name] for name in parameters if dataclasses.is_dataclass(hints.get(name))}
-    values: OptionValues = {}
-    fields: dict[str, OptionValues] = {name: {} for name in groups}
-    for given_name, value in given.items():
-        if given_name in fields and isinstance(value, groups[given_name]):
-            values[given_name] = value
-            continue
-        if given_name not in known:
-            raise unknown_name(f"option of {where}", given_name, list(known))
-        option = known[given_name]
-        (values if option.group is None else fields[option.group])[given_name] = _converted(option, value)
-    for option in known.values():
-        holder = values if option.group is None else fields[option.group]
-        if option.default is REQUIRED and option.name not in holder and option.group not in values:
-            raise UsageError(f"{where} needs {option.names[0]} ({option.help})")
-    for name, part in fields.items():
+    values: OptionValues = {name: value for name, value in given.items() if isinstance(value, groups.get(name, ()))}
+    fields: dict[str | None, OptionValues] = {None: values, **{name: {} for name in groups}}
+    for name in given:
+        if name not in known and name not in values:
+            raise unknown_name(f"option of {where}", name, list(known))
+    for name, option in known.items():
+        if name in given:
+            fields[option.group][name] = _converted(option, given[name])
+        elif option.default is REQUIRED and option.group not in values:
+            raise UsageError(f"{where} needs {option.flag_name} ({option.help})")
+    for name, group in groups.items():
         start = values.get(name, parameters[name].default)
-        if part or start is REQUIRED:
-            values[name] = groups[name](**part) if start is REQUIRED else dataclasses.replace(start, **part)
+        if start is REQUIRED:
+            values[name] = group(**fields[name])
+        elif fields[name]:
+            values[name] = replace(start, **fields[name])
     return values
 
 
@@ -167,36 +158,35 @@ def with_options(function: Callable[..., Result]) -> Callable[..., Result]:
 
     The signature and the `Args` of the docstring that `help()` shows are those of the single options.
     """
-    grouped = [option for option in options_of(function).values() if option.group is not None]
-    groups = {option.group for option in grouped}
+    options = options_of(function).values()
+    parameters = [
+        inspect.Parameter(
+            option.name,
+            inspect.Parameter.POSITIONAL_OR_KEYWORD if option.positional else inspect.Parameter.KEYWORD_ONLY,
+            default=option.default,
+            annotation=option.type,
+        )
+        for option in options
+    ]
+    shown = inspect.signature(function).replace(parameters=parameters)
 
     @functools.wraps(function)
     def call(*args: object, **given: object) -> Result:
-        parameters = [name for name in inspect.signature(function).parameters if name not in groups]
-        if len(args) > len(parameters):
-            raise TypeError(f"{function.__name__} takes {len(parameters)} positional arguments, not {len(args)}")
-        return function(**bind(function, {**dict(zip(parameters, args, strict=False)), **given}))
+        return function(**bind(function, {**shown.bind_partial(*args).arguments, **given}))
 
-    call.__signature__ = signature(function)  # type: ignore[attr-defined]  # what `help` and `inspect` read
-    call.__doc__ = _documented(inspect.getdoc(function) or "", grouped)
+    call.__signature__ = shown  # type: ignore[attr-defined]  # what `help` and `inspect` read
+    call.__doc__ = _documented(inspect.getdoc(function) or "", [option for option in options if option.group])
     return call
-
-
-def signature(function: Callable[..., object]) -> inspect.Signature:
-    """The signature of a function with its dataclass parameters replaced by their fields."""
-    parameters = []
-    for option in options_of(function).values():
-        kind = inspect.Parameter.POSITIONAL_OR_KEYWORD if option.positional else inspect.Parameter.KEYWORD_ONLY
-        parameters.append(inspect.Parameter(option.name, kind, default=option.default, annotation=option.type))
-    return inspect.Signature(parameters, return_annotation=inspect.signature(function).return_annotation)
 
 
 def as_record(options: DataclassInstance) -> JsonObject:
     """A dataclass of options as JSON-able values by name: paths as text, sequences as lists."""
-    return {field.name: _plain(getattr(options, field.name)) for field in dataclasses.fields(options)}
+    values = {field.name: getattr(options, field.name) for field in dataclasses.fields(options)}
+    record: JsonObject = json.loads(json.dumps(values, default=str))
+    return record
 
 
-def describe(option: Any) -> str:  # an `Option`, or one of a model's kind
+def describe(option: Option) -> str:
     """The help of an option with its choices and its default."""
     choices = f" ({', '.join(map(str, option.choices))})" if option.choices else ""
     plain = option.default is REQUIRED or option.default is False or option.default in (None, "", (), {})
@@ -209,12 +199,12 @@ def _fields(group: type[DataclassInstance], parameter: str | None = None, start:
     options = []
     for field in dataclasses.fields(group):
         default = field.default_factory() if field.default_factory is not dataclasses.MISSING else field.default
+        default = REQUIRED if default is dataclasses.MISSING else default
         default = default if start is REQUIRED else getattr(start, field.name)
-        option = _option(field.name, hints[field.name], REQUIRED if default is dataclasses.MISSING else default)
-        panel = option.panel or _panel(group, field.name)
-        if field.name in getattr(group, "HIDDEN", ()):
-            option = dataclasses.replace(option, flag=dataclasses.replace(option.flag, hidden=True))
-        options.append(dataclasses.replace(option, group=parameter, panel=panel))
+        option = _option(field.name, hints[field.name], default, group=parameter)
+        panel = option.flag.panel or _panel(group, field.name)
+        hidden = option.flag.hidden or field.name in getattr(group, "HIDDEN", ())
+        options.append(replace(option, flag=replace(option.flag, panel=panel, hidden=hidden)))
     return options
 
 
@@ -225,11 +215,11 @@ def _panel(group: type, field: str) -> str:
     return next((base.PANEL for base in heirs if hasattr(base, "PANEL")), "")
 
 
-def _option(name: str, hint: object, default: object) -> Option:
+def _option(name: str, hint: object, default: object, **place: Any) -> Option:  # fields of `Option`
     kind, notes = (get_args(hint)[0], get_args(hint)[1:]) if get_origin(hint) is Annotated else (hint, ())
     text = next((note for note in reversed(notes) if isinstance(note, str)), "")
     flag = next((note for note in reversed(notes) if isinstance(note, Flag)), Flag())
-    return Option(name=name, type=kind, default=default, help=text, flag=flag, panel=flag.panel)
+    return Option(name, kind, default, text, flag, **place)
 
 
 def _members(hint: object) -> tuple[object, ...]:
@@ -242,21 +232,13 @@ def _converted(option: Option, value: object) -> object:
         return Path(value)
     is_number = isinstance(value, int) and int in members  # of a number or a word: "--frames owner"
     if option.choices and value is not None and not is_number and value not in option.choices:
-        unknown = unknown_name(f"value of {option.names[0]}", str(value), [str(choice) for choice in option.choices])
+        unknown = unknown_name(f"value of {option.flag_name}", str(value), [str(choice) for choice in option.choices])
         raise UsageError(f"{unknown} {in_python}")
     if int in members and {*members} <= {int, type(None)} and value is not None:
         if isinstance(value, bool) or not isinstance(value, SupportsIndex):
-            raise UsageError(f"{option.names[0]} takes a whole number, not {value!r} {in_python}")
+            raise UsageError(f"{option.flag_name} takes a whole number, not {value!r} {in_python}")
         return operator.index(value)  # of NumPy's, too, which records cannot hold
     return value
-
-
-def _plain(value: object) -> object:
-    if isinstance(value, Path):
-        return str(value)
-    if isinstance(value, tuple | list):
-        return [_plain(part) for part in value]
-    return {name: _plain(part) for name, part in value.items()} if isinstance(value, Mapping) else value
 
 
 def _documented(text: str, options: list[Option]) -> str:

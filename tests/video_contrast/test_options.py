@@ -70,7 +70,7 @@ def test_help_shows_every_option() -> None:
 def test_the_record_and_the_panels_are_read_from_the_declaration() -> None:
     assert as_record(Request(root=Path("a"))) == {"frames": None, "policy": "uniform", "root": "a"}
     options = options_of(run)
-    assert [options[name].panel for name in ("frames", "root")] == ["How", "Where"]
+    assert [options[name].flag.panel for name in ("frames", "root")] == ["How", "Where"]
     assert options["root"].default == Path("here")
 
 

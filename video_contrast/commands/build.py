@@ -42,7 +42,7 @@ def _command(builder: Builder) -> Command:
     if len(builder.configs) > SHOWN:
         names = ", ".join(builder.configs[:SHOWN]) + f" ... ({len(builder.configs)}: `list builders {builder.name}`)"
     text = f"{builder.summary}\n\nConfigs: {names}.\n\nNeeds: {builder.requirements}."
-    required = " ".join(f"{option.names[0]} {option.name.upper()}" for option in options if option.default is REQUIRED)
+    required = " ".join(f"{option.flag_name} {option.name.upper()}" for option in options if option.default is REQUIRED)
     example = f"video-contrast build {builder.name} {required} --output sets/{builder.name}".replace("  ", " ")
     if len(options) > MANY:
         example += f" (the whole text of each option: video-contrast list builders {builder.name})"
@@ -76,7 +76,7 @@ def _command(builder: Builder) -> Command:
             note(f"warning: {warning}")
 
     brief = textwrap.shorten(builder.summary, SUMMARY, placeholder=" ...")
-    return Command(f"build {builder.name}", build, example, help=text, brief=brief, more=lambda: options)
+    return Command(f"build {builder.name}", example, build, help=text, brief=brief, more=lambda: options)
 
 
 def _first_clause(text: str) -> str:

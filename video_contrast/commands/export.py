@@ -16,7 +16,7 @@ def export(
     folder: Annotated[Path, "folder of the set", Flag("DATASET")],
     *,
     output: Annotated[Path, "folder to write into"],
-    format_: Annotated[Literal["lmms-eval", "vlmevalkit", "inspect-ai", "mteb"], "whose format", Flag("--format")],
+    format_: Annotated[Literal["lmms-eval", "vlmevalkit", "inspect-ai", "mteb"], "whose format"],
     repo: Annotated[str | None, "lmms-eval, mteb: the set's name on the Hub, for tasks that others run"] = None,
     video_root: VideoRoot = None,
     write_videos: Annotated[bool, "write the clips too, each cut to its span: these tools show whole files"] = False,

@@ -44,13 +44,13 @@ def _options(what: What, name: str) -> Row:
     if what == "models":
         from video_contrast.runner.kinds import all_kinds
 
-        return {"--" + option.name.replace("_", "-"): describe(option) for option in all_kinds()[name].options}
+        return {option.flag_name: describe(option) for option in all_kinds()[name].options}
     if what != "builders":
         return {}
     from video_contrast.builders import get_builder
 
     options = options_of(get_builder(name).function).values()
-    return {option.names[0]: describe(option) for option in options if not option.positional}
+    return {option.flag_name: describe(option) for option in options if not option.positional}
 
 
 def builders() -> list[Row]:

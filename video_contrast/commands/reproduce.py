@@ -16,7 +16,7 @@ def _more_options() -> list[Option]:
 
     own = [replace(option, positional=False) for option in options_of(function).values() if option.help]
     of_score = options_of(ScoreOptions)
-    return own + [replace(of_score[name], panel="") for name in ("frames", "batch_size", "device", "dtype", "limit")]
+    return own + [replace(of_score[name], flag=Flag()) for name in ("frames", "batch_size", "device", "dtype", "limit")]
 
 
 EXAMPLE = "video-contrast reproduce contrast_sets (published tables; with --model and --video-root ours beside them)"

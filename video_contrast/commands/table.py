@@ -6,7 +6,6 @@ from typing import Annotated, Literal
 
 from video_contrast.commands.command import command
 from video_contrast.console import AsJson, print_json
-from video_contrast.options import Flag
 
 
 @command("table", "video-contrast table runs/temporal runs/random")
@@ -14,7 +13,7 @@ def table(
     runs: Annotated[list[Path], "folders of runs (`score`, `watch`), or logs of other harnesses"],
     *,
     metric: Annotated[str | None, "which figure of other harnesses' logs; default: the first"] = None,
-    format_: Annotated[Literal["text", "markdown", "latex"], "latex: tabular of booktabs", Flag("--format")] = "text",
+    format_: Annotated[Literal["text", "markdown", "latex"], "latex: tabular of booktabs"] = "text",
     as_json: AsJson = False,
 ) -> None:
     """Print the numbers of several runs in one table, with 95 % intervals and chance."""
