@@ -163,7 +163,7 @@ def _wrong_call(error: cyclopts.CycloptsError) -> str:
             message = f"{call} needs {argument.name}{f' ({text})' if text else ''}."
         case cyclopts.UnknownOptionError(token=token):
             word = (token.keyword or token.value).removeprefix("--").upper()
-            if word in error.argument_collection:
+            if any(argument.name == word for argument in error.argument_collection):
                 message = f"{word} takes no flag: video-contrast {call} {word}."
     return f"{message} See `video-contrast {f'{call} ' if call else ''}--help`"
 

@@ -120,7 +120,7 @@ def _parameter(option: Option, panels: Sequence[str]) -> inspect.Parameter:
 
     given_type, panel = _given_type(option.type), option.flag.panel
     whole = given_type in (int, int | None) or (int in get_args(given_type) and option.choices)
-    heading = {"group": cyclopts.Group(panel, sort_key=panels.index(panel))} if panel else {}
+    heading: dict[str, Any] = {"group": cyclopts.Group(panel, sort_key=panels.index(panel))} if panel else {}
     flag = cyclopts.Parameter(
         **heading,
         name=(option.flag.name or None) if option.positional else option.flag_name,
