@@ -10,12 +10,11 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import get_args
 
 from video_contrast.addresses import address_of
 from video_contrast.errors import UsageError, VideoContrastError, unknown_name
 from video_contrast.files import Json, cache_dir
-from video_contrast.options import GivenOptions, Option, bind, options_of
+from video_contrast.options import GivenOptions, bind, options_of
 from video_contrast.runner.device import LOADED
 from video_contrast.runner.job import Job, RunResult
 from video_contrast.runner.kinds import all_kinds
@@ -91,21 +90,9 @@ def _own_options(values: GivenOptions, usual: ScoreOptions, place: str) -> Score
         if key in NOT_OF_ONE_RUN or (key not in known and key not in of_kinds):
             allowed = [*OWN, *(name for name in known if name not in NOT_OF_ONE_RUN), *sorted(of_kinds)]
             raise unknown_name(f"option of {place}", key, allowed)
-    fields = {key: _checked(known[key], value, place) for key, value in values.items() if key in known}
-    own = replace(usual, **bind(ScoreOptions, fields, place))
+    own = replace(usual, **bind(ScoreOptions, {key: value for key, value in values.items() if key in known}, place))
     more = {key: value for key, value in values.items() if key not in known}
     return replace(own, options={**usual.options, **more}) if more else own
-
-
-def _checked(option: Option, value: Json, place: str) -> Json:
-    """A value of YAML, which knows numbers and truths, and gives whatever was written."""
-    members = get_args(option.type) or (option.type,)
-    expected = next((kind for kind in (bool, int, float) if kind in members), None)
-    if expected is None and isinstance(value, bool | int | float):  # a revision of digits alone, which YAML counts
-        raise UsageError(f"{place}: {option.name} {value!r} is not text; put it in quotes")
-    if value is None or expected is None or type(value) is expected or (expected is float and type(value) is int):
-        return value
-    raise UsageError(f"{place}: {option.name} {value!r} is not {expected.__name__}")
 
 
 def _configs(config: Json, place: str) -> tuple[str, ...] | None:

@@ -32,6 +32,7 @@ import operator
 import types
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from numbers import Real
 from pathlib import Path
 from typing import (
     TYPE_CHECKING,
@@ -56,6 +57,10 @@ Result = TypeVar("Result")
 REQUIRED = inspect.Parameter.empty  # the default of an option without one
 GivenOptions = Mapping[str, Any]  # option -> value, as the caller has it: of any type until `bind` has checked it
 OptionValues = dict[str, Any]  # option -> value, of the type that the option declares
+# Types of numbers: what is one of them, and its name.
+NUMBERS: dict[type, tuple[Any, str]] = {
+    bool: (bool, "true or false"), int: (SupportsIndex, "a whole number"), float: (Real, "a number"),
+}  # fmt: skip
 
 # Options that many commands have.
 Seed = Annotated[int, "seed of all random draws"]
@@ -141,7 +146,7 @@ def bind(function: Callable[..., object], given: GivenOptions, where: str = "") 
             raise unknown_name(f"option of {where}", name, list(known))
     for name, option in known.items():
         if name in given:
-            fields[option.group][name] = _converted(option, given[name])
+            fields[option.group][name] = checked(option, given[name], where)
         elif option.default is REQUIRED and option.group not in values:
             raise UsageError(f"{where} needs {option.flag_name} ({option.help})")
     for name, group in groups.items():
@@ -151,6 +156,31 @@ def bind(function: Callable[..., object], given: GivenOptions, where: str = "") 
         elif fields[name]:
             values[name] = replace(start, **fields[name])
     return values
+
+
+def checked(option: Option, value: object, where: str) -> object:
+    """A value as the option takes it: a text becomes a path, a number of NumPy one of Python (records hold no others).
+
+    `where`: what the option belongs to, for messages. Raises UsageError: it is of another type, or no choice.
+    """
+    members, choices, said = _members(option.type), option.choices, f"(in Python: {option.name}=)"
+    if value is None or value in choices:
+        return value
+    if isinstance(value, str) and {str, Path} & {*members}:
+        return value if str in members else Path(value)
+    kind = next((kind for kind in NUMBERS if kind in members), None)
+    if kind is not None:
+        abstract, takes = NUMBERS[kind]
+        if isinstance(value, abstract) and isinstance(value, bool) == (kind is bool):
+            return operator.index(value) if kind is int else value
+        takes = " or ".join([takes, *map(repr, choices)])
+    elif choices:
+        raise UsageError(f"{where}: {unknown_name(f'value of {option.flag_name}', str(value), choices)} {said}")
+    elif isinstance(value, bool | int | float) and {str, Path} & {*members}:  # of YAML, which counts where it can
+        takes = "text (put it in quotes)"
+    else:
+        return value
+    raise UsageError(f"{where}: {option.flag_name} takes {takes}, not {value!r} {said}")
 
 
 def with_options(function: Callable[..., Result]) -> Callable[..., Result]:
@@ -224,21 +254,6 @@ def _option(name: str, hint: object, default: object, **place: Any) -> Option:  
 
 def _members(hint: object) -> tuple[object, ...]:
     return get_args(hint) if get_origin(hint) in (Union, types.UnionType) else (hint,)
-
-
-def _converted(option: Option, value: object) -> object:
-    members, in_python = _members(option.type), f"(in Python: {option.name}=)"
-    if isinstance(value, str) and Path in members and str not in members:
-        return Path(value)
-    is_number = isinstance(value, int) and int in members  # of a number or a word: "--frames owner"
-    if option.choices and value is not None and not is_number and value not in option.choices:
-        unknown = unknown_name(f"value of {option.flag_name}", str(value), [str(choice) for choice in option.choices])
-        raise UsageError(f"{unknown} {in_python}")
-    if int in members and {*members} <= {int, type(None)} and value is not None:
-        if isinstance(value, bool) or not isinstance(value, SupportsIndex):
-            raise UsageError(f"{option.flag_name} takes a whole number, not {value!r} {in_python}")
-        return operator.index(value)  # of NumPy's, too, which records cannot hold
-    return value
 
 
 def _documented(text: str, options: list[Option]) -> str:

@@ -5,6 +5,7 @@ from importlib import import_module
 
 from video_contrast.errors import UsageError, VideoContrastError, unknown_name
 from video_contrast.files import read_json
+from video_contrast.options import checked
 from video_contrast.runner.kinds.base import KINDS, ClipFrames, DualEncoder, Kind, KindOptions, ModelSource, kind
 from video_contrast.runner.kinds.recipes import generative_types
 
@@ -102,14 +103,9 @@ def options_for(model_kind: Kind, values: KindOptions) -> KindOptions:
     for name, value in values.items():
         flag = "--" + name.replace("_", "-")
         if name not in known:
-            having = ", ".join("--" + other.replace("_", "-") for other in known) or "none"
+            having = ", ".join(option.flag_name for option in model_kind.options) or "none"
             raise UsageError(f"{flag} is not an option of the kind {model_kind.name} (it has: {having})")
-        option = known[name]
-        if option.choices and value not in option.choices:
-            raise UsageError(f"{flag} {value!r} is not one of {', '.join(option.choices)}")
-        kind = type(option.default)
-        if not isinstance(value, kind) and not (kind is float and isinstance(value, int)):
-            raise UsageError(f"{flag} {value!r} is not {kind.__name__}")
         if isinstance(value, float) and not math.isfinite(value):
             raise UsageError(f"{flag} must be a finite number, not {value}")
-    return {name: values.get(name, option.default) for name, option in known.items()}
+    where = f"kind {model_kind.name}"
+    return {name: checked(option, values.get(name, option.default), where) for name, option in known.items()}

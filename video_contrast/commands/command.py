@@ -95,16 +95,6 @@ def names_in(*lists: Sequence[str] | None) -> list[str] | None:
     return [name for word in words for part in word.split(",") if (name := part.strip())] or None
 
 
-def _given_type(kind: Any) -> Any:  # annotations, as `Option.type`
-    """What the command line gives: a text where a list of them will do as well, a path where a text will do as well."""
-    members = get_args(kind)
-    if str in members and Sequence[str] in members:
-        return str
-    if str in members and Path in members:
-        return Path | None if type(None) in members else Path
-    return kind
-
-
 def _whole_or_word(words: Sequence[str], _kind: type, tokens: Sequence[cyclopts.Token]) -> int | str:
     """A whole number, or one of some words; cyclopts itself would round 1.5 frames to two."""
     value = tokens[0].value
@@ -118,7 +108,9 @@ def _whole_or_word(words: Sequence[str], _kind: type, tokens: Sequence[cyclopts.
 def _parameter(option: Option, panels: Sequence[str]) -> inspect.Parameter:
     import cyclopts
 
-    given_type, panel = _given_type(option.type), option.flag.panel
+    members, panel = get_args(option.type), option.flag.panel
+    # a text where a list of them will do as well, a path where a text will do as well
+    given_type = str if Sequence[str] in members else Path | None if {str, Path} <= {*members} else option.type
     whole = given_type in (int, int | None) or (int in get_args(given_type) and option.choices)
     heading: dict[str, Any] = {"group": cyclopts.Group(panel, sort_key=panels.index(panel))} if panel else {}
     flag = cyclopts.Parameter(
