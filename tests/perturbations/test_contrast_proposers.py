@@ -123,9 +123,9 @@ def test_no_words_are_too_odd_for_the_rules(words) -> None:
     ("name", "options", "message"),
     [
         ("mlm", {"beams": 2}, "option of the generator mlm 'beams'"),
-        ("mlm", {"k": "many"}, "'k' must be a whole number, not 'many'"),
-        ("mlm", {"k": 1.5}, "'k' must be a whole number, not 1.5"),
-        ("t5", {"model": 3}, "'model' must be a text, not 3"),
+        ("mlm", {"k": "many"}, "generator mlm: k takes a whole number, not 'many'"),
+        ("mlm", {"k": 1.5}, "generator mlm: k takes a whole number, not 1.5"),
+        ("t5", {"model": 3}, "generator t5: model takes text"),
         ("llm", {"worker": 3}, "did you mean 'workers'"),
     ],
 )

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from inspect import signature
 
 from video_contrast.errors import UsageError, unknown_name
-from video_contrast.options import GivenOptions
+from video_contrast.options import Flag, GivenOptions, Option, checked
 from video_contrast.perturbations.contrast.generators.base import CaptionGenerator, MaskedSpan
 from video_contrast.perturbations.contrast.generators.llm import ChatGenerator
 from video_contrast.perturbations.contrast.generators.mlm import MaskedGenerator
@@ -25,8 +25,7 @@ __all__ = ["GENERATORS", "CaptionGenerator", "MaskedSpan", "check_generator_opti
 def check_generator_options(name: str, options: GivenOptions) -> None:
     """Checks the options of a generator by name and kind of value, before anything is loaded.
 
-    Raises UsageError: it has no option of a name, or a value is no number (no whole number, no text) where the default
-    is.
+    Raises UsageError: it has no option of a name, or a value is of another type than the default.
     """
     parameters = signature(GENERATORS[name]).parameters
     for key, value in options.items():
@@ -34,10 +33,7 @@ def check_generator_options(name: str, options: GivenOptions) -> None:
             listed = sorted(parameters.keys() - {"chat"})
             raise unknown_name(f"option of the generator {name}", key, listed)
         default = parameters[key].default
-        kind = {int: "a whole number", float: "a number", str: "a text"}.get(type(default))
-        fits = isinstance(value, int | float) if isinstance(default, float) else isinstance(value, type(default))
-        if kind is not None and (not fits or isinstance(value, bool)):
-            raise UsageError(f"option of the generator {name} {key!r} must be {kind}, not {value!r}")
+        checked(Option(key, type(default), default, "", Flag(key)), value, f"the generator {name}")
 
 
 def make_generator(name: str, options: GivenOptions) -> CaptionGenerator:
