@@ -233,7 +233,7 @@ def test_a_model_of_an_unknown_kind_is_refused_by_name(tmp_path: Path, config: d
 def test_an_unknown_kind_or_option_suggests_the_near_one(load: Load) -> None:
     with pytest.raises(UsageError, match="did you mean 'dual_encoder'"):
         choose(locate("random", names=("random",)), "dual_encodr")
-    with pytest.raises(UsageError, match="unknown value of --pooling 'median': did you mean 'mean'.* Known: mean, max, query-scored"):
+    with pytest.raises(UsageError, match="unknown value of --pooling 'median': did you mean 'mean'"):
         options_for(all_kinds()["dual_encoder"], {"pooling": "median"})
     with pytest.raises(UsageError, match="--lm is not an option of the kind xclip"):
         options_for(all_kinds()["xclip"], {"lm": "gpt2"})

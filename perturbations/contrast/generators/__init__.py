@@ -7,7 +7,7 @@ arguments are its options.
 from collections.abc import Callable
 from inspect import signature
 
-from video_contrast.errors import UsageError, unknown_name
+from video_contrast.errors import unknown_name
 from video_contrast.options import Flag, GivenOptions, Option, checked
 from video_contrast.perturbations.contrast.generators.base import CaptionGenerator, MaskedSpan
 from video_contrast.perturbations.contrast.generators.llm import ChatGenerator

@@ -210,7 +210,7 @@ def test_a_processor_without_a_chat_template_is_an_error(loaded: Any) -> None:
 
 
 def test_unknown_options_are_usage_errors() -> None:
-    with pytest.raises(UsageError, match="unknown value of --scoring 'guess'.* Known: yesno, loglik, letter"):
+    with pytest.raises(UsageError, match="unknown value of --scoring 'guess'"):
         options_for(all_kinds()["generative"], {"scoring": "guess"})
 
 
