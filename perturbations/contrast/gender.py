@@ -62,33 +62,18 @@ _MEN = whole_words(["gentleman", "gentlemen", "dude", "dudes"])  # of `_KINDS`, 
 _SINGULAR = {"men": "man", "women": "woman", "guys": "guy", "boys": "boy", "girls": "girl", "ladies": "lady"}
 
 _PARTNER = whole_words([*words_of("partner"), r"boy\s+friend", r"girl\s+friend"])
-# Clothing, hair and body that captions say of one gender only.
-_WORN: dict[Gender, re.Pattern[str]] = {
-    "female": re.compile(
-        r"\b(?:gowns?|(?:mini)?skirts?|bras?|bikinis?|panties|lingerie|blouses?|saris?|sarees?|(?:high )?heels"
-        r"|leotards?|tutus?|stockings|pantyhose|corsets?|sundress(?:es)?|lipstick|mascara|eyeliner|tiaras?|hijab|pigtails"
-        r"|cleavage|breasts?|boobs|breast-?fe(?:eds?|d|eding)|pregnancy|in labou?r|(?:gives?|giving|gave) birth|bridal"
-        r"|dress(?:es)?(?!\s+(?:up|as|like|her|his|the|a|an|in|their)\b))\b",
-        re.IGNORECASE,
-    ),
-    "male": re.compile(
-        r"\b(?:beards?|m(?:o)?ustaches?|goatees?|sideburns|stubble|tuxedos?|tux|boxers|turbans?"
-        r"|(?:no|without an?|without any) (?:t-?)?shirts?|bare[ -]?chest(?:ed)?)\b",
-        re.IGNORECASE,
-    ),
-}
+
+
+def _signs(kind: str, gender: Gender) -> re.Pattern[str]:
+    rows = (line.split("\t") for line in lines("video_contrast.perturbations.contrast", "gender_signs.tsv"))
+    patterns = "|".join(pattern for kind_of_row, of, pattern in rows if (kind_of_row, of) == (kind, gender))
+    return re.compile(rf"\b(?:{patterns})\b", re.IGNORECASE)
+
+
+_WORN: dict[Gender, re.Pattern[str]] = {"female": _signs("worn", "female"), "male": _signs("worn", "male")}
+_SEX: dict[Gender, re.Pattern[str]] = {"female": _signs("sex", "female"), "male": _signs("sex", "male")}
 _PRAISED: dict[Gender, frozenset[str]] = {"female": words_of("praises_women"), "male": words_of("praises_men")}
-# Words that say the gender of a person once more, and roles of one gender.
-_SEX: dict[Gender, re.Pattern[str]] = {
-    "female": re.compile(r"\b(?:females?|feminine)\b", re.IGNORECASE),
-    "male": re.compile(r"\b(?:males?|masculine)\b", re.IGNORECASE),
-}
-_ROLES: dict[Gender, str] = {
-    "female": "princess queen bride mermaid nun waitress actress hostess housewife mother mom mommy wife witch goddess "
-    "heroine sister daughter aunt grandmother ballerina cheerleader lady",
-    "male": "prince king groom priest monk waiter actor host father dad daddy husband wizard god hero brother son "
-    "uncle grandfather gentleman",
-}
+_ROLES: dict[Gender, frozenset[str]] = {"female": words_of("role_of_women"), "male": words_of("role_of_men")}
 # The first word of names that end in a gendered noun, and the last word of those that begin with one.
 _NAMES_BEFORE = words_of("before_gendered_name")
 _NAMES_AFTER = words_of("after_gendered_name")
@@ -209,7 +194,7 @@ def _near(place: int) -> int:
 @cache
 def _role(gender: Gender) -> re.Pattern[str]:
     """A role of one gender that the caption gives somebody: "dressed as a princess", "in a princess costume"."""
-    words = "|".join(_ROLES[gender].split())
+    words = "|".join(sorted(_ROLES[gender]))
     return re.compile(
         rf"\b(?:as|like|(?<!there )(?:is|was)|being|becomes?)\s+(?:an?\s+|the\s+)?(?:{words})\b"
         rf"|\b(?:{words})\s+(?:costumes?|outfits?|clothes)\b",
@@ -234,26 +219,11 @@ def _word_after(caption: str, noun: Person) -> str:
 
 VERSION = "1"
 
-# Table 6 of the paper, word for word; number is kept.
-MALE = {
-    "man": ("woman",),
-    "men": ("women",),
-    "boy": ("girl",),
-    "boys": ("girls",),
-    "guy": ("woman", "girl"),
-    "guys": ("women", "girls", "ladies"),
-}
-FEMALE = {
-    "woman": ("man",),
-    "women": ("men", "guys"),
-    "girl": ("boy", "guy"),
-    "girls": ("boys", "guys"),
-    "lady": ("man", "guy"),
-    "ladies": ("men", "guys"),
-}
-
+_TABLE = [line.split("\t") for line in lines("video_contrast.perturbations.contrast", "gender_table.tsv")]
+MALE, FEMALE = ({a: tuple(b.split(",")) for of, a, b in _TABLE if of == side} for side in ("male", "female"))
 # Whose gender does not show, whatever the caption's pronouns say.
 _OF_NO_GENDER = ("baby", "infant", "toddler", "skeleton", "puppet", "robot", "animal", "pet", "panda")
+_UNFIT = ("not English", "markup", "hashtag or address", "negated")
 _NO_PLURAL = ("masculine", "feminine", *TITLES)
 
 
@@ -281,8 +251,8 @@ def _swap(sentence: Sentence, rng: Generator, extended: bool) -> Edit | str:
     if not choices:
         edit = None if persons else _swapped_pronouns(sentence)
         return edit or reason
-    if unfit(caption) == "not English":
-        return "not_english"
+    if (reason := unfit(caption)) in _UNFIT:
+        return reason.lower().replace(" ", "_")
     noun, options = choices[int(rng.integers(len(choices)))] if len(choices) > 1 else choices[0]
     new = options[int(rng.integers(len(options)))] if len(options) > 1 else options[0]
     changes = [(noun.start, noun.end, like_case(new, caption[noun.start : noun.end]))]
@@ -338,9 +308,9 @@ def contrasts(
 ) -> tuple[list[Edit | None], Counter[str]]:
     """`swap` for many captions, each with the stream of its id, and how many came out how.
 
-    Returns one edit or None a caption, and counts: "edited", "no_gender_noun", "not_english", and the reasons of
-    `misfit` why the nouns that there are cannot be swapped. `ids`: one a caption; with the seed it names the
-    caption's random stream.
+    Returns one edit or None a caption, and counts: "edited", "no_gender_noun", "not_english" and other reasons of
+    `unfit`, and those of `misfit` why the nouns that there are cannot be swapped. `ids`: one a caption; with the seed
+    it names the caption's random stream.
     """
     streams, edits = Streams(), []
     for sentence, identifier in zip(parse(captions), ids, strict=True):

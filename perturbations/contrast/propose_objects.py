@@ -142,10 +142,14 @@ def _misfit(evidence: Evidence, slot: ThingKey, noun: str) -> str | None:
         return "of another kind"
     head, own_head = noun.rpartition(" ")[2], slot.noun.rpartition(" ")[2]
     compound = head.endswith(own_head) or own_head.endswith(head)  # a whiteboard is a board
-    if compound or not set(noun.split(" ")).isdisjoint(slot.noun.split(" ")):
+    alike = compound or lexicon.may_name_one(slot.noun, noun)
+    if alike or not set(noun.split(" ")).isdisjoint(slot.noun.split(" ")):
         return "may name the same"
     if evidence.looks(noun) == evidence.looks(slot.noun):
         return "looks the same"
+    known = evidence.kept(object_choice_features, slot, noun)
+    if not written and (known["no longer fits"] or known["sizes apart"]):
+        return "does not go with its verb"
     if not written and (_covers(head, slot.category, evidence) or _covers(own_head, category, evidence)):
         return "may name the same"
     return None

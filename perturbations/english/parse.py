@@ -17,11 +17,12 @@ from video_contrast.perturbations.english.forms import lemma
 from video_contrast.perturbations.english.sentence import Sentence, Word
 from video_contrast.untyped import SpacyPipeline
 
-PARSER = "captions-1"  # rises with the parser's weights and with the way words are cut: stores and records name it
+PARSER = "captions-2"  # rises with the parser's weights and with what it reads of a caption: stores and records name it
 _MODEL = Path(__file__).parent / "model"  # made by benchmarks/caption_parser.py
 _BATCH = 256
 _ROUND = 20_000  # captions that are parsed before they are stored
 _PART = 1_000  # captions that a process takes at a time
+_CAPITALS = 0.8  # share of the words that begin with a capital, from which on a caption is read in lower case
 _IN_MEMORY = 100_000  # sentences that stay in memory: about 200 MB
 
 # A number with its separators, a word with inner hyphens and apostrophes, or one other visible character.
@@ -114,11 +115,17 @@ def _codes_of_part(captions: Sequence[str]) -> list[str]:
     # A lone surrogate has no UTF-8; "?" stands for it, so places stay.
     texts = ((caption, caption.encode("utf-8", "replace").decode()) for caption in captions)
     words = ([text[start:end] for start, end in word_spans(caption)] for caption, text in texts)
-    documents = (Doc(pipeline.vocab, words=cut) for cut in words)
+    documents = (Doc(pipeline.vocab, words=[w.lower() for w in cut] if _in_capitals(cut) else cut) for cut in words)
     return [
         " ".join(f"{token.tag_ or 'NN'}|{token.dep_}|{token.head.i}" for token in document)
         for document in pipeline.pipe(documents, batch_size=_BATCH)
     ]
+
+
+def _in_capitals(words: Sequence[str]) -> bool:
+    """Whether nearly all words begin with a capital, which the parser would take for names: "A MAN", "A Man Rides"."""
+    capitals = [word[0].isupper() for word in words if word[0].isalpha()]
+    return len(capitals) > 2 and sum(capitals) > _CAPITALS * len(capitals)
 
 
 def _decode(caption: str, code: str) -> Sentence:

@@ -33,6 +33,8 @@ _SHARED = words_of("done_together")
 # Of which several people have one each: "two men are wearing a hat".
 _OWN = frozenset("wear drive ride hold carry use smoke drink steer propose give show have".split())  # noqa: SIM905
 _OWNED = ("garment", "headwear", "footwear", "two_wheeler", "body", "jewelry")
+_FOR_ONE = words_of("for_one")  # "on a chair", "in a hammock"
+_ALONE, _AMONG = words_of("one_of_its_kind"), words_of("one_of_several")  # "dad", "friend"
 _COUNTED_OBJECT = words_of("done_to_several")  # "holding a gun" -> "holding two guns"
 _WITH_PEOPLE = frozenset("with to at by near behind beside for around of".split())  # noqa: SIM905
 _PICTURES = frozenset("video clip scene picture image photo footage shot cartoon animation".split())  # noqa: SIM905
@@ -65,6 +67,8 @@ def contrasts(sentence: Sentence, lexicon: Lexicon) -> list[Contrast]:
         meaning, side = thing(sentence, quantity.noun, lexicon), living(sentence, quantity.noun, lexicon)
         if side == "animal" and sentence.words[quantity.first].text == "the":  # "the chicken" may be food
             continue
+        if not side and meaning is not None and meaning.noun == inflect(sentence.words[quantity.noun].lemma, "NNS"):
+            continue  # "sunglasses" have no singular
         if side or (meaning is not None and any(lexicon.is_a(meaning.category, kind) for kind in _COUNTED)):
             others = _others(quantity, side, sentence)
             new = (_recounted(sentence, quantity, other, side, lexicon) for other in others)
@@ -125,7 +129,8 @@ def _others(quantity: Quantity, side: str, sentence: Sentence) -> list[str]:
     at = _NUMBERS.index(quantity.value)
     exact = [_NUMBERS[n] for n in range(len(_NUMBERS)) if 0 < abs(n - at) <= _APART]
     definite = sentence.words[quantity.first].text == "the"
-    return [*exact, SEVERAL] if side == "people" and at < _APART and not definite else exact
+    there = sentence.words[sentence.words[quantity.head].head].lemma == "be"  # "there are a group of"
+    return [*exact, SEVERAL] if side == "people" and at < _APART and not (definite or there) else exact
 
 
 def _recounted(sentence: Sentence, quantity: Quantity, value: str, side: str, lexicon: Lexicon) -> Contrast | None:
@@ -137,9 +142,11 @@ def _recounted(sentence: Sentence, quantity: Quantity, value: str, side: str, le
     plural, was_plural = value != "one", quantity.value != "one"
     own = _pronouns(sentence, quantity, plural=plural)
     together = any(word.text in _TOGETHER for word in words) or (quantity.value == SEVERAL and side != "people")
-    if own is None or together or (plural and _has_own(sentence, quantity, lexicon)):
+    if own is None or together or (plural != was_plural and _has_own(sentence, quantity, lexicon, plural=plural)):
         return None
-    if words[first].text in _DIGITS or sentence.compound(quantity.noun) in ("video", "news"):
+    if words[first].text in _DIGITS or words[quantity.noun].lemma in (_ALONE if plural else _AMONG):
+        return None
+    if sentence.compound(quantity.noun) in ("video", "news"):
         return None
     verbs = _verbs(sentence, quantity, plural=plural, lexicon=lexicon, side=side)
     if verbs is None or not _is_new(sentence, quantity, plural=plural, lexicon=lexicon):
@@ -167,15 +174,22 @@ def _pronouns(sentence: Sentence, quantity: Quantity, *, plural: bool) -> list[C
     return [(at, at + 1, "their") for at in pronouns if words[at].text != "their"]
 
 
-def _has_own(sentence: Sentence, quantity: Quantity, lexicon: Lexicon) -> bool:
-    """Whether a single thing is named of which each of several people would have one: "in a dress", "his head"."""
+def _has_own(sentence: Sentence, quantity: Quantity, lexicon: Lexicon, *, plural: bool) -> bool:
+    """Whether something is named of which each of several people would have one: "in a dress", "eats an apple", "his
+    head"; or, for one person, more than one has: "in red dresses"."""
     words = sentence.words
     for noun in sentence.noun_phrases():
-        meaning, before = thing(sentence, noun, lexicon), sentence.child(noun, "det", "poss")
-        if noun <= quantity.noun or words[noun].tag != "NN" or before is None or words[before].text == "the":
+        word, meaning = words[noun], thing(sentence, noun, lexicon)
+        if noun <= quantity.noun or meaning is None or word.lemma == "hair" or word.tag != ("NN" if plural else "NNS"):
             continue
-        if meaning is not None and any(lexicon.is_a(meaning.category, kind) for kind in _OWNED):
-            return words[noun].lemma != "hair"
+        before, behind = sentence.child(noun, "det", "poss"), words[word.head].text
+        definite = before is not None and words[before].text == "the"
+        worn = any(lexicon.is_a(meaning.category, kind) for kind in _OWNED)
+        if worn and (behind in ("in", "with", "wearing") or (plural and not definite)):
+            return plural or meaning.category not in ("footwear", "body_part")
+        held = meaning.size in "th" and meaning.category != "ball" and (word.dep == "dobj" or behind == "with")
+        if plural and before is not None and not definite and (held or word.lemma in _FOR_ONE):
+            return True
     return False
 
 
@@ -291,7 +305,7 @@ def _times(sentence: Sentence) -> list[Contrast]:
     for at, word in enumerate(sentence.words):
         size = 2 if [w.text for w in sentence.words[at : at + 2]] == ["three", "times"] else 1
         old = "three times" if size == 2 else word.text
-        if old in _TIMES[1:]:
+        if old in _TIMES[1:] and [w.text for w in sentence.words[at + size : at + size + 1]] != ["as"]:
             others = [new for new in _TIMES if new != old]
             return [replace_words(sentence, at, at + size, new, unit=old, other=new) for new in others]
     return []

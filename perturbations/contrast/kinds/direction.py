@@ -19,6 +19,7 @@ _SIDES, _SPEEDS = frozenset(("left", "right")), frozenset(("slowly", "quickly", 
 _UP_OR_DOWN, _HIGH_OR_LOW = ("up", "down"), frozenset(("ceiling", "floor", "foot", "ground", "sky"))
 _SETTINGS = ("inside", "outside", "indoors", "outdoors")
 _NAMES = ("NN", "JJ", "DT", "PR", "CD", "VB")  # tags of words that belong to a noun, or to another verb's phrase
+_GOES_ON = frozenset("from on onto into of up down in out".split())  # "walks in from the right"  # noqa: SIM905
 _CLOSE = ("close", "shut", "lock", "slam")  # "closes the door behind him"
 
 
@@ -46,22 +47,20 @@ def ways() -> dict[str, list[Way]]:
 
 def contrasts(sentence: Sentence, lexicon: Lexicon) -> list[Contrast]:
     """The words that say which way, or on which side, exchanged for their counterpart."""
-    out: list[list[Contrast]] = []
+    of_sort: dict[str, list[list[Contrast]]] = {}
     texts = [word.text for word in sentence.words]
     at = 0
     while at < len(texts):
         sizes = range(min(_LONGEST, len(texts) - at), 0, -1)
         size = next((n for n in sizes if " ".join(texts[at : at + n]) in ways()), 1)
-        old = " ".join(texts[at : at + size])
+        words = texts[at : at + size]
+        old = " ".join(words)
         here = [way.other for way in ways().get(old, ()) if _is_said(sentence, at, size, way, lexicon)]
         if here:
-            out.append([replace_words(sentence, at, at + size, new, unit=old, other=new) for new in here])
+            sort = "side" if _SIDES & set(words) else "speed" if _SPEEDS & set(words) else "way"
+            edits = [replace_words(sentence, at, at + size, new, unit=old, other=new) for new in here]
+            of_sort.setdefault(sort, []).append(edits)
         at += size
-    of_sort: dict[str, list[list[Contrast]]] = {}
-    for edits in out:
-        words = set(edits[0].unit.split())
-        sort = "side" if words & _SIDES else "speed" if words & _SPEEDS else "way"
-        of_sort.setdefault(sort, []).append(edits)
     # Of two to a side, or two ways, one may follow from the other.
     return list(chain.from_iterable(edits[0] for edits in of_sort.values() if len(edits) == 1))
 
@@ -111,12 +110,12 @@ def _is_before(sentence: Sentence, end: int, classes: frozenset[str], lexicon: L
     if classes or end == len(words):
         return not classes or _stands_before(sentence, end, classes, lexicon)
     some = [word.text for word in words[end : end + 2]] in (["a", "little"], ["a", "bit"])
-    return some or (words[end].text != "from" and words[end].tag[:2] not in _NAMES)  # "walks in from the right"
+    return some or (words[end].text not in _GOES_ON and words[end].tag[:2] not in _NAMES)
 
 
 def _is_no_setting(sentence: Sentence, at: int, way: Way, lexicon: Lexicon) -> bool:
     """Whether "inside" says what is shown, or more than it tells where everything happens."""
-    shown = sentence.words[at - 1].lemma in ("have", "show", "see", "look", "peek", "reach")
+    shown = sentence.words[at - 1].lemma in ("have", "show", "see", "look", "peek", "reach", "drive", "ride")
     return shown or (way.before == frozenset() and _tells_setting(sentence, lexicon))
 
 

@@ -13,9 +13,7 @@ from video_contrast.perturbations.english.lexicon import words_of
 _TIMES = ("before", "after")
 _NUMBERS = ("first", "second", "last")
 _STATES = frozenset("stand lie lay wear be have hold look watch listen hang stay remain".split())  # last on  # noqa: SIM905
-_PHASES = frozenset(  # of what was done before, or no action
-    "begin start continue finish end conclude proceed stop keep return appear seem resume try go be do".split()  # noqa: SIM905
-)
+_PHASES = words_of("phase")  # of what was done before, or no action
 _OUTCOMES = frozenset("win become lose finish score do be get hit hear find".split())  # what follows is of it  # noqa: SIM905
 _SET_PHRASES = words_of("in_set_phrase")  # "well before", "after all"
 _BETWEEN = frozenset((",", "and", "then", "but", ".", ";", "afterwards"))

@@ -48,12 +48,10 @@ _FURNITURE = frozenset("table shelf floor chair couch bed bench stairs".split())
 _WITH_ANIMALS = words_of("place_of_animals")
 _WITH_FOOD = _FURNITURE | set("kitchen park garage classroom rain snow sunshine oven fridge freezer microwave".split())  # noqa: SIM905
 _WITH_SPORT = _FURNITURE | set("gym park field beach street garage lawn school playground rain snow sunshine".split())  # noqa: SIM905
-# What stands in one kind of room.
+# What stands, or is done, in one kind of place.
 _FITTED = {
-    "kitchen": frozenset("stove fridge refrigerator oven microwave sink dishwasher counter pantry".split()),  # noqa: SIM905
-    "bathroom": frozenset("toilet shower bathtub tub sink".split()),  # noqa: SIM905
-    "bedroom": frozenset(("bed", "pillow")),
-    "laundry room": frozenset(("washer", "dryer", "laundry")),
+    place: words_of(f"fits_{place.replace(' ', '_')}")
+    for place in ("kitchen", "bathroom", "bedroom", "laundry room", "store", "beach")
 }
 _SPORTING = frozenset(("sport", "ball", "sports_gear"))
 _INDOORS = frozenset(("furniture", "fixture", "appliance", "room"))  # classes of what stands in rooms
@@ -161,8 +159,10 @@ def _goes(sentence: Sentence, place: str, noun: int, lexicon: Lexicon) -> bool:
 
 def _fitting(sentence: Sentence, classes: set[str], lexicon: Lexicon) -> frozenset[str]:
     """The places that go with animals, food or sports, if there are any in the caption; empty: any place."""
-    if any(lexicon.is_a(name, "animal") for name in classes):
-        return _WITH_ANIMALS
+    animals = {name for name in classes if lexicon.is_a(name, "animal")}
+    if animals:
+        outside = (place for place in _WITH_ANIMALS if lexicon.places[place].setting == "outdoor")
+        return _WITH_ANIMALS if animals == {"pet"} else frozenset(outside)
     cooks = any(word.lemma in ("cook", "fry", "bake", "boil", "chef", "recipe") for word in sentence.words)
     if cooks or any(lexicon.is_a(name, kind) for name in classes for kind in ("food", "cookware", "tableware")):
         return _WITH_FOOD

@@ -236,6 +236,7 @@ class Lexicon:
         }
         self.places = {row[0]: Place(*row) for row in _rows("places.tsv")}
         self._wider = {noun: frozenset(names.split(",")) for noun, names in _rows("wider.tsv")}
+        self._alike = both_ways((a, b) for a, others in _rows("alike.tsv") for b in others.split(","))
         self._peers: dict[str, list[Peers]] = {}
         for role, heads, nouns in _rows("peers.tsv"):
             peers = Peers(role, _names(heads), tuple(nouns.split(",")))
@@ -270,6 +271,12 @@ class Lexicon:
     def wider(self, noun: str) -> frozenset[str]:
         """The nouns that name all that a noun (else a compound's head) names: "beverage" of "beer"; synonyms too."""
         return self._wider.get(noun) or self._wider.get(noun.rpartition(" ")[2], frozenset())
+
+    def may_name_one(self, noun: str, other: str) -> bool:
+        """Whether one noun (or a compound's head) names all that another names, or a viewer may mix up the two."""
+        names, others = {noun, noun.rpartition(" ")[2]}, {other, other.rpartition(" ")[2]}
+        alike = frozenset(alike for name in names for alike in self._alike.get(name, ()))
+        return not (others.isdisjoint(self.wider(noun) | alike) and names.isdisjoint(self.wider(other)))
 
     def peers(self, noun: str) -> Sequence[Peers]:
         """What can stand for a noun, what it looks like, or a compound's head, and is surely something else.
