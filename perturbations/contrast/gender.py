@@ -223,7 +223,6 @@ _TABLE = [line.split("\t") for line in lines("video_contrast.perturbations.contr
 MALE, FEMALE = ({a: tuple(b.split(",")) for of, a, b in _TABLE if of == side} for side in ("male", "female"))
 # Whose gender does not show, whatever the caption's pronouns say.
 _OF_NO_GENDER = ("baby", "infant", "toddler", "skeleton", "puppet", "robot", "animal", "pet", "panda")
-_UNFIT = ("not English", "markup", "hashtag or address", "negated")
 _NO_PLURAL = ("masculine", "feminine", *TITLES)
 
 
@@ -251,7 +250,7 @@ def _swap(sentence: Sentence, rng: Generator, extended: bool) -> Edit | str:
     if not choices:
         edit = None if persons else _swapped_pronouns(sentence)
         return edit or reason
-    if (reason := unfit(caption)) in _UNFIT:
+    if (reason := unfit(caption)) in ("not English", "markup", "hashtag or address", "negated"):
         return reason.lower().replace(" ", "_")
     noun, options = choices[int(rng.integers(len(choices)))] if len(choices) > 1 else choices[0]
     new = options[int(rng.integers(len(options)))] if len(options) > 1 else options[0]

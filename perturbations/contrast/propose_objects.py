@@ -141,18 +141,15 @@ def _misfit(evidence: Evidence, slot: ThingKey, noun: str) -> str | None:
     if not written and evidence.parents(category) != evidence.parents(slot.category):
         return "of another kind"
     head, own_head = noun.rpartition(" ")[2], slot.noun.rpartition(" ")[2]
-    compound = head.endswith(own_head) or own_head.endswith(head)  # a whiteboard is a board
-    alike = compound or lexicon.may_name_one(slot.noun, noun)
-    if alike or not set(noun.split(" ")).isdisjoint(slot.noun.split(" ")):
+    if lexicon.may_name_one(slot.noun, noun):
         return "may name the same"
     if evidence.looks(noun) == evidence.looks(slot.noun):
         return "looks the same"
-    known = evidence.kept(object_choice_features, slot, noun)
-    if not written and (known["no longer fits"] or known["sizes apart"]):
-        return "does not go with its verb"
     if not written and (_covers(head, slot.category, evidence) or _covers(own_head, category, evidence)):
         return "may name the same"
-    return None
+    known = evidence.kept(object_choice_features, slot, noun)
+    odd = not written and (known["no longer fits"] or known["sizes apart"])
+    return "does not go with its verb" if odd else None
 
 
 def _said_elsewhere(clip: ClipReading, noun: str, looks: frozenset[str], evidence: Evidence) -> str | None:

@@ -221,6 +221,8 @@ def like_case(new: str, old: str) -> str:
         return new
     if len(old) > 1 and old.isupper():
         return new.upper()
+    if " " in old and old.istitle():  # "A Man Rides"
+        return new.title()
     return new[:1].upper() + new[1:] if old[:1].isupper() else new
 
 

@@ -61,6 +61,8 @@ def described(sentence: Sentence, place: int, lexicon: Lexicon) -> tuple[int, At
     vague = _VAGUE | _NAMES if attribute.group in _COLOURS else _VAGUE
     if words[noun].lemma in vague or sentence.child(place, "advmod", "conj", "cc") is not None:
         return None
+    if attribute.group in ("cold", "boiling") and words[noun].lemma not in ("water", "oil", "milk", "soup"):
+        return None
     beside = {words[place + 1].text, words[place - 1].text if place else ""}
     if beside & {"and", "or", "-", ",", "charcoal", "navy", "lime", "olive", "sky", "my", "hot", "boiling"}:
         return None
@@ -72,8 +74,6 @@ def described(sentence: Sentence, place: int, lexicon: Lexicon) -> tuple[int, At
 def suits(sentence: Sentence, noun: int, attribute: Attribute, lexicon: Lexicon) -> bool:
     """Whether a noun may have an attribute."""
     meaning, lemma = thing(sentence, noun, lexicon), sentence.words[noun].lemma
-    if attribute.group in ("cold", "boiling") and lemma not in ("water", "oil", "milk", "soup"):  # no boiling lake
-        return False
     if living(sentence, noun, lexicon) == "people":
         if lemma in _GROUPS and attribute.dimension == "size":
             return True

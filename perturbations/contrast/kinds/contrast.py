@@ -18,13 +18,8 @@ def replace_words(sentence: Sentence, first: int, last: int, new: str, *, unit: 
     `unit, other`: what the caption says, and what the contrast says instead, in dictionary form.
     """
     start, end = sentence.words[first].start, sentence.words[last - 1].end
-    text, start, old, shown = replaced(sentence.caption, start, end, _in_case(sentence, new))
+    text, start, old, shown = replaced(sentence.caption, start, end, new)
     return Contrast(text, start, old, shown, unit, other)
-
-
-def _in_case(sentence: Sentence, new: str) -> str:
-    """New words in the case of a caption in CAPITALS, or With A Capital Each."""
-    return new.upper() if sentence.caption.isupper() else new.title() if sentence.caption.istitle() else new
 
 
 def change(sentence: Sentence, changes: list[Change], *, unit: str, other: str) -> Contrast:
@@ -44,9 +39,9 @@ def change(sentence: Sentence, changes: list[Change], *, unit: str, other: str) 
     parts: list[str] = []
     for first, last, new in changes:
         here = words[first].start
-        parts += [caption[at:here], like_case(new, caption[here]) if not parts else new]
+        parts += [caption[at:here], new]
         at = words[last - 1].end
-    new = _in_case(sentence, "".join(parts))
+    new = like_case("".join(parts), caption[start:at])
     return Contrast(caption[:start] + new + caption[at:], start, caption[start:at], new, unit, other)
 
 

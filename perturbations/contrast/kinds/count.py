@@ -177,20 +177,23 @@ def _pronouns(sentence: Sentence, quantity: Quantity, *, plural: bool) -> list[C
 def _has_own(sentence: Sentence, quantity: Quantity, lexicon: Lexicon, *, plural: bool) -> bool:
     """Whether something is named of which each of several people would have one: "in a dress", "eats an apple", "his
     head"; or, for one person, more than one has: "in red dresses"."""
-    words = sentence.words
-    for noun in sentence.noun_phrases():
-        word, meaning = words[noun], thing(sentence, noun, lexicon)
-        if noun <= quantity.noun or meaning is None or word.lemma == "hair" or word.tag != ("NN" if plural else "NNS"):
-            continue
-        before, behind = sentence.child(noun, "det", "poss"), words[word.head].text
-        definite = before is not None and words[before].text == "the"
-        worn = any(lexicon.is_a(meaning.category, kind) for kind in _OWNED)
-        if worn and (behind in ("in", "with", "wearing") or (plural and not definite)):
-            return plural or meaning.category not in ("footwear", "body_part")
-        held = meaning.size in "th" and meaning.category != "ball" and (word.dep == "dobj" or behind == "with")
-        if plural and before is not None and not definite and (held or word.lemma in _FOR_ONE):
-            return True
-    return False
+    words, tag = sentence.words, "NN" if plural else "NNS"
+    nouns = (n for n in sentence.noun_phrases() if n > quantity.noun and words[n].tag == tag)
+    return any(_is_own(sentence, n, lexicon, plural=plural) for n in nouns if words[n].lemma != "hair")
+
+
+def _is_own(sentence: Sentence, noun: int, lexicon: Lexicon, *, plural: bool) -> bool:
+    word, meaning = sentence.words[noun], thing(sentence, noun, lexicon)
+    if meaning is None:
+        return False
+    before, behind = sentence.child(noun, "det", "poss"), sentence.words[word.head].text
+    definite = before is not None and sentence.words[before].text == "the"
+    worn = any(lexicon.is_a(meaning.category, kind) for kind in _OWNED)
+    if worn and (behind in ("in", "with", "wearing") or (plural and not definite)):
+        return plural or meaning.category not in ("footwear", "body_part")
+    # What fits the fingers or a hand is size "t" or "h": "licks a lollipop".
+    held = meaning.size in "th" and meaning.category != "ball" and (word.dep == "dobj" or behind == "with")
+    return plural and before is not None and not definite and (held or word.lemma in _FOR_ONE)
 
 
 def _in_number(word: Word, *, plural: bool) -> str:

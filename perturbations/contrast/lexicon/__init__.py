@@ -236,7 +236,6 @@ class Lexicon:
         }
         self.places = {row[0]: Place(*row) for row in _rows("places.tsv")}
         self._wider = {noun: frozenset(names.split(",")) for noun, names in _rows("wider.tsv")}
-        self._alike = both_ways((a, b) for a, others in _rows("alike.tsv") for b in others.split(","))
         self._peers: dict[str, list[Peers]] = {}
         for role, heads, nouns in _rows("peers.tsv"):
             peers = Peers(role, _names(heads), tuple(nouns.split(",")))
@@ -251,7 +250,7 @@ class Lexicon:
         self._meanings = lru_cache(_CACHED)(self._find_meanings)
         self._related = lru_cache(_CACHED)(self._find_related)
         self._exclusion = lru_cache(_CACHED)(self._find_exclusion)
-        tables = ("opposites", "together", "excludes")
+        tables = ("opposites", "together", "excludes", "alike")
         self._pairs = {name: both_ways(tuple(row) for row in _rows(f"{name}.tsv")) for name in tables}
 
     def things(self, noun: str) -> tuple[Thing, ...]:
@@ -273,10 +272,13 @@ class Lexicon:
         return self._wider.get(noun) or self._wider.get(noun.rpartition(" ")[2], frozenset())
 
     def may_name_one(self, noun: str, other: str) -> bool:
-        """Whether one noun (or a compound's head) names all that another names, or a viewer may mix up the two."""
-        names, others = {noun, noun.rpartition(" ")[2]}, {other, other.rpartition(" ")[2]}
-        alike = frozenset(alike for name in names for alike in self._alike.get(name, ()))
-        return not (others.isdisjoint(self.wider(noun) | alike) and names.isdisjoint(self.wider(other)))
+        """Whether two nouns share a word, one (or its head) names all that the other names, or viewers mix them up."""
+        head, other_head = noun.rpartition(" ")[2], other.rpartition(" ")[2]
+        # A whiteboard is a board.
+        if head.endswith(other_head) or other_head.endswith(head) or set(noun.split(" ")) & set(other.split(" ")):
+            return True
+        wider = self.wider(noun) | {alike for name in (noun, head) for alike in self._pairs["alike"].get(name, ())}
+        return bool(wider & {other, other_head} or self.wider(other) & {noun, head})
 
     def peers(self, noun: str) -> Sequence[Peers]:
         """What can stand for a noun, what it looks like, or a compound's head, and is surely something else.
