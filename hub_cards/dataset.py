@@ -196,8 +196,7 @@ def evaluation(record: SetRecord) -> str:
     for config, entry in record["configs"].items():
         split = scored_split(entry["splits"])
         tasks += [
-            {"id": f"{config}{task_ending(name, kind)}", "config": config, "split": split}
-            for kind, name in MAIN[entry["layout"]]
+            {"id": f"{config}{task_ending(score)}", "config": config, "split": split} for score in MAIN[entry["layout"]]
         ]
     content = {
         "name": facts.get("pretty_name") or record["builder"],

@@ -12,7 +12,8 @@ from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import Json
 from video_contrast.hub_cards.markdown import render
 from video_contrast.storage import RunFolder
-from video_contrast.storage.run_figures import WAYS, in_words, main_figures
+from video_contrast.storage.run_figures import ACCURACY, MAIN, Place, RunNumbers, Score
+from video_contrast.storage.run_folder import CLEAN
 from video_contrast.storage.run_notes import (
     SEE_NOTHING,
     UNSEEN,
@@ -45,6 +46,7 @@ def results_of(run: str | Path, dataset: str | None = None) -> list[Result]:
     """
     folder = RunFolder.open(run)
     record, metrics = folder.record, folder.metrics
+    figures = RunNumbers.of(metrics["configs"]).figures
     name = dataset or str(record["set"]["dataset"])
     if dataset is None and (Path(name).is_dir() or name.startswith(("/", ".", "~"))):
         name = Path(name).name
@@ -53,8 +55,8 @@ def results_of(run: str | Path, dataset: str | None = None) -> list[Result]:
             "dataset": name,
             "config": config,
             "split": str(record["set"]["split"]),
-            "task": f"{config}{task_ending(figure.name, figure.kind)}",
-            "metric": " ".join(filter(None, (WAYS.get(figure.kind, "").replace(" ", "-"), in_words(figure.name)))),
+            "task": f"{config}{task_ending(score)}",
+            "metric": score.words.replace(" to ", "-to-"),
             "value": round(100 * figure.value, 2),
             "low": None if figure.low is None else round(100 * figure.low, 2),
             "high": None if figure.high is None else round(100 * figure.high, 2),
@@ -63,14 +65,14 @@ def results_of(run: str | Path, dataset: str | None = None) -> list[Result]:
             "unparseable": figure.mark,
         }
         for config, entry in sorted(metrics["configs"].items())
-        for figure in main_figures(config, entry)
+        for score in MAIN[entry["layout"]]
+        if (figure := figures.get(Place(config, CLEAN, score)))
     ]
 
 
-def task_ending(name: str, kind: str) -> str:
+def task_ending(score: Score) -> str:
     """What is added to a config's name where it has several figures: "_t2v", "_group"; "" for the accuracy."""
-    ending = kind or name.removesuffix("_score")
-    return "" if ending == "accuracy" else f"_{ending}"
+    return "" if score == ACCURACY else f"_{score.kind or score.name.removesuffix('_score')}"
 
 
 def write_results(run: str | Path, dataset: str | None = None) -> list[Path]:

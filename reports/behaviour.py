@@ -15,7 +15,7 @@ from video_contrast.reports.layout import DASH, Cell, Plot, Section, Table, colu
 from video_contrast.reports.runs import ConfigRun, SetKey, by_set, hit
 from video_contrast.reports.summary import figure_cell, model_cell
 from video_contrast.rows import contrast_places
-from video_contrast.storage.run_figures import RunFigure
+from video_contrast.storage.run_figures import RunFigure, leading
 
 _WORDS = 14  # words of the verb plot
 
@@ -146,24 +146,23 @@ _SHUFFLED = "control:shuffled"
 def controls(runs: Sequence[ConfigRun]) -> Section:
     """Score without the video, with one frame, with shuffled and reversed frames, and what time is worth."""
     section = Section.of("controls")
-    for of_set in by_set(run for run in runs if any(name.startswith("control:") for name in run.metrics)):
+    for of_set in by_set(run for run in runs if any(name.startswith("control:") for name in run.conditions)):
         section.add([_control_table(of_set)], of_set[0].key.short)
     return section
 
 
 def _control_table(runs: Sequence[ConfigRun]) -> Table:
     key = runs[0].key
-    names = [name for name in CONTROLS if any(name in run.metrics for run in runs)]
-    is_retrieval = runs[0].layout == "retrieval"
-    score = ("R@1", "t2v") if is_retrieval else ("accuracy", "")
+    names = [name for name in CONTROLS if any(name in run.conditions for run in runs)]
+    score = leading(runs[0].layout)
     paired = _SHUFFLED in names
     rows = []
     for run in runs:
-        cells = [model_cell(run), *(figure_cell(run.figure(*score, name)) for name in names)]
+        cells = [model_cell(run), *(figure_cell(run.figure(score, name)) for name in names)]
         rows.append([*cells, _worth_of_time(run)] if paired else cells)
     heads = columns("model", *(CONTROLS[name] for name in names), *["full minus shuffled"] * paired)
-    what = "Text to video R@1" if is_retrieval else "Accuracy"
-    return Table(f"controls-{key.stem}", f"{what}, %, {key.name}", heads, rows)
+    what = score.words
+    return Table(f"controls-{key.stem}", f"{what[:1].upper()}{what[1:]}, %, {key.name}", heads, rows)
 
 
 def _worth_of_time(run: ConfigRun) -> Cell:
@@ -191,17 +190,17 @@ def training(runs: Sequence[ConfigRun]) -> Section:
 
 def curve(runs: Sequence[ConfigRun]) -> Plot | None:
     """The score of checkpoints on one set against their steps, with 95 % intervals."""
-    key, score = runs[0].key, ("R@1", "t2v") if runs[0].layout == "retrieval" else ("accuracy", "")
+    key, score = runs[0].key, leading(runs[0].layout)
     points: dict[str, list[tuple[int, RunFigure]]] = {}  # folder of a training run -> its checkpoints
     for run in runs:
-        if figure := run.figure(*score):
+        if figure := run.figure(score):
             name = str(Path(run.folder.model).parent)
             points.setdefault(name, []).append((int(run.record["model"]["step"]), figure))
     points = {name: sorted(of, key=lambda point: point[0]) for name, of in points.items() if len(of) > 1}
     if not points:
         return None
     first = next(iter(points.values()))[0][1]
-    lines: list[list[object]] = [["training", "step", first.words, "low", "high"]]
+    lines: list[list[object]] = [["training", "step", score.words, "low", "high"]]
     with drawing(height=2.9, grid="y") as (canvas, axes):
         for number, (name, of) in enumerate(points.items()):
             steps = [at for at, _ in of]
@@ -215,7 +214,7 @@ def curve(runs: Sequence[ConfigRun]) -> Plot | None:
         if first.chance is not None:
             axes.axhline(100 * first.chance, color=MUTED, linewidth=1, linestyle=(0, (2, 2)))
         axes.set_xlabel("step   (band: 95 % interval" + ("" if first.chance is None else "; dashed: chance") + ")")
-        axes.set_ylabel(f"{first.words}, %")
+        axes.set_ylabel(f"{score.words}, %")
         return finish(canvas, f"training-{key.stem}", f"{key.name} over training", lines)
 
 

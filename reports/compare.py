@@ -14,18 +14,27 @@ from numpy.typing import NDArray
 from video_contrast.console import aligned, counted
 from video_contrast.errors import UsageError, VideoContrastError, check_names
 from video_contrast.files import AnyPath, Json
-from video_contrast.metrics import Interval, cluster_bootstrap, interval_keys, paired_difference, share_interval
+from video_contrast.metrics import (
+    Interval,
+    choice_ranks,
+    cluster_bootstrap,
+    interval_keys,
+    mcnemar,
+    paired_difference,
+    share_interval,
+)
 from video_contrast.metrics.checks import Values
-from video_contrast.metrics.paired import ALPHA
-from video_contrast.metrics.ranks import Ranks
+from video_contrast.metrics.group_score import group_hits
+from video_contrast.metrics.paired import ALPHA, pilot_power
+from video_contrast.metrics.ranks import Ranks, exact_mean
 from video_contrast.metrics.retrieval_counts import BothWays, matrix_ranks, ranks_of
 from video_contrast.reports.foreign_logs.log import ForeignLog
 from video_contrast.reports.runs import ItemHits, best_of, padded
-from video_contrast.reports.terminal import Place
 from video_contrast.storage import RunFolder
-from video_contrast.storage.run_figures import figure, key
+from video_contrast.storage.run_figures import ACCURACY, PAIR_SCORES, Place, Score, against, figure
 from video_contrast.storage.run_folder import CLEAN
 from video_contrast.storage.run_records import ConfigMetrics, Numbers, ScoreRow, SimilarityMatrix
+from video_contrast.teacher.gate import correct_for_family
 
 _ALIKE = 1e-9  # a difference that a sample without any variance shows
 
@@ -81,7 +90,7 @@ def compare_runs(
                 f"{where} scored different states of the config {config} (their fingerprints differ); score both on "
                 "one copy of the set"
             )
-        compared = _retrieval if runs[0].metrics["configs"][config]["layout"] == "retrieval" else _choice
+        compared = _retrieval if runs[0].layout(config) == "retrieval" else _choice
         for condition in runs[0].conditions(config):
             if all(run.has_scores(config, condition) for run in runs):
                 rows += compared(runs, PairedTest(config, condition, names, seed=seed, points=points))
@@ -91,22 +100,11 @@ def compare_runs(
     return rows
 
 
-def correct_for_family(rows: Sequence[Comparison]) -> None:
-    """Adds `p_holm` to the rows that have a p-value: Holm's correction over all of them."""
-    from video_contrast.metrics import holm
-
-    tested = [row for row in rows if row["p_value"] is not None]
-    for row, p in zip(tested, holm([row["p_value"] for row in tested]) if tested else [], strict=True):
-        row["p_holm"] = float(p)
-
-
 def add_mcnemar(row: Comparison, first: np.ndarray, second: np.ndarray) -> None:
     """Adds McNemar's test to a row.
 
     `row`: gets `mcnemar_p`, `only_first`, `only_second`. `first, second`: `[n]`, 1 where a model is right, else 0.
     """
-    from video_contrast.metrics import mcnemar
-
     exact = mcnemar(first, second)
     row["mcnemar_p"] = exact["p_value"]
     row["only_first"], row["only_second"] = int(exact["only_first"]), int(exact["only_second"])
@@ -118,8 +116,6 @@ def _choice(runs: tuple[RunFolder, RunFolder], test: PairedTest) -> list[Compari
     A row is about the true candidate against some others, over the items that have one of those.
     """
     import pyarrow.compute as pc
-
-    from video_contrast.metrics import choice_ranks
 
     columns = ("id", "cluster", "label", "kinds", "scores")
     first, second = (run.columns_of(test.config, test.condition, columns) for run in runs)
@@ -134,30 +130,29 @@ def _choice(runs: tuple[RunFolder, RunFolder], test: PairedTest) -> list[Compari
     coded = of_kinds.flatten().dictionary_encode()
     kinds = padded(of_kinds, -1, coded.indices)
     wrong = (kinds >= 0) & (np.arange(kinds.shape[1]) != labels[:, None])
-    figures = {"accuracy": wrong}
+    figures = {ACCURACY: wrong}
     names = {coded.dictionary[code].as_py(): code for code in np.unique(kinds[wrong]).tolist()}
     if len(names) > 1:
-        figures |= {key("accuracy", name): wrong & (kinds == names[name]) for name in sorted(names) if name != "random"}
+        figures |= {against(name): wrong & (kinds == names[name]) for name in sorted(names) if name != "random"}
     rows = []
     for what, among in figures.items():
         has = among.any(axis=1)
         ranks = [choice_ranks(scores[has], labels[has], among[has]) for scores in tables]
         # McNemar's test has no half right: a tie counts as wrong for both models.
-        rows.append(paired_row(test, what, [rank.hit(1) for rank in ranks], clusters[has], left_out=left_out))
+        rows.append(paired_row(test, what.key, [rank.hit(1) for rank in ranks], clusters[has], left_out=left_out))
         add_mcnemar(rows[-1], *(rank.hit_bounds(1)[0] for rank in ranks))
         rows[-1]["n_ties"] = int(np.any([rank.hit(1) % 1 > 0 for rank in ranks], axis=0).sum())
-    return rows + (_pair_rows(runs, test) if runs[0].metrics["configs"][test.config]["layout"] == "pairs" else [])
+    return rows + (_pair_rows(runs, test) if runs[0].layout(test.config) == "pairs" else [])
 
 
 def _pair_rows(runs: tuple[RunFolder, RunFolder], test: PairedTest) -> list[Comparison]:
     """Of pairs, the rows of the scores that both runs have, over the groups that both scored whole."""
-    from video_contrast.metrics.group_score import SCORES, group_hits
     from video_contrast.runner.table_metrics import caption_matrix
 
     groups: list[dict[str, list[ScoreRow]]] = []
     for run in runs:
         of_run: dict[str, list[ScoreRow]] = {}
-        for row in run.streamed_rows(test.config, test.condition, ("group", "cluster", "label", "scores")):
+        for row in run.columns_of(test.config, test.condition, ("group", "cluster", "label", "scores")).to_pylist():
             of_run.setdefault(row["group"], []).append(row)
         groups.append({name: rows for name, rows in of_run.items() if len(rows) == len(rows[0]["scores"])})
     names = [name for name in groups[0] if name in groups[1]]
@@ -169,11 +164,11 @@ def _pair_rows(runs: tuple[RunFolder, RunFolder], test: PairedTest) -> list[Comp
         for of_run in groups
     ]
     clusters = [groups[0][name][0]["cluster"] for name in names]
-    measured = [run.metrics["configs"][test.config]["conditions"][test.condition] for run in runs]
+    measured = [run.numbers(test.config, test.condition) for run in runs]
     return [
-        paired_row(test, score, [hits[0][score], hits[1][score]], clusters, left_out=left_out)
-        for score in SCORES
-        if all(score in numbers for numbers in measured)
+        paired_row(test, score.key, [hits[0][score.key], hits[1][score.key]], clusters, left_out=left_out)
+        for score in PAIR_SCORES
+        if all(figure(numbers, score) for numbers in measured)
     ]
 
 
@@ -212,10 +207,6 @@ def ranks_among(matrix: SimilarityMatrix, rows: Sequence[str]) -> tuple[BothWays
 
 def paired_row(test: PairedTest, figure: str, hits: list[np.ndarray], clusters: Values, *, left_out: int) -> Comparison:
     """The row of a figure from the hits of both models on the same items, and the source videos of these, if known."""
-    from video_contrast.metrics import paired_difference
-    from video_contrast.metrics.paired import pilot_power
-    from video_contrast.metrics.ranks import exact_mean
-
     paired = paired_difference(hits[0], hits[1], clusters, seed=test.seed)
     return {
         "config": test.config,
@@ -301,7 +292,7 @@ def shown(detectable: float) -> str:
     return "too few to show any difference" if detectable >= 1 else f"which show {100 * detectable:.1f} points or more"
 
 
-INDEPENDENT = "accuracy_independent"  # the accuracy as if clips of one video were independent
+INDEPENDENT = Score("accuracy_independent")  # the accuracy as if clips of one video were independent
 LogMetrics = dict[str, ConfigMetrics]  # task -> its numbers, under the condition `CLEAN`
 
 
@@ -355,7 +346,7 @@ def best_logs(logs: Sequence[ForeignLog]) -> dict[Place, str]:
         hits = ItemHits.of(log.hits, log.hits.values(), (log.clusters.get(item, item) for item in log.hits))
         tasks.setdefault(log.task, {})[log.model] = hits
     best = {task: best_of(of) for task, of in tasks.items() if all(len(hits.names) for hits in of.values())}
-    return {(task, CLEAN, "", "accuracy"): model for task, model in best.items() if model is not None}
+    return {Place(task, CLEAN, ACCURACY): model for task, model in best.items() if model is not None}
 
 
 def _interval_numbers(log: ForeignLog) -> Numbers:
@@ -366,7 +357,7 @@ def _interval_numbers(log: ForeignLog) -> Numbers:
     if clusters is not None:
         alone = _interval(values, None)
         if len(set(clusters)) < len(values):
-            numbers |= {INDEPENDENT: alone.estimate, **interval_keys(INDEPENDENT, alone)}
+            numbers |= {INDEPENDENT.key: alone.estimate, **interval_keys(INDEPENDENT.key, alone)}
     return numbers
 
 

@@ -12,7 +12,7 @@ from video_contrast.metrics import robustness
 from video_contrast.reports.layout import percent
 from video_contrast.reports.robustness import at_chance
 from video_contrast.reports.runs import ConfigRun, is_better
-from video_contrast.storage.run_figures import Gamma, RunFigure, kind_in_words
+from video_contrast.storage.run_figures import ACCURACY, RANDOM_OPTIONS, RECALLS, Gamma, RunFigure, kind_in_words
 from video_contrast.storage.run_folder import CLEAN
 
 WIDE = 0.3  # an interval wider than this does not tell a coin from a good model: more items are needed
@@ -28,7 +28,7 @@ def against_chance(figure: RunFigure) -> str:
     """What the interval of a share says about chance, as the end of a sentence.
 
     >>> from dataclasses import replace
-    >>> figure = RunFigure("verb_mc", "clean", "", "accuracy", 0.51, low=0.44, high=0.58, chance=0.5, n=200)
+    >>> figure = RunFigure("verb_mc", "clean", ACCURACY, 0.51, low=0.44, high=0.58, chance=0.5, n=200)
     >>> against_chance(figure)
     'which cannot be told from chance (50 %)'
     >>> against_chance(replace(figure, low=0.05, high=0.85, n=5))
@@ -78,7 +78,7 @@ def _drops(runs: Sequence[ConfigRun]) -> dict[str, tuple[RunFigure, ConfigRun]]:
         if worst is None:
             continue
         # without a config of random candidates: the same items with the contrast exchanged for one
-        start = easy[0].accuracy if easy else worst.figure("random_option_accuracy")
+        start = easy[0].accuracy if easy else worst.figure(RANDOM_OPTIONS)
         if start is not None:
             drops[model] = (start, worst)
     return drops
@@ -89,19 +89,19 @@ def _robustness(runs: Sequence[ConfigRun]) -> str:
     words = {"visual": "visual perturbations", "text": "text perturbations", "pairs": "pairs of both"}
     gammas = []
     for run in runs:
-        for name, kind in (("accuracy", ""), ("R@5", "t2v"), ("R@1", "t2v")):
-            own = [gamma for gamma in run.gammas if (gamma.name, gamma.kind) == (name, kind)]
+        for score in (ACCURACY, RECALLS["t2v"][1], RECALLS["t2v"][0]):
+            own = [gamma for gamma in run.gammas if gamma.score == score]
             if own and not at_chance(run, own[0]):
                 gammas += [(g.relative, g, run) for g in own if g.group in words and g.relative is not None]
                 break
     if not gammas:
         return ""
     kept, gamma, run = min(gammas, key=lambda entry: entry[0])
-    score = run.figure(gamma.name, gamma.kind)
+    clean = run.figure(gamma.score)
     ends = _gamma_ends(run, gamma)
     interval = "no interval" if ends is None else f"{100 * ends[0]:.1f} to {100 * ends[1]:.1f}"
     return (
-        f"{run.model} keeps {percent(kept)} ({interval}, n = {score.n if score else 0:,}) of its {gamma.name} on "
+        f"{run.model} keeps {percent(kept)} ({interval}, n = {clean.n if clean else 0:,}) of its {gamma.score.name} on "
         f"{run.key.short} under {words[gamma.group]}, on average."
     )
 
@@ -111,7 +111,7 @@ def _gamma_ends(run: ConfigRun, gamma: Gamma) -> tuple[float, float] | None:
 
     None below five videos, where nothing changes, and where the scores of a condition were not kept.
     """
-    k = int(gamma.name.partition("@")[2] or 1)
+    k = int(gamma.score.name.partition("@")[2] or 1)
     clean = run.hits(CLEAN, k)
     before, after, names, severities, clusters = [], [], [], [], []
     for condition in run.conditions:
@@ -133,7 +133,7 @@ def _gamma_ends(run: ConfigRun, gamma: Gamma) -> tuple[float, float] | None:
 
 
 def _retrieval(runs: Sequence[ConfigRun]) -> str:
-    scored = [(figure, run) for run in runs if (figure := run.figure("R@1", "t2v"))]
+    scored = [(figure, run) for run in runs if (figure := run.figure(RECALLS["t2v"][0]))]
     if not scored:
         return ""
     figure, run = max(scored, key=lambda entry: entry[0].value)

@@ -91,7 +91,7 @@ def leaderboard(
     readme = Path(output) / "README.md"
     if readme.is_file() and STATIC_SPACE not in readme.read_text(encoding="utf-8", errors="replace"):
         raise UsageError(f"{readme} is not of a static Space and would be lost; give --output a folder of its own")
-    loaded = [run for run in load_runs([Path(run) for run in runs], dataset=dataset) if CLEAN in run.metrics]
+    loaded = [run for run in load_runs([Path(run) for run in runs], dataset=dataset) if CLEAN in run.conditions]
     if not loaded:
         raise UsageError("none of these runs has a clean condition")
     kinds = kind_hits(loaded)

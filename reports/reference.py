@@ -6,12 +6,13 @@ from functools import cache
 from video_contrast.files import Json
 from video_contrast.reports.layout import Cell, Table, columns, row
 from video_contrast.reports.runs import SetKey, config_facts, set_record
+from video_contrast.storage.run_figures import MAIN
 
 # Builders whose sets the papers measured, by the name that the published rows give the data.
 _DATA = {name: name.removesuffix("_p") for name in ("msrvtt", "msrvtt_p", "youcook2", "youcook2_p", "lsmdc_ids")}
 # The papers' names of configs, where a builder's differ: the same method, on items of our own making.
 _CONFIGS = {("lsmdc_ids", "verb_mc"): "verb_lm_mc"}
-_RETRIEVAL = {"t2v_R@1": "text to video R@1", "v2t_R@1": "video to text R@1"}
+_RETRIEVAL = {score.key: score.words for score in MAIN["retrieval"]}
 _PEOPLE = "human"
 
 

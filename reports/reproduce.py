@@ -18,12 +18,11 @@ from video_contrast.console import aligned
 from video_contrast.errors import UsageError, VideoContrastError, check_names
 from video_contrast.files import Json
 from video_contrast.reports.sets import StoredVectors
-from video_contrast.rows import MultipleChoiceRow
+from video_contrast.rows import Layout, MultipleChoiceRow
 from video_contrast.runner.job import RunResult
 from video_contrast.runner.score_call import score
 from video_contrast.storage import RunFolder, SetFolder
-from video_contrast.storage.run_figures import Gamma, condition_figures, figure, gammas_of, key
-from video_contrast.storage.run_records import ConfigMetrics
+from video_contrast.storage.run_figures import ACCURACY, MAIN, MEAN_RANK, RECALLS, Gamma, RunNumbers, Score
 
 BuildPlan = tuple[list[str], dict[str, str | Path]]  # configs that can be built of a folder, the builder's options
 
@@ -159,7 +158,7 @@ def logit_scale(model: str) -> float:
 
 
 NAMES = ("contrast_sets", "robustness", "rcad")
-_PAPERS_SCORES = (("R@5", "t2v"), ("R@1", "t2v"), ("accuracy", ""))  # the first of them that there are gammas of
+_PAPERS_SCORES = (RECALLS["t2v"][1], RECALLS["t2v"][0], ACCURACY)  # the first of them that there are gammas of
 COVERAGE = 0.9  # share of the paper's clips below which figures are not set beside the paper's
 RELEASED = "released convention"
 ONE_K_A = "msrvtt_1k_a"  # rows of a table whose contrasts are of the 1k-A test; R@1 is of 1k-A in every table
@@ -339,8 +338,9 @@ def _take(
 ) -> None:
     """Enters the figures of a run, and says whether they can stand beside the paper's."""
     entry = result[config]
-    clean = entry["conditions"]["clean"]
-    over = figure(clean) or figure(clean, "R@1", "v2t")
+    numbers = RunNumbers.of({config: entry})
+    clean = {row.score: row for row in numbers.figures.values() if row.condition == "clean"}
+    over = clean.get(ACCURACY) or clean.get(RECALLS["v2t"][0])
     builder = _builder(dataset)
     of_source = [f"rcad_{config.rpartition('_')[2]}"]
     rows = of_source if name == "rcad" else [builder] if builder in _OTHER_SPLITS else part.rows
@@ -352,7 +352,10 @@ def _take(
     together = _rows_of_all(folder, list(part.configs), split) if folder and part.together else 0
     in_paper = max(in_set, part.configs[config] if builder not in _OTHER_SPLITS else 0)
     ours["items"][label] = f"{n:,}" + (f" (n_missing {missing:,})" if missing else "")
-    figures = _figures(name, config, entry)
+    if name == "robustness":
+        figures = _mean_gammas([gamma for gamma in numbers.gammas if gamma.group])
+    else:
+        figures = _figures(name, config, entry["layout"], {score: row.value for score, row in clean.items()})
     for row in rows:
         ours["ours"].setdefault(row, {}).update(figures)
     if split != _papers_split(part, dataset):
@@ -383,28 +386,24 @@ def _rows_of_all(folder: SetFolder, configs: Sequence[str], split: str) -> int:
     return sum(len(folder.rows(config, split)) for config in configs) if whole else 0
 
 
-def _figures(name: str, config: str, entry: ConfigMetrics) -> Figures:
-    if name == "robustness":
-        return _mean_gammas([gamma for gamma in gammas_of(config, entry.get("robustness", {})) if gamma.group])
-    clean = condition_figures(config, "clean", entry["conditions"]["clean"])
-    values = {key(figure.name, figure.kind): figure.value for figure in clean}
-    percents = {name: 100 * value for name, value in values.items()}
+def _figures(name: str, config: str, layout: Layout, values: Mapping[Score, float]) -> Figures:
+    """The clean figures of a config under the names that they have in the tables of a paper."""
+    percents = {score: 100 * value for score, value in values.items()}
     if config.startswith("random6_"):
-        return {"random6 R@1": percents["accuracy"]}
-    if name == "rcad" and entry["layout"] == "retrieval":
-        return {"Feint6K v2t_R@1": percents["v2t_R@1"]}
+        return {"random6 R@1": percents[ACCURACY]}
+    if layout == "retrieval":
+        own = {score.key: percents[score] for score in reversed(MAIN["retrieval"])}
+        return {"Feint6K v2t_R@1": own["v2t_R@1"]} if name == "rcad" else own
     if name == "rcad":
-        figures = {"R@1": percents["accuracy"], "mean_rank": values["mean_rank"]}
-        return figures | {recall: percents[recall] for recall in ("R@2", "R@3") if recall in percents}
-    if entry["layout"] == "retrieval":
-        return {recall: percents[recall] for recall in ("v2t_R@1", "t2v_R@1")}
-    return {config: percents["accuracy"]}
+        figures = {"R@1": percents[ACCURACY], "mean_rank": values[MEAN_RANK]}
+        return figures | {score.name: percents[score] for score in (Score("R@2"), Score("R@3")) if score in percents}
+    return {config: percents[ACCURACY]}
 
 
 def _mean_gammas(gammas: Sequence[Gamma]) -> Figures:
     """Gammas by group under the keys of the published tables, of the score that the paper takes."""
-    scores = [score for score in _PAPERS_SCORES if any((gamma.name, gamma.kind) == score for gamma in gammas)]
-    own = [gamma for gamma in gammas if (gamma.name, gamma.kind) in scores[:1]]
+    scores = [score for score in _PAPERS_SCORES if any(gamma.score == score for gamma in gammas)]
+    own = [gamma for gamma in gammas if gamma.score in scores[:1]]
     means = {f"{gamma.group}:gamma_absolute": gamma.absolute for gamma in own}
     means |= {f"{gamma.group}:gamma_relative": gamma.relative for gamma in own}
     return {name: value for name, value in means.items() if value is not None}

@@ -11,19 +11,17 @@ from video_contrast.reports.figures import MUTED, PAPER, SERIES, colour, drawing
 from video_contrast.reports.layout import Cell, Column, Plot, Section, Table, columns, row
 from video_contrast.reports.reference import published_gammas
 from video_contrast.reports.runs import ConfigRun, by_set
-from video_contrast.storage.run_figures import Gamma, in_words
-from video_contrast.storage.run_figures import key as figure_key
+from video_contrast.storage.run_figures import ACCURACY, ROBUST, Gamma, Score
 
 if TYPE_CHECKING:
     from matplotlib.container import BarContainer
 
 # The paper's score is R@5; plots show R@1, which is further from 100 %.
-SCORES = (("accuracy", ""), ("R@1", "t2v"), ("R@1", "v2t"), ("R@5", "t2v"), ("R@5", "v2t"))
+SCORES = (ACCURACY, *ROBUST["retrieval"])
 MODALITIES = {"visual": "o", "text": "s", "pairs": "^"}
 _PAIR = re.compile(r"visual:(?P<visual>[^+]+)\+text:(?P<text>.+)")
 _VISUAL = re.compile(r"visual:(?P<name>[^@+]+)@(?P<severity>\d)$")
 _MAPS = 4  # heat maps a set, at most
-Score = tuple[str, str]  # name, kind
 
 
 def robustness(runs: Sequence[ConfigRun]) -> Section:
@@ -51,7 +49,7 @@ def gamma_tables(runs: Sequence[ConfigRun]) -> list[Table]:
     """
     key = runs[0].key
     scores = [score for score in SCORES if any(score in _scores(run) for run in runs)]
-    several, words = len(scores) > 1, in_words(*scores[0])
+    several, words = len(scores) > 1, scores[0].words
     groups = {group: n for group, n in _groups(runs, scores[0]).items() if ":" not in group}
     names = ["model", "score", "clean, %"] if several else ["model", f"clean {words}, %"]
     hints = (Column(group, hint=counted(n, "perturbation")) for group, n in groups.items())
@@ -71,7 +69,7 @@ def gamma_tables(runs: Sequence[ConfigRun]) -> list[Table]:
 
 
 def _gamma_row(run: ConfigRun, score: Score, groups: Iterable[str], *, several: bool) -> list[Cell]:
-    clean, words = 100 * _gammas(run, score)[0].clean, [run.model, in_words(*score)][: 1 + several]
+    clean, words = 100 * _gammas(run, score)[0].clean, [run.model, score.words][: 1 + several]
     return row(*words, Cell(f"{clean:.1f}", clean), *(_gamma_cell(_gamma_of(run, score, group)) for group in groups))
 
 
@@ -86,8 +84,8 @@ def _by_category(runs: Sequence[ConfigRun], score: Score) -> list[Table]:
     if not rows:
         return []
     key, heads = runs[0].key, columns("category", *(run.model for run in runs))
-    caption = f"Relative gamma of {in_words(*score)} by category, {key.name}"
-    stem = f"gamma-by-category-{key.stem}-{figure_key(*score)}"
+    caption = f"Relative gamma of {score.words} by category, {key.name}"
+    stem = f"gamma-by-category-{key.stem}-{score.key}"
     return [Table(stem, caption, heads, rows, folded="Gamma by category")]
 
 
@@ -117,7 +115,7 @@ def gamma_bars(runs: Sequence[ConfigRun], score: Score) -> Plot:
         axes.set(ylim=(len(groups) - 0.5, -0.5), xlim=(0, None), xlabel="relative gamma")
         for model, bar in bars.items():
             bar.set_label(model)
-        caption = f"Relative gamma of {in_words(*score)} by category"
+        caption = f"Relative gamma of {score.words} by category"
         return finish(canvas, f"gamma-bars-{runs[0].key.stem}", caption, lines)
 
 
@@ -126,10 +124,10 @@ def severity_curves(runs: Sequence[ConfigRun], score: Score) -> Plot | None:
     curves = [(run, _by_severity(run, score)) for run in runs]
     if not any(len(curve) > 2 for _, curve in curves):
         return None
-    words = in_words(*score)
+    words = score.words
     lines: list[list[object]] = [["model", "severity", words, "lowest perturbation", "highest perturbation"]]
-    clean = runs[0].figure(*score, "clean")
-    chance = clean.chance if clean and score == SCORES[0] else None
+    clean = runs[0].figure(score, "clean")
+    chance = clean.chance if clean and score == ACCURACY else None
     with drawing(height=2.9, grid="y") as (canvas, axes):
         for run, curve in curves:
             levels = sorted(curve)
@@ -166,7 +164,7 @@ def scatter(runs: Sequence[ConfigRun], score: Score) -> Plot | None:
         for run in runs:
             handles += axes.plot([], [], "o", markersize=6, label=run.model, **_filled(run))
         legend(canvas, handles)
-        axes.set(xlabel=f"clean {in_words(*score)}, %", ylabel="relative gamma")
+        axes.set(xlabel=f"clean {score.words}, %", ylabel="relative gamma")
         axes.margins(0.08)
         return finish(canvas, f"scatter-{runs[0].key.stem}", "Robustness against performance", lines)
 
@@ -181,7 +179,7 @@ def pair_map(run: ConfigRun, score: Score) -> Plot | None:
     gammas = {}
     for gamma in run.gammas:
         parts = _PAIR.fullmatch(gamma.condition)
-        if parts and (gamma.name, gamma.kind) == score and gamma.relative is not None:
+        if parts and gamma.score == score and gamma.relative is not None:
             gammas[parts["visual"].replace("@3", ""), parts["text"]] = gamma.relative
     if not gammas:
         return None
@@ -210,12 +208,12 @@ def pair_map(run: ConfigRun, score: Score) -> Plot | None:
 
 def _scores(run: ConfigRun) -> list[Score]:
     """The scores that a run has gammas of, as in `SCORES`."""
-    own = {(gamma.name, gamma.kind) for gamma in run.gammas}
+    own = {gamma.score for gamma in run.gammas}
     return [score for score in SCORES if score in own]
 
 
 def _gammas(run: ConfigRun, score: Score) -> list[Gamma]:
-    return [gamma for gamma in run.gammas if gamma.group and (gamma.name, gamma.kind) == score]
+    return [gamma for gamma in run.gammas if gamma.group and gamma.score == score]
 
 
 def _gamma_of(run: ConfigRun, score: Score, group: str) -> Gamma | None:
@@ -231,7 +229,7 @@ def _groups(runs: Sequence[ConfigRun], score: Score) -> dict[str, int]:
 
 def at_chance(run: ConfigRun, gamma: Gamma) -> bool:
     """Whether the clean score is not shown to be above chance (its interval holds it, or there is none)."""
-    clean = run.figure(gamma.name, gamma.kind, "clean")
+    clean = run.figure(gamma.score, "clean")
     if run.is_baseline or clean is None or clean.chance is None:
         return run.is_baseline
     return clean.low is None or clean.high is None or bool(clean.low <= clean.chance <= clean.high)
@@ -239,9 +237,9 @@ def at_chance(run: ConfigRun, gamma: Gamma) -> bool:
 
 def _why_none(run: ConfigRun, score: Score) -> str:
     """Model, clean score, and why that leaves nothing to keep."""
-    clean = run.figure(*score, "clean")
+    clean = run.figure(score, "clean")
     why = "at chance" if run.is_baseline or (clean and clean.low is not None) else "too few videos"
-    return f"{run.model} ({in_words(*score)} {100 * _gammas(run, score)[0].clean:.1f} %, {why})"
+    return f"{run.model} ({score.words} {100 * _gammas(run, score)[0].clean:.1f} %, {why})"
 
 
 def _gamma_cell(gamma: Gamma | None) -> Cell | None:
@@ -253,8 +251,8 @@ def _gamma_cell(gamma: Gamma | None) -> Cell | None:
 
 def _by_severity(run: ConfigRun, score: Score) -> dict[int, list[float]]:
     curve = {0: [_gammas(run, score)[0].clean]}
-    for name in run.metrics:
-        parts, figure = _VISUAL.fullmatch(name), run.figure(*score, name)
+    for name in run.conditions:
+        parts, figure = _VISUAL.fullmatch(name), run.figure(score, name)
         if parts and figure is not None:
             curve.setdefault(int(parts["severity"]), []).append(figure.value)
     return curve

@@ -22,16 +22,9 @@ from video_contrast.reports.figures import SERIES, elided
 from video_contrast.rows import Layout, Row
 from video_contrast.seeds import digest
 from video_contrast.storage import RunFolder, SetFolder
-from video_contrast.storage.run_figures import Gamma, RunFigure, condition_figures, figure, gammas_of, kinds_of, ties_of
+from video_contrast.storage.run_figures import ACCURACY, TIES, Gamma, Place, RunFigure, RunNumbers, Score, leading
 from video_contrast.storage.run_folder import CLEAN
-from video_contrast.storage.run_records import (
-    Numbers,
-    Robustness,
-    RunRecord,
-    ScoreRow,
-    SimilarityMatrix,
-    perturbed_configs,
-)
+from video_contrast.storage.run_records import RunRecord, ScoreRow, SimilarityMatrix, perturbed_configs
 from video_contrast.storage.set_folder import Facts, SetRecord
 
 if TYPE_CHECKING:
@@ -184,11 +177,11 @@ class ConfigRun:
     model: str  # a short name, unique in a report
     key: SetKey  # the items
     layout: Layout  # which table the items are
-    # condition -> its numbers, shares from 0 to 1. Those of a robustness set, which are configs of their own, are
-    # conditions of its config `clean`.
-    metrics: dict[str, Numbers]
-    # score -> gammas a condition and group; empty without perturbed conditions.
-    robustness: Robustness = field(default_factory=dict)
+    # The conditions that were scored, the clean one first. Those of a robustness set, which are configs of their own,
+    # are conditions of its config `clean`.
+    conditions: list[str]
+    figures: dict[Place, RunFigure]
+    gammas: list[Gamma]  # of groups of perturbations, then of single conditions, score by score
     # condition -> item id -> its scores, label, kinds, cluster ...
     choices: dict[str, dict[str, ScoreRow]] = field(default_factory=dict)
     root: Path | None = None  # where the clips lie, or None
@@ -207,24 +200,13 @@ class ConfigRun:
         return self.folder.record
 
     @property
-    def conditions(self) -> list[str]:
-        """The conditions that were scored, the clean one first."""
-        return sorted(self.metrics, key=lambda name: name != CLEAN)
-
-    @property
     def main(self) -> str:
         """The condition that tables show: the clean one, or the only one there is."""
         return self.conditions[0]
 
-    def figure(self, name: str = "accuracy", kind: str = "", condition: str | None = None) -> RunFigure | None:
-        """A figure, None where not measured. `name, kind`: as in `RunFigure`. `condition`: the main one where None."""
-        condition = condition or self.main
-        return figure(self.metrics.get(condition), name, kind, config=self.key.config, condition=condition)
-
-    @property
-    def figures(self) -> list[RunFigure]:
-        """Every figure under the main condition."""
-        return condition_figures(self.key.config, self.main, self.metrics[self.main])
+    def figure(self, score: Score = ACCURACY, condition: str | None = None) -> RunFigure | None:
+        """A figure; None where it was not measured. `condition`: the main one where None."""
+        return self.figures.get(Place(self.key.config, condition or self.main, score))
 
     @property
     def accuracy(self) -> RunFigure:
@@ -236,21 +218,18 @@ class ConfigRun:
     @property
     def n_ties(self) -> int:
         """Items of multiple choice whose true candidate ties with another."""
-        return ties_of(self.metrics[self.main])
+        ties = self.figure(TIES)
+        return int(ties.value) if ties else 0
 
     @property
     def kinds(self) -> list[str]:
         """The kinds of candidates that there is an accuracy of."""
-        return kinds_of(self.metrics[self.main])
-
-    @property
-    def gammas(self) -> list[Gamma]:
-        """The gammas of groups of perturbations, then of single conditions, score by score."""
-        return list(gammas_of(self.key.config, self.robustness))
+        scores = (place.score for place in self.figures if place.condition == self.main)
+        return [score.kind for score in scores if score.name == ACCURACY.name and score.kind]
 
     def hardest(self, conditions: Iterable[str]) -> str | None:
         """Of some conditions of retrieval, pairs left out, the one with the lowest text-to-video R@1."""
-        figures = ((name, self.figure("R@1", "t2v", name)) for name in conditions if "+" not in name)
+        figures = ((name, self.figure(leading("retrieval"), name)) for name in conditions if "+" not in name)
         recalls = {name: figure.value for name, figure in figures if figure is not None}
         return min(recalls, key=lambda name: recalls[name], default=None)
 
@@ -268,8 +247,9 @@ class ConfigRun:
 
     def join(self, perturbed: ConfigRun) -> None:
         """Takes the conditions of a config of a robustness set, of which this is the config `clean`, as its own."""
-        self.metrics = self.metrics | perturbed.metrics
-        self.config_of |= dict.fromkeys(perturbed.metrics, perturbed.key.config)
+        self.conditions += perturbed.conditions
+        self.figures |= {place._replace(config=self.key.config): row for place, row in perturbed.figures.items()}
+        self.config_of |= dict.fromkeys(perturbed.conditions, perturbed.key.config)
         for condition, rows in perturbed.choices.items():
             ids = {name: self._clean_id(name) for name in rows}
             self.choices[condition] = {ids[name]: {**row, "id": ids[name]} for name, row in rows.items()}
@@ -389,20 +369,21 @@ def _load(folder: RunFolder, video_root: str | Path | None, dataset: str | Path 
         raise VideoContrastError(f"{folder.path} is not finished; run the same `score` command again")
     scored = folder.record["set"]
     name = str(dataset if dataset is not None else _seen_from(folder.path, scored["dataset"]))
-    runs = {
-        config: ConfigRun(
+    runs: dict[str, ConfigRun] = {}
+    for config, entry in sorted(folder.metrics["configs"].items()):
+        numbers = RunNumbers.of({config: entry})
+        runs[config] = ConfigRun(
             folder=folder,
             # a folder's name instead of its whole path; a Hub id as it is
             model=Path(folder.model).name if re.match(r"^(/|\.|~|[A-Za-z]:)", folder.model) else folder.model,
             key=SetKey(name, config, scored["split"], scored["fingerprints"].get(config) or name),
             layout=entry["layout"],
-            metrics=entry["conditions"],
-            robustness=entry.get("robustness", {}),
+            conditions=sorted(entry["conditions"], key=lambda condition: condition != CLEAN),
+            figures=numbers.figures,
+            gammas=numbers.gammas,
             choices={condition: rows for (of, condition), rows in folder.tables.items() if of == config},
             root=Path(video_root) if video_root is not None else _video_root(folder.record, name),
         )
-        for config, entry in sorted(folder.metrics["configs"].items())
-    }
     for config in perturbed_configs(folder.metrics["configs"]):
         runs["clean"].join(runs.pop(config))
     return list(runs.values())

@@ -13,7 +13,16 @@ from video_contrast.reports.figures import FAINT, INK, MUTED, colour, drawing, f
 from video_contrast.reports.layout import DASH, Cell, Column, Plot, Section, Table, Tone, columns, share_cell, signed
 from video_contrast.reports.reference import human, published
 from video_contrast.reports.runs import ConfigRun, SetKey, best_of, by_set, differing
-from video_contrast.storage.run_figures import PAIR_SCORES, WAYS, RunFigure, in_words, kind_in_words
+from video_contrast.storage.run_figures import (
+    MEDIAN_RANKS,
+    OVER_VERBS,
+    PAIR_SCORES,
+    RANDOM_OPTIONS,
+    RECALLS,
+    RunFigure,
+    against,
+    kind_in_words,
+)
 
 
 def summary(runs: Sequence[ConfigRun]) -> Section:
@@ -23,7 +32,7 @@ def summary(runs: Sequence[ConfigRun]) -> Section:
     if choice:
         section.parts += [dots(choice), accuracy_table(choice, models_of(runs))]
         section.lead = "Share of items on which the true caption scores highest; ties count as a random choice."
-    pairs = [run for run in runs if run.layout == "pairs" and run.figure("text_score")]
+    pairs = [run for run in runs if run.layout == "pairs" and run.figure(PAIR_SCORES[0])]
     if pairs:
         section.parts.append(pairs_table(pairs))
     retrieval = [run for run in runs if run.layout == "retrieval"]
@@ -116,11 +125,11 @@ def pairs_table(runs: Sequence[ConfigRun]) -> Table:
     several = len({run.key for run in runs}) > 1
     hints = ("each clip prefers its caption", "each caption prefers its clip", "both")
     named = zip(PAIR_SCORES, hints, strict=True)
-    heads = columns("model", *(Column(in_words(name), hint=hint) for name, hint in named))
+    heads = columns("model", *(Column(score.words, hint=hint) for score, hint in named))
     rows = []
     groups: dict[SetKey, int | None] = {}
     for run in runs:
-        figures = [run.figure(name) for name in PAIR_SCORES]
+        figures = [run.figure(score) for score in PAIR_SCORES]
         groups[run.key] = figures[0].n if figures[0] else None
         rows.append([model_cell(run, run.key.name if several else ""), *map(figure_cell, figures)])
     note = "Groups: " + ", ".join(f"{key.short} {n:,}" for key, n in groups.items()) + ". All of a group must be right."
@@ -129,18 +138,18 @@ def pairs_table(runs: Sequence[ConfigRun]) -> Table:
 
 def retrieval_table(runs: Sequence[ConfigRun]) -> Table:
     """R@K both ways and the median rank."""
-    recalls = [name for name in ("R@1", "R@5", "R@10") if runs[0].figure(name, "t2v")]
-    names = [[*(in_words(name, way) for name in recalls), f"median rank, {way}"] for way in WAYS]
+    recalls = {way: [score for score in scores if runs[0].figure(score)] for way, scores in RECALLS.items()}
+    names = [[*(score.words for score in scores), f"median rank, {way}"] for way, scores in recalls.items()]
     several = len({run.key for run in runs}) > 1
     rows = []
     for run in runs:
         cells = [model_cell(run, run.key.name if several else "")]
         of_set = [other for other in runs if other.key == run.key]
-        for way in WAYS:
-            figures = [run.figure(name, way) for name in recalls]
+        for way, scores in recalls.items():
+            figures = [run.figure(score) for score in scores]
             marks = differing([_count(other, way) for other in of_set])
             cells += [figure_cell(figure, note=marks[of_set.index(run)]) for figure in figures]
-            median = run.figure("median_rank", way)
+            median = run.figure(MEDIAN_RANKS[way])
             cells.append(Cell(f"{median.value:g}", float(median.value)) if median else DASH)
         rows.append(cells)
     sizes = [counted(_count(runs[0], way) or 0, noun) for way, noun in (("v2t", "video"), ("t2v", "caption"))]
@@ -150,7 +159,7 @@ def retrieval_table(runs: Sequence[ConfigRun]) -> Table:
 
 def _count(run: ConfigRun, way: str) -> int | None:
     """The captions or videos that look for each other."""
-    figure = run.figure("R@1", way)
+    figure = run.figure(RECALLS[way][0])
     return figure.n if figure else None
 
 
@@ -246,8 +255,8 @@ def kinds(runs: Sequence[ConfigRun]) -> Section:
     for of_set in by_set(choice):
         key = of_set[0].key
         names = sorted({name for run in of_set for name in run.kinds})
-        replaced = any(run.figure("random_option_accuracy") for run in of_set)
-        over_verbs = [run.figure("accuracy_over_verbs") for run in of_set]
+        replaced = any(run.figure(RANDOM_OPTIONS) for run in of_set)
+        over_verbs = [run.figure(OVER_VERBS) for run in of_set]
         if len(names) < 2 and not replaced and not any(over_verbs):
             continue
         heads, rows = _columns(of_set, names, over_verbs, replaced=replaced)
@@ -258,10 +267,10 @@ def kinds(runs: Sequence[ConfigRun]) -> Section:
 def _columns(
     runs: Sequence[ConfigRun], names: Sequence[str], over_verbs: Sequence[RunFigure | None], *, replaced: bool
 ) -> tuple[list[Column], list[list[Cell]]]:
-    heads = columns("model", *(in_words("accuracy", name) for name in names))
+    heads = columns("model", *(against(name).words for name in names))
     rows = [[model_cell(run)] for run in runs]
     for name in names:
-        figures = [run.figure("accuracy", name) for run in runs]
+        figures = [run.figure(against(name)) for run in runs]
         marks = differing([figure.n if figure else None for figure in figures])
         for row, figure, mark in zip(rows, figures, marks, strict=True):
             row.append(figure_cell(figure, note=mark))
@@ -275,7 +284,7 @@ def _columns(
             Column("drop", hint="random candidates minus accuracy, on the same captions"),
         ]
         for row, run in zip(rows, runs, strict=True):
-            easy = run.figure("random_option_accuracy")
+            easy = run.figure(RANDOM_OPTIONS)
             drop = 100 * (easy.value - run.accuracy.value) if easy else 0.0
             row += [share_cell(easy.value), Cell(signed(drop), drop)] if easy else [DASH] * 2
     return heads, rows
@@ -307,7 +316,7 @@ def _by_kind(runs: Sequence[ConfigRun]) -> dict[str, dict[str, RunFigure]]:
     by_kind: dict[str, dict[str, RunFigure]] = {}
     for run in runs:
         for kind in run.kinds:
-            figure = run.figure("accuracy", kind)
+            figure = run.figure(against(kind))
             if figure is not None and kind != "random":
                 known = by_kind.setdefault(kind, {}).get(run.model)
                 if known is None or (known.n or 0) < (figure.n or 0):

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
@@ -11,7 +11,7 @@ from video_contrast.console import counted
 from video_contrast.reports.runs import best_of, differing, run_hits
 from video_contrast.storage import RunFolder
 from video_contrast.storage.certificates import certified_lines
-from video_contrast.storage.run_figures import MAIN, OTHERS, PAIR_SCORES, RunFigure, config_figures, gammas_of
+from video_contrast.storage.run_figures import ACCURACY, MAIN, OTHERS, ROBUST, Place, RunFigure, RunNumbers, leading
 from video_contrast.storage.run_folder import CLEAN
 from video_contrast.storage.run_notes import missing_clips, remark_lines, self_test_lines, setting_lines
 from video_contrast.storage.run_records import ConfigMetrics, ConfigMissing, RunRecord
@@ -21,7 +21,6 @@ _FILES = 5  # that are named, of those with something wrong
 MANY = 40  # conditions of a config, from which on perturbations are shown by their means
 UNPARSEABLE = "unparseable: the share of items with an answer that cannot be read, the lowest of its item (! above 2 %)"
 Style = Callable[[str], str]  # of the text of a cell
-Place = tuple[str, str, str, str]  # config, condition, kind and name of a figure
 
 
 @dataclass(frozen=True)
@@ -54,7 +53,7 @@ def table_rows(lines: Sequence[TableLine], models: Sequence[str], title: str) ->
 def interval(figure: RunFigure | None, digits: int = 2) -> str:
     """`0.81 [0.76, 0.86]`, or a dash where it was not measured.
 
-    >>> interval(RunFigure("verb_mc", "clean", "", "accuracy", 0.8125, low=0.76, high=0.86))
+    >>> interval(RunFigure("verb_mc", "clean", ACCURACY, 0.8125, low=0.76, high=0.86))
     '0.81 [0.76, 0.86]'
     """
     if figure is None:
@@ -66,26 +65,27 @@ def interval(figure: RunFigure | None, digits: int = 2) -> str:
 
 def contrast_kind(figures: Sequence[RunFigure]) -> str:
     """The kind of the hard negatives of a multiple-choice config; "" where all are random or of several kinds."""
-    hard = [figure.kind for figure in figures if figure.name == "accuracy" and figure.kind not in ("", "random")]
+    hard = [figure.score.kind for figure in _against_kinds(figures) if figure.score.kind != "random"]
     return hard[0] if len(hard) == 1 else ""
 
 
+def _against_kinds(figures: Sequence[RunFigure]) -> list[RunFigure]:
+    return [figure for figure in figures if figure.score.name == ACCURACY.name and figure.score.kind]
+
+
 def lines_of(
-    runs: Mapping[str, Mapping[str, ConfigMetrics]], best: Mapping[Place, str] | None = None, *, detailed: bool = False
+    runs: Mapping[str, RunNumbers], best: Mapping[Place, str] | None = None, *, detailed: bool = False
 ) -> list[TableLine]:
-    """The lines for the metrics of models: every config and condition that any of them has.
+    """The lines for the numbers of models: every config and condition that any of them has.
 
     Cells of `best` (of `best_models`) end in `BEST`. `detailed`: add the accuracy against each of several kinds of
     contrast and the mean gammas, and show three digits; of more than `MANY` conditions the gammas by category stand for
     the perturbed ones.
     """
     digits = 3 if detailed else 2
-    rows: dict[str, dict[Place, RunFigure]] = {}
     tables: dict[tuple[str, str], list[RunFigure]] = {}  # of the first model that has it
-    for model, configs in runs.items():
-        figures = [figure for config, entry in configs.items() for figure in config_figures(config, entry)]
-        rows[model] = {(f.config, f.condition, f.kind, f.name): f for f in figures}
-        for table, own in groupby(figures, lambda f: (f.config, f.condition)):
+    for numbers in runs.values():
+        for table, own in groupby(numbers.figures.values(), lambda figure: (figure.config, figure.condition)):
             tables.setdefault(table, list(own))
     often = Counter(config for config, _ in tables)
     many = {config for config, n in often.items() if detailed and n > MANY}
@@ -93,35 +93,30 @@ def lines_of(
     for (config, condition), figures in tables.items():
         if config not in many or condition == CLEAN or condition.startswith("control:"):
             for figure in _measures(figures, every_kind=detailed):
-                place = (config, condition, figure.kind, figure.name)
-                lines.append(_line(figure, place, rows, (best or {}).get(place), digits))
-    for configs in runs.values() if detailed else ():
-        for config, entry in configs.items():
-            lines += _gamma_lines(config, entry, many=config in many)
-    return lines + _missing_line(runs.values())
+                lines.append(_line(figure, runs, best or {}, digits))
+    for numbers in runs.values() if detailed else ():
+        lines += _gamma_lines(numbers, many)
+    if any(n for numbers in runs.values() for n, _ in numbers.missing):
+        cells = [_missing(numbers) for numbers in runs.values()]
+        lines.append(TableLine("clips missing (figures are over the others)", None, cells))
+    return lines
 
 
-def _missing_line(runs: Iterable[Mapping[str, ConfigMetrics]]) -> list[TableLine]:
-    """How many clips each run misses; "-" where that is not known (logs of other harnesses), no line without any."""
-    cells, missing = [], False
-    for configs in runs:
-        known = [entry for entry in configs.values() if "n_missing" in entry]
-        counts = dict.fromkeys((entry["n_missing"], entry.get("n_clips")) for entry in known)
-        cells.append(", ".join(f"{n:,}" if whole is None else f"{n:,} of {whole:,}" for n, whole in counts) or "-")
-        missing |= any(n for n, _ in counts)
-    return [TableLine("clips missing (figures are over the others)", None, cells)] if missing else []
+def _missing(numbers: RunNumbers) -> str:
+    """How many clips a model misses; "-" where that is not known (logs of other harnesses)."""
+    return ", ".join(f"{n:,}" if whole is None else f"{n:,} of {whole:,}" for n, whole in numbers.missing) or "-"
 
 
-def _line(
-    first: RunFigure, place: Place, rows: Mapping[str, Mapping[Place, RunFigure]], best: str | None, digits: int
-) -> TableLine:
-    figures = [of_model.get(place) for of_model in rows.values()]
+def _line(first: RunFigure, runs: Mapping[str, RunNumbers], best: Mapping[Place, str], digits: int) -> TableLine:
+    place = Place(first.config, first.condition, first.score)
+    figures = [numbers.figures.get(place) for numbers in runs.values()]
     counts = [figure.n if figure else None for figure in figures]
     cells = []
-    for model, figure, mark in zip(rows, figures, differing(counts), strict=True):
-        parts = (interval(figure, digits), mark, figure.mark if figure else "", BEST if model == best else "")
+    for model, figure, mark in zip(runs, figures, differing(counts), strict=True):
+        star = BEST if model == best.get(place) else ""
+        parts = (interval(figure, digits), mark, figure.mark if figure else "", star)
         cells.append(" ".join(filter(None, parts)))
-    label = "" if (first.kind, first.name) == ("", "accuracy") else f": {first.words}"
+    label = "" if first.score == ACCURACY else f": {first.score.words}"
     condition = "" if first.condition == CLEAN else f", {first.condition}"
     same = {count for count in counts if count is not None}
     n = min(same) if len(same) == 1 else None
@@ -129,39 +124,43 @@ def _line(
 
 
 def _measures(figures: Sequence[RunFigure], *, every_kind: bool) -> list[RunFigure]:
-    kinds = [figure for figure in figures if figure.kind and figure.name == "accuracy"]
+    kinds = _against_kinds(figures)
     if not every_kind:
-        kinds = [figure for figure in kinds if figure.kind == contrast_kind(figures)]
+        kinds = [figure for figure in kinds if figure.score.kind == contrast_kind(figures)]
     kinds = [figure for figure in kinds if len(kinds) > 1 or figure.chance != figures[0].chance]
-    names = ("accuracy", *PAIR_SCORES, *OTHERS)
-    whole = [figure for figure in figures if not figure.kind and figure.name in names]
-    return [*whole[:1], *kinds, *whole[1:], *(f for f in figures if (f.kind, f.name) in MAIN["retrieval"])]
+    whole = [figure for figure in figures if figure.score in (*ROBUST["pairs"], *OTHERS)]
+    return [*whole[:1], *kinds, *whole[1:], *(figure for figure in figures if figure.score in MAIN["retrieval"])]
 
 
-def _gamma_lines(config: str, entry: ConfigMetrics, *, many: bool) -> Iterator[TableLine]:
-    """The mean gammas of a config of one run, by category where there are many conditions."""
-    for gamma in gammas_of(config, entry.get("robustness", {})):
-        if gamma.name != "R@5" and (gamma.group in ("visual", "text", "pairs") or (many and gamma.group)):
+def _gamma_lines(numbers: RunNumbers, many: Collection[str]) -> Iterator[TableLine]:
+    """The mean gammas of a run, by category for configs of many conditions."""
+    for gamma in numbers.gammas:
+        shown = gamma.group in ("visual", "text", "pairs") or (gamma.config in many and gamma.group)
+        if shown and gamma.score in (*ROBUST["pairs"], *MAIN["retrieval"]):
             means = [("absolute", gamma.absolute, gamma.absolute_sd), ("relative", gamma.relative, gamma.relative_sd)]
             cell = ", ".join(f"{name} {'undefined' if v is None else f'{v:.3f} ± {sd:.3f}'}" for name, v, sd in means)
             note = ", clean at chance" if gamma.at_chance else ""
-            yield TableLine(f"{config}: gamma {gamma.group}, {gamma.words}{note}", None, [cell], n=gamma.n)
+            yield TableLine(f"{gamma.config}: gamma {gamma.group}, {gamma.score.words}{note}", None, [cell], n=gamma.n)
 
 
-def with_missing(configs: Mapping[str, ConfigMetrics], record: RunRecord) -> dict[str, ConfigMetrics]:
-    """The metrics of a run, each config with the number of missing clips of the run and of all, for its tables."""
-    counts = ConfigMissing(n_missing=record.get("n_missing", 0))
-    if "n_clips" in record:
-        counts["n_clips"] = record["n_clips"]
-    return {name: {**entry, **counts} for name, entry in configs.items()}
+def metrics_of(runs: Sequence[RunFolder], columns: Sequence[str] | None = None) -> dict[str, dict[str, ConfigMetrics]]:
+    """Column -> config -> its metrics, with the number of missing clips of its run and of all.
 
-
-def metrics_of(runs: Sequence[RunFolder]) -> dict[str, dict[str, ConfigMetrics]]:
-    """Metrics of runs by column, see `columns_of`."""
+    `columns`: that of each run; `columns_of` where None.
+    """
     configs: dict[str, dict[str, ConfigMetrics]] = {}
-    for run, column in zip(runs, columns_of(runs), strict=True):
-        configs.setdefault(column, {}).update(with_missing(run.metrics["configs"], run.record))
+    for run, column in zip(runs, columns_of(runs) if columns is None else columns, strict=True):
+        counts = ConfigMissing(n_missing=run.record.get("n_missing", 0))
+        if "n_clips" in run.record:
+            counts["n_clips"] = run.record["n_clips"]
+        of_run = {config: ConfigMetrics(**entry, **counts) for config, entry in run.metrics["configs"].items()}
+        configs.setdefault(column, {}).update(of_run)
     return configs
+
+
+def numbers_of(metrics: Mapping[str, Mapping[str, ConfigMetrics]]) -> dict[str, RunNumbers]:
+    """Column -> its numbers as rows. `metrics`: of `metrics_of`."""
+    return {column: RunNumbers.of(configs) for column, configs in metrics.items()}
 
 
 def columns_of(runs: Sequence[RunFolder]) -> list[str]:
@@ -179,21 +178,18 @@ def columns_of(runs: Sequence[RunFolder]) -> list[str]:
     return columns
 
 
-def steps_of(runs: Sequence[RunFolder]) -> dict[int, dict[str, ConfigMetrics]]:
-    """Step -> metrics, where all runs are of checkpoints of one training run, at least two; else {}."""
+def course_of(runs: Sequence[RunFolder]) -> tuple[list[TableLine], list[str]] | None:
+    """The course of a training run: a line a checkpoint, and the names of the columns, one a measure.
+
+    None where the runs are not all of checkpoints of one training run, at least two.
+    """
     numbered = [(int(step), run) for run in runs if (step := run.record["model"].get("step")) is not None]
     if len(runs) < 2 or len(numbered) < len(runs) or len({Path(run.model).parent for run in runs}) > 1:
-        return {}
-    metrics: dict[int, dict[str, ConfigMetrics]] = {}
-    for number, run in sorted(numbered, key=lambda pair: pair[0]):
-        metrics.setdefault(number, {}).update(with_missing(run.metrics["configs"], run.record))
-    return metrics
-
-
-def course_of(steps: Mapping[int, Mapping[str, ConfigMetrics]]) -> tuple[list[TableLine], list[str]]:
-    """The course of a training run: a line a checkpoint, and the names of the columns, one a measure."""
-    lines = lines_of({str(step): metrics for step, metrics in steps.items()})
-    rows = [TableLine(str(step), None, [line.cells[n] for line in lines]) for n, step in enumerate(steps)]
+        return None
+    numbered.sort(key=lambda pair: pair[0])
+    numbers = numbers_of(metrics_of([run for _, run in numbered], [str(step) for step, _ in numbered]))
+    lines = lines_of(numbers)
+    rows = [TableLine(step, None, [line.cells[n] for line in lines]) for n, step in enumerate(numbers)]
     sides = side_columns(lines)
     notes = [", ".join(f"{title} {cells[n]}" for title, cells in sides if cells[n]) for n in range(len(lines))]
     return rows, [f"{line.name} ({note})" if note else line.name for line, note in zip(lines, notes, strict=True)]
@@ -210,12 +206,11 @@ def best_models(runs: Sequence[RunFolder]) -> dict[Place, str]:
     for run, model in zip(runs, columns_of(runs), strict=True):
         for config, entry in run.metrics["configs"].items():
             marks.setdefault(config, set()).add(run.record["set"]["fingerprints"].get(config, ""))
-            figure = MAIN["retrieval"][0] if entry["layout"] == "retrieval" else MAIN["multiple_choice"][0]
             for condition in entry["conditions"]:
-                scored.setdefault((config, condition, *figure), {})[model] = run
+                scored.setdefault(Place(config, condition, leading(entry["layout"])), {})[model] = run
     best = {}
     for place, of in scored.items():  # the hits of one place at a time: of all they may not fit into memory
-        hits = {model: run_hits(run, *place[:2]) for model, run in of.items() if len(marks[place[0]]) == 1}
+        hits = {model: run_hits(run, *place[:2]) for model, run in of.items() if len(marks[place.config]) == 1}
         best[place] = best_of({model: own for model, own in hits.items() if own is not None})
     return {place: model for place, model in best.items() if model is not None}
 

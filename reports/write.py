@@ -21,6 +21,7 @@ from video_contrast.reports.runs import ConfigRun, load_runs
 from video_contrast.reports.sets import audits, similarities
 from video_contrast.reports.summary import in_order, kinds, summary
 from video_contrast.reports.why_differ.comparison import differences
+from video_contrast.storage.run_figures import leading
 from video_contrast.storage.run_notes import self_test_lines, setting_lines
 from video_contrast.version import __version__
 
@@ -157,9 +158,9 @@ def warnings(runs: Sequence[ConfigRun]) -> list[str]:
             )
     by_line: dict[str, list[str]] = {}
     for run in runs:
-        mark = next((figure.mark for figure in run.figures), "")
-        if mark.startswith("!"):
-            line = f"{run.key.short}: {mark[2:]}: such an answer counts as the lowest of its item"
+        figure = run.figure(leading(run.layout))
+        if figure and figure.mark.startswith("!"):
+            line = f"{run.key.short}: {figure.mark[2:]}: such an answer counts as the lowest of its item"
             by_line.setdefault(line, []).append(run.model)
     for record, model in {run.path: (run.record, run.model) for run in runs}.values():
         lines = self_test_lines(record)

@@ -116,7 +116,7 @@ def _denied_by_scores(run: RunFolder, loaded: LoadedSet) -> Iterator[str]:
     for group, condition in _tables(run, loaded):
         table = PlannedTable(group, condition, group.joined(group.items.texts))
         config, name = table.name
-        stored = run.metrics["configs"][config]["conditions"][name]
+        stored = run.numbers(config, name)
         scored = _scored(run, table, rows_of.get(table.name, {}), stored)
         if scored is None:  # the matrix was not kept: these figures stand as they are
             metrics[table.name] = (table, dict(stored))

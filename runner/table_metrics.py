@@ -40,10 +40,11 @@ from video_contrast.metrics.retrieval_counts import (
 )
 from video_contrast.perturbations.text import text_spec
 from video_contrast.perturbations.video import video_spec
-from video_contrast.rows import contrast_places
+from video_contrast.rows import Layout, contrast_places
 from video_contrast.runner.conditions import Condition
 from video_contrast.runner.items import Items
 from video_contrast.runner.plan import PlannedTable, share_changed
+from video_contrast.storage.run_figures import ROBUST, figure
 from video_contrast.storage.run_records import (
     BestMatches,
     ConfigMetrics,
@@ -383,19 +384,7 @@ def summary(scored: Mapping[tuple[str, str], tuple[PlannedTable, Numbers]]) -> R
     return {"configs": configs}
 
 
-ROBUST_SCORES = {
-    "multiple_choice": ("accuracy",),
-    "pairs": ("accuracy", "text_score", "video_score", "group_score"),
-    "retrieval": ("t2v_R@1", "v2t_R@1", "t2v_R@5", "v2t_R@5"),
-}
-CHANCE = (
-    {"accuracy": "chance"}
-    | {name: f"chance_{name}" for name in ROBUST_SCORES["pairs"][1:]}
-    | {f"{way}_R@{k}": f"{way}_chance_R@{k}" for way in ("t2v", "v2t") for k in (1, 5)}
-)
-
-
-def robustness_of(layout: str, conditions: Mapping[str, Condition], metrics: Mapping[str, Numbers]) -> Robustness:
+def robustness_of(layout: Layout, conditions: Mapping[str, Condition], metrics: Mapping[str, Numbers]) -> Robustness:
     """Gammas of the conditions of one config against its clean one; {} where there is none to compare.
 
     `metrics`: name -> the numbers of that condition. Returns score -> {"conditions": name -> {gamma_absolute,
@@ -408,22 +397,21 @@ def robustness_of(layout: str, conditions: Mapping[str, Condition], metrics: Map
     if "clean" not in metrics or not perturbed:
         return {}
     robust: Robustness = {}
-    for score in ROBUST_SCORES[layout]:
-        chance = metrics["clean"].get(CHANCE[score], 1.0)
-        if score not in metrics["clean"] or chance >= 1:  # a gallery of at most five: nothing can be missed
+    for score in ROBUST[layout]:
+        own = figure(metrics["clean"], score)
+        if own is None or own.chance is None or own.chance >= 1:  # a gallery of at most five: nothing can be missed
             continue
-        clean = metrics["clean"][score]
-        low = metrics["clean"].get(f"{score}_low")
-        at_chance = low is not None and low <= chance
-        each = {name: _gammas(clean, metrics[name][score], chance) for name in perturbed}
+        clean, chance, key = own.value, own.chance, score.key
+        at_chance = own.low is not None and own.low <= chance
+        each = {name: _gammas(clean, metrics[name][key], chance) for name in perturbed}
         means = {
-            group: _means(clean, [metrics[name][score] for name in names], [conditions[name] for name in names], chance)
+            group: _means(clean, [metrics[name][key] for name in names], [conditions[name] for name in names], chance)
             for group, names in _groups(perturbed, conditions).items()
         }
         if at_chance:
             for gammas in (*each.values(), *means.values()):
                 gammas |= {name: None for name in gammas if name.startswith("gamma_corrected")}
-        robust[score] = {"clean": clean, "at_chance": at_chance, "conditions": each, **means}
+        robust[key] = {"clean": clean, "at_chance": at_chance, "conditions": each, **means}
     return robust
 
 

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from video_contrast.checkpoints import checkpoint_path
 from video_contrast.files import atomic_path, write_text
 from video_contrast.storage import SetFolder, open_run
-from video_contrast.storage.run_records import ConfigMetrics
+from video_contrast.storage.run_figures import ACCURACY, MEAN_RANK, RECALLS, Place, RunNumbers, Score
 from video_contrast.teacher.run import teach
 
 BASE = "temporal-plain"
@@ -28,16 +28,15 @@ RECIPE: dict[str, object] = {
     "epochs": 4, "batch_size": 32, "learning_rate": 1e-3, "head_learning_rate": 1e-3, "warm_up": 0.05,
     "weight_decay": 0.02, "temperature": 0.05, "evaluate_every": 100, "patience": 0,
 }  # fmt: skip
-ModelMetrics: TypeAlias = Mapping[str, Mapping[str, ConfigMetrics]]  # model -> config -> what the runner measured
-# column -> config and key of the runner's metrics
+ModelNumbers: TypeAlias = Mapping[str, RunNumbers]  # model -> what the runner measured
 COLUMNS = {
-    "RCAD R@1": ("counterfactual_mc", "R@1"),
-    "R@2": ("counterfactual_mc", "R@2"),
-    "R@3": ("counterfactual_mc", "R@3"),
-    "mean rank": ("counterfactual_mc", "mean_rank"),
-    "retrieval v2t R@1": ("retrieval", "v2t_R@1"),
-    **{name: (f"{name}_mc", "accuracy") for name in ("random", "antonym", "verb")},
-    **{f"{name}*": (f"{name}_mc", "accuracy") for name in ("gender", "object", "role")},
+    "RCAD R@1": Place("counterfactual_mc", "clean", ACCURACY),
+    "R@2": Place("counterfactual_mc", "clean", Score("R@2")),
+    "R@3": Place("counterfactual_mc", "clean", Score("R@3")),
+    "mean rank": Place("counterfactual_mc", "clean", MEAN_RANK),
+    "retrieval v2t R@1": Place("retrieval", "clean", RECALLS["v2t"][0]),
+    **{name: Place(f"{name}_mc", "clean", ACCURACY) for name in ("random", "antonym", "verb")},
+    **{f"{name}*": Place(f"{name}_mc", "clean", ACCURACY) for name in ("gender", "object", "role")},
 }
 
 
@@ -51,8 +50,8 @@ def run(
     items: int = 200,
     progress: bool = True,
     **changed: object,
-) -> ModelMetrics:
-    """Builds training and test clips, trains with both objectives, scores all three; returns the metrics of each.
+) -> ModelNumbers:
+    """Builds training and test clips, trains with both objectives, scores all three; returns the numbers of each.
 
     A second run goes on where the first was interrupted. Writes `table.md`, `sensitivity.png` and each run's folder
     below `output`. `shared`: where clips, stored frames and negatives, and the base model's scores lie; `output` by
@@ -81,22 +80,22 @@ def run(
         )  # fmt: skip
         models[objective] = Path(result["model"])
     runs = {name: (shared if name == "base" else output) / "scores" / name for name in models}
-    metrics = {
-        name: score(path, dataset, list(CONFIGS), output=runs[name], progress=progress).metrics["configs"]
-        for name, path in models.items()
-    }
+    numbers = {}
+    for name, path in models.items():
+        scored = score(path, dataset, list(CONFIGS), output=runs[name], progress=progress)
+        numbers[name] = RunNumbers.of(scored.metrics["configs"])
     sensitivity_plot(runs, output / "sensitivity.png")
-    write_text(output / "table.md", table([metrics]))
-    return metrics
+    write_text(output / "table.md", table([numbers]))
+    return numbers
 
 
-def table(seeds_metrics: Sequence[ModelMetrics]) -> str:
+def table(seeds: Sequence[ModelNumbers]) -> str:
     """Markdown: one line a model; of several runs mean ± standard deviation. Kinds with * were held out."""
     lines = ["| | " + " | ".join(COLUMNS) + " |", "|---" * (len(COLUMNS) + 1) + "|"]
-    for name in seeds_metrics[0]:
+    for name in seeds[0]:
         cells = []
-        for config, key in COLUMNS.values():
-            values = [float(metrics[name][config]["conditions"]["clean"][key]) for metrics in seeds_metrics]
+        for place in COLUMNS.values():
+            values = [numbers[name].figures[place].value for numbers in seeds]
             spread = stdev(values) if len(values) > 1 else 0.0
             cells.append(f"{mean(values):.3f}" + (f" ± {spread:.3f}" if spread else ""))
         lines.append(f"| {name} | " + " | ".join(cells) + " |")
@@ -157,11 +156,11 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
     parser.add_argument("--grouped", action="store_true", help="each clip meets its reversal in its batch")
     arguments = parser.parse_args()
-    shared, metrics = arguments.output, []
+    shared, seeds = arguments.output, []
     for seed in arguments.seeds:
-        metrics.append(run(shared / f"seed-{seed}", seed=seed, shared=shared, grouped=arguments.grouped))
-        print(f"seed {seed}", table(metrics[-1:]), sep="\n", flush=True)
-    print(table(metrics))
+        seeds.append(run(shared / f"seed-{seed}", seed=seed, shared=shared, grouped=arguments.grouped))
+        print(f"seed {seed}", table(seeds[-1:]), sep="\n", flush=True)
+    print(table(seeds))
 
 
 if __name__ == "__main__":

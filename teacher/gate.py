@@ -37,10 +37,15 @@ def paired_rows(
             share = share_interval(values, hits.clusters)
             row |= {side: float(share.estimate), **interval_keys(side, share)}
         rows.append(row)
-    p_values = {n: p for n, row in enumerate(rows) if (p := row["p_value"]) is not None}
-    for n, p in zip(p_values, holm(list(p_values.values())) if p_values else [], strict=True):
-        rows[n]["p_holm"] = float(p)
+    correct_for_family(rows)
     return rows
+
+
+def correct_for_family(rows: Sequence[FigureRow]) -> None:
+    """Adds `p_holm` to the rows that have a p-value: Holm's correction over all of them."""
+    tested = [row for row in rows if row["p_value"] is not None]
+    for row, p in zip(tested, holm([row["p_value"] for row in tested]) if tested else [], strict=True):
+        row["p_holm"] = float(p)
 
 
 def check_tolerance(tolerance: float | None) -> None:

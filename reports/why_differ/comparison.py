@@ -26,6 +26,7 @@ from video_contrast.reports.why_differ.evidence import (
     pairs_of,
 )
 from video_contrast.reports.why_differ.stages import compare, first_different
+from video_contrast.storage.run_figures import ACCURACY, MAIN, Score
 from video_contrast.storage.run_records import SimilarityMatrix
 
 UPSTREAM = ("frames", "pixels", "prompt", "model", "joining", "scores")  # what scores depend on
@@ -61,7 +62,7 @@ def shares(a: Side, b: Side, results: Sequence[StageResult]) -> list[Share]:
     if not both:
         return []
     if a.matrix is not None and b.matrix is not None:
-        return [share for way in ("t2v", "v2t") for share in _retrieval(a.matrix, b.matrix, both, way, results)]
+        return [share for score in MAIN["retrieval"] for share in _retrieval(a.matrix, b.matrix, both, score, results)]
     if any(item.hit is None for side in (a, b) for item in side.items.values()):
         return []
     first, second = _mean([*a.items.values()]), _mean([*b.items.values()])
@@ -71,7 +72,7 @@ def shares(a: Side, b: Side, results: Sequence[StageResult]) -> list[Share]:
         steps |= _exchanged(here, there, b.options if a.options.get("norm") != b.options.get("norm") else {}, results)
     else:
         steps[_cause(results, (*UPSTREAM, "reading"))] = _mean(there) - _mean(here)
-    return _listed("accuracy", steps, second - first)
+    return _listed(ACCURACY.key, steps, second - first)
 
 
 def _exchanged(
@@ -111,17 +112,17 @@ def _renormed(item: ItemEvidence, norm: Mapping[str, object]) -> Sequence[float]
 
 
 def _retrieval(
-    a: SimilarityMatrix, b: SimilarityMatrix, both: Sequence[str], way: str, results: Sequence[StageResult]
+    a: SimilarityMatrix, b: SimilarityMatrix, both: Sequence[str], score: Score, results: Sequence[StageResult]
 ) -> list[Share]:
-    whole = [_recall(matrix, matrix.rows, way) for matrix in (a, b)]
+    whole = [_recall(matrix, matrix.rows, score.kind) for matrix in (a, b)]
     difference = whole[1] - whole[0]
     if any(matrix.best is not None and len(both) < len(matrix.rows) for matrix in (a, b)):
         # ranks among some of the clips need similarities that were not kept
-        return _listed(f"{way}_R@1", {_cause(results, ("set", *UPSTREAM)): difference}, difference)
-    shared = [_recall(matrix, both, way) for matrix in (a, b)]
+        return _listed(score.key, {_cause(results, ("set", *UPSTREAM)): difference}, difference)
+    shared = [_recall(matrix, both, score.kind) for matrix in (a, b)]
     missing = shared[0] - whole[0] + whole[1] - shared[1]
     steps = {"set (missing items)": missing, _cause(results, UPSTREAM): shared[1] - shared[0]}
-    return _listed(f"{way}_R@1", steps, difference)
+    return _listed(score.key, steps, difference)
 
 
 def _recall(matrix: SimilarityMatrix, rows: Sequence[str], way: str) -> float:

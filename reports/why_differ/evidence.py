@@ -20,6 +20,7 @@ from video_contrast.reports.foreign_logs.mteb import predicted
 from video_contrast.reports.runs import hit, load_runs
 from video_contrast.storage import RunFolder
 from video_contrast.storage.certificates import read_certificate
+from video_contrast.storage.run_figures import ACCURACY
 from video_contrast.storage.run_records import Numbers, SimilarityMatrix
 
 CERTIFICATE = "certificate"  # the key by which a certificate is known: its version
@@ -121,7 +122,7 @@ def _keyed(side: Side, run: Side) -> Side:
 
 
 def _mean(items: Mapping[str, ItemEvidence]) -> Numbers:
-    return {"accuracy": float(np.mean([item.hit or 0.0 for item in items.values()])), "n": len(items)}
+    return {ACCURACY.key: float(np.mean([item.hit or 0.0 for item in items.values()])), "n": len(items)}
 
 
 def _like(side: Side, run: Side) -> Side:
@@ -174,7 +175,7 @@ def _of_run(run: RunFolder, config: str) -> Side:
     record, evidence = run.record, run.evidence
     condition = next(iter(run.conditions(config)))
     digests = evidence.get("items", {}).get(config, {})
-    is_retrieval = run.metrics["configs"][config]["layout"] == "retrieval"
+    is_retrieval = run.layout(config) == "retrieval"
     matrix = run.matrix(config, condition) if is_retrieval and run.has_matrix(config, condition) else None
     items = {}
     if matrix is not None:
@@ -209,7 +210,7 @@ def _of_run(run: RunFolder, config: str) -> Side:
         missing=run.missing,
         items=items,
         traces={(trace["clip"], trace["caption"]): trace for trace in evidence.get("traces", [])},
-        numbers=run.metrics["configs"][config]["conditions"][condition],
+        numbers=run.numbers(config, condition),
         matrix=matrix,
     )
 

@@ -33,6 +33,7 @@ from video_contrast.reports.why_differ.evidence import (
     unknown,
 )
 from video_contrast.runner.embedding_store import digest
+from video_contrast.storage.run_figures import ACCURACY, ROBUST
 
 MARKS = r"<[^<>]*>|\[/?INST\]"  # of chat templates
 REPEATED = rf"({MARKS})(?:\s*\1)+"
@@ -369,7 +370,7 @@ def compare_figure(a: Side, b: Side) -> StageResult:
 
 
 def _main(names: list[str]) -> list[str]:
-    first = [n for n in names if n.endswith("accuracy") or n in ("t2v_R@1", "v2t_R@1", "t2v_R@5", "v2t_R@5")]
+    first = [n for n in names if n.endswith(ACCURACY.key) or n in [score.key for score in ROBUST["retrieval"]]]
     return (first or names)[:SHOWN]
 
 

@@ -40,7 +40,7 @@ def test_a_profile_shows_every_model_on_every_kind_with_its_interval(tmp_path: P
     assert {(line["model"], line["kind"]) for line in lines} == {(m, k) for m in ("good", "poor") for k in KINDS}
     for line in lines:
         run = next(run for run in runs if run.model == line["model"])
-        assert float(line["accuracy"]) == run.metrics["clean"][f"accuracy_{line['kind']}"]
+        assert float(line["accuracy"]) == run.folder.numbers(run.key.config, "clean")[f"accuracy_{line['kind']}"]
         assert float(line["low"]) <= float(line["accuracy"]) <= float(line["high"])
         assert (line["items"], float(line["chance"])) == ("20", 0.5)
     assert all(kind in plot.svg for kind in KINDS)

@@ -5,6 +5,7 @@ import io
 import json
 import re
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -25,6 +26,7 @@ from video_contrast.reports.runs import ConfigRun, SetKey, hit, load_runs
 from video_contrast.reports.sets import audits, similarities
 from video_contrast.reports.write import left_out, warnings
 from video_contrast.storage import open_set
+from video_contrast.storage.run_figures import ACCURACY, Place, leading
 
 CONFIGS = ["random_mc", "verb_mc", "retrieval"]
 CONDITIONS = {
@@ -240,12 +242,13 @@ def test_a_retrieval_config_without_a_clean_condition_is_reported(tmp_path: Path
 
 def test_controls_of_retrieval_say_what_time_is_worth(world: Path, page: str) -> None:
     run = next(run for run in load_runs([world / "runs/good"]) if run.key.config == "retrieval")
-    for condition in ("clean", "control:shuffled"):
+    figures = {name: run.folder.numbers("retrieval", name) for name in ("clean", "control:shuffled")}
+    for condition in figures:
         mean = np.mean(run.hits(condition).values)
-        assert mean == pytest.approx(run.metrics[condition]["t2v_R@1"])
+        assert mean == pytest.approx(figures[condition]["t2v_R@1"])
     row = next(row for row in table(page, "controls-retrieval") if row["model"] == "good")
     assert float(row["full minus shuffled"]) == pytest.approx(
-        100 * (run.metrics["clean"]["t2v_R@1"] - run.metrics["control:shuffled"]["t2v_R@1"]), abs=1e-3
+        100 * (figures["clean"]["t2v_R@1"] - figures["control:shuffled"]["t2v_R@1"]), abs=1e-3
     )
 
 
@@ -300,12 +303,13 @@ def test_the_first_sentence_tells_the_finding(world: Path, page: str) -> None:
     )  # its R@5 in a gallery of seven cannot be told from chance
     assert said is not None and float(said[3]) < float(said[2]) < float(said[4])
     for run in retrieval:
-        former = run.metrics["clean"]
-        run.metrics["clean"] = former | {"t2v_R@1_low": 0.0}  # at chance there is nothing to lose
+        former = run.figures
+        place = Place("retrieval", "clean", leading("retrieval"))
+        run.figures = former | {place: replace(former[place], low=0.0)}  # at chance there is nothing to lose
         assert "keeps" not in finding([run])
-        run.metrics["clean"] = former
+        run.figures = former
     for run in runs:
-        run.robustness = {}
+        run.gammas = []
     assert re.match(r"good puts the right clip first for [\d.]+ % \(.* n = \d+\) of captions", finding(retrieval))
     # without a config of random candidates the same items with random candidates stand in
     contrasts = [run for run in runs if run.key.config == "verb_mc"]
@@ -322,23 +326,23 @@ def test_the_first_sentence_says_only_what_a_test_supports(world: Path) -> None:
     runs = [run for run in load_runs([world / "runs"]) if run.key.config == "verb_mc"]
     good, poor = (next(run for run in runs if run.model == name) for name in ("good", "poor"))
     right = [1.0, 0.0, 0.0, 0.0, 0.0]
+    accuracy = Place("verb_mc", "clean", ACCURACY)
 
     def answers(run: ConfigRun, share: float) -> None:
         rows = run.choices["clean"].values()
         for number, row in enumerate(rows):
             row["scores"] = right if number < share * len(rows) else right[::-1]
             row["label"] = 0
-        run.metrics["clean"]["accuracy"] = share
+        run.figures[accuracy] = replace(run.accuracy, value=share)
 
     answers(poor, 0.4)
     answers(good, 0.95)
     assert "while good keeps 95.0 %" in finding([good, poor])
     answers(good, 0.425)  # one item more is no finding
     assert "good" not in finding([good, poor])
-    few = poor.metrics["clean"]
-    few |= {"n": 5, "accuracy": 0.4, "accuracy_low": 0.0, "accuracy_high": 0.8}
+    poor.figures[accuracy] = replace(poor.accuracy, value=0.4, low=0.0, high=0.8, n=5)
     assert "(0.0 to 80.0, n = 5) of the verb contrasts, too few items to tell from chance (20 %)" in finding([poor])
-    few |= {"accuracy_low": None, "accuracy_high": None}
+    poor.figures[accuracy] = replace(poor.accuracy, low=None, high=None)
     assert finding([poor]) == "5 items of the verb contrasts: too few to tell poor from chance (20 %)."
 
 
@@ -496,7 +500,7 @@ def test_a_negative_number_of_failures_is_refused(world: Path, tmp_path: Path) -
 def test_a_tie_counts_its_share_as_the_runner_counts_it(world: Path) -> None:
     run = next(run for run in load_runs([world / "runs/good"]) if run.key.config == "verb_mc")
     hits = [hit(line) for line in run.choices["clean"].values()]
-    assert sum(hits) / len(hits) == pytest.approx(run.metrics["clean"]["accuracy"])
+    assert sum(hits) / len(hits) == pytest.approx(run.accuracy.value)
 
 
 def test_sets_whose_names_differ_in_signs_alone_keep_their_own_plots_and_tables(tmp_path: Path) -> None:

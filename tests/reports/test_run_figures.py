@@ -4,7 +4,7 @@ import fabricate
 import pytest
 
 from video_contrast.storage import RunFolder
-from video_contrast.storage.run_figures import RunFigure, config_figures, gammas_of, key, main_figures
+from video_contrast.storage.run_figures import ACCURACY, MAIN, Place, RunFigure, RunNumbers, against, condition_figures
 from video_contrast.storage.run_records import RunMetrics
 
 CONDITIONS = {"visual:jumble@1": 1.4, "visual:jumble@5": 0.4, "text:keyboard": 1.0}
@@ -20,15 +20,16 @@ def metrics(tmp_path_factory: pytest.TempPathFactory) -> RunMetrics:
 
 def test_every_row_holds_the_numbers_that_stand_under_its_name(metrics: RunMetrics) -> None:
     for config, entry in metrics["configs"].items():
-        for row in config_figures(config, entry):
-            numbers, name = entry["conditions"][row.condition], key(row.name, row.kind)
+        for place, row in RunNumbers.of({config: entry}).figures.items():
+            numbers, name = entry["conditions"][row.condition], row.score.key
             assert (row.config, row.value) == (config, numbers[name])
+            assert place == (row.config, row.condition, row.score)
             assert (row.low, row.high) == (numbers.get(f"{name}_low"), numbers.get(f"{name}_high"))
 
 
 def test_every_accuracy_and_recall_with_an_interval_has_a_row(metrics: RunMetrics) -> None:
     for config, entry in metrics["configs"].items():
-        rows = {key(row.name, row.kind) for row in config_figures(config, entry) if row.condition == "clean"}
+        rows = {place.score.key for place in RunNumbers.of({config: entry}).figures if place.condition == "clean"}
         ends = (name.removesuffix("_low") for name in entry["conditions"]["clean"] if name.endswith("_low"))
         shares = {name for name in ends if name.startswith("accuracy") or name.startswith(("t2v_R@", "v2t_R@"))}
         assert shares and shares <= rows
@@ -36,16 +37,18 @@ def test_every_accuracy_and_recall_with_an_interval_has_a_row(metrics: RunMetric
 
 def test_a_row_is_over_what_looks_for_the_other(metrics: RunMetrics) -> None:
     clean = metrics["configs"]["retrieval"]["conditions"]["clean"]
-    t2v, v2t = main_figures("retrieval", metrics["configs"]["retrieval"])
+    figures = RunNumbers.of(metrics["configs"]).figures
+    t2v, v2t = (figures[Place("retrieval", "clean", score)] for score in MAIN["retrieval"])
     assert (t2v.n, v2t.n) == (clean["n_captions"], clean["n_videos"]) == (14, 7)
-    (accuracy,) = main_figures("verb_mc", metrics["configs"]["verb_mc"])
+    accuracy = figures[Place("verb_mc", "clean", ACCURACY)]
     assert (accuracy.n, accuracy.chance) == (40, pytest.approx(0.2))
-    assert main_figures("verb_mc", metrics["configs"]["verb_mc"], "control:blind") == []
+    assert Place("verb_mc", "control:blind", ACCURACY) not in figures
 
 
 def test_gammas_are_rows_by_group_and_by_condition(metrics: RunMetrics) -> None:
     robust = metrics["configs"]["verb_mc"]["robustness"]
-    rows = {row.group or row.condition: row for row in gammas_of("verb_mc", robust)}
+    gammas = RunNumbers.of({"verb_mc": metrics["configs"]["verb_mc"]}).gammas
+    rows = {row.group or row.condition: row for row in gammas}
     assert rows["visual"].relative == robust["accuracy"]["visual"]["gamma_relative"]
     assert rows["visual:jumble@5"].absolute == robust["accuracy"]["conditions"]["visual:jumble@5"]["gamma_absolute"]
     assert {"visual", "text", "visual:Temporal", *CONDITIONS} <= set(rows)
@@ -55,8 +58,7 @@ def test_gammas_are_rows_by_group_and_by_condition(metrics: RunMetrics) -> None:
 @pytest.mark.parametrize("kind", ["t2v", "person_id", "noun_low"])
 def test_a_kind_of_any_name_is_a_kind(kind: str) -> None:
     from video_contrast.metrics import multiple_choice
-    from video_contrast.storage.run_figures import condition_figures
 
     numbers = dict(multiple_choice([[0.9, 0.1]] * 8, [0] * 8, kinds=[["true", kind]] * 8, interval=True))
-    rows = [row for row in condition_figures("mc", "clean", numbers) if row.kind]
-    assert rows == [RunFigure("mc", "clean", kind, "accuracy", 1.0, rows[0].low, 1.0, 0.5, 8)]
+    rows = [row for row in condition_figures("mc", "clean", numbers) if row.score.kind]
+    assert rows == [RunFigure("mc", "clean", against(kind), 1.0, rows[0].low, 1.0, 0.5, 8)]

@@ -7,12 +7,14 @@ import pytest
 
 from video_contrast.metrics import multiple_choice
 from video_contrast.reports.terminal import lines_of, remarks, show
+from video_contrast.storage.run_figures import RunNumbers
 
 
 @pytest.fixture
 def printed(capsys: pytest.CaptureFixture[str]) -> Any:
     def lines(layout: str = "multiple_choice", config: str = "mixed_mc", **conditions: Any) -> list[str]:
-        show(lines_of({"m": {config: {"layout": layout, "conditions": conditions}}}, detailed=True), ["m"])  # type: ignore[typeddict-item]
+        numbers = RunNumbers.of({config: {"layout": layout, "conditions": conditions}})  # type: ignore[typeddict-item]
+        show(lines_of({"m": numbers}, detailed=True), ["m"])
         return [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
 
     return lines

@@ -11,6 +11,7 @@ import video_contrast
 from video_contrast.cli import main
 from video_contrast.reports.compare import compare_runs, power_lines
 from video_contrast.reports.terminal import lines_of
+from video_contrast.storage.run_figures import RunNumbers
 
 MODELS = ("temporal", "bag-of-frames", "random", "constant")
 CONFIG = "reversal_pairs"
@@ -79,11 +80,11 @@ def test_the_table_of_several_runs_has_them_too(runs: Path, capsys: pytest.Captu
         line = lines[f"{CONFIG}: {name} score"]
         assert [line[3], line[5]] == [chance, bag] and line[8] == chance  # of the constant scorer
     fewer = {"n": 38, "groups": 19, "accuracy": 0.5, "text_score": 0.0}
-    metrics = {
-        name: {CONFIG: {"conditions": {"clean": of}}}
+    numbers = {
+        name: RunNumbers.of({CONFIG: {"layout": "pairs", "conditions": {"clean": of}}})
         for name, of in (("a", fewer), ("b", {**fewer, "n": 40, "groups": 20}))
     }
-    assert [line.cells[0] for line in lines_of(metrics)] == ["0.50 n = 38", "0.00 n = 19"]
+    assert [line.cells[0] for line in lines_of(numbers)] == ["0.50 n = 38", "0.00 n = 19"]
 
 
 def test_compare_pairs_the_groups(runs: Path) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from video_contrast import builders, cli
+from video_contrast.storage.run_figures import RunFigure, RunNumbers
 from video_contrast.teacher import demo
 from video_contrast.teacher.demo import changes
 
@@ -50,13 +51,13 @@ def test_a_killed_demo_ends_with_the_same_numbers(whole: tuple[Path, Any], monke
 
 
 def test_the_table_has_a_line_a_model_and_all_of_its_columns(whole: tuple[Path, Any]) -> None:
-    root, metrics = whole
+    root, numbers = whole
     table = (root / "whole" / "table.md").read_text()
     lines = [[cell.strip() for cell in line.split("|")[1:-1]] for line in table.splitlines() if line.startswith("|")]
     assert lines[0][1:5] == ["RCAD R@1", "R@2", "R@3", "mean rank"]
     assert "retrieval v2t R@1" in lines[0] and "gender*" in lines[0]
     assert [line[0] for line in lines[2:]] == ["base", "lbl", "lgt"]
-    assert lines[2][1] == f"{metrics['base']['counterfactual_mc']['conditions']['clean']['R@1']:.3f}"
+    assert lines[2][1] == f"{numbers['base'].figures[demo.COLUMNS['RCAD R@1']].value:.3f}"
 
 
 def test_sensitivity_is_drawn_from_every_swap(whole: tuple[Path, Any]) -> None:
@@ -67,11 +68,10 @@ def test_sensitivity_is_drawn_from_every_swap(whole: tuple[Path, Any]) -> None:
 
 
 def test_several_seeds_are_a_mean_and_a_deviation() -> None:
-    def run(value: float) -> dict[str, Any]:
-        configs = {config: dict.fromkeys([k for c, k in columns if c == config], value) for config, _ in columns}
-        return {"lbl": {config: {"conditions": {"clean": figures}} for config, figures in configs.items()}}
+    def run(value: float) -> dict[str, RunNumbers]:
+        figures = {place: RunFigure(*place, value) for place in demo.COLUMNS.values()}
+        return {"lbl": RunNumbers(figures, [], [])}
 
-    columns = demo.COLUMNS.values()
     assert demo.table([run(0.5), run(0.7)]).splitlines()[2].startswith("| lbl | 0.600 ± 0.141 | 0.600 ± 0.141 |")
     assert demo.table([run(0.5)]).splitlines()[2].startswith("| lbl | 0.500 | 0.500 |")
 

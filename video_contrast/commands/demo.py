@@ -20,6 +20,7 @@ from video_contrast.options import GivenOptions
 if TYPE_CHECKING:
     from video_contrast.reports.terminal import TableLine
     from video_contrast.runner.several_runs import RunOutcome
+    from video_contrast.storage.run_figures import RunNumbers
     from video_contrast.storage.run_records import ConfigMetrics
 
 MODELS = ("bag-of-frames", "temporal-plain", "temporal", "random", "blind")
@@ -117,19 +118,20 @@ def write_report(output: Path, progress: bool = True) -> Path:
 def table(results: Mapping[str, Mapping[str, ConfigMetrics]]) -> list[TableLine]:
     """The lines of the demo's table from the metrics of each model."""
     from video_contrast.reports.terminal import TableLine, contrast_kind, interval
-    from video_contrast.storage.run_figures import condition_figures, in_words
+    from video_contrast.storage.run_figures import MAIN, Place, RunNumbers, Score, against
 
-    def line(config: str, label: str, name: str, kind: str) -> TableLine:
-        every = [condition_figures(config, "clean", results[m][config]["conditions"]["clean"]) for m in MODELS]
-        figures = [next(figure for figure in own if (figure.name, figure.kind) == (name, kind)) for own in every]
-        return TableLine(label, figures[0].chance, [interval(figure) for figure in figures])
+    numbers = [RunNumbers.of(results[model]) for model in MODELS]
 
-    rows = [line("retrieval", in_words("R@1", way), "R@1", way) for way in ("t2v", "v2t")]
+    def line(config: str, score: Score) -> TableLine:
+        figures = [own.figures[Place(config, "clean", score)] for own in numbers]
+        return TableLine(LABELS.get(config, score.words), figures[0].chance, [interval(figure) for figure in figures])
+
+    rows = [line("retrieval", score) for score in MAIN["retrieval"]]
     for config in CONFIGS:
-        kind = contrast_kind(condition_figures(config, "clean", results[MODELS[0]][config]["conditions"]["clean"]))
-        rows.append(line(config, LABELS.get(config) or in_words("accuracy", kind), "accuracy", kind))
+        clean = [row for row in numbers[0].figures.values() if (row.config, row.condition) == (config, "clean")]
+        rows.append(line(config, against(contrast_kind(clean))))
     for group, name in (("visual", "gamma, video"), ("text", "gamma, text"), ("pairs", "gamma, both")):
-        rows.append(TableLine(name, None, [_gamma(results[m]["retrieval"], group) for m in MODELS]))
+        rows.append(TableLine(name, None, [_gamma(own, group) for own in numbers]))
     return rows
 
 
@@ -145,15 +147,14 @@ LABELS = {
 }
 
 
-def _gamma(retrieval: ConfigMetrics, group: str) -> str:
+def _gamma(numbers: RunNumbers, group: str) -> str:
     """Mean relative robustness of text-to-video R@1 over the group's conditions, with its standard deviation.
 
     A model that is at chance on clean videos keeps all of it: that says nothing, so it is not shown as a number.
     """
-    from video_contrast.storage.run_figures import gammas_of
+    from video_contrast.storage.run_figures import leading
 
-    every = gammas_of("retrieval", retrieval["robustness"])
-    gamma = next(g for g in every if (g.kind, g.name, g.group) == ("t2v", "R@1", group))
+    gamma = next(own for own in numbers.gammas if (own.score, own.group) == (leading("retrieval"), group))
     if gamma.at_chance:
         return "at chance"
     return "undefined" if gamma.relative is None else f"{gamma.relative:.2f} ± {gamma.relative_sd:.2f}"

@@ -75,7 +75,8 @@ def score(
         from video_contrast.reports import terminal
         from video_contrast.storage.run_notes import setting_lines
 
-        terminal.show(terminal.lines_of({model[0]: result.metrics["configs"]}, detailed=True), [Path(model[0]).name])
+        numbers = terminal.numbers_of({Path(model[0]).name: result.metrics["configs"]})
+        terminal.show(terminal.lines_of(numbers, detailed=True), list(numbers))
         settings = f"settings: {'; '.join(setting_lines(result.record))}"
         place = (result.output and address_of(result.output)) or result.output
         print("\n".join([settings, *terminal.remarks(result.record), f"written to {place}"]))
@@ -126,9 +127,11 @@ def _tell(outcomes: Sequence[RunOutcome], max_missing: float | None, *, as_json:
         print_json({o.name: {"error": o.error} if o.result is None else summary(o.result) for o in outcomes})
     elif results and not is_quiet():
         from video_contrast.reports import terminal
+        from video_contrast.storage import RunFolder
 
-        metrics = {name: terminal.with_missing(r.metrics["configs"], r.record) for name, r in results.items()}
-        terminal.show(terminal.lines_of(metrics), list(metrics))
+        runs = [RunFolder(outcome.output) for outcome in outcomes if outcome.result is not None]
+        numbers = terminal.numbers_of(terminal.metrics_of(runs, list(results)))
+        terminal.show(terminal.lines_of(numbers), list(numbers))
     if failed := [f"{outcome.name}: {outcome.error}" for outcome in outcomes if outcome.error]:
         raise VideoContrastError(
             f"{len(failed)} of {len(outcomes)} runs failed ({'; '.join(failed)}); the others are done, and the same "

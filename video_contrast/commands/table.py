@@ -33,12 +33,13 @@ def table(
     if as_json:
         print_json(metrics)
         return
-    steps = terminal.steps_of(own) if not logs else {}
-    if steps:
-        lines, columns = terminal.course_of(steps)
+    course = terminal.course_of(own) if not logs else None
+    title = "step" if course else ""
+    if course:
+        lines, columns = course
     else:
-        lines, columns = terminal.lines_of(metrics, terminal.best_models(own) | best_logs(logs)), list(metrics)
-    title = "step" if steps else ""
+        best = terminal.best_models(own) | best_logs(logs)
+        lines, columns = terminal.lines_of(terminal.numbers_of(metrics), best), list(metrics)
     if format_ == "text":
         terminal.show(lines, columns, title)
     else:

@@ -63,6 +63,5 @@ def figures(outcome: RunOutcome) -> str:
     from video_contrast.reports import terminal
     from video_contrast.storage import RunFolder
 
-    run = RunFolder(outcome.output)
-    metrics = terminal.with_missing(run.metrics["configs"], run.record)
-    return "   ".join(f"{line.name} {line.cells[0]}" for line in terminal.lines_of({outcome.name: metrics}))
+    numbers = terminal.numbers_of(terminal.metrics_of([RunFolder(outcome.output)]))
+    return "   ".join(f"{line.name} {line.cells[0]}" for line in terminal.lines_of(numbers))

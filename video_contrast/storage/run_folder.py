@@ -28,9 +28,11 @@ from typing import TYPE_CHECKING, TypeVar, cast
 
 from video_contrast.errors import UsageError, VideoContrastError, unknown_name
 from video_contrast.files import Json, JsonObject, atomic_path, read_json, write_json, write_text
+from video_contrast.rows import Layout
 from video_contrast.sealed_files import sealed_line, sealed_records
 from video_contrast.storage.run_records import (
     BestMatches,
+    Numbers,
     RunMetrics,
     RunRecord,
     ScoreRow,
@@ -135,6 +137,14 @@ class RunFolder:
         """The configs that were scored."""
         return list(self.metrics["configs"])
 
+    def layout(self, config: str) -> Layout:
+        """Which table the items of a config are."""
+        return self.metrics["configs"][config]["layout"]
+
+    def numbers(self, config: str, condition: str) -> Numbers:
+        """What `metrics.json` has of a config under a condition."""
+        return self.metrics["configs"][config]["conditions"][condition]
+
     def conditions(self, config: str) -> list[str]:
         """The conditions under which a config was scored. Raises UsageError: the run has no such config."""
         if config not in self.metrics["configs"]:
@@ -165,15 +175,6 @@ class RunFolder:
 
         schema = pa.schema([_schema().field(name) for name in columns])
         return pa.Table.from_batches(self.batches(config, condition, columns), schema)
-
-    def streamed_rows(self, config: str, condition: str, columns: Sequence[str]) -> Iterator[ScoreRow]:
-        """The same as dicts, a few at a time.
-
-        Args:
-            config, condition, columns: as of `columns_of`.
-        """
-        for batch in self.batches(config, condition, columns):
-            yield from batch.to_pylist()
 
     def batches(self, config: str, condition: str, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
         """The columns, a few lines at a time.
@@ -212,7 +213,7 @@ class RunFolder:
 
     def has_scores(self, config: str, condition: str = CLEAN) -> bool:
         """Whether a condition was scored, and its scores or similarities were kept."""
-        return self.has_matrix(config, condition) or any(self.streamed_rows(config, condition, ("id",)))
+        return self.has_matrix(config, condition) or any(map(len, self.batches(config, condition, ("id",))))
 
     def matrix(self, config: str, condition: str = CLEAN) -> SimilarityMatrix:
         """The similarities of a retrieval config under a condition, memory-mapped; of large ones the best alone.
