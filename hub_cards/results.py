@@ -12,7 +12,7 @@ from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import Json
 from video_contrast.hub_cards.markdown import render
 from video_contrast.storage import RunFolder
-from video_contrast.storage.run_figures import ACCURACY, MAIN, Place, RunNumbers, Score
+from video_contrast.storage.run_figures import ACCURACY, MAIN, FigureKey, RunNumbers, Score
 from video_contrast.storage.run_folder import CLEAN
 from video_contrast.storage.run_notes import (
     SEE_NOTHING,
@@ -66,7 +66,7 @@ def results_of(run: str | Path, dataset: str | None = None) -> list[Result]:
         }
         for config, entry in sorted(metrics["configs"].items())
         for score in MAIN[entry["layout"]]
-        if (figure := figures.get(Place(config, CLEAN, score)))
+        if (figure := figures.get(FigureKey(config, CLEAN, score)))
     ]
 
 

@@ -31,7 +31,7 @@ from video_contrast.metrics.retrieval_counts import BothWays, matrix_ranks, rank
 from video_contrast.reports.foreign_logs.log import ForeignLog
 from video_contrast.reports.runs import ItemHits, best_of, padded
 from video_contrast.storage import RunFolder
-from video_contrast.storage.run_figures import ACCURACY, PAIR_SCORES, Place, Score, against, figure
+from video_contrast.storage.run_figures import ACCURACY, PAIR_SCORES, FigureKey, Score, against, figure
 from video_contrast.storage.run_folder import CLEAN
 from video_contrast.storage.run_records import ConfigMetrics, Numbers, ScoreRow, SimilarityMatrix
 from video_contrast.teacher.gate import correct_for_family
@@ -336,7 +336,7 @@ def _as_share(value: float | None, of_samples: float) -> float | None:
     return value if value is None else min(value, value / 100, key=lambda scaled: abs(scaled - of_samples))
 
 
-def best_logs(logs: Sequence[ForeignLog]) -> dict[Place, str]:
+def best_logs(logs: Sequence[ForeignLog]) -> dict[FigureKey, str]:
     """The model that is better than every other one on a task, by the paired test, as `terminal.best_models` says it.
 
     Returns place of the accuracy -> model; nothing where no test says so.
@@ -346,7 +346,7 @@ def best_logs(logs: Sequence[ForeignLog]) -> dict[Place, str]:
         hits = ItemHits.of(log.hits, log.hits.values(), (log.clusters.get(item, item) for item in log.hits))
         tasks.setdefault(log.task, {})[log.model] = hits
     best = {task: best_of(of) for task, of in tasks.items() if all(len(hits.names) for hits in of.values())}
-    return {Place(task, CLEAN, ACCURACY): model for task, model in best.items() if model is not None}
+    return {FigureKey(task, CLEAN, ACCURACY): model for task, model in best.items() if model is not None}
 
 
 def _interval_numbers(log: ForeignLog) -> Numbers:

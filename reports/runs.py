@@ -22,7 +22,7 @@ from video_contrast.reports.figures import SERIES, elided
 from video_contrast.rows import Layout, Row
 from video_contrast.seeds import digest
 from video_contrast.storage import RunFolder, SetFolder
-from video_contrast.storage.run_figures import ACCURACY, TIES, Gamma, Place, RunFigure, RunNumbers, Score, leading
+from video_contrast.storage.run_figures import ACCURACY, TIES, FigureKey, Gamma, RunFigure, RunNumbers, Score, leading
 from video_contrast.storage.run_folder import CLEAN
 from video_contrast.storage.run_records import RunRecord, ScoreRow, SimilarityMatrix, perturbed_configs
 from video_contrast.storage.set_folder import Facts, SetRecord
@@ -180,7 +180,7 @@ class ConfigRun:
     # The conditions that were scored, the clean one first. Those of a robustness set, which are configs of their own,
     # are conditions of its config `clean`.
     conditions: list[str]
-    figures: dict[Place, RunFigure]
+    figures: dict[FigureKey, RunFigure]
     gammas: list[Gamma]  # of groups of perturbations, then of single conditions, score by score
     # condition -> item id -> its scores, label, kinds, cluster ...
     choices: dict[str, dict[str, ScoreRow]] = field(default_factory=dict)
@@ -206,7 +206,7 @@ class ConfigRun:
 
     def figure(self, score: Score = ACCURACY, condition: str | None = None) -> RunFigure | None:
         """A figure; None where it was not measured. `condition`: the main one where None."""
-        return self.figures.get(Place(self.key.config, condition or self.main, score))
+        return self.figures.get(FigureKey(self.key.config, condition or self.main, score))
 
     @property
     def accuracy(self) -> RunFigure:

@@ -11,7 +11,7 @@ from video_contrast.console import counted
 from video_contrast.reports.runs import best_of, differing, run_hits
 from video_contrast.storage import RunFolder
 from video_contrast.storage.certificates import certified_lines
-from video_contrast.storage.run_figures import ACCURACY, MAIN, OTHERS, ROBUST, Place, RunFigure, RunNumbers, leading
+from video_contrast.storage.run_figures import ACCURACY, MAIN, OTHERS, ROBUST, FigureKey, RunFigure, RunNumbers, leading
 from video_contrast.storage.run_folder import CLEAN
 from video_contrast.storage.run_notes import missing_clips, remark_lines, self_test_lines, setting_lines
 from video_contrast.storage.run_records import ConfigMetrics, ConfigMissing, RunRecord
@@ -74,7 +74,7 @@ def _against_kinds(figures: Sequence[RunFigure]) -> list[RunFigure]:
 
 
 def lines_of(
-    runs: Mapping[str, RunNumbers], best: Mapping[Place, str] | None = None, *, detailed: bool = False
+    runs: Mapping[str, RunNumbers], best: Mapping[FigureKey, str] | None = None, *, detailed: bool = False
 ) -> list[TableLine]:
     """The lines for the numbers of models: every config and condition that any of them has.
 
@@ -107,8 +107,8 @@ def _missing(numbers: RunNumbers) -> str:
     return ", ".join(f"{n:,}" if whole is None else f"{n:,} of {whole:,}" for n, whole in numbers.missing) or "-"
 
 
-def _line(first: RunFigure, runs: Mapping[str, RunNumbers], best: Mapping[Place, str], digits: int) -> TableLine:
-    place = Place(first.config, first.condition, first.score)
+def _line(first: RunFigure, runs: Mapping[str, RunNumbers], best: Mapping[FigureKey, str], digits: int) -> TableLine:
+    place = FigureKey(first.config, first.condition, first.score)
     figures = [numbers.figures.get(place) for numbers in runs.values()]
     counts = [figure.n if figure else None for figure in figures]
     cells = []
@@ -195,19 +195,19 @@ def course_of(runs: Sequence[RunFolder]) -> tuple[list[TableLine], list[str]] | 
     return rows, [f"{line.name} ({note})" if note else line.name for line, note in zip(lines, notes, strict=True)]
 
 
-def best_models(runs: Sequence[RunFolder]) -> dict[Place, str]:
+def best_models(runs: Sequence[RunFolder]) -> dict[FigureKey, str]:
     """The model that is better than every other one on the items of both, by the paired sign-flip test.
 
     Returns place of the accuracy, or of text-to-video R@1 -> model; nothing where no test says so, or where the runs
     scored different states of a config.
     """
-    scored: dict[Place, dict[str, RunFolder]] = {}
+    scored: dict[FigureKey, dict[str, RunFolder]] = {}
     marks: dict[str, set[str]] = {}
     for run, model in zip(runs, columns_of(runs), strict=True):
         for config, entry in run.metrics["configs"].items():
             marks.setdefault(config, set()).add(run.record["set"]["fingerprints"].get(config, ""))
             for condition in entry["conditions"]:
-                scored.setdefault(Place(config, condition, leading(entry["layout"])), {})[model] = run
+                scored.setdefault(FigureKey(config, condition, leading(entry["layout"])), {})[model] = run
     best = {}
     for place, of in scored.items():  # the hits of one place at a time: of all they may not fit into memory
         hits = {model: run_hits(run, *place[:2]) for model, run in of.items() if len(marks[place.config]) == 1}

@@ -26,7 +26,7 @@ from video_contrast.reports.runs import ConfigRun, SetKey, hit, load_runs
 from video_contrast.reports.sets import audits, similarities
 from video_contrast.reports.write import left_out, warnings
 from video_contrast.storage import open_set
-from video_contrast.storage.run_figures import ACCURACY, Place, leading
+from video_contrast.storage.run_figures import ACCURACY, FigureKey, leading
 
 CONFIGS = ["random_mc", "verb_mc", "retrieval"]
 CONDITIONS = {
@@ -304,7 +304,7 @@ def test_the_first_sentence_tells_the_finding(world: Path, page: str) -> None:
     assert said is not None and float(said[3]) < float(said[2]) < float(said[4])
     for run in retrieval:
         former = run.figures
-        place = Place("retrieval", "clean", leading("retrieval"))
+        place = FigureKey("retrieval", "clean", leading("retrieval"))
         run.figures = former | {place: replace(former[place], low=0.0)}  # at chance there is nothing to lose
         assert "keeps" not in finding([run])
         run.figures = former
@@ -326,7 +326,7 @@ def test_the_first_sentence_says_only_what_a_test_supports(world: Path) -> None:
     runs = [run for run in load_runs([world / "runs"]) if run.key.config == "verb_mc"]
     good, poor = (next(run for run in runs if run.model == name) for name in ("good", "poor"))
     right = [1.0, 0.0, 0.0, 0.0, 0.0]
-    accuracy = Place("verb_mc", "clean", ACCURACY)
+    accuracy = FigureKey("verb_mc", "clean", ACCURACY)
 
     def answers(run: ConfigRun, share: float) -> None:
         rows = run.choices["clean"].values()

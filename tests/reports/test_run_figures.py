@@ -4,7 +4,15 @@ import fabricate
 import pytest
 
 from video_contrast.storage import RunFolder
-from video_contrast.storage.run_figures import ACCURACY, MAIN, Place, RunFigure, RunNumbers, against, condition_figures
+from video_contrast.storage.run_figures import (
+    ACCURACY,
+    MAIN,
+    FigureKey,
+    RunFigure,
+    RunNumbers,
+    against,
+    condition_figures,
+)
 from video_contrast.storage.run_records import RunMetrics
 
 CONDITIONS = {"visual:jumble@1": 1.4, "visual:jumble@5": 0.4, "text:keyboard": 1.0}
@@ -38,11 +46,11 @@ def test_every_accuracy_and_recall_with_an_interval_has_a_row(metrics: RunMetric
 def test_a_row_is_over_what_looks_for_the_other(metrics: RunMetrics) -> None:
     clean = metrics["configs"]["retrieval"]["conditions"]["clean"]
     figures = RunNumbers.of(metrics["configs"]).figures
-    t2v, v2t = (figures[Place("retrieval", "clean", score)] for score in MAIN["retrieval"])
+    t2v, v2t = (figures[FigureKey("retrieval", "clean", score)] for score in MAIN["retrieval"])
     assert (t2v.n, v2t.n) == (clean["n_captions"], clean["n_videos"]) == (14, 7)
-    accuracy = figures[Place("verb_mc", "clean", ACCURACY)]
+    accuracy = figures[FigureKey("verb_mc", "clean", ACCURACY)]
     assert (accuracy.n, accuracy.chance) == (40, pytest.approx(0.2))
-    assert Place("verb_mc", "control:blind", ACCURACY) not in figures
+    assert FigureKey("verb_mc", "control:blind", ACCURACY) not in figures
 
 
 def test_gammas_are_rows_by_group_and_by_condition(metrics: RunMetrics) -> None:

@@ -118,12 +118,12 @@ def write_report(output: Path, progress: bool = True) -> Path:
 def table(results: Mapping[str, Mapping[str, ConfigMetrics]]) -> list[TableLine]:
     """The lines of the demo's table from the metrics of each model."""
     from video_contrast.reports.terminal import TableLine, contrast_kind, interval
-    from video_contrast.storage.run_figures import MAIN, Place, RunNumbers, Score, against
+    from video_contrast.storage.run_figures import MAIN, FigureKey, RunNumbers, Score, against
 
     numbers = [RunNumbers.of(results[model]) for model in MODELS]
 
     def line(config: str, score: Score) -> TableLine:
-        figures = [own.figures[Place(config, "clean", score)] for own in numbers]
+        figures = [own.figures[FigureKey(config, "clean", score)] for own in numbers]
         return TableLine(LABELS.get(config, score.words), figures[0].chance, [interval(figure) for figure in figures])
 
     rows = [line("retrieval", score) for score in MAIN["retrieval"]]

@@ -87,7 +87,7 @@ _COUNTS = {
 }
 
 
-class Place(NamedTuple):
+class FigureKey(NamedTuple):
     """Where a figure of a run stands."""
 
     config: str  # what was scored
@@ -146,7 +146,7 @@ class Gamma:
 class RunNumbers(NamedTuple):
     """The numbers of a run, or of several runs of a model on different configs."""
 
-    figures: dict[Place, RunFigure]  # config by config, condition by condition
+    figures: dict[FigureKey, RunFigure]  # config by config, condition by condition
     gammas: list[Gamma]  # config by config, and of each score the groups of perturbations, then the single conditions
     missing: list[tuple[int, int | None]]  # clips that are not scored, and of how many; [] or None: not known
 
@@ -154,7 +154,7 @@ class RunNumbers(NamedTuple):
     def of(cls, configs: Mapping[str, ConfigMetrics]) -> "RunNumbers":
         """The numbers as they stand in `metrics.json`."""
         figures = {
-            Place(config, condition, row.score): row
+            FigureKey(config, condition, row.score): row
             for config, entry in configs.items()
             for condition, numbers in entry["conditions"].items()
             for row in condition_figures(config, condition, numbers)
