@@ -22,7 +22,7 @@ from video_contrast.rows import Layout, MultipleChoiceRow
 from video_contrast.runner.job import RunResult
 from video_contrast.runner.score_call import score
 from video_contrast.storage import RunFolder, SetFolder
-from video_contrast.storage.run_figures import ACCURACY, MAIN, MEAN_RANK, RECALLS, Gamma, RunNumbers, Score
+from video_contrast.storage.run_figures import ACCURACY, MAIN, MEAN_RANK, RECALLS, FigureKey, Gamma, RunNumbers, Score
 
 BuildPlan = tuple[list[str], dict[str, str | Path]]  # configs that can be built of a folder, the builder's options
 
@@ -339,8 +339,8 @@ def _take(
     """Enters the figures of a run, and says whether they can stand beside the paper's."""
     entry = result[config]
     numbers = RunNumbers.of({config: entry})
-    clean = {row.score: row for row in numbers.figures.values() if row.condition == "clean"}
-    over = clean.get(ACCURACY) or clean.get(RECALLS["v2t"][0])
+    score = RECALLS["v2t"][0] if entry["layout"] == "retrieval" else ACCURACY
+    over = numbers.figures.get(FigureKey(config, "clean", score))
     builder = _builder(dataset)
     of_source = [f"rcad_{config.rpartition('_')[2]}"]
     rows = of_source if name == "rcad" else [builder] if builder in _OTHER_SPLITS else part.rows
@@ -352,10 +352,7 @@ def _take(
     together = _rows_of_all(folder, list(part.configs), split) if folder and part.together else 0
     in_paper = max(in_set, part.configs[config] if builder not in _OTHER_SPLITS else 0)
     ours["items"][label] = f"{n:,}" + (f" (n_missing {missing:,})" if missing else "")
-    if name == "robustness":
-        figures = _mean_gammas([gamma for gamma in numbers.gammas if gamma.group])
-    else:
-        figures = _figures(name, config, entry["layout"], {score: row.value for score, row in clean.items()})
+    figures = _figures(name, config, entry["layout"], numbers)
     for row in rows:
         ours["ours"].setdefault(row, {}).update(figures)
     if split != _papers_split(part, dataset):
@@ -386,8 +383,11 @@ def _rows_of_all(folder: SetFolder, configs: Sequence[str], split: str) -> int:
     return sum(len(folder.rows(config, split)) for config in configs) if whole else 0
 
 
-def _figures(name: str, config: str, layout: Layout, values: Mapping[Score, float]) -> Figures:
-    """The clean figures of a config under the names that they have in the tables of a paper."""
+def _figures(name: str, config: str, layout: Layout, numbers: RunNumbers) -> Figures:
+    """The figures of a config under the names that they have in the tables of a paper."""
+    if name == "robustness":
+        return _mean_gammas([gamma for gamma in numbers.gammas if gamma.group])
+    values = {row.score: row.value for row in numbers.figures.values() if row.condition == "clean"}
     percents = {score: 100 * value for score, value in values.items()}
     if config.startswith("random6_"):
         return {"random6 R@1": percents[ACCURACY]}
