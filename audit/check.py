@@ -7,11 +7,12 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple, TypedDict
+from typing import Annotated, ClassVar, NamedTuple, TypedDict
 
 from video_contrast.console import bar
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import is_safe_relative, read_json, resolve_under, sha256
+from video_contrast.options import Flag, VideoRoot, with_options
 from video_contrast.rows import Row, layout_of, table_columns, validate_rows
 from video_contrast.storage import SetFolder
 from video_contrast.storage.set_folder import FileSet
@@ -64,48 +65,50 @@ class Checked:
         return {name: value for name, value in vars(self).items() if name not in ("problems", "looked")}
 
 
-def check(
-    folder: str | Path,
-    *,
-    video_root: str | Path | None = None,
-    columns: TableColumns | None = None,
-    decode: bool = True,
-    expected: str | Path | None = None,
-    num_proc: int = 1,
-    progress: bool = False,
-) -> Checked:
+@dataclass(frozen=True, kw_only=True)
+class CheckOptions(TableColumns):
+    """What of a set is checked, and how."""
+
+    PANEL: ClassVar[str] = ""
+    video_root: VideoRoot = None
+    decode: Annotated[bool, "decode every frame; --no-decode reads only the index"] = True
+    expected: Annotated[
+        Path | None, "videos.json of a run, or a former manifest: name the videos that changed", Flag("--sha256")
+    ] = None
+    num_proc: Annotated[int, "files that are read at the same time"] = 1
+
+
+@with_options
+def check(folder: str | Path, *, progress: bool = False, options: CheckOptions) -> Checked:
     """Checks every table of a set, and every video that they name.
 
-    Raises UsageError: no such folder, no table in it, `num_proc` below 1, or `expected` holds no sha256.
+    Videos are damaged where the decoder reports an error or a corrupt frame; by the index alone files are found that
+    stop in the middle. By `expected` they are `changed`: this finds damage that no decoder notices. Where the set's own
+    folder, the default root, holds none of the videos, they are not looked for (`looked` is False). Raises UsageError:
+    no such folder, no table in it, `num_proc` below 1, or `expected` holds no sha256.
 
     Args:
         folder: of the set: `<config>/<split>-*.parquet`, as a build writes it and the Hub gives it back; or a table.
-        video_root: what `video_path` is relative to; the one that the set was built with, or its own folder, by
-            default. Where its own folder holds none of the videos, they are not looked for (`looked` is False).
-        columns: which column is what, of a table made elsewhere.
-        decode: decode every frame, and call a video damaged where the decoder reports an error or a corrupt frame; else
-            only read the index, which finds files that stop in the middle.
-        expected: the `videos.json` of a run or the manifest of a former check: videos whose sha256 is another now are
-            `changed`. This finds damage that no decoder notices.
-        num_proc: files that are read at the same time.
+        progress: show a bar.
     """
-    if num_proc < 1:
-        raise UsageError(f"--num-proc must be at least 1, not {num_proc}")
+    if options.num_proc < 1:
+        raise UsageError(f"--num-proc must be at least 1, not {options.num_proc}")
     root = Path(folder)
-    hashes = _hashes(expected) if expected is not None else {}
-    set_folder = FileSet.of(root, columns) if root.is_file() else SetFolder.open(root, columns)
-    if video_root is not None and not Path(video_root).is_dir():
+    hashes = _hashes(options.expected) if options.expected is not None else {}
+    set_folder = FileSet.of(root, options) if root.is_file() else SetFolder.open(root, options)
+    video_root = options.video_root
+    if video_root is not None and not video_root.is_dir():
         raise UsageError(f"--video-root {video_root}: no such folder")
     checked = Checked()
     clips = _check_tables(set_folder, checked)
     if not isinstance(set_folder, FileSet):
         _check_record(set_folder, checked)
-    videos = Path(video_root) if video_root is not None else set_folder.video_root
+    videos = video_root if video_root is not None else set_folder.video_root
     given = video_root is not None or videos != set_folder.path
     checked.looked = bool(clips) and (given or any(_is_there(videos / path) for path in clips))
     if checked.looked:
-        with ThreadPoolExecutor(max_workers=num_proc) as pool:
-            results = pool.map(partial(_examined, videos, decode=decode), sorted(clips))
+        with ThreadPoolExecutor(max_workers=options.num_proc) as pool:
+            results = pool.map(partial(_examined, videos, decode=options.decode), sorted(clips))
             for video in bar(results, total=len(clips), desc="videos", unit="file", disable=not progress):
                 _add_video(checked, video, [start for start, _ in clips[video.path] if start is not None])
         checked.short.sort()

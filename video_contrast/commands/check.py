@@ -1,16 +1,15 @@
 """`video-contrast check DATASET [--video-root R]`: are the tables valid, and are the videos there and readable?"""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
+from video_contrast.audit.check import MANIFEST, Checked, CheckOptions
+from video_contrast.audit.check import check as check_set
 from video_contrast.commands.command import command
 from video_contrast.console import AsJson, counted, print_json, say
-from video_contrast.options import VideoRoot
+from video_contrast.errors import VideoContrastError
+from video_contrast.files import write_json
 from video_contrast.storage.run_notes import remark_lines
-from video_contrast.storage.table_columns import TableColumns
-
-if TYPE_CHECKING:
-    from video_contrast.audit.check import Checked
 
 SHOWN = 10  # names printed of each kind; the manifest holds all
 
@@ -19,33 +18,17 @@ SHOWN = 10  # names printed of each kind; the manifest holds all
 def check(
     dataset: Annotated[Path, "folder of the set, or a table"],
     *,
-    video_root: VideoRoot = None,
+    options: CheckOptions,
     manifest: Annotated[Path | None, "where the manifest goes; default: manifest.json in the set"] = None,
-    decode: Annotated[bool, "decode every frame; --no-decode reads only the index"] = True,
-    sha256: Annotated[Path | None, "videos.json of a run, or a former manifest: name the videos that changed"] = None,
-    num_proc: Annotated[int, "files that are read at the same time"] = 1,
     as_json: AsJson = False,
-    columns: TableColumns,
 ) -> None:
     """Validate a set's tables and videos; write a manifest with the sha256 of every video.
 
     Missing, unreadable, damaged and changed videos are named, and what a file cannot tell. Exit code 1 if anything is
     wrong.
     """
-    from video_contrast.audit import check as checking
-    from video_contrast.errors import VideoContrastError
-    from video_contrast.files import write_json
-
-    checked = checking.check(
-        dataset,
-        video_root=video_root,
-        columns=columns,
-        decode=decode,
-        expected=sha256,
-        num_proc=num_proc,
-        progress=True,
-    )
-    beside = dataset.with_suffix(f".{checking.MANIFEST}") if dataset.is_file() else dataset / checking.MANIFEST
+    checked = check_set(dataset, progress=True, options=options)
+    beside = dataset.with_suffix(f".{MANIFEST}") if dataset.is_file() else dataset / MANIFEST
     place = write_json(manifest or beside, checked.manifest()) if checked.looked else None
     if as_json:
         shown = {name: value for name, value in vars(checked).items() if name not in ("videos", "short", "looked")}
@@ -64,7 +47,7 @@ def check(
         raise VideoContrastError(f"{dataset}: " + ", ".join(text for n, text in counts if n))
 
 
-def _print(checked: "Checked", folder: Path, manifest: Path | None) -> None:
+def _print(checked: Checked, folder: Path, manifest: Path | None) -> None:
     for config, splits in checked.rows.items():
         say(f"{config}: " + ", ".join(f"{split} {counted(rows, 'row')}" for split, rows in splits.items()))
     for problem in checked.problems:
