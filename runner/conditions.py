@@ -18,6 +18,7 @@ from typing import Any
 
 import video_contrast.perturbations.text  # noqa: F401  fills the registry
 from video_contrast.errors import UsageError, unknown_name
+from video_contrast.options import names_in
 from video_contrast.perturbations.registry import TEXT, VIDEO
 from video_contrast.perturbations.video import PAIR_SEVERITY, PAIRS
 from video_contrast.rows import TextRecipe, VideoRecipe
@@ -73,12 +74,9 @@ def parse(names: str | Sequence[str], base: Visual = CLEAN.visual) -> list[Condi
     `base`: seed, profile, scope and order of all of them. Raises UsageError: a name that there is not; the message
     suggests the nearest.
     """
-    words = names.split(",") if isinstance(names, str) else [part for word in names for part in word.split(",")]
     words_profile = "paper" if base.profile == "monotone" else base.profile  # severities are a matter of pictures only
     conditions: dict[str, Condition] = {}
-    for word in (word.strip() for word in words):
-        if not word:
-            continue
+    for word in names_in(names) or ():
         for condition in _expand(word, base, Text(None, words_profile, base.seed)):
             former = conditions.get(condition.name)
             if former is None or (former.wildcard and not condition.wildcard):

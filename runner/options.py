@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Annotated, ClassVar, Literal
 
 from video_contrast.files import JsonObject
-from video_contrast.options import Device, Flag, GivenOptions, Precision, Seed, VideoRoot, as_record
+from video_contrast.options import Device, Flag, GivenOptions, Precision, Seed, VideoRoot, as_record, names_in
 from video_contrast.storage.table_columns import TableColumns
 from video_contrast.video import Policy
 
@@ -104,8 +104,7 @@ class ScoreOptions(
     def request(self) -> JsonObject:
         """What `run.json` records of the options: those that the numbers depend on."""
         record = {name: value for name, value in as_record(self).items() if name not in NOT_RECORDED}
-        words = [self.conditions] if isinstance(self.conditions, str) else self.conditions
-        return record | {"conditions": [part.strip() for word in words for part in word.split(",")]}
+        return record | {"conditions": names_in(self.conditions) or []}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -17,6 +17,7 @@ from video_contrast.builders.assembly.word_contrasts import EditOptions, KindCon
 from video_contrast.errors import UsageError, VideoContrastError, unknown_name
 from video_contrast.files import read_json
 from video_contrast.hub import asked_once
+from video_contrast.options import names_in
 from video_contrast.perturbations.contrast.generators import GENERATORS as PROPOSERS
 from video_contrast.perturbations.contrast.judge import threshold
 from video_contrast.perturbations.contrast.kinds import RULES
@@ -131,7 +132,7 @@ def rule_kinds(names: str) -> tuple[str, ...]:
     >>> rule_kinds("place, role"), rule_kinds("")
     (('role', 'place'), ())
     """
-    kinds = [name.strip() for name in names.split(",") if name.strip()]
+    kinds = names_in(names) or []
     if kinds == ["all"]:
         return tuple(RULES)
     for name in kinds:

@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import atomic_path, remove_abandoned, resolve_under, write_json, write_text
-from video_contrast.options import Configs, Seed, VideoRoot, as_record, with_options
+from video_contrast.options import Configs, Seed, VideoRoot, as_record, names_in, with_options
 from video_contrast.question_text import LETTERS, WHICH_SENTENCE, letter_place, question_of, yes_no_place
 from video_contrast.rows import MultipleChoiceRow, layout_of
 from video_contrast.runner.kinds import prompts
@@ -183,7 +183,7 @@ def _preferences(
     """The preferences of an item; `position` is among those with as many candidates."""
     candidates, kinds = row["candidates"], row["kinds"]
     true = candidates[row["label"]]
-    only = None if request.kinds is None else [name.strip() for name in request.kinds.split(",")]
+    only = names_in(request.kinds)
     question = question_of(row)
     wrong = []
     for number, (text, kind) in enumerate(zip(candidates, kinds, strict=True)):

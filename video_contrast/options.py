@@ -30,7 +30,7 @@ import inspect
 import json
 import operator
 import types
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from numbers import Real
 from pathlib import Path
@@ -207,6 +207,16 @@ def with_options(function: Callable[..., Result]) -> Callable[..., Result]:
     call.__signature__ = shown  # type: ignore[attr-defined]  # what `help` and `inspect` read
     call.__doc__ = _documented(inspect.getdoc(function) or "", [option for option in options if option.group])
     return call
+
+
+def names_in(*given: str | Sequence[str] | None) -> list[str] | None:
+    """The names of options that may be lists and may hold several names separated by commas; None if there are none.
+
+    >>> names_in(["verb_mc,gender_mc"], None, "retrieval")
+    ['verb_mc', 'gender_mc', 'retrieval']
+    """
+    words = [word for part in given for word in ([part] if isinstance(part, str) else part or ())]
+    return [name for word in words for part in word.split(",") if (name := part.strip())] or None
 
 
 def as_record(options: DataclassInstance) -> JsonObject:

@@ -8,6 +8,7 @@ from typing import Literal
 
 from video_contrast.errors import UsageError, VideoContrastError, unknown_name
 from video_contrast.files import Json, JsonObject
+from video_contrast.options import names_in
 
 State = Literal["pass", "fail", "doubt", "fact"]
 TABLE = Path(__file__).with_name("checks.tsv").read_text(encoding="utf-8")
@@ -73,8 +74,7 @@ class SelfTest:
 
 def accepted_checks(option: str | Sequence[str]) -> tuple[str, ...]:
     """The names that `--accept` gives, separated by commas or in a list. Raises UsageError: a name that is no check."""
-    words = [option] if isinstance(option, str) else option
-    names = tuple(name for word in words for part in word.split(",") if (name := part.strip()))
+    names = tuple(names_in(option) or ())
     for name in names:
         if name not in (*CHECKS, ALL):
             raise unknown_name("check of --accept", name, [*CHECKS, ALL])

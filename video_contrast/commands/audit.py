@@ -2,10 +2,10 @@
 
 from typing import TYPE_CHECKING, Annotated
 
-from video_contrast.commands.command import command, names_in
+from video_contrast.commands.command import command
 from video_contrast.console import AsJson, counted, is_quiet, print_json
 from video_contrast.errors import UsageError
-from video_contrast.options import Configs, Device, Flag, Seed, SetPath
+from video_contrast.options import Configs, Device, Flag, Seed, SetPath, names_in
 from video_contrast.storage.table_columns import TableColumns
 
 if TYPE_CHECKING:

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
-from video_contrast.commands.command import Command, group, names_in
+from video_contrast.commands.command import Command, group
 from video_contrast.console import AsJson, note, say, tell
-from video_contrast.options import REQUIRED, Configs, Flag, GivenOptions, options_of
+from video_contrast.options import REQUIRED, Configs, Flag, GivenOptions, names_in, options_of
 
 if TYPE_CHECKING:
     from video_contrast.builders.registry import Builder

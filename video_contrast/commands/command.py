@@ -85,16 +85,6 @@ def group(name: str, help: str, example: str) -> None:
     DECLARED.setdefault(f"{__package__}.{name}", []).append(Command(name, example, help=help))
 
 
-def names_in(*lists: Sequence[str] | None) -> list[str] | None:
-    """The names of flags that may be repeated and may hold several names separated by commas; None if there are none.
-
-    >>> names_in(["verb_mc,gender_mc"], None, ["retrieval"])
-    ['verb_mc', 'gender_mc', 'retrieval']
-    """
-    words = [word for words in lists for word in words or ()]
-    return [name for word in words for part in word.split(",") if (name := part.strip())] or None
-
-
 def _whole_or_word(words: Sequence[str], _kind: type, tokens: Sequence[cyclopts.Token]) -> int | str:
     """A whole number, or one of some words; cyclopts itself would round 1.5 frames to two."""
     value = tokens[0].value

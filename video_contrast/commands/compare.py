@@ -3,10 +3,10 @@
 from pathlib import Path
 from typing import Annotated
 
-from video_contrast.commands.command import command, names_in
+from video_contrast.commands.command import command
 from video_contrast.console import AsJson, tell
 from video_contrast.errors import UsageError
-from video_contrast.options import Configs, Seed
+from video_contrast.options import Configs, Seed, names_in
 
 
 @command("compare", "video-contrast compare runs/plain runs/temporal --config antonym_mc")

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from video_contrast.commands.command import command, names_in
+from video_contrast.commands.command import command
 from video_contrast.commands.score import kind_options
 from video_contrast.console import AsJson, tell
 from video_contrast.errors import VideoContrastError
-from video_contrast.options import Configs, Flag
+from video_contrast.options import Configs, Flag, names_in
 from video_contrast.runner.options import MODEL, SCORED, ScoreOptions
 
 

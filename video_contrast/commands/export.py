@@ -4,10 +4,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Literal
 
-from video_contrast.commands.command import command, names_in
+from video_contrast.commands.command import command
 from video_contrast.console import AsJson, counted, tell
 from video_contrast.errors import UsageError
-from video_contrast.options import Flag, VideoRoot
+from video_contrast.options import Flag, VideoRoot, names_in
 from video_contrast.teacher.preferences import PreferenceOptions
 
 

@@ -4,9 +4,9 @@ from pathlib import Path
 from typing import Annotated
 
 from video_contrast.builders.assembly.word_contrasts import EditOptions, Generator
-from video_contrast.commands.command import command, names_in
+from video_contrast.commands.command import command
 from video_contrast.console import AsJson, is_quiet, print_json, say
-from video_contrast.options import Seed
+from video_contrast.options import Seed, names_in
 from video_contrast.reports.xray_sources import Against
 from video_contrast.storage.table_columns import TableColumns
 
@@ -52,7 +52,7 @@ def repair(
         return
     if sample < 0:
         raise UsageError(f"--sample {sample} must not be below 0")
-    sources = open_sources(what, names_in([config] if config else None), columns=columns, against=against)
+    sources = open_sources(what, names_in(config), columns=columns, against=against)
     if len(sources) > 1:
         names = ", ".join(source.config or source.name for source in sources)
         raise UsageError(f"{what} has several configs: name one by --config ({names})")

@@ -9,11 +9,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from video_contrast.commands.command import command, names_in
+from video_contrast.commands.command import command
 from video_contrast.console import AsJson, is_quiet, print_json
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import JsonObject
-from video_contrast.options import Configs, Flag, GivenOptions, Option
+from video_contrast.options import Configs, Flag, GivenOptions, Option, names_in
 from video_contrast.runner.options import MODEL, SCORED, ScoreOptions
 from video_contrast.runner.several_runs import RunRequest, read_run_list, run_requests
 from video_contrast.storage.run_notes import TooManyMissing, are_missing, check_share, more_missing_than

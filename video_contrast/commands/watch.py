@@ -8,11 +8,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from video_contrast.commands.command import command, names_in
+from video_contrast.commands.command import command
 from video_contrast.commands.score import kind_options
 from video_contrast.console import note, say
 from video_contrast.errors import UsageError, VideoContrastError
-from video_contrast.options import Configs, Flag
+from video_contrast.options import Configs, Flag, names_in
 from video_contrast.runner.options import SCORED, WatchOptions
 
 if TYPE_CHECKING:

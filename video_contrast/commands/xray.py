@@ -3,9 +3,9 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from video_contrast.commands.command import command, names_in
+from video_contrast.commands.command import command
 from video_contrast.console import AsJson, is_quiet, print_json
-from video_contrast.options import Configs, Device, Seed
+from video_contrast.options import Configs, Device, Seed, names_in
 from video_contrast.reports.xray_sources import Against
 from video_contrast.storage.table_columns import TableColumns
 
