@@ -12,6 +12,7 @@ from video_contrast.perturbations.contrast.caption_counts import CaptionCounts
 from video_contrast.perturbations.contrast.lexicon import Action, Lexicon, load_lexicon
 from video_contrast.perturbations.contrast.slots import ThingKey, VerbChoice
 from video_contrast.perturbations.english.forms import inflect, verb_word
+from video_contrast.perturbations.english.lexicon import has_class
 
 _BACKOFF = log(0.4)
 _SAID_AGAIN = 10.0  # videos by which captions that say a word again are smoothed
@@ -167,7 +168,8 @@ class Evidence:
         """The nouns that are written to stand for a thing -> how many groups say so beside its verb or behind its
         preposition."""
         role = "place" if key.preposition else key.relation
-        heads = {"*", key.behind, key.unit, verb_word(key.unit) if role == "subject" else ""}
+        verb = verb_word(key.unit) if role == "subject" else ""
+        heads = {"*", key.behind, key.unit, verb, "anyone" if has_class(verb, "done_by_anyone") else ""}
         peers: Counter[str] = Counter()
         for written in self.lexicon.peers(key.noun):
             here = written.role in (role, "*") and not heads.isdisjoint(written.heads)

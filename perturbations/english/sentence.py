@@ -238,6 +238,11 @@ class Sentence:
         word = self.words[place]
         return word.tag == "MD" or word.lemma in ("be", "have", "do") or (tag or word.tag) in verb_tags(word.text)
 
+    def may_be_verb(self, place: int) -> bool:
+        """Whether a plural may be the verb of a caption that has no other: "the lady in the hat waves"."""
+        word = self.words[place]
+        return not self.verbs and word.tag == "NNS" and "VBZ" in verb_tags(word.text)
+
     def clause_verbs(self) -> list[int]:
         """The main verbs that open a clause of their own with a subject or as an order, outermost first."""
         depth = {verb: sum(1 for _ in self.ancestors(verb)) for verb in self.verbs}

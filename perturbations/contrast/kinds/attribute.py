@@ -4,7 +4,7 @@ from video_contrast.perturbations.contrast.edit import Contrast
 from video_contrast.perturbations.contrast.kinds.contrast import is_amount, living, replace_words, thing
 from video_contrast.perturbations.contrast.lexicon import Attribute, Lexicon
 from video_contrast.perturbations.english import Sentence
-from video_contrast.perturbations.english.forms import inflect, verb_tags
+from video_contrast.perturbations.english.forms import inflect
 from video_contrast.perturbations.english.lexicon import lines, words_of
 
 _PACKAGE = "video_contrast.perturbations.contrast.kinds"
@@ -149,19 +149,12 @@ def _clothes(sentence: Sentence, place: int, lexicon: Lexicon) -> list[Contrast]
     first = place - (words[place - 1].text in ("all", *_SHADES))
     in_it = words[first - 1].text in ("in", "wearing") and first > 1 and sentence.is_person(first - 2)
     if not (in_it or words[first - 1].lemma == "wear") or (
-        words[place].dep == "amod" and not _may_be_verb(sentence, place + 1, lexicon)
+        words[place].dep == "amod" and not sentence.may_be_verb(place + 1)
     ):
         return []
     if place + 1 < len(words) and words[place + 1].text in ("and", "or"):
         return []
     return _renamed_to(sentence, place, _unlike(colour, _COLOURS, lexicon), colour)
-
-
-def _may_be_verb(sentence: Sentence, at: int, lexicon: Lexicon) -> bool:
-    """Whether a word read as a noun may be what somebody does: "a lady in black adjusts her shirt"."""
-    word = sentence.words[at]
-    meaning = thing(sentence, at, lexicon)
-    return "VBZ" in verb_tags(word.text) and (meaning is None or meaning.category in ("event", "dance", "activity"))
 
 
 def _renamed_to(sentence: Sentence, place: int, others: list[Attribute], old: Attribute) -> list[Contrast]:

@@ -60,7 +60,8 @@ def contrasts(sentence: Sentence, lexicon: Lexicon) -> list[Contrast]:
     """A number of people, animals or things exchanged for another."""
     out = _times(sentence)
     numbers = [word for word in sentence.words if word.tag == "CD"]
-    for head in sentence.noun_phrases() if len(numbers) < 2 else ():
+    hidden = any(sentence.compound(n) and sentence.may_be_verb(n) for n in sentence.noun_phrases())
+    for head in sentence.noun_phrases() if len(numbers) < 2 and not hidden else ():
         quantity = _quantity(sentence, head)
         if quantity is None or sentence.words[quantity.noun].lemma in _MEASURES:
             continue
