@@ -49,24 +49,18 @@ class Person(NamedTuple):
     gender: Gender
 
 
-# Words for the same kind of person: two of a line are alike.
-_KINDS = (
-    "man men guy guys gentleman gentlemen dude dudes male males",
-    "boy boys",
-    "woman women lady ladies female females",
-    "girl girls",
-)
+# Kind of sign, gender, and a pattern; of kind "person" the words for one kind of person, of which two are alike.
+_SIGNS = [line.split("\t") for line in lines("video_contrast.perturbations.contrast", "gender_signs.tsv")]
 _GROUPS = (frozenset({"guys", "boys"}), frozenset({"ladies", "girls"}))  # "guys and boys": of any age
-_KIND = {word: place for place, line in enumerate(_KINDS) for word in line.split()}
-_MEN = whole_words(["gentleman", "gentlemen", "dude", "dudes"])  # of `_KINDS`, and in no table of the paper
+_KIND = {word: n for n, (kind, _, listed) in enumerate(_SIGNS) if kind == "person" for word in listed.split()}
+_MEN = whole_words(["gentleman", "gentlemen", "dude", "dudes"])  # of `_KIND`, and in no table of the paper
 _SINGULAR = {"men": "man", "women": "woman", "guys": "guy", "boys": "boy", "girls": "girl", "ladies": "lady"}
 
 _PARTNER = whole_words([*words_of("partner"), r"boy\s+friend", r"girl\s+friend"])
 
 
 def _signs(kind: str, gender: Gender) -> re.Pattern[str]:
-    rows = (line.split("\t") for line in lines("video_contrast.perturbations.contrast", "gender_signs.tsv"))
-    patterns = "|".join(pattern for kind_of_row, of, pattern in rows if (kind_of_row, of) == (kind, gender))
+    patterns = "|".join(pattern for kind_of_row, of, pattern in _SIGNS if (kind_of_row, of) == (kind, gender))
     return re.compile(rf"\b(?:{patterns})\b", re.IGNORECASE)
 
 

@@ -546,7 +546,9 @@ def _name_rejection(sentence: Sentence, place: int, key: str) -> str | None:
     before = [n for n in sentence.children_with(place, "compound", "nmod") if n < place]
     if not word.text.isalpha() or len(word.text) < 3:
         return "form not known"
-    if before not in ([], [place - 1]) or (before and sentence.may_be_verb(place)):
+    # "living room carpet" is no room carpet, and "hat waves" may be a verb.
+    named = place > 1 and load_lexicon().things(f"{words[place - 2].text} {words[place - 1].lemma}")
+    if before not in ([], [place - 1]) or (before and (named or sentence.may_be_verb(place))):
         return "long compound"
     shown = " ".join(words[n].text for n in (*before, place))
     return None if shown in (key, inflect_name(key, word.tag)) else "form not known"

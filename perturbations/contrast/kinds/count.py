@@ -60,8 +60,7 @@ def contrasts(sentence: Sentence, lexicon: Lexicon) -> list[Contrast]:
     """A number of people, animals or things exchanged for another."""
     out = _times(sentence)
     numbers = [word for word in sentence.words if word.tag == "CD"]
-    hidden = any(sentence.compound(n) and sentence.may_be_verb(n) for n in sentence.noun_phrases())
-    for head in sentence.noun_phrases() if len(numbers) < 2 and not hidden else ():
+    for head in sentence.noun_phrases() if len(numbers) < 2 else ():
         quantity = _quantity(sentence, head)
         if quantity is None or sentence.words[quantity.noun].lemma in _MEASURES:
             continue
@@ -238,7 +237,8 @@ def _lacks_subject(sentence: Sentence, at: int) -> bool:
     """Whether a verb in the singular has no subject that the parser sees: it may be that of the root."""
     word = sentence.words[at]
     verb = word.head if word.dep in ("aux", "auxpass") else at
-    return word.tag == "VBZ" and sentence.child(verb, "nsubj", "nsubjpass", "expl") is None
+    lacks = word.tag == "VBZ" and sentence.child(verb, "nsubj", "nsubjpass", "expl") is None
+    return lacks or (sentence.compound(at) != "" and sentence.may_be_verb(at))
 
 
 def _of_there_is(sentence: Sentence, noun: int, *, plural: bool) -> list[Change] | None:
