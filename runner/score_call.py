@@ -12,7 +12,7 @@ from typing import cast
 from video_contrast.addresses import address_of, check_writable
 from video_contrast.errors import UsageError
 from video_contrast.files import AnyPath, JsonObject, cache_dir
-from video_contrast.options import with_options
+from video_contrast.options import names_in, with_options
 from video_contrast.runner import run_directory
 from video_contrast.runner.conditions import Visual, parse
 from video_contrast.runner.doctor.result import accepted_checks
@@ -104,7 +104,7 @@ def make_job(
         if path is not None and (address := address_of(path)) and not one_machine:
             raise UsageError(f"--{name} {address}: processes of several machines need a folder that all of them see")
     accepted_checks(options.accept)
-    configs = [config] if isinstance(config, str) else config
+    configs = names_in(config)
     source, kind = _model(str(model), options)
     kind_options = options_for(kind, {**_owners_options(kind, source, options), **options.options})
     questions: Questions = "left out" if options.questions == "without" else "asked" if kind.asks else "joined"

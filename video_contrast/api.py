@@ -16,7 +16,7 @@ from video_contrast.builders import build, dataset_dir, names
 from video_contrast.builders.registry import get_builder
 from video_contrast.errors import UsageError
 from video_contrast.files import AnyPath
-from video_contrast.options import GivenOptions, with_options
+from video_contrast.options import GivenOptions, names_in, with_options
 from video_contrast.runner.doctor.result import SelfTest
 from video_contrast.runner.job import RunResult
 from video_contrast.runner.options import ConfigNames, ScoreOptions
@@ -76,8 +76,8 @@ def score(model: AnyPath, dataset: AnyPath, config: ConfigNames = None, *, reque
         UsageError: the call is wrong (unknown name, wrong number of frames, a directory of another run ...).
         VideoContrastError: something failed; the message says what and what to do.
     """
-    configs = [config] if isinstance(config, str) else config
-    return score_folder(model, dataset, config, folder=named_set(str(dataset), configs), request=request)
+    folder = named_set(str(dataset), names_in(config))
+    return score_folder(model, dataset, config, folder=folder, request=request)
 
 
 @with_options
@@ -133,8 +133,7 @@ def doctor(
     """
     from video_contrast.runner.self_test import diagnose
 
-    configs = [config] if isinstance(config, str) else config
-    folder = named_set(str(dataset), configs)
+    folder = named_set(str(dataset), names_in(config))
     job = make_job(model, dataset, config, folder=folder, request=request)
     return diagnose(job, alternatives=alternatives)[0]
 

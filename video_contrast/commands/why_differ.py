@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Annotated
 
 from video_contrast.commands.command import command
-from video_contrast.console import AsJson, print_json
+from video_contrast.console import AsJson, tell
 from video_contrast.options import Flag
 
 
@@ -25,10 +25,8 @@ def why_differ(
     from video_contrast.reports.why_differ.comparison import compared
 
     comparisons = compared(first, second, config, metric)
-    if as_json:
-        print_json([comparison.record() for comparison in comparisons])
-        return
+    lines = []
     for comparison in comparisons:
-        print(f"{comparison.config or 'certificates'}: {comparison.verdict}")
-        for line in (*comparison.stages, *comparison.shares):
-            print(f"  {line}")
+        lines.append(f"{comparison.config or 'certificates'}: {comparison.verdict}")
+        lines += [f"  {line}" for line in (*comparison.stages, *comparison.shares)]
+    tell([comparison.record() for comparison in comparisons], lines, as_json, print)
