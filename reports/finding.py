@@ -91,7 +91,7 @@ def _robustness(runs: Sequence[ConfigRun]) -> str:
     for run in runs:
         for score in (ACCURACY, RECALLS["t2v"][1], RECALLS["t2v"][0]):
             own = [gamma for gamma in run.gammas if gamma.score == score]
-            if own and not at_chance(run, own[0]):
+            if own and not at_chance(run, score):
                 gammas += [(g.relative, g, run) for g in own if g.group in words and g.relative is not None]
                 break
     if not gammas:
@@ -114,19 +114,17 @@ def _gamma_ends(run: ConfigRun, gamma: Gamma) -> tuple[float, float] | None:
     k = int(gamma.score.name.partition("@")[2] or 1)
     clean = run.hits(CLEAN, k)
     before, after, names, severities, clusters = [], [], [], [], []
-    for condition in run.conditions:
-        if ("pairs" if "+" in condition else condition.partition(":")[0]) != gamma.group:
-            continue
+    for condition, own in run.in_groups(gamma.group).items():
         hits = run.hits(condition, k)
         _, there = hits.common(clean)
         if not len(there) == len(hits.names) == len(clean.names) > 0:
             return None
-        name, _, severity = condition.partition("@") if gamma.group == "visual" else (condition, "", "")
         before += clean.values[there].tolist()
         after += hits.values.tolist()
         clusters += hits.clusters.to_pylist()
-        names += [name] * len(there)
-        severities += [severity or None] * len(there)
+        is_visual = gamma.group == "visual"
+        names += [own["visual"]["name"] if is_visual else condition] * len(there)
+        severities += [own["visual"]["severity"] if is_visual else None] * len(there)
     figures = robustness(before, after, names, severities=severities, clusters=clusters)
     low, high = figures["gamma_r_low"], figures["gamma_r_high"]
     return None if low is None or high is None else (float(low), float(high))

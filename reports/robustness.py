@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from video_contrast.console import counted
+from video_contrast.perturbations.video import PAIR_SEVERITY
 from video_contrast.reports.figures import MUTED, PAPER, SERIES, colour, drawing, finish, hatch, legend, shape
 from video_contrast.reports.layout import Cell, Column, Plot, Section, Table, columns, row
 from video_contrast.reports.reference import published_gammas
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
 # The paper's score is R@5; plots show R@1, which is further from 100 %.
 SCORES = (ACCURACY, *ROBUST["retrieval"])
 MODALITIES = {"visual": "o", "text": "s", "pairs": "^"}
-_PAIR = re.compile(r"visual:(?P<visual>[^+]+)\+text:(?P<text>.+)")
-_VISUAL = re.compile(r"visual:(?P<name>[^@+]+)@(?P<severity>\d)$")
 _MAPS = 4  # heat maps a set, at most
 
 
@@ -32,7 +31,7 @@ def robustness(runs: Sequence[ConfigRun]) -> Section:
         score = _scores(of_set[0])[0]
         section.add(gamma_tables(of_set), key.short)
         # What is at chance has nothing to lose: its gammas are no robustness.
-        able = [run for run in of_set if score in _scores(run) and not at_chance(run, _gammas(run, score)[0])]
+        able = [run for run in of_set if score in _scores(run) and not at_chance(run, score)]
         if able:
             maps = (pair_map(run, score) for run in able[:_MAPS])
             plots = (gamma_bars(able, score), severity_curves(able, score), scatter(able, score), *maps)
@@ -57,7 +56,7 @@ def gamma_tables(runs: Sequence[ConfigRun]) -> list[Table]:
     rows, left_out, by_category = [], [], []
     for score in scores:
         of_score = [run for run in runs if score in _scores(run)]
-        able = [run for run in of_score if not at_chance(run, _gammas(run, score)[0])]
+        able = [run for run in of_score if not at_chance(run, score)]
         rows += [_gamma_row(run, score, groups, several=several) for run in able]
         left_out += [_why_none(run, score) for run in of_score if run not in able]
         by_category += _by_category(able, score)
@@ -69,8 +68,9 @@ def gamma_tables(runs: Sequence[ConfigRun]) -> list[Table]:
 
 
 def _gamma_row(run: ConfigRun, score: Score, groups: Iterable[str], *, several: bool) -> list[Cell]:
-    clean, words = 100 * _gammas(run, score)[0].clean, [run.model, score.words][: 1 + several]
-    return row(*words, Cell(f"{clean:.1f}", clean), *(_gamma_cell(_gamma_of(run, score, group)) for group in groups))
+    gammas, words = _gammas(run, score), [run.model, score.words][: 1 + several]
+    clean = 100 * next(iter(gammas.values())).clean
+    return row(*words, Cell(f"{clean:.1f}", clean), *(_gamma_cell(gammas.get(group)) for group in groups))
 
 
 def _by_category(runs: Sequence[ConfigRun], score: Score) -> list[Table]:
@@ -79,7 +79,7 @@ def _by_category(runs: Sequence[ConfigRun], score: Score) -> list[Table]:
     for group, n in _groups(runs, score).items():
         if ":" not in group:
             continue
-        gammas = [_gamma_of(run, score, group) for run in runs]
+        gammas = [_gammas(run, score).get(group) for run in runs]
         rows.append(row(Cell(group.replace(":", ": "), note=counted(n, "perturbation")), *map(_gamma_cell, gammas)))
     if not rows:
         return []
@@ -98,11 +98,12 @@ def gamma_bars(runs: Sequence[ConfigRun], score: Score) -> Plot:
     bars: dict[str, BarContainer] = {}
     with drawing(height=0.9 + len(groups) * max(0.3, 0.13 * len(runs)), grid="x") as (canvas, axes):
         for number, run in enumerate(runs):
-            own = [gamma for gamma in _gammas(run, score) if gamma.group in groups]
-            for gamma in sorted(own, key=lambda gamma: groups.index(gamma.group)):
-                if gamma.relative is None:
+            own = _gammas(run, score)
+            for place, group in enumerate(groups):
+                gamma = own.get(group)
+                if gamma is None or gamma.relative is None:
                     continue
-                at = groups.index(gamma.group) + (number - (len(runs) - 1) / 2) * wide
+                at = place + (number - (len(runs) - 1) / 2) * wide
                 bar = axes.barh(at, gamma.relative, wide * 0.82, color=colour(run.number), hatch=hatch(run.number),
                                 edgecolor=PAPER, linewidth=0)  # fmt: skip
                 bars.setdefault(run.model, bar)
@@ -154,7 +155,7 @@ def scatter(runs: Sequence[ConfigRun], score: Score) -> Plot | None:
         handles = []
         for group, marker in MODALITIES.items():
             for run in runs:
-                gamma = _gamma_of(run, score, group)
+                gamma = _gammas(run, score).get(group)
                 if gamma is not None and gamma.relative is not None:
                     clean = 100 * gamma.clean
                     axes.plot(clean, gamma.relative, marker, markersize=7, alpha=0.85, **_filled(run))
@@ -176,11 +177,12 @@ def _filled(run: ConfigRun) -> dict[str, str]:
 
 def pair_map(run: ConfigRun, score: Score) -> Plot | None:
     """Relative gamma of every pair of a text and a visual perturbation."""
-    gammas = {}
+    pairs, gammas = run.in_groups("pairs"), {}
     for gamma in run.gammas:
-        parts = _PAIR.fullmatch(gamma.condition)
-        if parts and gamma.score == score and gamma.relative is not None:
-            gammas[parts["visual"].replace("@3", ""), parts["text"]] = gamma.relative
+        if gamma.condition in pairs and gamma.score == score and gamma.relative is not None:
+            visual, text = pairs[gamma.condition]["visual"], pairs[gamma.condition]["text"]
+            level = "" if visual["severity"] == PAIR_SEVERITY else f"@{visual['severity']}"
+            gammas[f"{visual['name']}{level}", text["name"]] = gamma.relative
     if not gammas:
         return None
     axis_names = [list(dict.fromkeys(pair[n] for pair in gammas)) for n in (0, 1)]
@@ -208,28 +210,24 @@ def pair_map(run: ConfigRun, score: Score) -> Plot | None:
 
 def _scores(run: ConfigRun) -> list[Score]:
     """The scores that a run has gammas of, as in `SCORES`."""
-    own = {gamma.score for gamma in run.gammas}
-    return [score for score in SCORES if score in own]
+    return [score for score in SCORES if _gammas(run, score)]
 
 
-def _gammas(run: ConfigRun, score: Score) -> list[Gamma]:
-    return [gamma for gamma in run.gammas if gamma.group and gamma.score == score]
-
-
-def _gamma_of(run: ConfigRun, score: Score, group: str) -> Gamma | None:
-    return next((gamma for gamma in _gammas(run, score) if gamma.group == group), None)
+def _gammas(run: ConfigRun, score: Score) -> dict[str, Gamma]:
+    """The gammas of a score by group of perturbations."""
+    return {gamma.group: gamma for gamma in run.gammas if gamma.group and gamma.score == score}
 
 
 def _groups(runs: Sequence[ConfigRun], score: Score) -> dict[str, int]:
-    """The groups of perturbations of any run, in the order of the page, and how many perturbations each has."""
-    groups = {gamma.group: gamma.n for run in reversed(runs) for gamma in _gammas(run, score)}  # of the first run
+    """The groups of perturbations of any run, in the order of the page, and how many each has in the first run."""
+    groups = {group: gamma.n for run in reversed(runs) for group, gamma in _gammas(run, score).items()}
     order = list(MODALITIES)
     return dict(sorted(groups.items(), key=lambda own: (order.index(own[0].split(":")[0]), ":" in own[0], own[0])))
 
 
-def at_chance(run: ConfigRun, gamma: Gamma) -> bool:
+def at_chance(run: ConfigRun, score: Score) -> bool:
     """Whether the clean score is not shown to be above chance (its interval holds it, or there is none)."""
-    clean = run.figure(gamma.score, "clean")
+    clean = run.figure(score, "clean")
     if run.is_baseline or clean is None or clean.chance is None:
         return run.is_baseline
     return clean.low is None or clean.high is None or bool(clean.low <= clean.chance <= clean.high)
@@ -238,8 +236,9 @@ def at_chance(run: ConfigRun, gamma: Gamma) -> bool:
 def _why_none(run: ConfigRun, score: Score) -> str:
     """Model, clean score, and why that leaves nothing to keep."""
     clean = run.figure(score, "clean")
-    why = "at chance" if run.is_baseline or (clean and clean.low is not None) else "too few videos"
-    return f"{run.model} ({score.words} {100 * _gammas(run, score)[0].clean:.1f} %, {why})"
+    assert clean is not None
+    why = "at chance" if run.is_baseline or clean.low is not None else "too few videos"
+    return f"{run.model} ({score.words} {100 * clean.value:.1f} %, {why})"
 
 
 def _gamma_cell(gamma: Gamma | None) -> Cell | None:
@@ -250,9 +249,8 @@ def _gamma_cell(gamma: Gamma | None) -> Cell | None:
 
 
 def _by_severity(run: ConfigRun, score: Score) -> dict[int, list[float]]:
-    curve = {0: [_gammas(run, score)[0].clean]}
-    for name in run.conditions:
-        parts, figure = _VISUAL.fullmatch(name), run.figure(score, name)
-        if parts and figure is not None:
-            curve.setdefault(int(parts["severity"]), []).append(figure.value)
+    curve: dict[int, list[float]] = {}
+    for name, condition in run.in_groups("clean", "visual").items():
+        if figure := run.figure(score, name):
+            curve.setdefault(condition["visual"]["severity"], []).append(figure.value)  # 0 of the clean one
     return curve

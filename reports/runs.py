@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from video_contrast.errors import UsageError, VideoContrastError
+from video_contrast.files import Json
 from video_contrast.metrics import sign_flip
 from video_contrast.metrics.ranks import choice_ranks, first_chance
 from video_contrast.metrics.retrieval_counts import ranks_of
@@ -227,9 +228,14 @@ class ConfigRun:
         scores = (place.score for place in self.figures if place.condition == self.main)
         return [score.kind for score in scores if score.name == ACCURACY.name and score.kind]
 
+    def in_groups(self, *groups: str) -> dict[str, Json]:
+        """The conditions of some groups by name, as the record has them."""
+        facts = self.record["conditions"]
+        return {name: facts[name] for name in self.conditions if facts[name]["group"] in groups}
+
     def hardest(self, conditions: Iterable[str]) -> str | None:
-        """Of some conditions of retrieval, pairs left out, the one with the lowest text-to-video R@1."""
-        figures = ((name, self.figure(leading("retrieval"), name)) for name in conditions if "+" not in name)
+        """Of some conditions of retrieval, the one with the lowest text-to-video R@1."""
+        figures = ((name, self.figure(leading("retrieval"), name)) for name in conditions)
         recalls = {name: figure.value for name, figure in figures if figure is not None}
         return min(recalls, key=lambda name: recalls[name], default=None)
 

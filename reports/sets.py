@@ -54,7 +54,7 @@ def similarities(runs: Sequence[ConfigRun]) -> Section:
     for run in runs:
         if run.layout != "retrieval" or run.is_baseline or not run.has_matrix(run.main):
             continue
-        perturbed = (name for name in run.conditions if name.startswith(("visual:", "text:")) and run.has_matrix(name))
+        perturbed = (name for name in run.in_groups("visual", "text") if run.has_matrix(name))
         shown = dict.fromkeys([run.main, run.hardest(perturbed) or run.main])
         figures = [_picture(run, condition) for condition in shown if run.matrix(condition).all_values is not None]
         map_figure = embedding_map(run, _POINTS)
@@ -131,7 +131,7 @@ def stored(run: ConfigRun, ids: Sequence[str], captions: Sequence[str]) -> Space
     of_clips, of_texts = vectors.clips(rows, run.main), vectors.texts(captions)
     if of_clips is None or of_texts is None or of_clips.shape != of_texts.shape:
         return None
-    worst = run.hardest(name for name in run.conditions if name.startswith("visual:"))
+    worst = run.hardest(run.in_groups("visual"))
     perturbed = vectors.clips(rows, worst) if worst else None
     perturbed = None if perturbed is None else _unit(perturbed)
     return Space(_unit(of_clips), _unit(of_texts), "stored embeddings", perturbed, worst or "")

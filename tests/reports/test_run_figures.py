@@ -4,16 +4,8 @@ import fabricate
 import pytest
 
 from video_contrast.storage import RunFolder
-from video_contrast.storage.run_figures import (
-    ACCURACY,
-    MAIN,
-    FigureKey,
-    RunFigure,
-    RunNumbers,
-    against,
-    condition_figures,
-)
-from video_contrast.storage.run_records import RunMetrics
+from video_contrast.storage.run_figures import ACCURACY, MAIN, FigureKey, RunFigure, RunNumbers, against
+from video_contrast.storage.run_records import ConfigMetrics, RunMetrics
 
 CONDITIONS = {"visual:jumble@1": 1.4, "visual:jumble@5": 0.4, "text:keyboard": 1.0}
 
@@ -68,5 +60,6 @@ def test_a_kind_of_any_name_is_a_kind(kind: str) -> None:
     from video_contrast.metrics import multiple_choice
 
     numbers = dict(multiple_choice([[0.9, 0.1]] * 8, [0] * 8, kinds=[["true", kind]] * 8, interval=True))
-    rows = [row for row in condition_figures("mc", "clean", numbers) if row.score.kind]
+    entry: ConfigMetrics = {"layout": "multiple_choice", "conditions": {"clean": numbers}}
+    rows = [row for row in RunNumbers.of({"mc": entry}).figures.values() if row.score.kind]
     assert rows == [RunFigure("mc", "clean", against(kind), 1.0, rows[0].low, 1.0, 0.5, 8)]

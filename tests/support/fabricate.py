@@ -1,6 +1,7 @@
 """Run directories as the runner writes them, made from the real tables with invented scores."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -135,7 +136,10 @@ def make_run(
         "model": {"name": model, "revision": None, "kind": "dual-encoder", "kind_version": "1", "options": {}},
         "set": {"dataset": str(root), "split": "test", "configs": sorted(configs), "fingerprints": loaded.fingerprints},
         "sampling": {"frames": 3, "policy": "middle"},
-        "conditions": {name: {} for name in skills},
+        "conditions": {
+            own.name: {"group": own.group, "visual": asdict(own.visual), "text": asdict(own.text)}
+            for own in (table.condition for table in plan.tables)
+        },
         "seed": 0,
         "dtype": "float32",
         "versions": {},

@@ -157,7 +157,7 @@ class RunNumbers(NamedTuple):
             FigureKey(config, condition, row.score): row
             for config, entry in configs.items()
             for condition, numbers in entry["conditions"].items()
-            for row in condition_figures(config, condition, numbers)
+            for row in _figures(config, condition, numbers)
         }
         gammas = [gamma for config, entry in configs.items() for gamma in _gammas(config, entry)]
         known = [entry for entry in configs.values() if "n_missing" in entry]
@@ -184,9 +184,7 @@ def kind_in_words(kind: str) -> str:
     return "verb" if kind == "verb_lexical" else kind.replace("_", " ")
 
 
-def figure(
-    numbers: Numbers, score: Score = ACCURACY, *, config: str = "", condition: str = "clean"
-) -> RunFigure | None:
+def figure(numbers: Numbers, score: Score = ACCURACY, config: str = "", condition: str = "clean") -> RunFigure | None:
     """A figure of a condition; None where it was not measured.
 
     `numbers`: of the condition, as in `metrics.json`. `config, condition`: what was scored.
@@ -206,16 +204,13 @@ def figure(
     return RunFigure(config, condition, score, value, low, high, numbers.get(chance), n, unparseable)
 
 
-def condition_figures(config: str, condition: str, numbers: Numbers) -> list[RunFigure]:
-    """Every figure of a condition: all candidates first, then by kind; of retrieval one way after the other.
-
-    `config, condition`: what was scored. `numbers`: of the condition, as in `metrics.json`.
-    """
+def _figures(config: str, condition: str, numbers: Numbers) -> list[RunFigure]:
+    """Every figure of a condition: all candidates first, then by kind; of retrieval one way after the other."""
     kinds = [name.removeprefix("accuracy_") for name in numbers if name.startswith("accuracy_")]
     scores = [ACCURACY, *(against(kind) for kind in kinds if f"n_{kind}" in numbers)]
     scores += [*PAIR_SCORES, *OTHERS, RANDOM_OPTIONS, Score("R@2"), Score("R@3"), MEAN_RANK, TIES]
     scores += [score for way in WAYS for score in (*RECALLS[way], MEDIAN_RANKS[way])]
-    rows = (figure(numbers, score, config=config, condition=condition) for score in scores)
+    rows = (figure(numbers, score, config, condition) for score in scores)
     return [row for row in rows if row is not None]
 
 
