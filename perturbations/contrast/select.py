@@ -7,7 +7,9 @@ usual; and of runs of words and letters that stand oftener in the contrasts than
 A set shall be as even as chance would make it, no more and no less: where every word is put in exactly as often as it
 is taken out, a model that has seen all items but one knows the last. So the weight of evenness is found for each set:
 item after item takes the proposal that adds most (none, if it would add less than nothing), and after each sweep the
-weight of each family of runs grows where the set is less even than chance, and shrinks where it is more so.
+weight of each family of runs grows where the set is less even than chance, and shrinks where it is more so. In some
+sets (recipes) runs go together, and evenness of each is not enough: what counts as chance follows the share of items
+whose caption the runs of all others tell.
 """
 
 from collections import Counter
@@ -34,7 +36,10 @@ _FEW = 20  # items by which signs are smoothed: few items cannot be even
 SMALL = 100  # clips with proposals below which none is left out for evenness: texts alone learn little of so few
 _FAMILIES = 4  # runs of one, two, three words, and of three letters
 _FIRST_WEIGHT = 0.1  # of evenness, of each family
-_CHANCE = 1.05  # unevenness of a set, 1.0 if each run fell on caption and contrast by a fair coin
+_CHANCE = 1.05  # unevenness of a set at first, 1.0 if each run fell on caption and contrast by a fair coin
+_SETTLED = 2  # sweeps after which it follows the share of captions that are told
+_TOLD = 0.48  # that share; models that are trained tell some .02 more
+_FOLLOWS = 2.0  # how fast: log of unevenness a share
 _SMOOTHED = 2.0  # times by which the unevenness of a run is smoothed: what stands there once teaches nothing
 _FEW_RUNS = 30.0  # by which that of a set is smoothed
 _SLOTS = 1 << 19  # numbers of the runs of a family, and of the names, in sets that are built in blocks
@@ -156,6 +161,7 @@ class _Balance:
         self._times = np.zeros(names)
         self._signs = np.zeros(3)
         self._items = 0
+        self._chance, self._sweeps, self._told = _CHANCE, 0, 0.0
 
     def sweep(self, rated: RatedProposals, rows: NDArray[np.int64], *, together: int = 1) -> None:
         """Lets items choose anew, one after the other, or some together, beside the choices of all others.
@@ -166,6 +172,7 @@ class _Balance:
             part = slice(first, first + together)
             self._add(rated, rows[part], -1)
             rows[part] = self._best(rated, rated.items[first : first + together + 1])
+            self._told += sum(self._tells(rated, row) for row in rows[part] if row >= 0)
             self._add(rated, rows[part], 1)
 
     def _add(self, rated: RatedProposals, rows: NDArray[np.int64], times: int) -> None:
@@ -204,13 +211,22 @@ class _Balance:
         equal = np.flatnonzero(gain == np.repeat(most, np.diff(items)))
         return np.where(most > self._least, items[0] + equal[np.searchsorted(equal, begin)], -1)
 
+    def _tells(self, rated: RatedProposals, row: int) -> float:
+        """1 if the runs of all other items take the contrast of a row for one, 0 if they take the caption; else .5."""
+        own = slice(rated.first[row], rated.first[row + 1])
+        runs = rated.runs[own]
+        return float(np.sign(self._net[runs] / (self._size[runs] + _SMOOTHED) @ rated.changes[own]) + 1) / 2
+
     def weigh(self) -> None:
         """Weighs a family of runs more where it is less even than chance, less where it is more so."""
+        told, self._told, self._sweeps = self._told / max(1, self._items), 0.0, self._sweeps + 1
+        if self._sweeps > _SETTLED:
+            self._chance *= min(1.07, max(0.93, exp(_FOLLOWS * (_TOLD - told))))
         often = self._size > 1
         size, families = self._size[often], self._families[often]
         uneven = np.bincount(families, self._net[often] ** 2 / (size + _SMOOTHED), _FAMILIES)
         by_chance = np.bincount(families, size / (size + _SMOOTHED), _FAMILIES)
-        ratio = (uneven + _FEW_RUNS) / (_CHANCE * by_chance + _FEW_RUNS)
+        ratio = (uneven + _FEW_RUNS) / (self._chance * by_chance + _FEW_RUNS)
         self._weights *= ratio.clip(0.2, 5.0) ** 2
 
 
