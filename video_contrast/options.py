@@ -202,7 +202,11 @@ def with_options(function: Callable[..., Result]) -> Callable[..., Result]:
 
     @functools.wraps(function)
     def call(*args: object, **given: object) -> Result:
-        return function(**bind(function, {**shown.bind_partial(*args).arguments, **given}))
+        try:
+            positional = shown.bind_partial(*args).arguments
+        except TypeError as error:
+            raise TypeError(f"{function.__name__}: {error}") from error
+        return function(**bind(function, {**positional, **given}))
 
     call.__signature__ = shown  # type: ignore[attr-defined]  # what `help` and `inspect` read
     call.__doc__ = _documented(inspect.getdoc(function) or "", [option for option in options if option.group])
