@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 from parts.measuring import parser_of
+from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import GroupKFold
@@ -27,6 +28,8 @@ from video_contrast.perturbations.contrast.judge import INTERCEPT, QUESTIONS
 
 Vote = dict[str, Any]  # kind, clip, vote, features
 STRENGTH = 0.02  # inverse regularisation, chosen by cross-validation
+# Features of verbs that most votes of training captions lack: empty there is unknown, 0 is written.
+LATER = {"first verb", "into behind", "it behind", "only it changes something"}
 STRICT = {"verb": 5.0, "object": 0.0}  # least weight of a strict vote
 LETTERS = {"natural": (0, "g"), "surely false": (1, "f")}  # question -> place in a vote, letter that says yes
 
@@ -45,9 +48,9 @@ def read(paths: Sequence[Path], kind: str) -> list[Vote]:
 
 def table(rows: Sequence[Vote], names: Sequence[str], *, mild: bool = False) -> np.ndarray:
     """Features, rows x names, and whether a vote is mild (`mild`; else none is)."""
-    return np.array(
-        [[*(r["features"].get(n, 0.0) for n in names), mild and r["weight"] < STRICT[r["kind"]]] for r in rows]
-    )
+    lists = [[r["features"].get(n, np.nan if n in LATER else 0.0) for n in names] for r in rows]
+    milder = [[mild and r["weight"] < STRICT[r["kind"]]] for r in rows]
+    return np.hstack([np.array(lists), np.array(milder)])
 
 
 def answers(rows: Sequence[Vote], question: str) -> np.ndarray:
@@ -62,7 +65,8 @@ def fitted(rows: Sequence[Vote], names: Sequence[str]) -> dict[str, Pipeline]:
     models = {}
     for question in QUESTIONS:
         kept = [row for row, is_natural in zip(rows, natural, strict=True) if is_natural or question == "natural"]
-        model = make_pipeline(StandardScaler(), LogisticRegression(C=STRENGTH, max_iter=2000))
+        means = SimpleImputer(strategy="constant", fill_value=0.0)  # of scaled features
+        model = make_pipeline(StandardScaler(), means, LogisticRegression(C=STRENGTH, max_iter=2000))
         weights = np.array([row["weight"] for row in kept])
         data = table(kept, names, mild=question == "natural")
         models[question] = model.fit(data, answers(kept, question), logisticregression__sample_weight=weights)
@@ -114,7 +118,7 @@ def main() -> None:
         if options.unseen:
             unseen = read(options.unseen, kind)
             tell(f"{kind} unseen", unseen, probabilities(models, unseen, names))
-        for question, (scaler, regression) in models.items():
+        for question, (scaler, _, regression) in models.items():
             weights = regression.coef_[0] / scaler.scale_
             intercept = float(regression.intercept_[0] - (weights * scaler.mean_).sum())
             lines.append(f"{kind}\t{question}\t{INTERCEPT}\t{intercept:.3f}")

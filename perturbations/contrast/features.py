@@ -45,6 +45,7 @@ class VerbFeatures:
             verb: {"topic": topic[n], "other verb with": beside[n], "lift": lift[n]} for n, verb in enumerate(verbs)
         }
         self._known = float(evidence.knows(slot.unit))
+        self._changes = evidence.facts(slot.unit).features.get("changes something", 1.0)
         self._size = len(reading.caption[slot.start : slot.end].split())
         self.shared = self._shared(others)
 
@@ -52,6 +53,7 @@ class VerbFeatures:
         reading, slot, evidence = self._reading, self._slot, self._evidence
         beside = [other for other in others if _together(reading, slot, other)]
         later = [other for other in others if other.subject == slot.subject and other.place > slot.place]
+        behind = {word.text for word in reading.sentence.words[slot.place + 1 :]}
         return {
             "acts later": float(any(other not in beside for other in later)),
             "at once": float(bool(beside)),
@@ -66,6 +68,9 @@ class VerbFeatures:
             "old speech": float(slot.verb in _SPEECH),
             "old unit known": log1p(evidence.unit_total[slot.unit]) / 5,
             "order": float(slot.order),
+            "first verb": float(all(other.place > slot.place for other in others)),
+            "it behind": float("it" in behind),
+            "into behind": float("into" in behind),
         }
 
     def of(self, choice: VerbChoice, new: str) -> dict[str, float]:
@@ -92,6 +97,7 @@ class VerbFeatures:
             "fits": float(evidence.fits(unit, slot.subject or "person", slot.noun if frame != "i" else "")),
             "keeps a place": float(bool(keeps)),
             "intransitive": float(alone),
+            "only it changes something": known.get("changes something", 0.0) * (1.0 - self._changes),
             "at once, rests": known.get("rests", 0.0) * self.shared["at once"],
         }
         return features if swap is None else features | self._written(choice, swap)
