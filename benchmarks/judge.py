@@ -1,13 +1,13 @@
-"""Trains the judge of proposed edits on votes of readers, and measures it on readings that it never saw.
+"""Trains the judge of proposed edits on votes of readers, and measures it on clips that it never saw.
 
-    python benchmarks/judge.py VOTES... [--unseen VOTES] [--output perturbations/contrast/judge.tsv]
+    python benchmarks/judge.py VOTES... [--output perturbations/contrast/judge.tsv]
 
 VOTES are tables as `readings/edits.tsv`: `kind` ("verb" or "object"), `clip`, `vote` (wording g, o or b, and truth f, m
 or t; usable is "gf"), `weight` (1 to 15: how far a vote is trusted, by what its captions are like; for
-verbs from 5 on: strict readers, captions of other styles than those that were counted), and a column a feature, empty
-where it is 0. By how much other readers of verbs are milder is learned apart and left out of the weights, so that a
-probability is what strict readers say of any captions. Prints area under the curve and calibration by tenths:
-cross-validated over clips (strict votes also apart), and on `--unseen`.
+verbs from 5 on: captions of other styles than those that were counted, strict readers or readers of each temper; each
+reader 5), and a column a feature, empty where it is 0 (`LATER`: where it is unknown). By how much other readers of verbs are milder is learned apart and left out of the weights, so that a
+probability is what the others say of any captions. Prints area under the curve and calibration by tenths:
+cross-validated over clips (strict votes also apart).
 """
 
 import csv
@@ -102,7 +102,6 @@ def tell(name: str, rows: Sequence[Vote], probability: np.ndarray) -> None:
 def main() -> None:
     parser = parser_of(__doc__)
     parser.add_argument("votes", nargs="+", type=Path)
-    parser.add_argument("--unseen", nargs="*", type=Path, default=[])
     parser.add_argument("--output", type=Path)
     options = parser.parse_args()
     lines = ["kind\tquestion\tfeature\tweight"]
@@ -115,9 +114,6 @@ def main() -> None:
         if 0 < strict.mean() < 1:
             tell(f"{kind} of strict votes", [row for row in rows if row["weight"] >= STRICT[kind]], guessed[strict])
         models = fitted(rows, names)
-        if options.unseen:
-            unseen = read(options.unseen, kind)
-            tell(f"{kind} unseen", unseen, probabilities(models, unseen, names))
         for question, (scaler, _, regression) in models.items():
             weights = regression.coef_[0] / scaler.scale_
             intercept = float(regression.intercept_[0] - (weights * scaler.mean_).sum())

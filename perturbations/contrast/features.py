@@ -23,10 +23,7 @@ _NONE: dict[str, int] = {}
 class VerbFeatures:
     """The features of what may replace one verb of a caption; what all choices share is computed once.
 
-    Features that a choice does not name are 0. `choices`: all of them.
-
-    Attributes:
-        shared: features of what is replaced.
+    Features that a choice does not name are 0. `choices`: all of them. `shared`: the features of what is replaced.
     """
 
     def __init__(
@@ -74,10 +71,7 @@ class VerbFeatures:
         }
 
     def of(self, choice: VerbChoice, new: str) -> dict[str, float]:
-        """The features of a choice, but for those that are shared and for how usual the words become.
-
-        `new`: the words as they will stand there.
-        """
+        """The features of a choice that are not shared, but for how usual words become. `new`: as they will stand."""
         evidence, slot = self._evidence, self._slot
         unit, frame, keeps, swap, _ = choice
         alone = frame == "i" and not keeps
@@ -197,8 +191,8 @@ def _mean(values: list[float]) -> float:
 
 def object_slot_features(reading: CaptionReading, slot: ThingSlot, evidence: Evidence) -> dict[str, float]:
     """Features of what is replaced, which all proposals of a thing share."""
-    features = {f"a {name}": float(evidence.lexicon.is_a(slot.category, name)) for name in _WIDE_CLASSES}
-    return features | {
+    return {
+        **{f"a {name}": float(evidence.lexicon.is_a(slot.category, name)) for name in _WIDE_CLASSES},
         "words": len(reading.words) / 10,
         "with an adjective": float(bool(slot.adjectives)),
         "animal or thing acts": float(slot.subject not in ("", "person")),
