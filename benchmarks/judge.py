@@ -3,11 +3,11 @@
     python benchmarks/judge.py VOTES... [--output perturbations/contrast/judge.tsv]
 
 VOTES are tables as `readings/edits.tsv`: `kind` ("verb" or "object"), `clip`, `vote` (wording g, o or b, and truth f, m
-or t; usable is "gf"), `weight` (1 to 15: how far a vote is trusted, by what its captions are like; for
-verbs from 5 on: captions of other styles than those that were counted, strict readers or readers of each temper; each
-reader 5), and a column a feature, empty where it is 0 (`LATER`: where it is unknown). By how much other readers of verbs are milder is learned apart and left out of the weights, so that a
-probability is what the others say of any captions. Prints area under the curve and calibration by tenths:
-cross-validated over clips (strict votes also apart).
+or t; usable is "gf"), `weight` (1 to 15: how far a vote is trusted, by what its captions are like; for verbs from 5 on:
+captions of other styles than those that were counted, by strict readers, or by readers of each temper, 5 a reader), and
+a column a feature, empty where it is 0 (`LATER`: where it is unknown). By how much the readers of other verbs are
+milder is learned apart and left out of the weights, so that a probability is what the former say of any captions.
+Prints area under the curve and calibration by tenths: cross-validated over clips (votes from 5 on also apart).
 """
 
 import csv
