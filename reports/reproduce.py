@@ -22,7 +22,7 @@ from video_contrast.rows import Layout, MultipleChoiceRow
 from video_contrast.runner.job import RunResult
 from video_contrast.runner.score_call import score
 from video_contrast.storage import RunFolder, SetFolder
-from video_contrast.storage.run_figures import ACCURACY, MAIN, MEAN_RANK, RECALLS, FigureKey, Gamma, RunNumbers, Score
+from video_contrast.storage.run_figures import ACCURACY, AMONG_FIRST, MEAN_RANK, RECALLS, FigureKey, Gamma, RunNumbers
 
 BuildPlan = tuple[list[str], dict[str, str | Path]]  # configs that can be built of a folder, the builder's options
 
@@ -392,11 +392,11 @@ def _figures(name: str, config: str, layout: Layout, numbers: RunNumbers) -> Fig
     if config.startswith("random6_"):
         return {"random6 R@1": percents[ACCURACY]}
     if layout == "retrieval":
-        own = {score.key: percents[score] for score in reversed(MAIN["retrieval"])}
+        own = {score.key: percents[score] for score in (RECALLS["v2t"][0], RECALLS["t2v"][0])}
         return {"Feint6K v2t_R@1": own["v2t_R@1"]} if name == "rcad" else own
     if name == "rcad":
         figures = {"R@1": percents[ACCURACY], "mean_rank": values[MEAN_RANK]}
-        return figures | {score.name: percents[score] for score in (Score("R@2"), Score("R@3")) if score in percents}
+        return figures | {score.name: percents[score] for score in AMONG_FIRST if score in percents}
     return {config: percents[ACCURACY]}
 
 

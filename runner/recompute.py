@@ -20,6 +20,7 @@ from video_contrast.runner.table_metrics import TableScores
 from video_contrast.runner.table_scores import caption_columns, packed
 from video_contrast.runner.views import Sampling, views_of
 from video_contrast.storage import RunFolder
+from video_contrast.storage.run_figures import CLIP_MAP, PAIR_SCORES
 from video_contrast.storage.run_folder import CLEAN
 from video_contrast.storage.run_records import Numbers, ScoreRow
 from video_contrast.version import __version__
@@ -198,7 +199,7 @@ def _scored(run: RunFolder, table: PlannedTable, rows: Mapping[str, ScoreRow], s
             replaced=[row["replaced_score"] for row in own],
             parts_of=parts.__getitem__,
             unparseable=tuple(float(any(part.get("unparseable") for part in each or ())) for each in parts),
-            comparable="video_score" in stored or "clip_mAP" in stored,
+            comparable=any(score.key in stored for score in (PAIR_SCORES[1], CLIP_MAP)),
         )
     if not run.has_matrix(*table.name):
         return None

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from video_contrast.checkpoints import checkpoint_path
 from video_contrast.files import atomic_path, write_text
 from video_contrast.storage import SetFolder, open_run
-from video_contrast.storage.run_figures import ACCURACY, MEAN_RANK, RECALLS, FigureKey, RunNumbers, Score
+from video_contrast.storage.run_figures import ACCURACY, AMONG_FIRST, MEAN_RANK, RECALLS, FigureKey, RunNumbers
 from video_contrast.teacher.run import teach
 
 BASE = "temporal-plain"
@@ -31,8 +31,7 @@ RECIPE: dict[str, object] = {
 ModelNumbers: TypeAlias = Mapping[str, RunNumbers]  # model -> what the runner measured
 COLUMNS = {
     "RCAD R@1": FigureKey("counterfactual_mc", "clean", ACCURACY),
-    "R@2": FigureKey("counterfactual_mc", "clean", Score("R@2")),
-    "R@3": FigureKey("counterfactual_mc", "clean", Score("R@3")),
+    **{score.name: FigureKey("counterfactual_mc", "clean", score) for score in AMONG_FIRST},
     "mean rank": FigureKey("counterfactual_mc", "clean", MEAN_RANK),
     "retrieval v2t R@1": FigureKey("retrieval", "clean", RECALLS["v2t"][0]),
     **{name: FigureKey(f"{name}_mc", "clean", ACCURACY) for name in ("random", "antonym", "verb")},

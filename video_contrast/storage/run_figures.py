@@ -47,6 +47,8 @@ class Score(NamedTuple):
 
 ACCURACY = Score("accuracy")
 MEAN_RANK = Score("mean_rank")
+AMONG_FIRST = (Score("R@2"), Score("R@3"))  # of multiple choice: the true candidate is among the first two, or three
+CLIP_MAP = Score("clip_mAP")  # of captions that clips share
 TIES = Score("n_ties")  # items of multiple choice whose true candidate ties with another
 RANDOM_OPTIONS = Score("random_option_accuracy")  # of the same captions, each contrast exchanged for a random candidate
 OVER_VERBS = Score("accuracy_over_verbs")  # every verb of the true captions counts the same
@@ -61,7 +63,7 @@ OTHERS = {
     OVER_VERBS: "averaged over verbs",
     Score("ndcg"): "NDCG",  # the order of graded candidates
     Score("ndcg_min_max"): "NDCG, min-max",
-    Score("clip_mAP"): "text to video mAP",  # of captions that clips share
+    CLIP_MAP: "text to video mAP",
     Score("clip_R@1"): "text to video R@1",
 }
 # The figures that stand for a config.
@@ -78,7 +80,7 @@ ROBUST: dict[Layout, tuple[Score, ...]] = {
 }
 _COUNTS = {
     **dict.fromkeys(PAIR_SCORES, "groups"),
-    Score("clip_mAP"): "shared_captions",
+    CLIP_MAP: "shared_captions",
     Score("clip_R@1"): "shared_captions",
     Score("right_in_all_of_clip"): "clips",
     Score("right_in_all_of_source"): "sources",
@@ -208,7 +210,7 @@ def _figures(config: str, condition: str, numbers: Numbers) -> list[RunFigure]:
     """Every figure of a condition: all candidates first, then by kind; of retrieval one way after the other."""
     kinds = [name.removeprefix("accuracy_") for name in numbers if name.startswith("accuracy_")]
     scores = [ACCURACY, *(against(kind) for kind in kinds if f"n_{kind}" in numbers)]
-    scores += [*PAIR_SCORES, *OTHERS, RANDOM_OPTIONS, Score("R@2"), Score("R@3"), MEAN_RANK, TIES]
+    scores += [*PAIR_SCORES, *OTHERS, RANDOM_OPTIONS, *AMONG_FIRST, MEAN_RANK, TIES]
     scores += [score for way in WAYS for score in (*RECALLS[way], MEDIAN_RANKS[way])]
     rows = (figure(numbers, score, config, condition) for score in scores)
     return [row for row in rows if row is not None]
