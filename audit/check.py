@@ -12,8 +12,8 @@ from typing import Annotated, ClassVar, NamedTuple, TypedDict
 from video_contrast.console import bar
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import is_safe_relative, read_json, resolve_under, sha256
-from video_contrast.options import Flag, VideoRoot, with_options
-from video_contrast.rows import Row, layout_of, table_columns, validate_rows
+from video_contrast.options import Flag, Range, VideoRoot, with_options
+from video_contrast.rows import OPTIONAL, Row, layout_of, table_columns, validate_rows
 from video_contrast.storage import SetFolder
 from video_contrast.storage.set_folder import FileSet
 from video_contrast.storage.table_columns import TableColumns
@@ -75,7 +75,7 @@ class CheckOptions(TableColumns):
     expected: Annotated[
         Path | None, "videos.json of a run, or a former manifest: name the videos that changed", Flag("--sha256")
     ] = None
-    num_proc: Annotated[int, "files that are read at the same time"] = 1
+    num_proc: Annotated[int, "files that are read at the same time", Range(1)] = 1
 
 
 @with_options
@@ -91,8 +91,6 @@ def check(folder: str | Path, *, progress: bool = False, options: CheckOptions) 
         folder: of the set: `<config>/<split>-*.parquet`, as a build writes it and the Hub gives it back; or a table.
         progress: show a bar.
     """
-    if options.num_proc < 1:
-        raise UsageError(f"--num-proc must be at least 1, not {options.num_proc}")
     root = Path(folder)
     hashes = _hashes(options.expected) if options.expected is not None else {}
     set_folder = FileSet.of(root, options) if root.is_file() else SetFolder.open(root, options)
@@ -166,8 +164,7 @@ def _check_table(rows: Sequence[Row], where: str, checked: Checked) -> None:
     except VideoContrastError as error:
         checked.problems.append(str(error))
         return
-    known = set(table_columns(layout_of(rows[0]), perturbed=True, questions=True, edited=True))
-    extra = sorted(set(rows[0]) - known)
+    extra = sorted(rows[0].keys() - table_columns(layout_of(rows[0]), OPTIONAL))
     if extra:
         checked.problems.append(f"{where}: unknown columns {', '.join(extra)}")
 

@@ -6,7 +6,18 @@ from pathlib import Path
 from typing import Annotated, ClassVar, Literal
 
 from video_contrast.files import JsonObject
-from video_contrast.options import Device, Flag, GivenOptions, Precision, Seed, VideoRoot, as_record, names_in
+from video_contrast.options import (
+    POSITIVE,
+    Device,
+    Flag,
+    GivenOptions,
+    Precision,
+    Range,
+    Seed,
+    VideoRoot,
+    as_record,
+    names_in,
+)
 from video_contrast.storage.table_columns import TableColumns
 from video_contrast.video import Policy
 
@@ -46,7 +57,7 @@ class SetOptions:
     PANEL: ClassVar[str] = SCORED
     split: Annotated[str, "split to score"] = "test"
     video_root: VideoRoot = None
-    limit: Annotated[int | None, "only the first clips of each config (a trial run)"] = None
+    limit: Annotated[int | None, "only the first clips of each config (a trial run)", Range(1)] = None
     questions: Annotated[Literal["with", "without"], "whether models see questions"] = "with"
 
 
@@ -55,8 +66,10 @@ class SamplingOptions:
     """Which frames of a clip the model sees."""
 
     PANEL: ClassVar[str] = RUN
-    frames: Annotated[int | Literal["owner"] | None, "frames a clip; default: 8, or what the model needs"] = None
-    fps: Annotated[float | None, "frames a second instead; 4 at least, --frames (64) at most"] = None
+    frames: Annotated[int | Literal["owner"] | None, "frames a clip; default: what the model needs, or 8", Range(1)] = (
+        None
+    )
+    fps: Annotated[float | None, "frames a second instead; 4 at least, --frames (64) at most", POSITIVE] = None
     sampling: Annotated[Policy, "where frames lie"] = "uniform"
     accept_damaged: Annotated[bool, "score damaged videos all the same, and record them"] = False
 
@@ -66,7 +79,7 @@ class DeviceOptions:
     """Where and in which steps a model runs."""
 
     PANEL: ClassVar[str] = RUN
-    batch_size: Annotated[int, "clips in a batch; halved where memory runs out"] = 32
+    batch_size: Annotated[int, "clips in a batch; halved where memory runs out", Range(1)] = 32
     device: Device = "auto"
     dtype: Annotated[Precision, "of the model"] = "auto"
     device_map: Annotated[str | None, "auto: spread a large model over devices"] = None
@@ -111,9 +124,9 @@ class ScoreOptions(
 class WatchOptions(ScoreOptions):
     """All options of `watch`."""
 
-    limit: Annotated[int | None, "only the first clips of each config; 0: all", Flag(panel=SCORED)] = 100
+    limit: Annotated[int | None, "only the first clips of each config; 0: all", Flag(panel=SCORED), Range(0)] = 100
     revision: Annotated[str | None, "of `score` only", Flag(hidden=True)] = None
     dry_run: Annotated[bool, "of `score` only", Flag(hidden=True)] = False
     show_input: Annotated[bool, "of `score` only", Flag(hidden=True)] = False
-    interval: Annotated[float, "seconds between two looks", Flag(panel=RUN)] = 60.0
+    interval: Annotated[float, "seconds between two looks", Flag(panel=RUN), POSITIVE] = 60.0
     once: Annotated[bool, "score what is there, and end", Flag(panel=RUN)] = False

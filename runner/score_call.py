@@ -1,6 +1,5 @@
 """`score`: from a model and a set to a directory of scores, over one or many processes."""
 
-import math
 import os
 import tempfile
 from collections.abc import Sequence
@@ -95,10 +94,6 @@ def make_job(
 ) -> Job:
     """Everything that a call of `score` asks for, checked. Raises UsageError: the call is wrong."""
     options = request
-    for name in ("batch_size", "frames", "limit"):
-        value = getattr(options, name)
-        if isinstance(value, int) and value < 1:
-            raise UsageError(f"--{name.replace('_', '-')} must be at least 1, not {value}")
     one_machine = int(os.environ.get("WORLD_SIZE", 1)) <= int(os.environ.get("LOCAL_WORLD_SIZE", 1))
     for name, path in (("output", options.output), ("store", options.store)):
         if path is not None and (address := address_of(path)) and not one_machine:
@@ -154,8 +149,6 @@ def _sampling(kind: Kind, source: ModelSource, options: ScoreOptions) -> Samplin
         return Sampling(_frames(kind, source, options.frames), options.sampling, options.accept_damaged)
     if kind.family != "pair" and not kind.by_rate:
         raise UsageError(f"--fps goes with models that read any number of frames, which {source.name} does not")
-    if not 0 < options.fps < math.inf:
-        raise UsageError(f"--fps must be a number above 0, not {options.fps:g}")
     return Sampling(options.frames or MOST_FRAMES, options.sampling, options.accept_damaged, options.fps)
 
 

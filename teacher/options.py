@@ -1,14 +1,13 @@
 """The options of `teach` and `generate`; each is declared here and nowhere else (see `video_contrast.options`)."""
 
 from dataclasses import dataclass, fields
-from math import inf
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
 from video_contrast.addresses import is_remote
 from video_contrast.builders.blocks.cluster_options import ClusterOptions
 from video_contrast.errors import UsageError
-from video_contrast.options import Config, Flag, OptionValues, Seed, Split, VideoRoot
+from video_contrast.options import POSITIVE, Config, Flag, OptionValues, Range, Seed, Split, VideoRoot
 from video_contrast.teacher.negative_recipe import CaptionEdits, NegativeRecipe
 
 DATA, TEXT, HOW = "What is trained, on what", "Negatives and teacher", "Training"  # headings of the help
@@ -79,35 +78,27 @@ class TrainingOptions:
 
     PANEL: ClassVar[str] = HOW
     objective: Annotated[Literal["lbl", "lgt"], "hard or soft labels"] = "lbl"
-    temperature: Annotated[float | None, "of the similarities; default: the model's own"] = None
+    temperature: Annotated[float | None, "of the similarities; default: the model's own", POSITIVE] = None
     logit_scale: Annotated[Literal["frozen", "learned"], "the model's own temperature", Flag(hidden=True)] = "frozen"
-    teacher_temperature: Annotated[float, "of the teacher's (lgt)", Flag(hidden=True)] = 0.01
-    contrast: Annotated[float, "weight of the in-batch term; 0: none", Flag(hidden=True)] = 1.0
+    teacher_temperature: Annotated[float, "of the teacher's (lgt)", Flag(hidden=True), POSITIVE] = 0.01
+    contrast: Annotated[float, "weight of the in-batch term; 0: none", Flag(hidden=True), Range(0)] = 1.0
     freeze: Annotated[Literal["none", "vision", "text", "both"], "frozen towers"] = "none"
-    epochs: Annotated[int, "passes over the captions"] = 5
-    batch_size: Annotated[int, "clips a batch, all processes"] = 32
-    accumulate: Annotated[int, "batches a step", Flag(hidden=True)] = 1
-    learning_rate: Annotated[float | None, "peak learning rate; default: 1e-5, or 2e-4 (LoRA)"] = None
-    text_learning_rate: Annotated[float | None, "of the text tower; default: the same", Flag(hidden=True)] = None
-    head_learning_rate: Annotated[float | None, "of layers over frames; default: ten times", Flag(hidden=True)] = None
+    epochs: Annotated[int, "passes over the captions", POSITIVE] = 5
+    batch_size: Annotated[int, "clips a batch, all processes", POSITIVE] = 32
+    accumulate: Annotated[int, "batches a step", Flag(hidden=True), POSITIVE] = 1
+    learning_rate: Annotated[float | None, "peak learning rate; default: 1e-5, or 2e-4 (LoRA)", POSITIVE] = None
+    text_learning_rate: Annotated[float | None, "of the text tower; default: same", Flag(hidden=True), Range(0)] = None
+    head_learning_rate: Annotated[float | None, "layers over frames; default: 10 x", Flag(hidden=True), Range(0)] = None
     warm_up: Annotated[float, "share of the steps until it is reached", Flag(hidden=True)] = 0.1
     weight_decay: Annotated[float, "of the weights", Flag(python_only=True)] = 0.05
     gradient_checkpointing: Annotated[bool, "less memory, more time", Flag(hidden=True)] = False
-    evaluate_every: Annotated[int, "steps between saved validations; 0: one at the end"] = 100
-    patience: Annotated[int, "validations without gain before it stops; 0: never stop"] = 5
+    evaluate_every: Annotated[int, "steps between saved validations; 0: one at the end", Range(0)] = 100
+    patience: Annotated[int, "validations without gain before it stops; 0: never stop", Range(0)] = 5
     dtype: Annotated[Literal["float32", "float16", "bfloat16"], "mixed precision"] = "float32"
     seed: Seed = 0
 
     def check(self) -> None:
-        """Raises a UsageError that names the first option that is out of range."""
-        above = ("temperature", "teacher_temperature", "learning_rate", "epochs", "batch_size", "accumulate")
-        for name in above:
-            value = getattr(self, name)
-            if value is not None and not 0 < value < inf:
-                raise UsageError(f"--{name.replace('_', '-')} must be above 0 and finite, not {value}")
-        for name in ("contrast", "evaluate_every", "patience", "text_learning_rate", "head_learning_rate"):
-            if not 0 <= (getattr(self, name) or 0) < inf:
-                raise UsageError(f"--{name.replace('_', '-')} must be 0 or above and finite, not {getattr(self, name)}")
+        """Raises a UsageError for options that do not go together, or not with this machine."""
         if not 0 <= self.warm_up < 1:
             raise UsageError(f"--warm-up must be a share of the steps, at least 0 and below 1, not {self.warm_up}")
         if self.logit_scale == "learned" and self.temperature is not None:
@@ -183,12 +174,12 @@ class GenerateOptions(CaptionEdits, ClusterOptions):
     split: Split = "train"
     generator: Annotated[Literal["llm", "lexicon", "t5", "mlm"], "what proposes the negatives"] = "llm"
     endpoint: Annotated[list[str] | None, "address of a server of the model; repeat the flag for several"] = None
-    concurrency: Annotated[int, "requests in flight at each endpoint"] = 8
+    concurrency: Annotated[int, "requests in flight at each endpoint", Range(1)] = 8
     structured: Annotated[bool, "ask the server for JSON (TGI: by the schema of an answer)"] = False
     price_in: Annotated[float | None, "price of a million tokens that are sent"] = None
     price_out: Annotated[float | None, "price of a million tokens that come back"] = None
     dry_run: Annotated[bool, "only print what would be asked and what it would cost"] = False
-    limit: Annotated[int | None, "only the first clips"] = None
+    limit: Annotated[int | None, "only the first clips", Range(1)] = None
     seed: Seed = 0
 
     def check(self) -> NegativeRecipe:
@@ -209,9 +200,6 @@ class GenerateOptions(CaptionEdits, ClusterOptions):
                 f"--output {self.output}: every answer of --generator llm is kept at once, which object stores cannot; "
                 "give a folder"
             )
-        for name in ("concurrency", "limit"):
-            if (value := getattr(self, name)) is not None and value < 1:
-                raise UsageError(f"--{name} must be at least 1, not {value}")
         recipe = NegativeRecipe.of(self, self.generator, self.seed)
         recipe.check()
         return recipe

@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import atomic_path, remove_abandoned, resolve_under, write_json, write_text
-from video_contrast.options import Configs, Seed, VideoRoot, as_record, names_in, with_options
+from video_contrast.options import Configs, Range, Seed, VideoRoot, as_record, names_in, with_options
 from video_contrast.question_text import LETTERS, WHICH_SENTENCE, letter_place, question_of, yes_no_place
 from video_contrast.rows import MultipleChoiceRow, layout_of
 from video_contrast.runner.kinds import prompts
@@ -48,8 +48,8 @@ class PreferenceOptions:
     allow_test: Annotated[bool, "export a test split, of a set that is never scored"] = False
     scoring: Annotated[Literal["loglik", "yesno", "letter"] | None, "as in score; default: loglik, grpo: letter"] = None
     kinds: Annotated[str | None, "kinds of rejected captions, comma-separated; default: all but random"] = None
-    frames: Annotated[int, "frames a clip, as `score --frames`"] = 8
-    limit: Annotated[int | None, "only the first items of each config"] = None
+    frames: Annotated[int, "frames a clip, as `score --frames`", Range(1)] = 8
+    limit: Annotated[int | None, "only the first items of each config", Range(1)] = None
     video_root: VideoRoot = None
     seed: Seed = 0
 
@@ -67,9 +67,6 @@ class PreferenceOptions:
             )
         if self.format_ == "grpo" and self.how == "loglik":
             raise UsageError("--format grpo needs an answer that can be checked: give --scoring letter or yesno")
-        for name in ("frames", "limit"):
-            if (value := getattr(self, name)) is not None and value < 1:
-                raise UsageError(f"--{name} must be at least 1, not {value}")
 
 
 @with_options

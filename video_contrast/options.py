@@ -28,6 +28,7 @@ import dataclasses
 import functools
 import inspect
 import json
+import math
 import operator
 import types
 from collections.abc import Callable, Mapping, Sequence
@@ -84,6 +85,26 @@ class Flag:
 
 
 @dataclass(frozen=True)
+class Range:
+    """The finite numbers that an option takes."""
+
+    least: float  # itself taken, unless `above`
+    most: float = math.inf
+    above: bool = False
+
+    def __contains__(self, value: float) -> bool:
+        return self.least <= value <= self.most and math.isfinite(value) and not (self.above and value == self.least)
+
+    def __str__(self) -> str:
+        if self.most < math.inf:
+            return f"from {self.least:g} to {self.most:g}"
+        return f"above {self.least:g}" if self.above else f"at least {self.least:g}"
+
+
+POSITIVE = Range(0, above=True)
+
+
+@dataclass(frozen=True)
 class Option:
     """One declared option."""
 
@@ -92,6 +113,7 @@ class Option:
     default: Any  # of that type; `REQUIRED` where it has none
     help: str  # its text
     flag: Flag = Flag()  # what only the command line knows
+    range: Range | None = None  # of its numbers; None for all
     group: str | None = None  # the parameter of the function that holds its dataclass; None where it is one itself
     positional: bool = False  # whether it is a positional argument
 
@@ -130,7 +152,7 @@ def bind(function: Callable[..., object], given: GivenOptions, where: str = "") 
     """The keyword arguments of `function` from options by name: groups are made, texts become paths, values checked.
 
     Returns parameter name -> value. Parameters without a given option are left out where they have a default. Raises
-    UsageError: an unknown option (the nearest is suggested), a value that is no choice, or one that is missing.
+    UsageError: an unknown option (the nearest is suggested), a value that it does not take, or one that is missing.
 
     `given`: option name -> value; or parameter name -> a whole dataclass. `where`: what the options belong to, for
     messages ("build captions"); the function's name by default.
@@ -172,6 +194,8 @@ def checked(option: Option, value: object, where: str) -> object:
     if kind is not None:
         abstract, takes = NUMBERS[kind]
         if isinstance(value, abstract) and isinstance(value, bool) == (kind is bool):
+            if option.range is not None and value not in option.range:
+                raise UsageError(f"{option.flag_name} must be {option.range}, not {value:g}")
             return operator.index(value) if kind is int else value
         takes = " or ".join([takes, *map(repr, choices)])
     elif choices:
@@ -263,7 +287,8 @@ def _option(name: str, hint: object, default: object, **place: Any) -> Option:  
     kind, notes = (get_args(hint)[0], get_args(hint)[1:]) if get_origin(hint) is Annotated else (hint, ())
     text = next((note for note in reversed(notes) if isinstance(note, str)), "")
     flag = next((note for note in reversed(notes) if isinstance(note, Flag)), Flag())
-    return Option(name, kind, default, text, flag, **place)
+    numbers = next((note for note in reversed(notes) if isinstance(note, Range)), None)
+    return Option(name, kind, default, text, flag, numbers, **place)
 
 
 def _members(hint: object) -> tuple[object, ...]:

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Annotated, ClassVar, Literal
 
 from video_contrast.errors import UsageError
+from video_contrast.options import Range
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -15,11 +16,9 @@ class ClusterOptions:
     executor: Annotated[
         Literal["local", "slurm", "ray"] | None, "build in blocks; default: here above 100,000 captions"
     ] = None
-    workers: Annotated[int | None, "blocks at once; default: one here, on a cluster as many as it takes"] = None
+    workers: Annotated[int | None, "blocks at once; default: one here, on a cluster all that it takes", Range(1)] = None
     slurm: Annotated[str | None, "partition=NAME,time=HH:MM:SS, options of datatrove's SlurmPipelineExecutor"] = None
 
     def __post_init__(self) -> None:
-        if self.workers is not None and self.workers < 1:
-            raise UsageError(f"--workers must be at least 1, not {self.workers}")
         if (self.executor == "slurm") != (self.slurm is not None):
             raise UsageError("--executor slurm and --slurm partition=NAME,time=HH:MM:SS go together")

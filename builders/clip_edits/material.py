@@ -20,6 +20,7 @@ from numpy.random import Generator
 
 from video_contrast.builders.assembly.captioned_clip import CaptionedClip, normal
 from video_contrast.errors import UsageError
+from video_contrast.options import Range
 from video_contrast.perturbations.english import parse_one
 from video_contrast.seeds import Streams
 from video_contrast.video import Clip, Segment, footage_of, pause
@@ -94,24 +95,17 @@ class ClipEditOptions:
     """How clips are edited."""
 
     PANEL: ClassVar[str] = "How clips are edited"
-    seconds: Annotated[float, "seconds of a part at most, around the clip's middle"] = 10.0
-    shortest: Annotated[float, "seconds of a part at least; shorter clips are left out"] = 1.0
+    seconds: Annotated[float, "seconds of a part at most, around the clip's middle", Range(0.1, 3600)] = 10.0
+    shortest: Annotated[float, "seconds of a part at least; shorter clips are left out", Range(0.1, 3600)] = 1.0
     transition: Annotated[Transition, "how parts are joined: varied, gap (grey), cut or fade"] = "varied"
-    partners: Annotated[int, "how many other clips each clip is joined with"] = 1
-    needle: Annotated[float, "share of an edited clip that an inserted span has (needle)"] = 0.3
-    asymmetry: Annotated[float, "how directed motion must be, 0 to 1 (reversal)"] = 0.4
-    items: Annotated[int | None, "groups a kind, at most"] = None
+    partners: Annotated[int, "how many other clips each clip is joined with", Range(1, 1000)] = 1
+    needle: Annotated[float, "share of an edited clip that an inserted span has (needle)", Range(0.01, 0.5)] = 0.3
+    asymmetry: Annotated[float, "how directed motion must be, 0 to 1 (reversal)", Range(0, 1)] = 0.4
+    items: Annotated[int | None, "groups a kind, at most", Range(1)] = None
 
     def __post_init__(self) -> None:
-        """Raises a UsageError for an option out of its range."""
-        for name, low, high in (("seconds", 0.1, 3600), ("shortest", 0.1, 3600), ("needle", 0.01, 0.5),
-                                ("asymmetry", 0, 1), ("partners", 1, 1000)):  # fmt: skip
-            if not low <= getattr(self, name) <= high:
-                raise UsageError(f"--{name} must be from {low:g} to {high:g}, not {getattr(self, name):g}")
         if self.shortest > self.seconds:
             raise UsageError(f"--shortest {self.shortest:g} is longer than --seconds {self.seconds:g}")
-        if self.items is not None and self.items < 1:
-            raise UsageError(f"--items must be at least 1, not {self.items}")
 
 
 class LeftOut(Exception):

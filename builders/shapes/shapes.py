@@ -20,20 +20,10 @@ from numpy.random import Generator
 from video_contrast.builders.assembly.captioned_clip import ClipSpan
 from video_contrast.builders.assembly.difference import difference
 from video_contrast.builders.registry import BuiltSet, about, builder
-from video_contrast.builders.shapes import contrasts
+from video_contrast.builders.shapes import contrasts, world
 from video_contrast.builders.shapes.captions import Claim, claim, read, verdict, write
-from video_contrast.builders.shapes.world import (
-    ANTONYMS,
-    REVERSE,
-    TEMPLATES,
-    TRANSITIVE,
-    VERSION,
-    Scene,
-    held_out,
-    scenes,
-)
-from video_contrast.errors import UsageError, VideoContrastError
-from video_contrast.options import as_record
+from video_contrast.errors import VideoContrastError
+from video_contrast.options import Range, as_record
 from video_contrast.rows import EditRecord, MultipleChoiceRow, RetrievalRow, Row, multiple_choice_row, retrieval_row
 from video_contrast.seeds import stream
 
@@ -42,7 +32,7 @@ from video_contrast.seeds import stream
 class SceneClip:
     """A scene with its place in the set."""
 
-    scene: Scene  # what the clip shows
+    scene: world.Scene  # what the clip shows
     seed: int  # of the set
     split: str  # "train", "validation" or "test"
     number: int  # of the scene in its split
@@ -72,7 +62,7 @@ class SceneClip:
         side = self.scene.side
         if claimed.action in ("lifts", "lowers"):
             side = "above"
-        elif claimed.action in TRANSITIVE and side == "above":
+        elif claimed.action in world.TRANSITIVE and side == "above":
             side = "left" if self.scene.jitter[0] < 0.5 else "right"
         scene = replace(self.scene, subject=claimed.subject, action=claimed.action, other=claimed.other, side=side)
         return replace(self, scene=scene, variant=variant)
@@ -102,14 +92,14 @@ def training_clips(seed: int, split: str, count: int, *, reversals: bool) -> Ite
 
     `split`: "train" or "validation". `reversals`: follow each clip by its reversal, where that is another action.
     """
-    for number, scene in enumerate(scenes(seed, split, count)):
+    for number, scene in enumerate(world.scenes(seed, split, count)):
         clip = SceneClip(scene, seed, split, number)
         yield clip
-        if reversals and scene.action in REVERSE:
+        if reversals and scene.action in world.REVERSE:
             yield clip.reversed()
 
 
-def scene_of(clip_id: str) -> Scene:
+def scene_of(clip_id: str) -> world.Scene:
     """The scene of a retrieval or antonym clip of any shapes set, by its id alone ("test-0-0042", "test-0-0042r").
 
     Raises VideoContrastError: the id is not of such a clip.
@@ -118,7 +108,7 @@ def scene_of(clip_id: str) -> Scene:
     if match is None:
         raise VideoContrastError(f"{clip_id!r} is not the id of a clip of the shapes world, or of its reversal")
     split, seed, number, backwards = match.groups()
-    scene = next(scenes(int(seed), split, 1, first=int(number)))
+    scene = next(world.scenes(int(seed), split, 1, first=int(number)))
     return scene.reversed() if backwards else scene
 
 
@@ -142,7 +132,7 @@ class ContrastKind:
     contrast: Contrast = lambda claimed, rng: ()  # makes them
     clips: int = 2  # that are contrasts of one another; the other candidates are random
     group: int = 6  # clips that share their candidates
-    templates: Sequence[int] = range(len(TEMPLATES))  # of the scenes that have such contrasts
+    templates: Sequence[int] = range(len(world.TEMPLATES))  # of the scenes that have such contrasts
     names: bool = False  # whether people are called by their names
     generator: str = "shapes-grammar"
 
@@ -169,16 +159,16 @@ def gallery_row(clip: SceneClip, **meta: str) -> RetrievalRow:
     return retrieval_row(id=clip.id, captions=captions, meta=clip.meta() | meta, **clip.columns())
 
 
-def test_clips(seed: int, templates: Sequence[int] = range(len(TEMPLATES))) -> Iterator[SceneClip]:
+def test_clips(seed: int, templates: Sequence[int] = range(len(world.TEMPLATES))) -> Iterator[SceneClip]:
     """Yields the test clips of a set without end; those of some templates of scenes alone, where they are given."""
     for number in count():
-        if number % len(TEMPLATES) in templates:
+        if number % len(world.TEMPLATES) in templates:
             yield _test_clip(seed, number)
 
 
 @lru_cache(maxsize=4096)  # each config goes through them anew
 def _test_clip(seed: int, number: int) -> SceneClip:
-    return SceneClip(next(scenes(seed, "test", 1, first=number)), seed, "test", number)
+    return SceneClip(next(world.scenes(seed, "test", 1, first=number)), seed, "test", number)
 
 
 def unambiguous(pool: Sequence[SceneClip], counts: Counter[str]) -> Iterator[SceneClip]:
@@ -202,11 +192,11 @@ def antonym_items(
 
     An even number of items is made, as many as `items` at most; `counts` are raised by clips without an antonym.
     """
-    by_action = {action: [clip for clip in pool if clip.scene.action == action] for action in REVERSE}
+    by_action = {action: [clip for clip in pool if clip.scene.action == action] for action in world.REVERSE}
     counts["action has no antonym"] += len(pool) - sum(map(len, by_action.values()))
     in_turn = [clip for clips in zip_longest(*by_action.values()) for clip in clips if clip]
     for clip in in_turn[: items // 2]:
-        rng = stream("shapes", VERSION, seed, "antonym_mc", clip.id)
+        rng = stream("shapes", world.VERSION, seed, "antonym_mc", clip.id)
         phrase = int(rng.integers(2))
         order = (1, 0) if rng.integers(2) else (0, 1)
         both = (clip, clip.reversed())
@@ -222,7 +212,7 @@ def counterfactual_items(seed: int) -> ClipRows:
     The figures are those of the clip. Actions come as pairs of antonyms, since a candidate without its antonym would be
     the less likely one.
     """
-    pairs = [pair for pair in ANTONYMS if pair[0] not in TRANSITIVE]
+    pairs = [pair for pair in world.ANTONYMS if pair[0] not in world.TRANSITIVE]
     # What grows from nothing also appears.
     threes = [three for three in combinations(pairs, 3) if not {"grows", "appears"} <= {first for first, _ in three}]
     waiting: dict[str, list[SceneClip]] = {first: [] for first, _ in pairs}
@@ -234,7 +224,7 @@ def counterfactual_items(seed: int) -> ClipRows:
                 waiting[first].append(clip)
         while all(waiting[first] for first, _ in three):
             clips = [waiting[first].pop(0) for first, _ in three]
-            rng = stream("shapes", VERSION, seed, "counterfactual_mc", clips[0].id)
+            rng = stream("shapes", world.VERSION, seed, "counterfactual_mc", clips[0].id)
             order, phrase = [int(n) for n in rng.permutation(6)], int(rng.integers(2))
             for forwards in clips:
                 claims = [replace(claim(forwards.scene), action=action) for pair in three for action in pair]
@@ -251,7 +241,7 @@ def contrast_items(config: str, seed: int, counts: Counter[str]) -> ClipRows:
     """
     how = CONTRASTS[config]
     for group, following in pairwise(_groups(how, seed, counts)):
-        order = stream("shapes", VERSION, seed, config, group[0].clip.id).permutation(len(group))
+        order = stream("shapes", world.VERSION, seed, config, group[0].clip.id).permutation(len(group))
         false = [text for _, text in following if all(verdict(clip.scene, text) == "false" for clip, _ in group)]
         displaced = false[0] if false and how.clips > 1 else None  # a random caption
         for clip, _ in group:
@@ -277,14 +267,14 @@ def _groups(how: ContrastKind, seed: int, counts: Counter[str]) -> Iterator[list
 
 def _contrasting(how: ContrastKind, clip: SceneClip) -> list[TrueCaption]:
     """The clip, and a clip that shows what a contrast of its caption claims, if training shows none of these."""
-    rng = stream("shapes", VERSION, clip.seed, how.kind, clip.id)
+    rng = stream("shapes", world.VERSION, clip.seed, how.kind, clip.id)
     # The way the action is phrased does not depend on the config.
-    phrase = int(stream("shapes", VERSION, clip.seed, "random options", clip.id).integers(2))
+    phrase = int(stream("shapes", world.VERSION, clip.seed, "random options", clip.id).integers(2))
     claimed = claim(clip.scene)
     own = TrueCaption(clip, write(claimed, names=how.names, phrase=phrase))
     for other in how.contrast(claimed, rng):
         shown = TrueCaption(clip.showing(other, f"-{how.kind}"), write(other, names=how.names, phrase=phrase))
-        if held_out(shown.clip.scene) and _distinct([own, shown]):
+        if world.held_out(shown.clip.scene) and _distinct([own, shown]):
             return [own, shown]
     return [own]
 
@@ -322,7 +312,7 @@ def _row(
         candidates.append(texts[n])
         contrast = n != own and n // how.clips == own // how.clips
         kinds.append("true" if n == own else how.kind if contrast else "random")
-        antonym = REVERSE.get(clip.scene.action) == read(texts[n]).action
+        antonym = world.REVERSE.get(clip.scene.action) == read(texts[n]).action
         edit = replace(difference(texts[own], texts[n], generator=how.generator), antonym=antonym)
         edits.append(edit.row() if contrast else None)
     return multiple_choice_row(
@@ -359,17 +349,11 @@ CONFIGS = tuple(NEGATIVES)
 class ShapesOptions:
     """How many clips and items of the shapes world are made."""
 
-    items: Annotated[int, "items a config, at most"] = 200
-    gallery: Annotated[int, "clips of the retrieval config"] = 100
-    train: Annotated[int, "training clips to make besides (split `train` of `retrieval`)"] = 0
-    validation: Annotated[int, "validation clips to make besides (split `validation`)"] = 0
+    items: Annotated[int, "items a config, at most", Range(1)] = 200
+    gallery: Annotated[int, "clips of the retrieval config", Range(2)] = 100
+    train: Annotated[int, "training clips to make besides (split `train` of `retrieval`)", Range(0)] = 0
+    validation: Annotated[int, "validation clips to make besides (split `validation`)", Range(0)] = 0
     reversals: Annotated[bool, "beside each of these clips also its reversal, where that is another action"] = False
-
-    def __post_init__(self) -> None:
-        """Raises a UsageError for a size that is too small."""
-        for name, least in (("items", 1), ("gallery", 2), ("train", 0), ("validation", 0)):
-            if getattr(self, name) < least:
-                raise UsageError(f"--{name} must be at least {least}, not {getattr(self, name)}")
 
 
 @builder("shapes", configs=CONFIGS, requirements="nothing: clips and captions are made on the spot")
@@ -383,7 +367,7 @@ def shapes(
     count = max(2 * options.gallery, 2 * options.items + 80)
     pool = [*islice(test_clips(seed), count)]
     built = BuiltSet("shapes", {}, about("shapes") | {"seed": seed, "options": as_record(options), "configs": {}})
-    built.facts |= {"version": VERSION, "transitive_actions": list(TRANSITIVE)}
+    built.facts |= {"version": world.VERSION, "transitive_actions": list(world.TRANSITIVE)}
     used: dict[str, SceneClip] = {}
     for config in configs:
         splits, counts = _config(config, pool, seed, options)

@@ -19,7 +19,7 @@ from video_contrast.builders.registry import BuiltSet, about, builder
 from video_contrast.builders.sources.caption_table import DEFAULT, CaptionTable, training_videos
 from video_contrast.builders.sources.clip_rows import read_splits
 from video_contrast.builders.sources.msrvtt import MsrVttFolder
-from video_contrast.errors import UsageError
+from video_contrast.options import Range
 from video_contrast.perturbations.english.caption_store import parse_cache
 from video_contrast.rows import MultipleChoiceRow
 from video_contrast.storage.set_folder import Facts
@@ -49,12 +49,10 @@ def counterfactual(
     configs: list[str],
     *,
     table: TableOrMsrVtt,
-    negatives: Annotated[int, "counterfactuals a clip"] = 5,
+    negatives: Annotated[int, "counterfactuals a clip", Range(1)] = 5,
     contrasts: ContrastSetOptions = ContrastSetOptions(),  # noqa: B008  frozen
 ) -> BuiltSet:
     """Counterfactual captions for your videos: same objects, five other actions; random captions as the control."""
-    if negatives < 1:
-        raise UsageError(f"--negatives must be at least 1, not {negatives}")
     splits, seed, size = table.read(), contrasts.seed, negatives + 1
     own: Facts = {"sources": [Path(table.captions).name], "options": contrasts.record() | {"negatives": negatives}}
     own |= {"seed": seed, "configs": {}}

@@ -13,9 +13,10 @@ from typing import Literal
 
 import numpy as np
 
-from video_contrast.errors import UsageError, VideoContrastError
+from video_contrast.errors import VideoContrastError
 from video_contrast.files import JsonObject
-from video_contrast.options import Option
+from video_contrast.options import POSITIVE, Option
+from video_contrast.runner.kinds import loading
 from video_contrast.runner.kinds.base import (
     ClipFrames,
     LoadOptions,
@@ -23,19 +24,6 @@ from video_contrast.runner.kinds.base import (
     kind,
     product,
     unit_rows,
-)
-from video_contrast.runner.kinds.loading import (
-    Arrays,
-    Tokens,
-    TorchEncoder,
-    load_model,
-    load_processor,
-    on_device,
-    pixels_of,
-    pixels_on_device,
-    pooled,
-    to_numpy,
-    unit,
 )
 from video_contrast.untyped import Processor, Tensor, TorchModel
 
@@ -46,17 +34,15 @@ ARCHITECTURES = (
 JOIN_BLOCK = 1 << 24  # numbers in one block of a pooled join, so that memory stays bounded
 
 
-class ImageTextEncoder(TorchEncoder):
+class ImageTextEncoder(loading.TorchEncoder):
     """A transformers model with `get_image_features` and `get_text_features`; torchvision processors run beside it."""
 
     def __init__(self, model: TorchModel, processor: Processor, settings: LoadOptions) -> None:
         self.model = model
         self.images = processor.image_processor
-        self.tokens = Tokens(processor.tokenizer, model.config)
+        self.tokens = loading.Tokens(processor.tokenizer, model.config)
         self.pooling: str = settings.options.get("pooling", "mean")
         self.temperature: float = settings.options.get("query_temperature", 0.1)
-        if self.temperature <= 0:
-            raise UsageError(f"--query-temperature must be more than 0, not {self.temperature:g}")
         self.batch_size = 8 * settings.batch_size
         self.resize_on_device = settings.preprocess_on == "device"
         if not hasattr(model, "get_image_features") or not hasattr(model, "get_text_features"):
@@ -72,18 +58,18 @@ class ImageTextEncoder(TorchEncoder):
             "text_limit": self.tokens.limit,
         }
 
-    def prepare(self, clip: ClipFrames) -> Arrays:
+    def prepare(self, clip: ClipFrames) -> loading.Arrays:
         """The processor's arrays for the clip's frames; the frames as they are where they are resized on the device."""
         if self.resize_on_device:
             return {"frames": clip.frames}
-        return pixels_of(self.images, clip.frames)
+        return loading.pixels_of(self.images, clip.frames)
 
-    def video_rows(self, prepared: Sequence[Arrays]) -> Tensor:
+    def video_rows(self, prepared: Sequence[loading.Arrays]) -> Tensor:
         """float32[N, D] for `mean`, float32[N, T*D] otherwise."""
         import torch
 
         if self.resize_on_device:
-            ready = [pixels_on_device(self.images, arrays["frames"], self.model.device) for arrays in prepared]
+            ready = [loading.pixels_on_device(self.images, arrays["frames"], self.model.device) for arrays in prepared]
             stacked = {name: torch.cat([arrays[name] for arrays in ready]) for name in ready[0]}
         else:
             stacked = {name: np.concatenate([arrays[name] for arrays in prepared]) for name in prepared[0]}
@@ -91,10 +77,12 @@ class ImageTextEncoder(TorchEncoder):
         rows = []
         for begin in range(0, sum(counts), self.batch_size):
             part = {name: value[begin : begin + self.batch_size] for name, value in stacked.items()}
-            rows.append(unit(pooled(self.model.get_image_features(**on_device(part, self.model)))).cpu())
+            rows.append(
+                loading.unit(loading.pooled(self.model.get_image_features(**loading.on_device(part, self.model)))).cpu()
+            )
         if self.pooling != "mean" and len(set(counts)) > 1:
             raise VideoContrastError(f"--pooling {self.pooling} needs as many frames of every clip, not {set(counts)}")
-        clips = np.split(to_numpy(torch.cat(rows)), np.cumsum(counts)[:-1])
+        clips = np.split(loading.to_numpy(torch.cat(rows)), np.cumsum(counts)[:-1])
         return torch.from_numpy(np.stack([self.pool_frames(clip) for clip in clips]))
 
     def pool_frames(self, rows: np.ndarray) -> np.ndarray:
@@ -106,7 +94,7 @@ class ImageTextEncoder(TorchEncoder):
 
     def text_rows(self, texts: Sequence[str]) -> Tensor:
         """float32[M, D], rows of length 1."""
-        return unit(pooled(self.model.get_text_features(**self.tokens(texts, self.model.device))))
+        return loading.unit(loading.pooled(self.model.get_text_features(**self.tokens(texts, self.model.device))))
 
     def join(self, videos: np.ndarray, texts: np.ndarray) -> np.ndarray:
         """float32[N, M] cosines, pooled over frames where the rows are frames."""
@@ -135,15 +123,15 @@ class ImageTextEncoder(TorchEncoder):
     tested=("CLIPModel", "MetaClip2Model", "SiglipModel", "Siglip2Model", "AlignModel"),
     options=(
         Option("pooling", Literal["mean", "max", "query-scored"], "mean", "How frames become one score."),
-        Option("query_temperature", float, 0.1, "Temperature of --pooling query-scored."),
+        Option("query_temperature", float, 0.1, "Temperature of --pooling query-scored.", range=POSITIVE),
     ),
     version="3",
 )
 def load(source: ModelSource, settings: LoadOptions) -> ImageTextEncoder:
     """Loads the class that the config names."""
-    model = load_model(source, settings, source.architecture if source.architecture in ARCHITECTURES else None)
+    model = loading.load_model(source, settings, source.architecture if source.architecture in ARCHITECTURES else None)
     if type(model).__name__ == "Aimv2Model":
         # Its text tower is causal by its mask alone, which the other attentions leave out where no text is padded.
         model.text_model.set_attn_implementation("eager")
     backend = "torchvision" if settings.preprocess_on == "device" else "pil"
-    return ImageTextEncoder(model, load_processor(source, settings, backend), settings)
+    return ImageTextEncoder(model, loading.load_processor(source, settings, backend), settings)

@@ -53,7 +53,7 @@ def test_clips_are_shown_at_the_rate_and_the_run_says_so(looks: str, tmp_path: P
     assert {len(row["frames"]) for row in result.scores} == {4, 6}
     with pytest.raises(UsageError, match="fps"):
         score(looks, tmp_path / "set", "verb_mc", fps=2.0, output=tmp_path / "run", progress=False)
-    with pytest.raises(UsageError, match="--fps must be a number above 0, not nan"):
+    with pytest.raises(UsageError, match="--fps must be above 0, not nan"):
         score(looks, tmp_path / "set", "verb_mc", fps=float("nan"), progress=False)
 
 

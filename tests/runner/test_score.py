@@ -288,7 +288,7 @@ def test_no_readable_video_is_a_failure_that_names_the_first(place: Path, tmp_pa
         ({"dtype": "int8"}, "unknown value of --dtype 'int8'. Known: auto, float32"),
         ({"options": {"pooling": "sum"}}, "unknown value of --pooling .sum.. Known: mean, max, query-scored"),
         ({"options": {"query_temperature": float("nan")}}, "must be a finite number, not nan"),
-        ({"options": {"query_temperature": 0.0}}, "--query-temperature must be more than 0"),
+        ({"options": {"query_temperature": 0.0}}, "--query-temperature must be above 0"),
         ({"video_root": "./nowhere"}, "--video-root nowhere: no such folder"),
     ],
 )

@@ -5,8 +5,7 @@ from typing import Annotated
 
 from video_contrast.commands.command import command
 from video_contrast.console import AsJson, tell
-from video_contrast.errors import UsageError
-from video_contrast.options import Configs, Seed, names_in
+from video_contrast.options import POSITIVE, Configs, Seed, names_in
 
 
 @command("compare", "video-contrast compare runs/plain runs/temporal --config antonym_mc")
@@ -17,7 +16,7 @@ def compare(
     config: Configs = None,
     metric: Annotated[str | None, "which figure of other harnesses' logs; default: the first"] = None,
     tolerance: Annotated[float | None, "exit code 3 if any figure of the second run is lower by more"] = None,
-    points: Annotated[float | None, "difference to compute the power for, in points; default: the observed one"] = None,
+    points: Annotated[float | None, "points of difference to find the power for; default: observed", POSITIVE] = None,
     seed: Seed = 0,
     output: Annotated[Path | None, "also write the table as JSON here"] = None,
     as_json: AsJson = False,
@@ -33,8 +32,6 @@ def compare(
     from video_contrast.teacher.gate import check_fallen, check_tolerance
 
     check_tolerance(tolerance)
-    if points is not None and not points > 0:
-        raise UsageError(f"--points must be above 0, not {points:g}")
     if is_foreign(first) or is_foreign(second):
         logs = read_logs(first, metric), read_logs(second, metric)
         rows = compare_logs(*logs, names_in(config), points=points, seed=seed)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -32,8 +31,6 @@ def watch(
     """Score the checkpoints of a training run as they come: one line each, on few clips by default."""
     if request.dry_run or request.show_input:
         raise UsageError("--dry-run and --show-input go with `video-contrast score`")
-    if not 0 < request.interval < math.inf:
-        raise UsageError(f"--interval must be a number above 0, not {request.interval:g}")
     from video_contrast import api
     from video_contrast.runner.watch import watch as watched
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from video_contrast.commands.command import command
 from video_contrast.console import AsJson, is_quiet, print_json
-from video_contrast.options import Configs, Device, Seed, names_in
+from video_contrast.options import POSITIVE, Configs, Device, Range, Seed, names_in
 from video_contrast.reports.xray_sources import Against
 from video_contrast.storage.table_columns import TableColumns
 
@@ -28,8 +28,8 @@ def xray(
     scores: Annotated[list[Path] | None, "runs or logs on the set, of one model each; repeat the flag"] = None,
     language_model: Annotated[str | None, "causal language model (Hub id or folder), as one more blind model"] = None,
     tokenizer: Annotated[str | None, "tokenizer that counts tokens (Hub id or folder); default: a lower bound"] = None,
-    token_limit: Annotated[int, "tokens of a caption that models read, at most"] = 77,
-    points: Annotated[float, "difference of two models that the set should be able to show, in points"] = 5.0,
+    token_limit: Annotated[int, "tokens of a caption that models read, at most", Range(1)] = 77,
+    points: Annotated[float, "difference of two models that the set should be able to show, in points", POSITIVE] = 5.0,
     strict: Annotated[bool, "refuse a table with a faulty row; default: such rows are counted and left out"] = False,
     refine: Annotated[bool, "also write the part that no blind model wins, as a set"] = False,
     seed: Seed = 0,
@@ -43,12 +43,10 @@ def xray(
     """
     from video_contrast.audit.xray import xray as xrayed
     from video_contrast.commands.audit import loaded_language_model
-    from video_contrast.errors import UsageError, unknown_name
+    from video_contrast.errors import unknown_name
     from video_contrast.reports.xray import screen, side_by_side, write_xray
     from video_contrast.reports.xray_sources import answers_of, open_sources
 
-    if points <= 0 or token_limit < 1:
-        raise UsageError(f"--points {points:g} and --token-limit {token_limit} must be above 0")
     model = loaded_language_model(language_model, device)
     tokens = _tokens(tokenizer, token_limit)
     records: dict[str, XrayRecord] = {}
