@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 from video_contrast.files import Json, JsonObject, sha256
 from video_contrast.hub_cards.markdown import licence_fields, render
 from video_contrast.hub_cards.results import task_ending
-from video_contrast.rows import table_columns, table_features
+from video_contrast.rows import OPTIONAL, table_columns, table_features
 from video_contrast.seeds import digest
 from video_contrast.storage import SetFolder
 from video_contrast.storage.run_figures import MAIN
@@ -82,9 +82,7 @@ def front_matter(record: SetRecord, folder: SetFolder) -> JsonObject:
             splits.add(datasets.SplitInfo(name=split, **size))
         total = sum(size["num_bytes"] for size in entry["splits"].values())
         infos[config] = datasets.DatasetInfo(
-            features=table_features(
-                entry["layout"], entry["perturbed"], entry.get("questions", False), edited=entry.get("edited", False)
-            ),
+            features=table_features(entry["layout"], filter(entry.get, OPTIONAL)),
             splits=splits,
             config_name=config,
             download_size=total,
@@ -214,9 +212,7 @@ def croissant(record: SetRecord, folder: SetFolder) -> dict[str, object]:
     """The set's Croissant description: one file object a parquet file, one record set a config and split."""
     tables: list[dict[str, Json]] = []
     for config, entry in sorted(record["configs"].items()):
-        columns = table_columns(
-            entry["layout"], entry["perturbed"], entry.get("questions", False), edited=entry.get("edited", False)
-        )
+        columns = table_columns(entry["layout"], filter(entry.get, OPTIONAL))
         for split in entry["splits"]:
             parts = [
                 {"path": path.relative_to(folder.path).as_posix(), "bytes": path.stat().st_size, "sha256": sha256(path)}

@@ -11,7 +11,7 @@ from video_contrast.audit.model_answers import ModelAnswers
 from video_contrast.errors import UsageError, VideoContrastError, check_names
 from video_contrast.hub import set_of_hub
 from video_contrast.reports.foreign_logs import inspect_ai, named_by_text, read_logs
-from video_contrast.rows import MultipleChoiceRow, is_perturbed
+from video_contrast.rows import MultipleChoiceRow, optional_parts
 from video_contrast.storage import RunFolder, SetFolder
 from video_contrast.storage.plain_table import PlainTable, plain_table
 from video_contrast.storage.table_columns import TableColumns, TableRow
@@ -92,7 +92,7 @@ def _folder(path: Path, configs: Sequence[str] | None, columns: TableColumns | N
         splits = {name: folder.rows(config, name) for name in folder.splits(config)}
         rows: dict[str, list[MultipleChoiceRow]] = {}
         for name, of_split in splits.items():
-            if of_split and "candidates" in of_split[0] and not is_perturbed(of_split[0]):
+            if of_split and "candidates" in of_split[0] and "perturbed" not in optional_parts(of_split[0]):
                 rows[name] = [row for row in of_split if "candidates" in row]  # tells the type checker which rows
         if rows and (configs or not config.endswith("_refined")):
             name = path.resolve().name if len(known) == 1 else f"{path.resolve().name} {config}"

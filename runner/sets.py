@@ -15,7 +15,7 @@ from typing import Literal
 from video_contrast.errors import UsageError, unknown_name
 from video_contrast.hub import set_of_hub
 from video_contrast.question_text import question_of
-from video_contrast.rows import Layout, MultipleChoiceRow, Row, checked_rows, has_questions, layout_of
+from video_contrast.rows import Layout, MultipleChoiceRow, Row, checked_rows, layout_of
 from video_contrast.runner.conditions import CLEAN, Condition, from_recipe
 from video_contrast.runner.items import Item, Items, ItemsDraft, Texts
 from video_contrast.storage import SetFolder
@@ -148,7 +148,7 @@ def _grouped(config: str, rows: Iterable[Row], questions: Questions) -> list[Gro
         columns = columns or set(row)
         own = from_recipe(row.get("video_perturbation"), row.get("text_perturbation")) or CLEAN
         drafts.setdefault(own, ItemsDraft(places)).add(_item(row))
-    used: Questions = questions if has_questions(columns) else ""
+    used: Questions = questions if "question" in columns else ""
     return [
         Group(config, layout_of(columns), own, items=draft.whole(), questions=used) for own, draft in drafts.items()
     ]

@@ -128,33 +128,31 @@ _COLUMNS: dict[Layout, dict[str, Column]] = {
     "pairs": {**_CLIP, "group": "string", **_CHOICE},
     "retrieval": {**_CLIP, "captions": ["string"], **_LAST},
 }
-_QUESTION: dict[str, Column] = {"question": "string"}
 _SEGMENT: dict[str, Column] = {
     "video_path": "string", "start": "float64", "end": "float64", "speed": "float64", "reversed": "bool",
     "mirrored": "bool", "fade": "float64",
 }  # fmt: skip
-_EDITED: dict[str, Column] = {"segments": [_SEGMENT]}
-_PERTURBED: dict[str, Column] = {
-    "text_perturbation": {"name": "string", "profile": "string", "seed": "int64"},
-    "video_perturbation": {
-        "name": "string", "severity": "int64", "profile": "string", "seed": "int64", "scope": "string",
-        "order": "string",
+# What only some sets have, by the name of the entry in the set's record that says so.
+OPTIONAL: dict[str, dict[str, Column]] = {
+    "questions": {"question": "string"},
+    "perturbed": {
+        "text_perturbation": {"name": "string", "profile": "string", "seed": "int64"},
+        "video_perturbation": {
+            "name": "string", "severity": "int64", "profile": "string", "seed": "int64", "scope": "string",
+            "order": "string",
+        },
     },
+    "edited": {"segments": [_SEGMENT]},
 }  # fmt: skip
 
 
-def table_columns(
-    layout: Layout, perturbed: bool = False, questions: bool = False, *, edited: bool = False
-) -> dict[str, Column]:
-    """Names and types of columns, those of perturbed sets, of questions and of edited clips where asked for."""
-    optional = {**(_QUESTION if questions else {}), **(_PERTURBED if perturbed else {}), **(_EDITED if edited else {})}
-    return {**_COLUMNS[layout], **optional}
+def table_columns(layout: Layout, parts: Iterable[str] = ()) -> dict[str, Column]:
+    """Names and types of columns, with those of some of the `OPTIONAL` parts."""
+    return {**_COLUMNS[layout], **{name: column for part in parts for name, column in OPTIONAL[part].items()}}
 
 
-def table_features(
-    layout: Layout, perturbed: bool = False, questions: bool = False, *, edited: bool = False
-) -> datasets.Features:
-    """Returns the table as `datasets.Features`. `layout, perturbed, questions, edited`: as for `table_columns`."""
+def table_features(layout: Layout, parts: Iterable[str] = ()) -> datasets.Features:
+    """`table_columns` as `datasets.Features`."""
     import datasets
 
     def convert(spec: Column) -> Any:  # the library has no common class of its types
@@ -164,24 +162,13 @@ def table_features(
             return datasets.List(convert(spec[0]))
         return {name: convert(inner) for name, inner in spec.items()}
 
-    return datasets.Features(
-        {name: convert(spec) for name, spec in table_columns(layout, perturbed, questions, edited=edited).items()}
-    )
+    return datasets.Features({name: convert(spec) for name, spec in table_columns(layout, parts).items()})
 
 
-def has_questions(names: Iterable[str]) -> bool:
-    """Whether the column names belong to a set with questions."""
-    return "question" in names
-
-
-def is_edited(names: Iterable[str]) -> bool:
-    """Whether the column names belong to a set of edited clips."""
-    return "segments" in names
-
-
-def is_perturbed(names: Iterable[str]) -> bool:
-    """Whether the column names belong to a perturbed set."""
-    return not _PERTURBED.keys().isdisjoint(names)
+def optional_parts(names: Iterable[str]) -> list[str]:
+    """Which of the `OPTIONAL` parts a table with these columns has."""
+    present = set(names)
+    return [part for part, columns in OPTIONAL.items() if not columns.keys().isdisjoint(present)]
 
 
 def layout_of(names: Iterable[str]) -> Layout:
@@ -226,12 +213,8 @@ def multiple_choice_row(
         "replaced": replaced, "cluster": cluster if cluster is not None else video_id,
         "meta": json.dumps(meta or {}, sort_keys=True, ensure_ascii=False), "schema_version": SCHEMA_VERSION,
     }  # fmt: skip
-    if group is not None:
-        row["group"] = group
-    if question is not None:
-        row["question"] = question
-    if segments is not None:
-        row["segments"] = segments
+    optional = {"group": group, "question": question, "segments": segments}
+    row.update({name: value for name, value in optional.items() if value is not None})  # type: ignore[typeddict-item]
     return row
 
 

@@ -18,7 +18,7 @@ from video_contrast.errors import UsageError
 from video_contrast.files import copy_file, remove_abandoned, resolve_under, write_text
 from video_contrast.question_text import LETTERS, WHICH_SENTENCE, Question, question_of
 from video_contrast.reports.layout import no_formula
-from video_contrast.rows import Layout, MultipleChoiceRow, Row, has_questions
+from video_contrast.rows import Layout, MultipleChoiceRow, Row
 from video_contrast.seeds import digest
 from video_contrast.storage import SetFolder
 from video_contrast.video import Clip, footage_of, write_video
@@ -221,7 +221,7 @@ def mteb(export: Export) -> list[Path]:
         for ranked in ("t2v", "v2t") if "captions" in rows[0] else ("choice",):
             ending = "" if ranked == "choice" else ranked.upper()
             class_name = "".join(word.title() for word in words) + ending
-            lines.append(f"    {(class_name, config, split, ranked, has_questions(rows[0]))!r},\n")
+            lines.append(f"    {(class_name, config, split, ranked, 'question' in rows[0])!r},\n")
     values = {"DATASET": repr(export.source), "CUT": cut_clips(clips), "SETS": "".join(lines)}
     source = python_file("mteb_tasks.py.template", root, **values, FILE=f"{stem}_mteb")
     return [write_text(export.output / f"{stem}_mteb.py", source)]

@@ -61,7 +61,7 @@ def test_a_question_is_a_column_more() -> None:
     assert validate_rows([row]) == 1
     with pytest.raises(VideoContrastError, match=r"row 0 .*column 'question': must be a non-empty string, not ' '"):
         validate_rows([{**row, "question": " "}])
-    loaded = datasets.Dataset.from_list([row], features=table_features("multiple_choice", questions=True))
+    loaded = datasets.Dataset.from_list([row], features=table_features("multiple_choice", ["questions"]))
     assert loaded[0] == row
 
 

@@ -110,7 +110,7 @@ def test_features_hold_every_column_and_round_trip() -> None:
     rows = [choice()]
     loaded = datasets.Dataset.from_list(rows, features=table_features("multiple_choice"))
     assert loaded[0] == rows[0]
-    assert set(table_features("retrieval", perturbed=True)) == set(table_columns("retrieval", perturbed=True))
+    assert set(table_features("retrieval", ["perturbed"])) == set(table_columns("retrieval", ["perturbed"]))
 
 
 def test_the_kinds_of_every_generator_are_listed() -> None:

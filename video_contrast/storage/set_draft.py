@@ -10,7 +10,7 @@ from typing import cast
 from video_contrast.console import bar
 from video_contrast.errors import VideoContrastError
 from video_contrast.files import atomic_path, remove_abandoned, resolve_under, write_bytes, write_json
-from video_contrast.rows import Row, has_questions, is_edited, is_perturbed, layout_of, table_features, validate_rows
+from video_contrast.rows import Row, layout_of, optional_parts, table_features, validate_rows
 from video_contrast.storage.set_folder import (
     CROISSANT,
     EVALUATION,
@@ -130,14 +130,11 @@ def table_of(rows: Sequence[Row], where: str, split: str) -> tuple[ConfigRecord,
     content = parquet_bytes(rows)
     entry: ConfigRecord = {
         "layout": layout_of(rows[0]),
-        "perturbed": is_perturbed(rows[0]),
+        "perturbed": False,
+        **{part: True for part in optional_parts(rows[0])},  # type: ignore[typeddict-item]
         "splits": {split: {"num_examples": len(rows), "num_bytes": len(content)}},
         "facts": {},
     }
-    if has_questions(rows[0]):
-        entry["questions"] = True
-    if is_edited(rows[0]):
-        entry["edited"] = True
     return entry, content
 
 
@@ -146,8 +143,7 @@ def parquet_bytes(rows: Sequence[Row]) -> bytes:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    first = rows[0]
-    features = table_features(layout_of(first), is_perturbed(first), has_questions(first), edited=is_edited(first))
+    features = table_features(layout_of(rows[0]), optional_parts(rows[0]))
     sink = io.BytesIO()
     table = pa.Table.from_pylist(list(rows), schema=features.arrow_schema)
     pq.write_table(table, sink, row_group_size=ROW_GROUP, compression="zstd")
