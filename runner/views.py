@@ -5,7 +5,6 @@ touches pixels is computed. A temporal perturbation is an index map, so it costs
 per-frame one acts on the sampled frames only; a codec on the groups of pictures that hold them.
 """
 
-import hashlib
 import math
 import shutil
 from collections.abc import Iterator, Sequence
@@ -16,16 +15,15 @@ from pathlib import Path
 import numpy as np
 
 from video_contrast import seeds
-from video_contrast.files import atomic_path, state
+from video_contrast.files import state
 from video_contrast.perturbations.video import VideoCondition, video_spec
 from video_contrast.perturbations.video.codecs import codec_and_quantiser
 from video_contrast.runner.conditions import Visual
+from video_contrast.sealed_files import read_tensors, write_tensors
 from video_contrast.storage.run_records import VideoFile
 from video_contrast.video import Clip, Counter, EditedFootage, Footage, Policy, Rounding, footage_of
 
 AnyFootage = Footage | EditedFootage
-_SHAPE = "<i8"
-_HEAD = 4 * 8 + hashlib.sha256().digest_size  # bytes before the pixels
 KEPT_FREE = 0.5  # of the room that the disk has in the beginning
 
 
@@ -66,9 +64,9 @@ def decoded(
     """
     if store is None:
         return footage.decode(numbers, counter, accept_damaged=accept_damaged)
-    path = store.folder / f"{_key(store.root, clip, numbers, accept_damaged)}.rgb"
+    path = store.folder / f"{_key(store.root, clip, numbers, accept_damaged)}.safetensors"
     with suppress(FileNotFoundError, ValueError):
-        return _read(path)
+        return read_tensors(path)["frames"]
     mine = Counter()
     try:
         frames = footage.decode(numbers, mine, accept_damaged=accept_damaged)
@@ -78,28 +76,7 @@ def decoded(
     with suppress(FileNotFoundError):  # another watch over the same runs has ended, and removed the frames
         store.folder.mkdir(parents=True, exist_ok=True)
         if not mine.damaged and shutil.disk_usage(store.folder).free - frames.nbytes > store.reserve:
-            with atomic_path(path) as part, open(part, "wb") as handle:
-                handle.write(_head(frames))
-                handle.write(np.ascontiguousarray(frames).data)
-    return frames
-
-
-def _head(frames: np.ndarray) -> bytes:
-    """The shape, and the sha256 of shape and pixels."""
-    shape = np.array(frames.shape, _SHAPE).tobytes()
-    digest = hashlib.sha256(shape)
-    digest.update(np.ascontiguousarray(frames).data)
-    return shape + digest.digest()
-
-
-def _read(path: Path) -> np.ndarray:
-    """The pixels, or a ValueError. `np.load` parses a header, which Python 3.11 does not bear in several threads."""
-    with open(path, "rb") as handle:
-        head = handle.read(_HEAD)
-        shape = np.frombuffer(head[: 4 * np.dtype(_SHAPE).itemsize], _SHAPE)
-        frames = np.fromfile(handle, np.uint8).reshape(tuple(map(int, shape)))
-    if _head(frames) != head:
-        raise ValueError(f"{path} is damaged")
+            write_tensors(path, {"frames": frames})
     return frames
 
 

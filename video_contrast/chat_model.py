@@ -18,14 +18,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from hashlib import blake2b
 from pathlib import Path
 from typing import Any, TypedDict, TypeVar
 
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import Json
 from video_contrast.hub import of_the_connection
-from video_contrast.sealed_files import sealed_line, sealed_records
+from video_contrast.sealed_files import json_digest, sealed_line, sealed_records
 
 MOST = 64
 BEGIN = 2
@@ -225,7 +224,7 @@ class ChatModel:
 
     def key(self, messages: Conversation) -> str:
         """The name of a request: model, endpoint, messages and parameters. Images enter by their bytes."""
-        return _digest([self.model, self.endpoint, list(messages), self.parameters])
+        return json_digest([self.model, self.endpoint, list(messages), self.parameters])
 
     def ask(self, conversations: Sequence[Conversation], cost: Cost | None = None) -> list[Answer]:
         """One answer a conversation, in order; by default its `text` and `alternatives`.
@@ -331,11 +330,6 @@ class ChatModel:
         raise AssertionError("the last attempt returns or raises")
 
 
-def _digest(request: list[object]) -> str:
-    text = json.dumps(request, sort_keys=True)
-    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
-
-
 def _retry_after(error: Exception) -> float:
     """The seconds that a server asks to be left alone (`Retry-After`, a number or a date); 0 where it does not."""
     headers = getattr(getattr(error, "response", None), "headers", None) or {}
@@ -389,8 +383,8 @@ class ChatPool:
         if len({(chat.model, json.dumps(chat.parameters, sort_keys=True)) for chat in endpoints}) > 1:
             raise UsageError("the endpoints of one pool must serve the same model with the same parameters")
         self.model, self.store = endpoints[0].model, store
-        self._alive = list(endpoints)
         self._all = list(endpoints)
+        self._alive = {str(chat.endpoint): chat for chat in endpoints}
         self._stored = 0
         self.failures: dict[str, str] = {}  # address -> why, of endpoints that are left out
         for chat in self._all:
@@ -406,7 +400,7 @@ class ChatPool:
 
     def key(self, messages: Conversation) -> str:
         """The name of a request: model, messages and parameters, whichever endpoint it goes to."""
-        return _digest([self.model, "any endpoint", list(messages), self._all[0].parameters])
+        return json_digest([self.model, "any endpoint", list(messages), self._all[0].parameters])
 
     def ask(self, conversations: Sequence[Conversation]) -> list[Answer]:
         """One answer a conversation, in order, as `ChatModel.ask`; equal conversations are asked once.
@@ -418,32 +412,28 @@ class ChatPool:
         self._stored += len(keys) - len(waiting)
         errors: list[VideoContrastError] = []
         while waiting:
-            if not self._alive:
-                self._alive = list(self._all)  # a later call may try them again
+            workers = [chat for chat in self._alive.values() for _ in range(chat.concurrency)]
+            if not workers:
+                self._alive = {str(chat.endpoint): chat for chat in self._all}  # a later call may try them again
                 raise errors[0]
-            self._round(waiting, errors)
+            with ThreadPoolExecutor(len(workers)) as pool:
+                list(pool.map(lambda chat: self._work(chat, waiting, errors), workers))
         return [answer for answer in (self.store.get(key) for key in keys) if answer is not None]
 
-    def _round(self, waiting: deque[tuple[str, Conversation]], errors: list[VideoContrastError]) -> None:
-        """Every living endpoint takes requests until none waits; one that fails puts its request back and stops."""
-        lock = threading.Lock()
-
-        def work(chat: ChatModel) -> None:
-            while chat in self._alive:
-                with lock:
-                    if not waiting:
-                        return
-                    key, messages = waiting.popleft()
-                try:
-                    chat.ask_as(key, messages)
-                except VideoContrastError as error:
-                    with lock:
-                        waiting.append((key, messages))
-                        errors.append(error)
-                        self.failures[str(chat.endpoint)] = str(error)
-                        self._alive = [other for other in self._alive if other is not chat]
-
-        workers = [chat for chat in self._alive for _ in range(chat.concurrency)]
-        with ThreadPoolExecutor(max_workers=len(workers)) as pool:
-            for future in [pool.submit(work, chat) for chat in workers]:
-                future.result()
+    def _work(
+        self, chat: ChatModel, waiting: deque[tuple[str, Conversation]], errors: list[VideoContrastError]
+    ) -> None:
+        """Takes requests until none waits; an endpoint that fails puts its request back and is left out."""
+        place = str(chat.endpoint)
+        while place in self._alive:
+            try:
+                key, messages = waiting.popleft()
+            except IndexError:
+                return
+            try:
+                chat.ask_as(key, messages)
+            except VideoContrastError as error:
+                waiting.append((key, messages))
+                errors.append(error)
+                self.failures[place] = str(error)
+                self._alive.pop(place, None)

@@ -2,12 +2,14 @@
 
 import json
 import os
-from collections.abc import Iterator
-from hashlib import blake2b
+from collections.abc import Iterator, Mapping
+from hashlib import blake2b, sha256
 from pathlib import Path
 
+import numpy as np
+
 from video_contrast.console import counted, note
-from video_contrast.files import Json, JsonObject
+from video_contrast.files import Json, JsonObject, atomic_path
 
 
 def set_aside(path: Path, what: str) -> None:
@@ -22,7 +24,7 @@ def set_aside(path: Path, what: str) -> None:
 
 def sealed_line(record: JsonObject) -> str:
     """A record as a line of JSON that begins with a digest of the rest."""
-    return json.dumps({"digest": _digest(record), **record}) + "\n"
+    return json.dumps({"digest": json_digest(record), **record}) + "\n"
 
 
 def sealed_records(path: str | os.PathLike[str]) -> Iterator[tuple[int, Json]]:
@@ -37,7 +39,7 @@ def sealed_records(path: str | os.PathLike[str]) -> Iterator[tuple[int, Json]]:
                 break
             try:
                 record = json.loads(line)
-                sound = record.pop("digest") == _digest(record)
+                sound = record.pop("digest") == json_digest(record)
             except (ValueError, KeyError, TypeError, AttributeError):
                 sound = False
             if sound:
@@ -49,5 +51,38 @@ def sealed_records(path: str | os.PathLike[str]) -> Iterator[tuple[int, Json]]:
         note(f"{path}: {counted(damaged, 'damaged line')} left out, and made anew")
 
 
-def _digest(record: JsonObject) -> str:
-    return blake2b(json.dumps(record, sort_keys=True).encode(), digest_size=16).hexdigest()
+def json_digest(value: object) -> str:
+    """32 hexadecimal digits that name a value of JSON."""
+    return blake2b(json.dumps(value, sort_keys=True).encode(), digest_size=16).hexdigest()
+
+
+def write_tensors(path: Path, tensors: Mapping[str, np.ndarray], **named: str) -> None:
+    """Writes arrays as safetensors, with texts by name and a digest of all in the header."""
+    from safetensors.numpy import save_file
+
+    whole = {name: np.ascontiguousarray(tensor) for name, tensor in tensors.items()}
+    with atomic_path(path) as temporary:
+        save_file(whole, temporary, metadata={**named, "digest": _tensors_digest(named, whole)})
+
+
+def read_tensors(path: Path) -> dict[str, np.ndarray]:
+    """What `write_tensors` wrote. Raises FileNotFoundError: there is none; ValueError: it holds something else now."""
+    from safetensors import SafetensorError, safe_open
+
+    try:
+        with safe_open(path, framework="numpy") as file:
+            names, metadata = file.keys(), file.metadata()
+            tensors = {name: file.get_tensor(name) for name in names}
+        if metadata.pop("digest") == _tensors_digest(metadata, tensors):
+            return tensors
+    except (SafetensorError, KeyError, TypeError) as error:
+        raise ValueError(f"{path} is damaged") from error
+    raise ValueError(f"{path} is damaged")
+
+
+def _tensors_digest(named: Mapping[str, str], tensors: Mapping[str, np.ndarray]) -> str:
+    whole = sha256("".join(named[name] for name in sorted(named)).encode())
+    for name, tensor in sorted(tensors.items()):
+        whole.update(f"{name} {tensor.dtype.str} {tensor.shape}".encode())
+        whole.update(tensor.data)
+    return whole.hexdigest()
