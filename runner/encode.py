@@ -7,7 +7,6 @@ order is made of the very same rows. Each frame is shown to the model in its own
 it is joined with: only where a model is given one array must the parts of a clip be scaled.
 """
 
-from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -53,10 +52,10 @@ class Encoding:
         batcher = Batcher(4 * self.batch_size, self.counts)
         for number, run in runs:
             texts = [text for text in run if Keys.text(text) not in self.store]
-            self.counts.planned["text_encodings"] += len(texts)
+            self.counts.counters["text_encodings_planned"] += len(texts)
             if texts:
                 rows = _finite(batcher(self.model.encode_texts, texts), [repr(text) for text in texts])
-                self.counts.text_encodings += len(texts)
+                self.counts.counters["text_encodings"] += len(texts)
                 self.store.put([Keys.text(text) for text in texts], rows)
             done(number)
 
@@ -67,8 +66,8 @@ class Encoding:
         frames = blank(self.keys.sampling.frames)
         times = tuple(float(n) for n in range(len(frames)))
         rows = self.model.encode_prepared([self.model.prepare(ClipFrames(frames, times))])
-        self.counts.visual_encodings += 1
-        self.counts.planned["visual_encodings"] += 1
+        self.counts.counters["visual_encodings"] += 1
+        self.counts.counters["visual_encodings_planned"] += 1
         self.store.put([self._blind_key], _finite(rows, ["blank frames"]), np.full((1, len(frames)), -1))
 
     def encode_videos(self, chunks: Iterable[tuple[int, Sequence[Clip]]], reader: ClipReader, done: Done) -> None:
@@ -78,39 +77,37 @@ class Encoding:
         and clips, asked for as their turn to be decoded comes.
         """
         batcher = Batcher(self.batch_size, self.counts)
-        begun: deque[tuple[int, Sequence[Clip]]] = deque()
+        last: dict[Clip, int] = {}  # clip with which a chunk ends -> its number
 
         def clips() -> Iterator[Clip]:
-            for chunk in chunks:
-                begun.append(chunk)
-                yield from chunk[1]
+            for number, chunk in chunks:
+                last[chunk[-1]] = number
+                yield from chunk
 
         most = max(map(len, self.plan.views.values()), default=1)
         depth = max(2, min(self.batch_size, most))
         ahead = -(-2 * self.batch_size // max(1, most))
-        source = reader.read(clips(), self.missing_views, self.model.prepare, ahead=ahead, depth=depth)
-        for _, views in source:
-            number, chunk = begun.popleft()
-            names: list[str] = []
-            numbers: list[np.ndarray] = []
-            prepared: list[Prepared] = []
-            rows: list[np.ndarray] = []
-            for clip in chunk:
-                if clip is not chunk[0]:
-                    _, views = next(source)
-                for view, ready in views:
-                    names.append(self.keys.video(clip, view.visual))
-                    numbers.append(view.numbers)
-                    prepared.append(ready)
-                    if len(prepared) >= batcher.size:
-                        rows.append(batcher(self.model.encode_prepared, prepared))
-                        prepared = []
+        names: list[str] = []
+        numbers: list[np.ndarray] = []
+        prepared: list[Prepared] = []
+        rows: list[np.ndarray] = []
+        for clip, views in reader.read(clips(), self.missing_views, self.model.prepare, ahead=ahead, depth=depth):
+            for view, ready in views:
+                names.append(self.keys.video(clip, view.visual))
+                numbers.append(view.numbers)
+                prepared.append(ready)
+                if len(prepared) >= batcher.size:
+                    rows.append(batcher(self.model.encode_prepared, prepared))
+                    prepared = []
+            if clip not in last:
+                continue
             if prepared:
                 rows.append(batcher(self.model.encode_prepared, prepared))
             if names:
-                self.counts.visual_encodings += len(names)
+                self.counts.counters["visual_encodings"] += len(names)
                 self.store.put(names, _finite(stacked(rows), names), numbers)
-            done(number)
+            names, numbers, prepared, rows = [], [], [], []
+            done(last.pop(clip))
 
 
 def _finite(rows: np.ndarray, names: Sequence[str]) -> np.ndarray:
@@ -261,7 +258,7 @@ def encode_frames(
     for (number, _), prepared in read:
         if pairs := list(prepared):
             rows = batcher(encoding.model.encode_prepared, [ready for _, ready in pairs])
-            encoding.counts.frame_encodings += len(pairs)
+            encoding.counts.counters["frame_encodings"] += len(pairs)
             encoding.store.put([key for key, _ in pairs], rows, np.zeros((len(pairs), 1), np.int64))
         done(number)
 

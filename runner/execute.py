@@ -118,7 +118,7 @@ def measure_and_write(run: Run, scorer: TableScorer) -> None:
 
     def measured() -> Iterator[ScoreRow]:
         """Measures table after table; yields their rows, so that memory holds those of one."""
-        with run.bar("measuring", len(tables), "condition") as advance:
+        with run.bar("measuring", len(tables), "condition") as progress:
             for table in sorted(tables, key=lambda table: table.name):  # the order of the lines
                 scored = scorer.scores(table)
                 if table.is_retrieval:
@@ -128,7 +128,7 @@ def measure_and_write(run: Run, scorer: TableScorer) -> None:
                 if tested:
                     hits[table.name] = table_metrics.item_hits(scored)
                 yield from table_metrics.score_rows(scored)
-                advance(1)
+                progress.update()
 
     folder.write_scores(measured(), pairs=any(table.group.layout == "pairs" for table in tables))
     for name, numbers in table_metrics.with_proficiency(hits).items():
@@ -201,14 +201,9 @@ def _record(run: Run, scorer: TableScorer, missing: dict[str, str], *, seconds: 
             "frames_decoded": counts.decode.decoded,
             "frames_minimum": counts.decode.minimum,
             "frames_converted": counts.decode.converted,
-            "visual_encodings": counts.visual_encodings,
-            **({"frame_encodings": counts.frame_encodings} if counts.frame_encodings else {}),
-            "visual_encodings_planned": counts.planned["visual_encodings"],
+            **counts.counters,
             "visual_encodings_in_all": plan.n_views if counts.videos else 0,
-            "text_encodings": counts.text_encodings,
-            "text_encodings_planned": counts.planned["text_encodings"],
             "text_encodings_in_all": len(plan.texts),
-            "batches": counts.batches,
         },
         "notes": counts.notes,
         "self_test": {"left_out": True}

@@ -22,36 +22,35 @@ Done = Callable[[int], None]  # is told the number of a chunk that is done
 _LOCK = threading.Lock()  # decoding threads count, too
 
 
+COUNTED = ("visual_encodings", "visual_encodings_planned", "text_encodings", "text_encodings_planned", "batches")
+
+
 @dataclass
 class RunCounts:
     """What this run did."""
 
     decode: DecodeCounter = field(default_factory=DecodeCounter)  # frames decoded, converted, and the least needed
-    visual_encodings: int = 0  # views that went through the model
-    frame_encodings: int = 0  # frames that went through the model by themselves, for all edited clips that show them
-    text_encodings: int = 0  # texts that went through the model
-    batches: int = 0  # forward passes of encoders
+    # by their names in the record: views, frames of edited clips and texts that went through the model, and how many
+    # were found missing ("_planned"); forward passes of encoders
+    counters: Counter[str] = field(default_factory=lambda: Counter(dict.fromkeys(COUNTED, 0)))
     notes: list[str] = field(default_factory=list)  # what the user should know, each once
     broken: dict[Clip, str] = field(default_factory=dict)  # clip -> why it could not be read, or is not shown whole
     unseen: set[Clip] = field(default_factory=set)  # edited clips of which the sampling does not show every segment
     frames_seen: dict[Clip, str] = field(default_factory=dict)  # clip -> digest of its frames, unperturbed
     videos: dict[str, VideoFile] = field(default_factory=dict)  # as in `videos.json`, of files that were looked at
-    planned: Counter[str] = field(default_factory=Counter)  # how many views and texts were found missing
 
     def add(self, other: "RunCounts") -> None:
         """Adds what another process did."""
         self.decode.add(other.decode)
-        for name in ("visual_encodings", "frame_encodings", "text_encodings", "batches"):
-            setattr(self, name, getattr(self, name) + getattr(other, name))
         self.notes += [note for note in other.notes if note not in self.notes]
-        for name in ("broken", "unseen", "frames_seen", "videos", "planned"):
+        for name in ("broken", "unseen", "frames_seen", "videos", "counters"):
             getattr(self, name).update(getattr(other, name))
 
     def read(self, clip: Clip, decode: DecodeCounter, planned: int, digest: str) -> None:
         """Counts what reading a clip took; in decoding threads. `digest`: of its frames, where they are unperturbed."""
         with _LOCK:
             self.decode.add(decode)
-            self.planned["visual_encodings"] += planned
+            self.counters["visual_encodings_planned"] += planned
             if digest:
                 self.frames_seen[clip] = digest
 
@@ -132,7 +131,7 @@ class Batcher:
             if encoded is None:
                 self.size = halved(len(batch), self.counts)
                 continue
-            self.counts.batches += 1
+            self.counts.counters["batches"] += 1
             rows.append(encoded)
             begin += len(batch)
         return stacked(rows)

@@ -1,6 +1,7 @@
 """One process's share of a run: what it encodes or scores, and what it counts."""
 
 import os
+import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
@@ -9,10 +10,11 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from video_contrast import seeds
 from video_contrast.addresses import address_of
-from video_contrast.console import is_quiet
+from video_contrast.console import bar
 from video_contrast.runner.clip_reader import ClipReader
 from video_contrast.runner.doctor.result import SelfTest
 from video_contrast.runner.embedding_store import Keys, Store
@@ -27,6 +29,9 @@ from video_contrast.runner.score_pairs import Pairing, PairResults, score_pairs
 from video_contrast.runner.table_scores import TableScorer, encoder_tables, pair_tables, text_tables
 from video_contrast.runner.video_files import NOT_FOUND, VideoFiles, absent
 from video_contrast.storage import RunFolder
+
+if TYPE_CHECKING:
+    from tqdm import tqdm
 
 TEXTS_A_CHUNK = 1024  # which are dealt out and stored together
 CHUNKS = 10_000  # of clips for a pair scorer, at most: each is told to all processes
@@ -190,7 +195,7 @@ class Run:
                 queue.done(number, counts)
                 if self.processes.first and total:
                     now = total * queue.n_done // size
-                    progress(now - shown)
+                    progress.update(now - shown)
                     shown = now
 
             yield queue, done
@@ -199,16 +204,9 @@ class Run:
                 self.total.add(counts)
             self.files.entries.update(self.total.videos)
 
-    @contextmanager
-    def bar(self, what: str, total: int, unit: str) -> Iterator[Callable[[int], object]]:
+    def bar(self, what: str, total: int, unit: str) -> "tqdm[object]":
         """A progress bar with rate and time left, in the first process; a line every ten seconds in a log file."""
-        import sys
-
-        from tqdm import tqdm
-
-        hidden = is_quiet() or not self.job.options.progress or not self.processes.first or total == 0
+        hidden = not self.job.options.progress or not self.processes.first or total == 0
         pace = 0.1 if sys.stderr.isatty() else 10
-        with tqdm(
-            total=total, desc=what, unit=unit, disable=hidden, leave=False, delay=1, mininterval=pace, maxinterval=pace
-        ) as bar:
-            yield bar.update
+        nothing: tuple[object, ...] = ()
+        return bar(nothing, total=total, desc=what, unit=unit, disable=hidden, mininterval=pace, maxinterval=pace)

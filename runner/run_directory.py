@@ -24,11 +24,6 @@ from video_contrast.version import __version__
 
 PACKAGES = ("torch", "transformers", "accelerate", "av", "numpy", "pillow", "safetensors", "sentence-transformers")
 NUMERIC = ("torch", "transformers", "sentence-transformers", "av", "pillow")  # those that make a model's numbers
-# What may not change within a directory. Conditions and configs may: more of them are added to what is there.
-FIXED = (
-    "model", "revision", "kind", "options", "dataset", "split", "frames", "sampling", "fps", "rate", "accept_damaged",
-    "dtype", "seed", "limit", "questions",
-)  # fmt: skip
 
 
 def is_of(run: RunFolder, request: JsonObject, files: Mapping[str, list[int]]) -> bool:
@@ -81,8 +76,9 @@ def claim(run: RunFolder, identity: Json) -> None:
             raise UsageError(f"--output {run.path} holds other files ({foreign[0]} ...); give an empty or a new folder")
         run.write_identity(now)
         return
-    for name in FIXED:
-        if former.get(name) != now.get(name):
+    for name in dict.fromkeys((*identity, *former)):
+        # Conditions are not part of it, and configs may be added to what is there.
+        if name != "fingerprints" and former.get(name) != now.get(name):
             raise UsageError(
                 f"--output {run.path} was made for {name} {former.get(name)!r}, not {now.get(name)!r}; give another "
                 "folder, or remove this one"

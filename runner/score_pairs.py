@@ -210,12 +210,12 @@ def score_pairs(
             counts.broken[request.clip] = str(error)
             return
         results.put(request.key, replace(result, frame_numbers=tuple(int(n) for n in numbers)))
-        counts.text_encodings += len(request.texts)
+        counts.counters["text_encodings"] += len(request.texts)
 
     with _at_once(model.parallel, keep) as submit:
         for clip, shown in reader.read(dealt(), visuals_of, lambda frames: frames, ahead=1, depth=2):
             for view, frames in shown:
-                counts.visual_encodings += 1
+                counts.counters["visual_encodings"] += 1
                 for request in missing(clip):
                     if request.visual == view.visual:
                         seen = None if view.visual.name == "blind" else frames

@@ -114,11 +114,6 @@ def read_json(address: Address) -> Json:
         return files.parse_json(handle.read().decode())
 
 
-def write_json(address: Address, value: object) -> None:
-    """Writes JSON as `files.write_json` does."""
-    write_bytes(address, files.json_bytes(value))
-
-
 def state_of(value: object) -> str:
     """Place, size and time of a file that an option names (of a folder: of what lies in it).
 
@@ -238,21 +233,18 @@ class _Fetcher:
                 return
             shard, member = name.split(SHARD, 1) if SHARD in name else (name, "")
             remote = f"{self.path}/{shard}{'.tar' if member else ''}"
-            try:
-                stamp = int.from_bytes(blake2b(str(self.system.ukey(remote)).encode(), digest_size=4).digest(), "big")
-                if not target.exists() or int(target.stat().st_mtime) != stamp:
-                    with atomic_path(target) as temporary:
-                        self._copy(remote, member, temporary)
-                        os.utime(temporary, (stamp, stamp))  # so that the same file has the same time again
-                    self._make_room()
-                self.current.add(name)
-            except FileNotFoundError:
-                return
-            except Exception as error:  # each file system has errors of its own
-                if isinstance(error, OSError) and error.errno in FULL:
-                    raise
-                reason = str(error).strip().partition("\n")[0] or type(error).__name__
-                raise VideoContrastError(f"{self.address}/{remote[len(self.path) + 1 :]}: {reason}") from error
+            with explained(f"{self.address}/{remote[len(self.path) + 1 :]}"):
+                try:
+                    state = str(self.system.ukey(remote)).encode()
+                    stamp = int.from_bytes(blake2b(state, digest_size=4).digest(), "big")
+                    if not target.exists() or int(target.stat().st_mtime) != stamp:
+                        with atomic_path(target) as temporary:
+                            self._copy(remote, member, temporary)
+                            os.utime(temporary, (stamp, stamp))  # so that the same file has the same time again
+                        self._make_room()
+                except FileNotFoundError:
+                    return
+            self.current.add(name)
 
     def _copy(self, remote: str, member: str, target: Path) -> None:
         if not member:

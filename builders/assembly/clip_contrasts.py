@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Literal, Protocol, runtime_checkable
+from typing import Literal
 
 from video_contrast.builders.assembly.captioned_clip import CaptionedClip, normal, percent
 from video_contrast.builders.assembly.sharding import spread
@@ -73,15 +73,6 @@ class ClipContrasts:
         """Share of clips covered in percent: on the base caption, and (if tried) on the first eligible one."""
         shares = {"base": percent(self.base, self.clips)}
         return shares | ({"eligible": percent(len(self.edits), self.clips)} if caption == "eligible" else {})
-
-
-@runtime_checkable
-class SetContrasts(Protocol):
-    """A generator that sees all clips of a split at once, and chooses one contrast a clip over the whole set."""
-
-    @property
-    def contrast_clips(self) -> Callable[..., ClipContrasts]:
-        """Takes clips, `seed`, `caption` and `num_proc` as the function `contrast_clips` does."""
 
 
 def contrast_clips(

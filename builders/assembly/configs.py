@@ -6,15 +6,10 @@ Every builder of real sets reads its source into clips and calls `build_configs`
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from typing import Any
 
 from video_contrast.builders.assembly.captioned_clip import CaptionedClip, retrieval_rows
-from video_contrast.builders.assembly.clip_contrasts import (
-    CaptionChoice,
-    ClipContrasts,
-    ContrastGenerator,
-    SetContrasts,
-    contrast_clips,
-)
+from video_contrast.builders.assembly.clip_contrasts import CaptionChoice, ClipContrasts, contrast_clips
 from video_contrast.builders.assembly.difference import COUNT, warn
 from video_contrast.builders.assembly.multiple_choice import (
     CANDIDATES,
@@ -42,7 +37,8 @@ class ContrastConfig:
     """How one contrast config is made."""
 
     kind: str  # of its negatives
-    generator: Callable[[], ContrastGenerator | SetContrasts]  # makes the generator when the config is built
+    # makes, when the config is built, a `ContrastGenerator`, or what has a `contrast_clips` of its own (over all clips)
+    generator: Callable[[], Any]
     facts: Callable[[], Facts] = dict  # of the generator, read after building (it may only know them then)
     paper: Mapping[str, float] | None = None  # the counts of the contrast-set paper (appendix D), to stand beside ours
     hint: str = ""  # what to do where no contrast can be built, a sentence
@@ -230,7 +226,7 @@ class _Contrasting:
         """Split -> the contrasts of a config: those that a person has ticked, where there are any of it."""
         if name not in self.made:
             plan, maker = self.plan, self.plan.contrasts[name].generator()
-            generated = maker.contrast_clips if isinstance(maker, SetContrasts) else partial(contrast_clips, maker)
+            generated = getattr(maker, "contrast_clips", None) or partial(contrast_clips, maker)
             ticks = [tick for tick in plan.ticks if tick.config == name]
             self.made[name] = {}
             for split, clips in self.clips.items():

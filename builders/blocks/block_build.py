@@ -344,27 +344,18 @@ class ConfigFacts:
         if self.facts is None:
             self.facts = deepcopy(facts)
             return
-        if "counts" in facts:
-            self.facts["counts"] = _sum(self.facts.get("counts"), facts["counts"])
+        for name in facts.keys() & {"counts", "checks"}:
+            self.facts[name] = _merged(self.facts.get(name), facts[name], weights)
         for split, size in facts.get("splits", {}).items():
-            former = self.facts.setdefault("splits", {}).setdefault(split, {})
-            clips = (former.get("counts", {}).get("clips", 0), size.get("counts", {}).get("clips", 0))
-            for name, value in size.items():
-                if name == "coverage":
-                    former[name] = _means(former.get(name, {}), value, clips, digits=1)
-                else:
-                    former[name] = _sum(former.get(name), value)
+            former = self.facts.setdefault("splits", {}).get(split, {})
+            clips = [of.get("counts", {}).get("clips", 0) for of in (former, size)]
+            coverage = _merged(former.get("coverage"), size.get("coverage", {}), clips, digits=1)
+            whole = _merged(former, size, weights)
+            self.facts["splits"][split] = whole | ({"coverage": coverage} if coverage else {})
         if facts.get("pipeline"):
-            pipeline = self.facts.get("pipeline", {})
-            known = facts["pipeline"].keys() - {"opposites"}
-            means = {name: facts["pipeline"][name] for name in known & {"mean_probability"}}
-            self.facts["pipeline"] = {
-                **facts["pipeline"], **pipeline,
-                **_means(pipeline, means, weights, digits=4),
-                "opposites": pipeline.get("opposites", 0) + facts["pipeline"].get("opposites", 0),
-            }  # fmt: skip
-        if "checks" in facts and isinstance(facts["checks"], Mapping):
-            self.facts["checks"] = _means(self.facts["checks"], facts["checks"], weights, digits=4)
+            merged = {name: n for name, n in facts["pipeline"].items() if name in ("mean_probability", "opposites")}
+            pipeline = _merged(self.facts.get("pipeline"), merged, weights)
+            self.facts["pipeline"] = {**facts["pipeline"], **pipeline}
 
     def whole(self) -> Facts:
         """The facts of the config."""
@@ -374,29 +365,24 @@ class ConfigFacts:
         return facts
 
 
-def _sum(former: Any, value: Any) -> Any:
-    """Counts, added by name at any depth."""
+def _merged(former: Any, value: Any, weights: Sequence[int], digits: int = 4) -> Any:
+    """Two facts as one, at any depth: counts are added, other numbers and shares ("12.5 %") averaged; else the former.
+
+    `weights`: of both. `digits`: behind the point of an average.
+    """
     if isinstance(value, Mapping):
-        former = dict(former or {})
-        for name, inner in value.items():
-            former[name] = _sum(former.get(name), inner)
-        return former
-    return value + (former or 0) if isinstance(value, int) and not isinstance(value, bool) else value
+        parts = dict(former or {})
+        return parts | {name: _merged(parts.get(name), part, weights, digits) for name, part in value.items()}
+    if former is None:
+        return value
+    if type(value) is int:
+        return former + value
+    if isinstance(value, float):
+        return round(_mean(float(former), value, weights), digits)
+    if isinstance(former, str) and re.fullmatch(r"[\d.]+ %", str(value)):
+        return f"{_mean(float(former.split()[0]), float(value.split()[0]), weights):.1f} %"
+    return former
 
 
-def _means(former: Mapping[str, Any], value: Mapping[str, Any], weights: tuple[int, int], *, digits: int) -> Facts:
-    """Means of numbers (and of shares, "12.5 %"), weighted; counts are summed, texts kept."""
-    means: Facts = dict(former)
-    total = sum(weights) or 1
-    for name, new in value.items():
-        old = former.get(name, new)
-        if isinstance(old, str) and re.fullmatch(r"[\d.]+ %", str(new)):
-            shares = [float(share.split()[0]) for share in (old, new)]
-            means[name] = f"{(shares[0] * weights[0] + shares[1] * weights[1]) / total:.1f} %"
-        elif isinstance(new, float):
-            means[name] = round((float(old) * weights[0] + new * weights[1]) / total, digits)
-        elif isinstance(new, int) and name in former:
-            means[name] = old + new
-        else:
-            means[name] = old
-    return means
+def _mean(first: float, second: float, weights: Sequence[int]) -> float:
+    return (first * weights[0] + second * weights[1]) / (sum(weights) or 1)

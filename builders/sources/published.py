@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from video_contrast.builders.assembly.captioned_clip import CaptionedClip, VideoSpan, normal
+from video_contrast.builders.assembly.configs import add_config
 from video_contrast.builders.assembly.difference import difference
 from video_contrast.builders.assembly.multiple_choice import contrasts_only_row, kind_of
 from video_contrast.builders.registry import BuiltSet, builder
@@ -515,23 +516,15 @@ class PublishedSet:
             for items in splits.values():
                 items.drop_broken_groups()
             counts = {split: dict(sorted(items.counts.items())) for split, items in splits.items()}
-            full = {split: items.rows for split, items in splits.items() if items.rows}
-            if not full:
-                total_counts = sum((items.counts for items in splits.values()), Counter[str]())
-                words = ", ".join(f"{name.replace('_', ' ')} {n}" for name, n in sorted(total_counts.items()))
-                facts.setdefault("left_out", {})[config] = f"no item could be built ({words})"
-                continue
-            built.tables[config] = full
-            total = sum(map(len, full.values()))
             sizes = {split: {"items": n["built"], "counts": n} for split, n in counts.items()}
-            entry: Facts = {"negatives": "as released", "splits": sizes}
             given = sum(items.counts["rows"] - items.outside for items in splits.values())
-            entry["read"], warning = release.of_counts(config, given)
-            built.warn([warning] if warning else [])
+            read, warning = release.of_counts(config, given)
+            entry: Facts = {"negatives": "as released", "splits": sizes, "read": read}
             if config in release.paper:
-                entry["paper"] = {"items": release.paper[config], "built": total}
-            facts["configs"][config] = entry
+                entry["paper"] = {"items": release.paper[config], "built": sum(n["built"] for n in counts.values())}
+            add_config(built, config, {split: items.rows for split, items in splits.items()}, entry, optional=True)
+            built.warn([warning] if warning and config in built.tables else [])
         if not built.tables:
-            reasons = ", ".join(f"{config}: {why}" for config, why in facts.get("left_out", {}).items())
-            raise VideoContrastError(f"{release.builder}: {reasons or 'the release holds no row'}")
+            left_out = facts.get("left_out", {release.builder: f"{release.builder}: the release holds no row"})
+            raise VideoContrastError("\n".join(left_out.values()))
         return built

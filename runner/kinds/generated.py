@@ -201,16 +201,12 @@ class GeneratedScorer(AskedScorer):
     """
 
     def __init__(
-        self,
-        model: TorchModel,
-        tokenizer: Tokenizer,
-        processor: Processor | None = None,
-        options: GeneratedOptions | None = None,
+        self, model: TorchModel, tokenizer: Tokenizer, processor: Processor | None, options: GeneratedOptions
     ) -> None:
         self.model = model
-        self.options = options or GeneratedOptions()
-        self.asked = Asked(model, tokenizer, processor, self.options)
-        self.together = self.options.scoring == "letter"
+        self.options = options
+        self.asked = Asked(model, tokenizer, processor, options)
+        self.together = options.scoring == "letter"
         self.question = ""
         self.templates: ChatPrompts | None = None  # of models that are asked through a chat template
         self.interface, self._ask = interface_of(model) or self._of_processor(model, processor)

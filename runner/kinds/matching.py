@@ -14,6 +14,7 @@ import numpy as np
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import JsonObject
 from video_contrast.options import Option
+from video_contrast.runner.kinds import loading
 from video_contrast.runner.kinds.base import (
     ClipFrames,
     Encoder,
@@ -22,16 +23,6 @@ from video_contrast.runner.kinds.base import (
     PairScorer,
     ScoreResult,
     kind,
-)
-from video_contrast.runner.kinds.loading import (
-    Tensors,
-    TorchEncoder,
-    count_longer,
-    load_model,
-    load_processor,
-    pad_after,
-    to_numpy,
-    unit,
 )
 from video_contrast.untyped import Processor, Tensor, TorchModel
 
@@ -61,7 +52,7 @@ class MatchingScorer(PairScorer):
         self.processor = processor
         self.aggregate = aggregate
         self.batch_size = batch_size
-        pad_after(processor.tokenizer)
+        loading.pad_after(processor.tokenizer)
         self.head = HEADS[name](model, processor)
         self.prefilter = prefilter
         if prefilter:
@@ -80,13 +71,13 @@ class MatchingScorer(PairScorer):
         with torch.inference_mode(), torch.random.fork_rng(devices):
             torch.manual_seed(0)
             probabilities = self.head.probabilities(list(clip.frames), captions, self.batch_size)
-        table = to_numpy(probabilities.cpu().double())  # [T, k]
+        table = loading.to_numpy(probabilities.cpu().double())  # [T, k]
         scores = table.mean(axis=0) if self.aggregate == "mean" else table.max(axis=0)
         return ScoreResult(scores, [{f"frame{t}": float(p) for t, p in enumerate(column)} for column in table.T])
 
     def truncated_texts(self, texts: Sequence[str]) -> int:
         """How many of the texts are longer than the model reads."""
-        return count_longer(self.processor.tokenizer, texts, _limit(self.model))
+        return loading.count_longer(self.processor.tokenizer, texts, _limit(self.model))
 
     @property
     def facts(self) -> JsonObject:
@@ -124,12 +115,12 @@ class MatchingHead:
         ]
         return torch.cat(matches).reshape(len(frames), len(captions))
 
-    def seen(self, frames: Sequence[np.ndarray]) -> Tensors:
+    def seen(self, frames: Sequence[np.ndarray]) -> loading.Tensors:
         """What is made of each frame once, whatever the captions."""
         pixels = self.processor.image_processor(images=list(frames), return_tensors="pt")
         return dict(pixels.to(self.model.device, dtype=self.model.dtype))
 
-    def tokens(self, captions: Sequence[str]) -> Tensors:
+    def tokens(self, captions: Sequence[str]) -> loading.Tensors:
         """Captions as the model reads them."""
         limit = _limit(self.model)
         tokens = self.processor.tokenizer(
@@ -137,13 +128,13 @@ class MatchingHead:
         )
         return dict(tokens.to(self.model.device))
 
-    def match(self, seen: Tensors, text: Tensors) -> Tensor:
+    def match(self, seen: loading.Tensors, text: loading.Tensors) -> Tensor:
         """The probability of a match of each frame with the caption beside it, float32[n]."""
         logits = self.model(**text, **seen).logits.float()
         return logits.softmax(-1)[:, 1] if logits.shape[1] > 1 else logits[:, 0].sigmoid()
 
 
-class _TwoTowers(MatchingHead, TorchEncoder):
+class _TwoTowers(MatchingHead, loading.TorchEncoder):
     """A head behind a vision tower, which each frame goes through once, and the contrastive embeddings of both."""
 
     @abstractmethod
@@ -151,10 +142,10 @@ class _TwoTowers(MatchingHead, TorchEncoder):
         """float[1, D] of the patches of all frames of a clip."""
 
     @abstractmethod
-    def caption_rows(self, text: Tensors) -> Tensor:
+    def caption_rows(self, text: loading.Tensors) -> Tensor:
         """float[k, E] of captions, of any length."""
 
-    def seen(self, frames: Sequence[np.ndarray]) -> Tensors:
+    def seen(self, frames: Sequence[np.ndarray]) -> loading.Tensors:
         return {"patches": self.model.vision_model(**super().seen(frames)).last_hidden_state}
 
     def video_rows(self, prepared: Sequence[np.ndarray]) -> Tensor:
@@ -163,13 +154,13 @@ class _TwoTowers(MatchingHead, TorchEncoder):
         return torch.cat([self.clip_row(self.seen(list(frames))["patches"]) for frames in prepared])
 
     def text_rows(self, texts: Sequence[str]) -> Tensor:
-        return unit(self.caption_rows(self.tokens(texts)))
+        return loading.unit(self.caption_rows(self.tokens(texts)))
 
 
 class _Blip(_TwoTowers):
     """BLIP: the text encoder attends to the frame's patches; class 1 of the head is "match"."""
 
-    def match(self, seen: Tensors, text: Tensors) -> Tensor:
+    def match(self, seen: loading.Tensors, text: loading.Tensors) -> Tensor:
         states = self.model.text_encoder(
             input_ids=text["input_ids"],
             attention_mask=text["attention_mask"],
@@ -180,9 +171,9 @@ class _Blip(_TwoTowers):
 
     def clip_row(self, patches: Tensor) -> Tensor:
         """The mean of the frames' embeddings, of length 1."""
-        return unit(unit(self.model.vision_proj(patches[:, 0])).mean(0, keepdim=True))
+        return loading.unit(loading.unit(self.model.vision_proj(patches[:, 0])).mean(0, keepdim=True))
 
-    def caption_rows(self, text: Tensors) -> Tensor:
+    def caption_rows(self, text: loading.Tensors) -> Tensor:
         states = self.model.text_encoder(input_ids=text["input_ids"], attention_mask=text["attention_mask"])
         return self.model.text_proj(states.last_hidden_state[:, 0])
 
@@ -190,7 +181,7 @@ class _Blip(_TwoTowers):
 class _Blip2(_TwoTowers):
     """BLIP-2: the Q-Former reads queries and caption with the frame's patches; the head's mean over queries."""
 
-    def match(self, seen: Tensors, text: Tensors) -> Tensor:
+    def match(self, seen: loading.Tensors, text: loading.Tensors) -> Tensor:
         import torch
 
         model, patches = self.model, seen["patches"]
@@ -210,9 +201,9 @@ class _Blip2(_TwoTowers):
         queries = self.model.query_tokens.expand(len(patches), -1, -1)
         states = self.model.qformer(query_embeds=queries, encoder_hidden_states=patches).last_hidden_state
         projection = self.model.vision_projection
-        return unit(projection(states.to(projection.weight.dtype))).mean(0).reshape(1, -1)
+        return loading.unit(projection(states.to(projection.weight.dtype))).mean(0).reshape(1, -1)
 
-    def caption_rows(self, text: Tensors) -> Tensor:
+    def caption_rows(self, text: loading.Tensors) -> Tensor:
         embedded = self.model.embeddings(input_ids=text["input_ids"])
         states = self.model.qformer(query_embeds=embedded, query_length=0, attention_mask=text["attention_mask"])
         projection = self.model.text_projection
@@ -253,6 +244,9 @@ HEADS: dict[str, type[MatchingHead]] = {
 )
 def load(source: ModelSource, settings: LoadOptions) -> MatchingScorer:
     """Loads the class that the config names: `AutoModel` would load a BLIP checkpoint without its head."""
-    model, processor = load_model(source, settings, source.architecture), load_processor(source, settings)
+    model, processor = (
+        loading.load_model(source, settings, source.architecture),
+        loading.load_processor(source, settings),
+    )
     aggregate, prefilter = settings.options.get("itm_aggregate", "mean"), settings.options.get("itm_prefilter", 0)
     return MatchingScorer(model, processor, aggregate, settings.batch_size, prefilter)

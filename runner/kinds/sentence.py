@@ -13,6 +13,7 @@ import numpy as np
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import JsonObject
 from video_contrast.options import Option
+from video_contrast.runner.kinds import loading
 from video_contrast.runner.kinds.base import (
     ClipFrames,
     DualEncoder,
@@ -23,15 +24,6 @@ from video_contrast.runner.kinds.base import (
     ScoreResult,
     kind,
     unit_rows,
-)
-from video_contrast.runner.kinds.loading import (
-    count_longer,
-    explained,
-    metadata_of,
-    reading,
-    takes_rate,
-    tokenizer_of,
-    told_times,
 )
 from video_contrast.runner.kinds.prompts import prompt_hash
 from video_contrast.untyped import TorchModel
@@ -84,7 +76,7 @@ class SentenceModel(Encoder):
         if processor is None or not limit:
             return None
         prompt = str(self.facts["prompt_text"])
-        return count_longer(tokenizer_of(processor), [prompt + text for text in texts], limit)
+        return loading.count_longer(loading.tokenizer_of(processor), [prompt + text for text in texts], limit)
 
     def prepare(self, clip: ClipFrames) -> ClipFrames:
         """The clip, with the times of its frames."""
@@ -102,7 +94,7 @@ class SentenceModel(Encoder):
     def _inputs(self, clips: Sequence[ClipFrames]) -> tuple[list[object], JsonObject]:
         """Clips of one rate, or all their frames, as the model takes them; and what its processor is told of them."""
         if self.takes_video:
-            videos = [{"array": clip.frames, "video_metadata": metadata_of(clip)} for clip in clips]
+            videos = [{"array": clip.frames, "video_metadata": loading.metadata_of(clip)} for clip in clips]
             return [*videos], {"processing_kwargs": {"video": sampled(self.model, clips[0])}}
         from PIL import Image
 
@@ -168,10 +160,10 @@ def rendered(model: TorchModel, content: object, prompt: str, **more: object) ->
     shown: JsonObject = {"pixels": shapes}
     if "input_ids" in features:
         processor = model.tokenizer
-        text = tokenizer_of(processor).decode(features["input_ids"][0])
+        text = loading.tokenizer_of(processor).decode(features["input_ids"][0])
         short = re.sub(r"(<[^<>]+>)\1+", lambda run: f"{run[1]} (x {len(run[0]) // len(run[1])}) ", text)
         shown |= {"prompt": short, "prompt_hash": prompt_hash(text), "tokens": int(features["input_ids"].shape[1])}
-        if times := told_times(text, features):
+        if times := loading.told_times(text, features):
             shown["times_told"] = times
     return shown
 
@@ -180,7 +172,7 @@ def sampled(model: TorchModel, clip: ClipFrames) -> JsonObject:
     """What the video processor of a model is told besides the metadata: the frames are sampled already, at a rate."""
     inside = model[0] if hasattr(model, "__getitem__") else None
     processor = getattr(inside, "processor", None)
-    rate = {"fps": metadata_of(clip)["fps"]} if takes_rate(processor) else {}
+    rate = {"fps": loading.metadata_of(clip)["fps"]} if loading.takes_rate(processor) else {}
     return {"do_sample_frames": False, **rate}
 
 
@@ -202,12 +194,12 @@ def load_saved(class_name: str, source: ModelSource, settings: LoadOptions) -> T
     import torch
 
     placed = {"device_map": settings.device_map} if settings.device_map else {}
-    with explained(source):
+    with loading.explained(source):
         given = {"dtype": getattr(torch, settings.dtype), **placed}
         device = None if settings.device_map else settings.device
         load_class = getattr(sentence_transformers, class_name)
         model = load_class(str(source.path), device=device, model_kwargs=given, **settings.from_here)
-        reading(source, model.tokenizer)
+        loading.reading(source, model.tokenizer)
     evaluated: TorchModel = model.eval()
     return evaluated
 
@@ -252,7 +244,7 @@ class RerankerScorer(PairScorer):
         for begin in range(0, len(captions), self.batch_size):
             batch = captions[begin : begin + self.batch_size]
             # Pairs have no place for the metadata of a video, so each batch is given its own.
-            videos = sampled(self.encoder, clip) | {"video_metadata": [metadata_of(clip) for _ in batch]}
+            videos = sampled(self.encoder, clip) | {"video_metadata": [loading.metadata_of(clip) for _ in batch]}
             pairs = [({"text": caption}, {"video": clip.frames}) for caption in batch]
             given = {"prompt": self.prompt or None, "batch_size": len(batch), "processing_kwargs": {"video": videos}}
             of_batch = self.encoder.predict(pairs, show_progress_bar=False, convert_to_numpy=True, **given)
@@ -261,7 +253,7 @@ class RerankerScorer(PairScorer):
 
     def rendered_input(self, clip: ClipFrames, captions: Sequence[str]) -> JsonObject:
         """The first caption with the clip, as the model reads them."""
-        videos = sampled(self.encoder, clip) | {"video_metadata": [metadata_of(clip)]}
+        videos = sampled(self.encoder, clip) | {"video_metadata": [loading.metadata_of(clip)]}
         pair = ({"text": captions[0]}, {"video": clip.frames})
         shown = rendered(self.encoder, pair, self.prompt, processing_kwargs={"video": videos})
         return super().rendered_input(clip, captions) | shown

@@ -26,6 +26,7 @@ import numpy as np
 
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import JsonObject
+from video_contrast.runner.kinds import loading
 from video_contrast.runner.kinds.base import (
     ClipFrames,
     LoadOptions,
@@ -33,32 +34,18 @@ from video_contrast.runner.kinds.base import (
     kind,
     product,
 )
-from video_contrast.runner.kinds.loading import (
-    Arrays,
-    Tokens,
-    TorchEncoder,
-    count_longer,
-    load_model,
-    load_processor,
-    on_device,
-    pixels_of,
-    pooled,
-    to_numpy,
-    tokenizer_of,
-    unit,
-)
 from video_contrast.untyped import Processor, Tensor, TorchModel
 
 PAIRS_AT_A_TIME = 4096
 
 
-class XCLIPEncoder(TorchEncoder):
+class XCLIPEncoder(loading.TorchEncoder):
     """A transformers `XCLIPModel`; a video's row is its embedding, and its mean patches where captions are prompted."""
 
     def __init__(self, model: TorchModel, processor: Processor) -> None:
         self.model = model
         self.images = getattr(processor, "image_processor", None) or processor.video_processor
-        self.tokens = Tokens(processor.tokenizer, model.config)
+        self.tokens = loading.Tokens(processor.tokenizer, model.config)
         self.frames = int(model.config.vision_config.num_frames)
         self.plain = not bool(model.prompts_generator.alpha.any())
 
@@ -73,7 +60,7 @@ class XCLIPEncoder(TorchEncoder):
 
     def prepare(self, clip: ClipFrames) -> dict[str, np.ndarray]:
         """The processor's pixels, float32[T, 3, H, W]."""
-        arrays = pixels_of(self.images, clip.frames)
+        arrays = loading.pixels_of(self.images, clip.frames)
         return {name: value[0] if value.ndim == 5 else value for name, value in arrays.items()}
 
     def video_rows(self, prepared: Sequence[dict[str, np.ndarray]]) -> Tensor:
@@ -81,11 +68,11 @@ class XCLIPEncoder(TorchEncoder):
         import torch
 
         model = self.model
-        pixels = on_device({"pixel_values": np.stack([arrays["pixel_values"] for arrays in prepared])}, model)
+        pixels = loading.on_device({"pixel_values": np.stack([arrays["pixel_values"] for arrays in prepared])}, model)
         batch, frames = pixels["pixel_values"].shape[:2]
         vision = model.vision_model(pixel_values=pixels["pixel_values"].flatten(0, 1))
         embeds = model.visual_projection(vision[1]).view(batch, frames, -1)
-        embeds = unit(model.mit(embeds)[1])
+        embeds = loading.unit(model.mit(embeds)[1])
         if self.plain:
             return embeds
         patches = model.prompts_visual_layernorm(vision[0][:, 1:, :]) @ model.prompts_visual_projection
@@ -95,7 +82,7 @@ class XCLIPEncoder(TorchEncoder):
     def text_rows(self, texts: Sequence[str]) -> Tensor:
         """float32[M, D]: of length 1 where the join is the product, as projected otherwise."""
         rows = self.model.text_projection(self.model.text_model(**self.tokens(texts, self.model.device))[1])
-        return unit(rows) if self.plain else rows.float()
+        return loading.unit(rows) if self.plain else rows.float()
 
     def join(self, videos: np.ndarray, texts: np.ndarray) -> np.ndarray:
         """float32[N, M] cosines of videos and captions, the captions prompted by each video."""
@@ -115,7 +102,7 @@ class XCLIPEncoder(TorchEncoder):
                 for begin in range(0, len(texts), step):
                     text = rows[begin : begin + step].unsqueeze(0)
                     prompted = text + model.prompts_generator(text.to(model.dtype), patches).float()
-                    out[n, begin : begin + step] = to_numpy(unit(prompted[0]) @ embed)
+                    out[n, begin : begin + step] = loading.to_numpy(loading.unit(prompted[0]) @ embed)
         return out
 
 
@@ -130,7 +117,7 @@ class XCLIPEncoder(TorchEncoder):
 )
 def load_xclip(source: ModelSource, settings: LoadOptions) -> XCLIPEncoder:
     """Loads an `XCLIPModel`."""
-    return XCLIPEncoder(load_model(source, settings, "XCLIPModel"), load_processor(source, settings))
+    return XCLIPEncoder(loading.load_model(source, settings, "XCLIPModel"), loading.load_processor(source, settings))
 
 
 IMAGENET = ((0.485, 0.456, 0.406), (0.229, 0.224, 0.225))
@@ -199,7 +186,7 @@ def interface_of(model: TorchModel) -> Interface | None:
     return None
 
 
-class RemoteEncoder(TorchEncoder):
+class RemoteEncoder(loading.TorchEncoder):
     """A model with one of these interfaces. Raises VideoContrastError: it comes without the processor of its pixels."""
 
     def __init__(self, model: TorchModel, interface: Interface, processor: Processor | None) -> None:
@@ -228,24 +215,28 @@ class RemoteEncoder(TorchEncoder):
             return None
         padded = self.interface.prepare is None  # to the length at which its processor cuts (128 in Cosmos-Embed1)
         limit = int(self.processor(text=[""])["input_ids"].shape[1]) if padded else LANGUAGEBIND_TOKENS
-        return count_longer(tokenizer_of(self.processor), texts, limit)
+        return loading.count_longer(loading.tokenizer_of(self.processor), texts, limit)
 
-    def prepare(self, clip: ClipFrames) -> Arrays:
+    def prepare(self, clip: ClipFrames) -> loading.Arrays:
         """The clip's pixels, by the name under which the model takes them."""
         if self.interface.prepare is not None:
             return {"pixels": self.interface.prepare(clip.frames, self.side)}
         batch = self.processor(videos=clip.frames.transpose(0, 3, 1, 2)[None])
         return {name: np.asarray(value)[0] for name, value in batch.items()}
 
-    def video_rows(self, prepared: Sequence[Arrays]) -> Tensor:
+    def video_rows(self, prepared: Sequence[loading.Arrays]) -> Tensor:
         """float32[N, D], rows of length 1."""
-        arrays = on_device({name: np.stack([clip[name] for clip in prepared]) for name in prepared[0]}, self.model)
+        arrays = loading.on_device(
+            {name: np.stack([clip[name] for clip in prepared]) for name in prepared[0]}, self.model
+        )
         encode = getattr(self.model, self.interface.methods[0])
-        return unit(_projected(encode(arrays["pixels"]) if self.interface.prepare is not None else encode(**arrays)))
+        return loading.unit(
+            _projected(encode(arrays["pixels"]) if self.interface.prepare is not None else encode(**arrays))
+        )
 
     def text_rows(self, texts: Sequence[str]) -> Tensor:
         """float32[M, D], rows of length 1."""
-        return unit(_projected(self._text_output(list(texts))))
+        return loading.unit(_projected(self._text_output(list(texts))))
 
     def _text_output(self, texts: list[str]) -> Tensor:
         import torch
@@ -253,9 +244,9 @@ class RemoteEncoder(TorchEncoder):
         encode = getattr(self.model, self.interface.methods[1])
         if self.interface.family == "Cosmos-Embed1":
             tokens = {name: torch.as_tensor(value) for name, value in self.processor(text=texts).items()}
-            return encode(**on_device(tokens, self.model))
+            return encode(**loading.on_device(tokens, self.model))
         if self.interface.family == "LanguageBind":
-            tokenizer = tokenizer_of(self.processor)
+            tokenizer = loading.tokenizer_of(self.processor)
             tokens = tokenizer(
                 texts, max_length=LANGUAGEBIND_TOKENS, padding="max_length", truncation=True, return_tensors="pt"
             )
@@ -268,7 +259,7 @@ class RemoteEncoder(TorchEncoder):
 def _projected(output: Tensor) -> Tensor:
     """The rows [n, D] of what a method returns: a tensor, or the projection in an output of Cosmos-Embed1."""
     named = next((getattr(output, name) for name in ("visual_proj", "text_proj") if hasattr(output, name)), None)
-    rows = pooled(output) if named is None else named
+    rows = loading.pooled(output) if named is None else named
     return rows.reshape(rows.shape[0], -1)
 
 
@@ -277,7 +268,7 @@ PERCEPTION = ("PeVideoModel", "PeAudioVideoModel")
 VIDEOPRISM = "VideoPrismClipModel"
 
 
-class VideoTextEncoder(TorchEncoder):
+class VideoTextEncoder(loading.TorchEncoder):
     """A model that encodes a clip as a whole, with a video processor, or an image processor that takes frames."""
 
     def __init__(self, model: TorchModel, processor: Processor) -> None:
@@ -291,7 +282,7 @@ class VideoTextEncoder(TorchEncoder):
                 f"{type(processor).__name__} has neither a video nor an image processor; is torchvision installed?"
             )
         prism = self.name == VIDEOPRISM
-        self.tokens = Tokens(
+        self.tokens = loading.Tokens(
             processor.tokenizer, model.config, padded_to=64 if prism else None, clean=canonical if prism else None
         )
         probed = self.name not in PERCEPTION
@@ -314,21 +305,21 @@ class VideoTextEncoder(TorchEncoder):
     def prepare(self, clip: ClipFrames) -> np.ndarray:
         """The processor's pixels, float32[T, 3, H, W]; the frames are taken as they are."""
         if self.images is not None:
-            return pixels_of(self.images, clip.frames)["pixel_values"]
+            return loading.pixels_of(self.images, clip.frames)["pixel_values"]
         # Through the whole processor, which has defaults of its own beside those of the video processor.
         batch = self.processor(videos=[clip.frames], do_sample_frames=False, return_tensors="pt")
-        return to_numpy(batch["pixel_values_videos"][0])
+        return loading.to_numpy(batch["pixel_values_videos"][0])
 
     def video_rows(self, prepared: Sequence[np.ndarray]) -> Tensor:
         """float32[N, D]; rows of length 1, except where the class's own logits are of plain products (PE)."""
-        pixels = on_device({self.pixels: np.stack(prepared)}, self.model)
+        pixels = loading.on_device({self.pixels: np.stack(prepared)}, self.model)
         if self.name in PERCEPTION:
             part = self._part()
             return part.video_head(part.video_encoder(**pixels).pooler_output).float()
         # VideoPrism has places in time for the frames of its config; others are put between them
         usual = getattr(self.model.config.vision_config, "num_frames", None) if self.name == VIDEOPRISM else None
         stretched = {"interpolate_pos_encoding": True} if usual not in (None, len(prepared[0])) else {}
-        return unit(pooled(self.model.get_video_features(**pixels, **stretched)))
+        return loading.unit(loading.pooled(self.model.get_video_features(**pixels, **stretched)))
 
     def text_rows(self, texts: Sequence[str]) -> Tensor:
         """float32[M, D], of length 1 where those of the clips are."""
@@ -337,7 +328,7 @@ class VideoTextEncoder(TorchEncoder):
             tokens.pop("token_type_ids", None)
             states = self.model.text_model(**tokens, output_hidden_states=True).hidden_states[-1][:, 0]
             return self._part().text_video_head(states).float()
-        return unit(pooled(self.model.get_text_features(**tokens)))
+        return loading.unit(loading.pooled(self.model.get_text_features(**tokens)))
 
     def _part(self) -> TorchModel:
         """The part of a Perception model that knows clips and texts, without sound."""
@@ -387,7 +378,9 @@ def load(source: ModelSource, settings: LoadOptions) -> VideoTextEncoder | Remot
     name = source.architecture if source.architecture in ARCHITECTURES else None
     if name == "PeAudioVideoModel":
         _leave_out_bands()
-    model = load_model(source, settings, name)
+    model = loading.load_model(source, settings, name)
     if (interface := interface_of(model)) is not None:
-        return RemoteEncoder(model, interface, load_processor(source, settings, None) if interface.processor else None)
-    return VideoTextEncoder(model, load_processor(source, settings, None))
+        return RemoteEncoder(
+            model, interface, loading.load_processor(source, settings, None) if interface.processor else None
+        )
+    return VideoTextEncoder(model, loading.load_processor(source, settings, None))

@@ -325,7 +325,9 @@ def plain_table(rows: Rows, where: str, *, columns: TableColumns | None = None, 
     numbers = list(rows) if isinstance(rows, Mapping) else range(len(rows))
     rows = list(rows.values()) if isinstance(rows, Mapping) else rows
     roles = column_roles(rows, where, columns)
-    table = PlainTable(guesses=roles.guesses, has_videos=bool(roles.cluster or roles.video), columns=roles.texts)
+    table = PlainTable(
+        guesses=roles.guesses, has_videos=bool(roles.column["cluster"] or roles.column["video"]), columns=roles.texts
+    )
     table.has_kinds = all(isinstance(row.get("kinds"), list | tuple) for row in rows)
     candidates = all_candidates(rows, roles)
     labels = true_places(rows, candidates, roles, where)
@@ -334,7 +336,7 @@ def plain_table(rows: Rows, where: str, *, columns: TableColumns | None = None, 
     in_split: Counter[str] = Counter()
     for number, row, entry, label in zip(numbers, rows, candidates, labels, strict=True):
         split, place = str(row.get("split") or SPLIT), f"row {number}"
-        item = _given(row, roles.id) or str(in_split[split])
+        item = _given(row, roles.column["id"]) or str(in_split[split])
         in_split[split] += 1
         try:
             if (split, item) in seen:
@@ -405,8 +407,8 @@ def _checked(entry: Entry, label: int | Fault) -> tuple[list[str], int]:
 
 def _clip_seconds(row: TableRow, roles: ColumnRoles) -> tuple[float | None, float | None]:
     """Start and end of the clip in seconds, from their columns or from the one that has both."""
-    start, end = _seconds(row, roles.start), _seconds(row, roles.end)
-    if start is None and end is None and (span := _given(row, roles.span)):
+    start, end = _seconds(row, roles.column["start"]), _seconds(row, roles.column["end"])
+    if start is None and end is None and (span := _given(row, roles.column["span"])):
         both = dict(zip(("start", "end"), _SPAN.findall(span), strict=False))
         start, end = _seconds(both, "start"), _seconds(both, "end")
     if end is not None and end <= (start or 0):
@@ -421,9 +423,9 @@ def _row(
     if roles.constant is not None:  # columns of true and false captions have no order of their own
         order = stream(0, "plain-table", item).permutation(len(texts)).tolist()
         texts, label = [texts[n] for n in order], order.index(label)
-    video = _given(row, roles.video) or item
+    video = _given(row, roles.column["video"]) or item
     start, end = _clip_seconds(row, roles)
-    task = _given(row, roles.task)
+    task = _given(row, roles.column["task"])
     result = multiple_choice_row(
         id=item,
         video_id=_given(row, "video_id") or ENDING.sub("", PurePosixPath(video).name) or item,
@@ -433,10 +435,10 @@ def _row(
         kinds=[str(kind) for kind in row["kinds"]]
         if own_kinds
         else ["true" if n == label else "distractor" for n in range(len(texts))],
-        cluster=_given(row, roles.cluster) or ENDING.sub("", video),
+        cluster=_given(row, roles.column["cluster"]) or ENDING.sub("", video),
         start=start,
         end=end,
-        question=_given(row, roles.question) or None,
+        question=_given(row, roles.column["question"]) or None,
         meta={"task": task} if task else None,
     )
     if isinstance(row.get("meta"), str) and row["meta"]:

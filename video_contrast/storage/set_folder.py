@@ -30,7 +30,7 @@ from video_contrast.files import read_json, write_json, write_text
 from video_contrast.rows import AnyRowType, Layout, MultipleChoiceRow, RetrievalRow, Row, layout_of, validate_rows
 from video_contrast.storage.plain_table import SPLIT, completed_rows
 from video_contrast.storage.table_columns import TableColumns, TableRow
-from video_contrast.storage.table_file import TableFile, parquet_rows, read_table_file
+from video_contrast.storage.table_file import TableFile, parquet_rows, read_as_parquet, read_table_file
 
 if TYPE_CHECKING:
     import datasets
@@ -317,7 +317,7 @@ class SetFolder:
         files, faults, sizes = self.files(config, split), list[str](), list[int]()
         for path in files:
             try:
-                with _named(path):
+                with read_as_parquet(path):
                     sizes.append(pq.read_metadata(path).num_rows)
             except VideoContrastError as error:
                 faults.append(str(error))
@@ -335,7 +335,7 @@ class SetFolder:
             place = begin if number != back else rest
             begin = place + sizes[number]
             if place < end and begin > first:
-                with _named(files[number]), pq.ParquetFile(files[number]) as file:
+                with read_as_parquet(files[number]), pq.ParquetFile(files[number]) as file:
                     for group in range(file.num_row_groups):
                         before, place = place, place + file.metadata.row_group(group).num_rows
                         if before < end and place > first:
@@ -412,17 +412,6 @@ def check_whole(record: SetRecord, config: str, split: str, files: Sequence[str]
             f"{files[0].rpartition('/')[0]}: of the {expected:,} rows of {split} there are {rows:,}: one of its files "
             f"{split}-*-of-{numbered[1]}.parquet is missing (there are {there}); copy the set again"
         )
-
-
-@contextmanager
-def _named(path: Path) -> Iterator[None]:
-    """Names the file in what pyarrow says of it."""
-    import pyarrow as pa
-
-    try:
-        yield
-    except (pa.ArrowException, OSError) as error:
-        raise VideoContrastError(f"{path}: cannot be read as parquet: {error}") from error
 
 
 @contextmanager

@@ -55,14 +55,8 @@ class ColumnRoles:
     label_is: LabelIs | None = None  # how a label is to be read; None to tell it from the column
     constant: int | None = None  # the place of the true candidate in all rows
     first: int | None = None  # number of the first of numbered columns of candidates, 0 or 1; None of others
-    id: str | None = None
-    video: str | None = None
-    cluster: str | None = None
-    question: str | None = None
-    task: str | None = None
-    start: str | None = None
-    end: str | None = None
-    span: str | None = None  # of both times: "1.5-3", or a list of two
+    # "id", "video", "span" (of both times: "1.5-3", or a list of two) ... -> the column that holds it, None without one
+    column: dict[str, str | None] = field(default_factory=dict)
     guesses: list[str] = field(default_factory=list)  # what was taken for what, a sentence each
 
 
@@ -96,7 +90,7 @@ def column_roles(rows: Sequence[TableRow], where: str, named: TableColumns | Non
             given(role, name)
         else:
             name = _guessed(role, [by_name[n] for n in usual if n in by_name], roles, rows)
-        setattr(roles, role, name)
+        roles.column[role] = name
     return roles
 
 

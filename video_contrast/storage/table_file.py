@@ -6,6 +6,7 @@ import io
 import json
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from pathlib import Path, PurePosixPath
@@ -129,17 +130,25 @@ def parquet_rows(path: Address, content: bytes | None = None) -> Iterator[TableR
     import pyarrow as pa
     import pyarrow.parquet as pq
 
+    # The file alone: a path within a set would be read as a partitioned one, with a column more.
+    source = path if content is None else pa.BufferReader(content)
+    with read_as_parquet(path), pq.ParquetFile(open_binary(path) if is_remote(path) else source) as file:
+        batches = file.iter_batches(1000)
+        while True:
+            with explained(path):
+                batch = next(batches, None)
+            if batch is None:
+                return
+            yield from batch.to_pylist()
+
+
+@contextmanager
+def read_as_parquet(path: Address) -> Iterator[None]:
+    """Inside, a file is read by pyarrow, whose errors do not name it. Raises VideoContrastError: it cannot be read."""
+    import pyarrow as pa
+
     try:
-        # The file alone: a path within a set would be read as a partitioned one, with a column more.
-        source = path if content is None else pa.BufferReader(content)
-        with pq.ParquetFile(open_binary(path) if is_remote(path) else source) as file:
-            batches = file.iter_batches(1000)
-            while True:
-                with explained(path):
-                    batch = next(batches, None)
-                if batch is None:
-                    return
-                yield from batch.to_pylist()
+        yield
     except (pa.ArrowException, OSError) as error:
         raise VideoContrastError(f"{path}: cannot be read as parquet: {error}") from error
 
