@@ -17,7 +17,7 @@ from video_contrast.builders.assembly.captioned_clip import CaptionedClip, Video
 from video_contrast.builders.assembly.configs import add_config
 from video_contrast.builders.assembly.difference import difference
 from video_contrast.builders.assembly.multiple_choice import contrasts_only_row, kind_of
-from video_contrast.builders.registry import BuiltSet, builder
+from video_contrast.builders.registry import BuiltSet, about, builder
 from video_contrast.builders.sources.caption_table import read_table
 from video_contrast.errors import UsageError, VideoContrastError, unknown_name
 from video_contrast.files import Json, is_safe_relative, read_json
@@ -64,22 +64,16 @@ YES_NO = ("yes", "no")
 
 @dataclass(frozen=True)
 class Release:
-    """What a card says of a published set."""
+    """The files of a published set, and what its builder says of them; the card's facts are `registry.about`."""
 
     builder: str  # its name
-    title: str  # for the card
-    summary: str
-    licence: str  # in words
-    citation: str  # of its paper
     fetch: str  # the command that fetches the annotations, from the set's own place
-    videos: str  # where the videos come from, with the command of their owner
     needs: str  # which files of it the builder reads
     options: Mapping[str, str]  # option of the builder -> its help
     inside: str = ""  # the folder of the release, below `--folder` or it, in which the files lie
     splits: Mapping[str, str] = field(default_factory=dict)  # split -> what the release calls it
     paper_by_split: Mapping[str, int] = field(default_factory=dict)  # as `paper`, where a set has one config
     tables: Mapping[str, Json] = field(default_factory=dict)  # names of its files, tasks and prompts, for its reader
-    licence_id: str | None = None  # the licence as the Hub calls it, if it knows it
     paper: Mapping[str, int] = field(default_factory=dict)  # config -> items of the paper; where none is known, absent
     prompt: str | None = None  # with which the authors ask, word for word
     about: str = ""  # what is said of its size where no count of the items is published
@@ -257,7 +251,7 @@ def inside(folder: Path, inner: str) -> Path:
 def present(path: Path, release: Release) -> Path:
     """Returns the path; where there is none, a `UsageError` says how to fetch it."""
     if not path.exists():
-        raise UsageError(f"{path}: no such file; fetch {release.title} by `{release.fetch}`")
+        raise UsageError(f"{path}: no such file; fetch {about(release.builder)['pretty_name']} by `{release.fetch}`")
     return path
 
 
@@ -500,17 +494,8 @@ class PublishedSet:
         Raises VideoContrastError: no config has an item.
         """
         release = self.release
-        facts: Facts = {
-            "pretty_name": release.title,
-            "summary": release.summary,
-            "sources": [f"fetched by its user: {release.fetch}"],
-            "licence": release.licence,
-            "licence_id": release.licence_id,
-            "citations": [release.citation],
-            "videos": release.videos,
-            "seed": self.seed,
-            "configs": {},
-        }
+        facts = about(release.builder) | {"sources": [f"fetched by its user: {release.fetch}"], "seed": self.seed}
+        facts["configs"] = {}
         built = BuiltSet(release.builder, {}, facts)
         for config, splits in self.read.items():
             for items in splits.values():
