@@ -30,12 +30,12 @@ from video_contrast.builders.assembly.captioned_clip import retrieval_rows
 from video_contrast.builders.assembly.configs import Tables, leave_out
 from video_contrast.builders.assembly.contrast_plan import existing, select_splits
 from video_contrast.builders.assembly.sharding import is_writer, spread
-from video_contrast.builders.assembly.word_contrasts import Chosen
+from video_contrast.builders.assembly.word_contrasts import Chosen, named_values
 from video_contrast.builders.blocks.cluster_options import ClusterOptions
 from video_contrast.builders.registry import BlockSource, BuiltSet, CorpusBlock, Cut, about, builder
 from video_contrast.builders.sources import msrvtt, youcook2
 from video_contrast.console import note
-from video_contrast.errors import UsageError, VideoContrastError, unknown_name
+from video_contrast.errors import UsageError, VideoContrastError, check_names, unknown_name
 from video_contrast.files import remove_abandoned, resolve_under
 from video_contrast.options import as_record
 from video_contrast.perturbations.contrast.proposal import Kind
@@ -79,15 +79,9 @@ class PerturbationOptions:
 
     def text_models(self) -> dict[str, tuple[str, ...]] | None:
         """Perturbation -> checkpoints; None where no models are given."""
-        if not self.models:
-            return None
-        checkpoints = {}
-        for part in self.models.split(","):
-            name, equals, where = part.strip().partition("=")
-            if not equals or name not in TEXT:
-                raise UsageError(f"--models {part!r}: write a text perturbation's name = a folder or Hub id")
-            checkpoints[name] = tuple(where.split("+"))
-        return checkpoints
+        named = named_values(self.models, "--models")
+        check_names("text perturbation of --models", named, TEXT)
+        return {name: tuple(str(where).split("+")) for name, where in named.items()} or None
 
     def condition(self, name: str, severity: int) -> VideoCondition:
         """The visual condition under these options."""
