@@ -265,9 +265,7 @@ def checked_rows(rows: Iterable[AnyRowType], where: str, *, any_path: bool = Fal
     for n, row in enumerate(rows, 1):
         if layout is None:
             layout = layout_of(row)
-        problem = _problem(row, layout, seen, n) or (None if any_path else _path_problem(row["video_path"]))
-        if problem:
-            column, what = problem
+        for column, what in _problems(row, layout, seen, n, any_path=any_path):
             raise VideoContrastError(f"{where}: row {n - 1} (id {row.get('id')!r}), column {column!r}: {what}")
         if layout == "pairs":
             name = row["group"]
@@ -286,74 +284,66 @@ def checked_rows(rows: Iterable[AnyRowType], where: str, *, any_path: bool = Fal
         _check_group(name, members, where)
 
 
-def _path_problem(path: str) -> tuple[str, str] | None:
-    return None if is_safe_relative(path) else ("video_path", f"{path!r} must be relative, with '/' and without '..'")
+Problems = Iterator[tuple[str, str]]  # columns, and what is wrong with each; behind the first nothing is sure
 
 
-def _problem(row: AnyRow, layout: Layout, seen: dict[str, None], n: int) -> tuple[str, str] | None:
-    for name in table_columns(layout):
-        if name not in row:
-            return name, "is missing"
+def _problems(row: AnyRow, layout: Layout, seen: dict[str, None], n: int, *, any_path: bool) -> Problems:
+    yield from ((name, "is missing") for name in table_columns(layout) if name not in row)
     for name in ("id", "video_id", "video_path"):
         if not isinstance(row[name], str) or not row[name]:
-            return name, f"must be a non-empty string, not {row[name]!r}"
+            yield name, f"must be a non-empty string, not {row[name]!r}"
     seen[row["id"]] = None
     if len(seen) != n:
-        return "id", f"is a duplicate of row {list(seen).index(row['id'])}; ids must be unique"
-    if problem := _span_problem(row["start"], row["end"]):
-        return problem
-    grouped = [name for name in ("group", "question") if name in row]
+        yield "id", f"is a duplicate of row {list(seen).index(row['id'])}; ids must be unique"
+    yield from _of_span(row["start"], row["end"])
     if row["schema_version"] != SCHEMA_VERSION:
-        return "schema_version", f"is {row['schema_version']!r}; this version reads {SCHEMA_VERSION}"
+        yield "schema_version", f"is {row['schema_version']!r}; this version reads {SCHEMA_VERSION}"
     if "segments" in row and (wrong := segments_problem(row["segments"])):
-        return "segments", wrong
-    for name in grouped:
-        if not isinstance(row[name], str) or not row[name].strip():
-            return name, f"must be a non-empty string, not {row[name]!r}"
-    return _texts_problem(row["captions"], "captions", 1) if layout == "retrieval" else _choice_problem(row)
+        yield "segments", wrong
+    for name in ("group", "question"):
+        if name in row and (not isinstance(row[name], str) or not row[name].strip()):
+            yield name, f"must be a non-empty string, not {row[name]!r}"
+    yield from _of_texts(row["captions"], "captions", 1) if layout == "retrieval" else _of_choice(row)
+    if not any_path and not is_safe_relative(row["video_path"]):
+        yield "video_path", f"{row['video_path']!r} must be relative, with '/' and without '..'"
 
 
-def _span_problem(start: Any, end: Any) -> tuple[str, str] | None:  # what a table held
+def _of_span(start: Any, end: Any) -> Problems:  # what a table held
     for name, value in (("start", start), ("end", end)):
         if value is not None and not (isinstance(value, int | float) and math.isfinite(value) and value >= 0):
-            return name, f"must be null or seconds from 0 on, not {value!r}"
+            yield name, f"must be null or seconds from 0 on, not {value!r}"
     if start is not None and end is not None and end <= start:
-        return "end", f"{end} is not after start {start}"
-    return None
+        yield "end", f"{end} is not after start {start}"
 
 
-def _texts_problem(texts: Any, column: str, at_least: int) -> tuple[str, str] | None:  # what a table held
+def _of_texts(texts: Any, column: str, at_least: int) -> Problems:  # what a table held
     if texts is None or isinstance(texts, str) or len(texts) < at_least:
-        return column, f"needs at least {at_least} texts, not {texts!r}"
+        yield column, f"needs at least {at_least} texts, not {texts!r}"
     for position, text in enumerate(texts):
         if not isinstance(text, str) or not text.strip():
-            return column, f"text {position} is empty"
-    return None
+            yield column, f"text {position} is empty"
 
 
-def _choice_problem(row: AnyRow) -> tuple[str, str] | None:
-    candidates = row["candidates"]
-    if problem := _texts_problem(candidates, "candidates", 2):
-        return problem
+def _of_choice(row: AnyRow) -> Problems:
+    candidates, label, kinds = row["candidates"], row["label"], row["kinds"]
+    yield from _of_texts(candidates, "candidates", 2)
     first: dict[str, int] = {}
     for position, text in enumerate(candidates):
         if first.setdefault(text, position) != position:
-            return "candidates", f"{position} equals {first[text]}: {text!r}"
-    label, kinds = row["label"], row["kinds"]
+            yield "candidates", f"{position} equals {first[text]}: {text!r}"
     if not isinstance(label, int) or not 0 <= label < len(candidates):
-        return "label", f"{label!r} is not one of 0..{len(candidates) - 1}"
+        yield "label", f"{label!r} is not one of 0..{len(candidates) - 1}"
     if kinds is None or len(kinds) != len(candidates):
-        return "kinds", f"needs one kind a candidate ({len(candidates)}), not {kinds!r}"
+        yield "kinds", f"needs one kind a candidate ({len(candidates)}), not {kinds!r}"
     for position, kind in enumerate(kinds):
         if not isinstance(kind, str) or not _KIND.fullmatch(kind):
-            return "kinds", f"{kind!r} must be a name of lower-case letters, digits and _: {', '.join(KINDS[:4])} ..."
+            yield "kinds", f"{kind!r} must be a name of lower-case letters, digits and _: {', '.join(KINDS[:4])} ..."
         if (kind == "true") != (position == label):
-            return "kinds", f"candidate {position} is {kind!r} but the label is {label}"
+            yield "kinds", f"candidate {position} is {kind!r} but the label is {label}"
     if row["edits"] is None or len(row["edits"]) != len(candidates):
-        return "edits", f"needs one entry (or null) a candidate ({len(candidates)})"
+        yield "edits", f"needs one entry (or null) a candidate ({len(candidates)})"
     if not row["cluster"]:
-        return "cluster", "must be a non-empty string"
-    return None
+        yield "cluster", "must be a non-empty string"
 
 
 def _check_group(name: str, members: Sequence[tuple[int, AnyRow]], where: str, *, too_many: bool = False) -> None:
@@ -361,9 +351,7 @@ def _check_group(name: str, members: Sequence[tuple[int, AnyRow]], where: str, *
     number, first = members[0]
     labels: dict[int, int] = {}  # -> the first row that has it
     for n, row in members:
-        problem = _group_problem(row, first, number, same=labels.setdefault(row["label"], n), n=n)
-        if problem:
-            column, what = problem
+        for column, what in _of_group(row, first, number, same=labels.setdefault(row["label"], n), n=n):
             raise VideoContrastError(f"{where}: row {n} (id {row['id']!r}), group {name!r}, column {column!r}: {what}")
     if too_many or len(members) != len(first["candidates"]):
         raise VideoContrastError(
@@ -373,12 +361,11 @@ def _check_group(name: str, members: Sequence[tuple[int, AnyRow]], where: str, *
         )
 
 
-def _group_problem(row: AnyRow, first: AnyRow, number: int, same: int, n: int) -> tuple[str, str] | None:
+def _of_group(row: AnyRow, first: AnyRow, number: int, same: int, n: int) -> Problems:
     """What is wrong with row `n` beside the first of its group, and the first with its label (`same`)."""
     if list(row["candidates"]) != list(first["candidates"]):
-        return "candidates", f"differ from those of row {number}; the rows of a group share them"
+        yield "candidates", f"differ from those of row {number}; the rows of a group share them"
     if row["cluster"] != first["cluster"]:
-        return "cluster", f"is {row['cluster']!r}, that of row {number} is {first['cluster']!r}"
+        yield "cluster", f"is {row['cluster']!r}, that of row {number} is {first['cluster']!r}"
     if same != n:
-        return "label", f"is {row['label']} as in row {same}; each candidate of a group is true of one clip"
-    return None
+        yield "label", f"is {row['label']} as in row {same}; each candidate of a group is true of one clip"
