@@ -114,12 +114,22 @@ def write_json(path: AnyPath, value: object) -> Path:
     return write_bytes(path, json_bytes(value))
 
 
-def read_json(path: AnyPath) -> Json:
-    """Reads a JSON file. Raises VideoContrastError: the file is missing or not JSON; the message names it."""
+def read_text(path: AnyPath) -> str:
+    """The text of a file in UTF-8, its lines ended by `\\n`. Raises VideoContrastError: it cannot be read; says why."""
     try:
-        return parse_json(Path(path).read_text(encoding="utf-8"))
+        return Path(path).read_bytes().decode("utf-8-sig").replace("\r\n", "\n")
     except OSError as error:
         raise VideoContrastError(f"cannot read {path}: {error.strerror or error}") from error
+    except UnicodeDecodeError as error:
+        line, byte = error.object.count(b"\n", 0, error.start) + 1, error.object[error.start]
+        raise VideoContrastError(f"{path} is not UTF-8 (line {line}, byte 0x{byte:02x}); convert it first") from error
+
+
+def read_json(path: AnyPath) -> Json:
+    """Reads a JSON file. Raises VideoContrastError: the file is missing or not JSON; the message names it."""
+    text = read_text(path)
+    try:
+        return parse_json(text)
     except ValueError as error:
         raise VideoContrastError(f"{path} is not valid JSON: {error}") from error
 

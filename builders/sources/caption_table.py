@@ -139,15 +139,6 @@ def table_files(source: str | Path) -> list[str]:
         return [system.unstrip_protocol(file) if is_remote(source) else file for file in paths]
 
 
-def utf8_text(path: Path) -> str:
-    """The text of a file, line ends as they are; one that is not UTF-8 is an error that names the line."""
-    try:
-        return path.read_bytes().decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line, byte = error.object.count(b"\n", 0, error.start) + 1, error.object[error.start]
-        raise VideoContrastError(f"{path}, line {line}: not UTF-8 (byte 0x{byte:02x}); convert it first") from error
-
-
 def _as_text(value: Json) -> str:
     return "" if value is None else str(value)
 

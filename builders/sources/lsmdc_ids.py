@@ -15,10 +15,10 @@ from video_contrast.builders.assembly.captioned_clip import CaptionedClip
 from video_contrast.builders.assembly.configs import add_config, build_configs
 from video_contrast.builders.assembly.contrast_plan import ContrastSetOptions, contrast_plan, existing, select_splits
 from video_contrast.builders.registry import BuiltSet, about, builder
-from video_contrast.builders.sources.caption_table import utf8_text
 from video_contrast.builders.sources.captions import read_casts
 from video_contrast.builders.sources.released import is_released, released_config
 from video_contrast.errors import VideoContrastError
+from video_contrast.files import read_text
 from video_contrast.seeds import digest
 
 CONFIGS = ("retrieval", "random_mc", "person_id_mc", "verb_mc", "verb_human_mc")
@@ -112,7 +112,7 @@ def split_within_movies(clips: Sequence[CaptionedClip], seed: int = 0) -> dict[s
 def _lines(path: Path) -> list[tuple[str, str, str]]:
     """(place, clip, sentence) of every line; whether there is a header is seen from the first one."""
     rows = []
-    lines = [line.rstrip("\r").split("\t") for line in utf8_text(path).split("\n")]
+    lines = [line.split("\t") for line in read_text(path).split("\n")]
     header = [name.strip().lower() for name in lines[0]]
     first, at_clip, at_text = 0, 0, -1
     if "clip" in header:

@@ -15,7 +15,6 @@
   (`"visual:jumble@3": {"similarity": "jumble3.npy"}`); what an entry does not name is taken from the clean one.
 """
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
@@ -24,7 +23,7 @@ import numpy as np
 
 from video_contrast.console import counted
 from video_contrast.errors import UsageError, VideoContrastError, unknown_name
-from video_contrast.files import Json, JsonObject, read_json, resolve_under
+from video_contrast.files import Json, JsonObject, read_json, read_text, resolve_under
 from video_contrast.runner.kinds.base import LoadOptions, ModelSource, TextScorer, kind, unit_rows
 
 MANIFEST = "precomputed.json"
@@ -123,16 +122,8 @@ class Precomputed(TextScorer):
         names = self.manifest[field]
         if isinstance(names, str):
             path = resolve_under(self.folder, names)
-            try:
-                text = path.read_text(encoding="utf-8-sig")
-            except OSError as error:
-                raise VideoContrastError(f"cannot read {path}: {error.strerror}") from error
-            except UnicodeDecodeError as error:
-                raise VideoContrastError(f"{path} is not UTF-8 ({error}); save it as UTF-8") from error
-            try:  # a caption may hold what Python takes for the end of a line, such as U+2028
-                names = json.loads(text) if path.suffix == ".json" else text.removesuffix("\n").split("\n")
-            except ValueError as error:
-                raise VideoContrastError(f"{path} is not valid JSON: {error}") from error
+            # a caption may hold what Python takes for the end of a line, such as U+2028
+            names = read_json(path) if path.suffix == ".json" else read_text(path).removesuffix("\n").split("\n")
         if not isinstance(names, list):
             raise UsageError(f"{self.folder / MANIFEST}: {field!r} must be a list of names, or a file of one")
         places = {str(name): n for n, name in enumerate(names)}
