@@ -90,7 +90,7 @@ def build_configs(
     contrasts = _Contrasting(built, plan, splits, items, counts)
     for config in configs:
         if config == "retrieval":
-            add_config(built, config, *_retrieval_config(retrieval_splits or splits), optional=may_be_empty)
+            add_config(built, config, *retrieval_config(retrieval_splits or splits), optional=may_be_empty)
         elif config == "random_mc":
             add_config(built, config, *random_config(items, counts), optional=may_be_empty)
         elif config in plan.contrasts or config == "contrast_mc":
@@ -148,7 +148,8 @@ def leave_out(built: BuiltSet, config: str, why: str, *, optional: bool = True) 
     note(f"left out: {built.name} {config}: {why}")
 
 
-def _retrieval_config(splits: Mapping[str, Sequence[CaptionedClip]]) -> tuple[Tables, Facts]:
+def retrieval_config(splits: Mapping[str, Sequence[CaptionedClip]]) -> tuple[Tables, Facts]:
+    """Tables of clips with all of their captions, and facts."""
     tables = {split: retrieval_rows(clips) for split, clips in splits.items()}
     sizes = {
         split: {"items": len(rows), "captions": sum(len(row["captions"]) for row in rows)}

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
-from video_contrast.builders.assembly.captioned_clip import CaptionedClip, retrieval_rows
+from video_contrast.builders.assembly.captioned_clip import CaptionedClip
 from video_contrast.builders.assembly.clip_contrasts import contrast_clips
-from video_contrast.builders.assembly.configs import Tables, add_config, random_config
+from video_contrast.builders.assembly.configs import Tables, add_config, random_config, retrieval_config
 from video_contrast.builders.assembly.contrast_plan import ContrastSetOptions, select_splits
 from video_contrast.builders.assembly.multiple_choice import contrasts_only_row, random_items
 from video_contrast.builders.assembly.word_contrasts import WordEdits
@@ -60,9 +60,7 @@ def counterfactual(
     tables: Tables
     for config in configs:
         if config == "retrieval":
-            tables = {split: retrieval_rows(clips) for split, clips in splits.items()}
-            sizes = {split: {"items": len(clips)} for split, clips in splits.items()}
-            config_facts = {"negatives": "all other clips", "splits": sizes}
+            tables, config_facts = retrieval_config(splits)
         elif config == "random6":
             drawn = {split: random_items(clips, seed=seed, candidates=size) for split, clips in splits.items()}
             by_split = {split: dict(sorted(counts.items())) for split, (_, counts) in drawn.items()}

@@ -11,8 +11,8 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Annotated, NamedTuple
 
-from video_contrast.builders.assembly.captioned_clip import CaptionedClip, normal, retrieval_rows
-from video_contrast.builders.assembly.configs import Tables, add_config, leave_out
+from video_contrast.builders.assembly.captioned_clip import CaptionedClip, normal
+from video_contrast.builders.assembly.configs import Tables, add_config, leave_out, retrieval_config
 from video_contrast.builders.assembly.contrast_plan import existing
 from video_contrast.builders.assembly.difference import difference
 from video_contrast.builders.assembly.multiple_choice import contrasts_only_row, random_items, random_row
@@ -132,8 +132,7 @@ def _line(place: str) -> str:
 def _table(task: str, blocks: Sequence[Block], seed: int) -> tuple[Tables, Facts]:
     clips = [block.clip for block in blocks]
     if task == "retrieval":
-        facts: Facts = {"negatives": "all other videos", "splits": {"test": {"items": len(clips)}}}
-        return {"test": retrieval_rows(clips)}, facts
+        return retrieval_config({"test": clips})
     if task == "random6":  # the control of the paper's figure 1
         items, counts = random_items(clips, seed=seed, candidates=SIZE)
         rows = [random_row(item) for item in items]
