@@ -92,7 +92,6 @@ class Evidence:
         self._vector_of_uses = lru_cache(_KEPT)(self._find_vector_of_uses)
         self.similarity = lru_cache(_CACHED)(self._similarity)
         self.fits = lru_cache(_CACHED)(self.lexicon.fits)
-        self.swaps = lru_cache(_CACHED)(self.lexicon.swaps)
         self.excludes = lru_cache(_CACHED)(self.lexicon.excludes)
         self._takers = lru_cache(_CACHED)(self._find_takers)
         self.units_for = lru_cache(_CACHED)(self._find_units)
@@ -103,6 +102,7 @@ class Evidence:
         self._verb_row = lru_cache(_ROWS)(self._find_verb_row)
         self._videos = max(counts.get("noun", ""), 1)
         self._size = log(sum(counts.tables["words1"].values()) + 1)
+        self._log = lru_cache(_CACHED)(self._find_log)
 
     def _computed(self, function: Callable[..., Any], *key: object) -> Any:
         """`function(self, *key)`; `kept` remembers the latest results, since sets repeat their verbs and things."""
@@ -344,14 +344,14 @@ class Evidence:
             return [0.0] * len(verbs)
         rows = [self._verb_row(table, name) for name in names]
         row = sum(rows[1:], rows[0]) / len(rows)
-        return [float(lift) for lift in row[[self._verb_places.get(verb, 0) for verb in verbs]]]
+        return list(row[[self._verb_places.get(verb, 0) for verb in verbs]].tolist())
 
     def _find_verb_row(self, table: str, name: str) -> np.ndarray:
         """The lift of every verb with a noun or verb; a verb that was not counted comes first."""
         observed, counts = np.zeros(len(self._verb_places)), self.counts
-        for verb, n in self._beside[table].get(name, {}).items():
-            if verb in self._verb_places:
-                observed[self._verb_places[verb]] += n
+        beside = self._beside[table].get(name, {})
+        observed[[self._verb_places.get(verb, 0) for verb in beside]] = list(beside.values())
+        observed[0] = 0.0
         share = counts.get("noun" if table == "topic" else "verb", name) / self._videos
         return np.log((observed + _PRIOR) / (self._verb_totals * share + _PRIOR))
 
@@ -439,11 +439,10 @@ class Evidence:
 
     def _mean(self, texts: Sequence[str]) -> float:
         """The mean log-probability of words behind their first two."""
-        runs = zip(texts, texts[1:], texts[2:], strict=False)
-        return sum([self._log(f"{first}\t{second}", second, word) for first, second, word in runs]) / (len(texts) - 2)
+        return sum(map(self._log, texts, texts[1:], texts[2:])) / (len(texts) - 2)
 
-    def _log(self, before: str, second: str, word: str) -> float:
-        tables = self.counts.tables
+    def _find_log(self, first: str, second: str, word: str) -> float:
+        tables, before = self.counts.tables, f"{first}\t{second}"
         if three := tables["words3"].get(f"{before}\t{word}"):
             return log(three / max(tables["words2"].get(before, 0), three))
         if two := tables["words2"].get(f"{second}\t{word}"):

@@ -31,6 +31,7 @@ class VerbFeatures:
     ) -> None:
         self._reading, self._slot, self._evidence = reading, slot, evidence
         units_of, totals = evidence.units_of, evidence.noun_total
+        self._gap, self._doer = _gap(reading, slot, evidence), slot.subject or "person"
         self._uses = frozenset(evidence.uses(slot.noun)) if slot.noun else frozenset()
         self._seen = [(units_of.get(noun, _NONE), totals.get(noun, 0)) for noun in (slot.noun, "")]
         others = [other for other in reading.verbs if other.place != slot.place]
@@ -88,7 +89,7 @@ class VerbFeatures:
             "unit known": log1p(total) / 5,
             "longer": float(len(new.split()) - self._size),
             "listed use": float(unit in self._uses),
-            "fits": float(evidence.fits(unit, slot.subject or "person", slot.noun if frame != "i" else "")),
+            "fits": float(evidence.fits(unit, self._doer, slot.noun if frame != "i" else "")),
             "keeps a place": float(bool(keeps)),
             "intransitive": float(alone),
             "only it changes something": known.get("changes something", 0.0) * (1.0 - self._changes),
@@ -98,7 +99,7 @@ class VerbFeatures:
 
     def run_change(self, new: str) -> float:
         """How much more usual the words around the verb become, from -`MOST_CHANGE` to `MOST_CHANGE`."""
-        return _run_change(self._reading, self._slot, new, self._evidence)
+        return _run_change(self._gap, new, self._evidence)
 
     def _reason(self, choice: VerbChoice) -> dict[str, float]:
         """The lexicon's reason why two units exclude each other."""
@@ -107,7 +108,7 @@ class VerbFeatures:
         if not reason and slot.frame == "p" and choice.keeps:
             reason = evidence.excludes(slot.unit.rpartition(" ")[0], choice.unit)
         reasons = {"any reason": 1.0, f"reason {reason}": 1.0} if reason else {"no reason": self._known}
-        if goes_back(choice):
+        if choice.tail is not None and goes_back(choice):
             opposite = slot.verb in (PUTS if choice.verb in TAKES else TAKES)
             reasons |= {"any reason": 1.0, f"reason {'opposites' if opposite else 'listed'}": 1.0, "no reason": 0.0}
         return reasons
@@ -169,9 +170,9 @@ def _together(reading: CaptionReading, slot: VerbSlot, other: VerbSlot) -> bool:
     return noun and first.place < word.head < last.place and last.subject not in ("", "person")
 
 
-def _run_change(reading: CaptionReading, slot: VerbSlot | ThingSlot, new: str, evidence: Evidence) -> float:
+def _run_change(gap: Gap, new: str, evidence: Evidence) -> float:
     """How much more usual the words around a replacement become."""
-    return max(-MOST_CHANGE, min(MOST_CHANGE, evidence.run_change(_gap(reading, slot, evidence), new.lower().split())))
+    return max(-MOST_CHANGE, min(MOST_CHANGE, evidence.run_change(gap, new.lower().split())))
 
 
 def _gap(reading: CaptionReading, slot: VerbSlot | ThingSlot, evidence: Evidence) -> Gap:
@@ -250,12 +251,13 @@ def object_caption_features(
     lift = evidence.lift
     verbs = [verb.verb for verb in reading.verbs if counts.get("verb", verb.verb) > _WELL_KNOWN]
     governor = reading.governor(slot)
-    left, right = evidence.attested(_gap(reading, slot, evidence), new.lower().split())
+    gap = _gap(reading, slot, evidence)
+    left, right = evidence.attested(gap, new.lower().split())
     return {
         "company": _mean([lift("nouns", name, noun) for name in others]),
         "verbs lost": _mean([lift("topic", verb, noun) - lift("topic", verb, slot.noun) for verb in verbs]),
         "own verb": lift("topic", governor.verb, noun) if governor is not None else 0.0,
         "left run": left,
         "right run": right,
-        "run change": _run_change(reading, slot, new, evidence),
+        "run change": _run_change(gap, new, evidence),
     }

@@ -1,7 +1,6 @@
 """Verb proposals: units of the action lexicon and the counts, or of a model, in the place of a caption's verb."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 
 import numpy as np
 
@@ -156,7 +155,7 @@ def _swaps(slot: VerbSlot, reading: CaptionReading, evidence: Evidence) -> Itera
     sentence = reading.sentence
     joined = sentence.joined(slot.noun_place) if slot.noun_place is not None else []
     nouns = frozenset(sentence.noun_key(place) for place in joined) - {"", slot.noun}
-    own = replace(slot.key, verb="", tag="")  # which swaps do not depend on
+    own = VerbKey(slot.unit, slot.frame, slot.noun, slot.subject, slot.passive)
     for tail in slot.tails if slot.frame == "t" and slot.apart is None else ():
         if slot.place < tail.place and sentence.words[tail.place].head in (slot.place, slot.noun_place):
             for choice in evidence.kept(_swaps_of_two_places, own, tail.phrase, nouns):
@@ -164,7 +163,7 @@ def _swaps(slot: VerbSlot, reading: CaptionReading, evidence: Evidence) -> Itera
             break
     if slot.frame == "i" and slot.tails:  # behind an adverb: "walks slowly through the park"
         tail = slot.tails[0]
-        key = replace(own, unit=f"{slot.unit} {tail.phrase}", frame="p", noun=tail.noun)
+        key = own._replace(unit=f"{slot.unit} {tail.phrase}", frame="p", noun=tail.noun)
         for choice in evidence.kept(_swaps_of_one_place, key, frozenset()):
             if choice.swap.exchanged and choice.keeps:
                 yield choice._replace(keeps="")
@@ -212,9 +211,9 @@ def _swaps_of_one_place(evidence: Evidence, key: VerbKey, joined: frozenset[str]
 
 def _listed(evidence: Evidence, unit: str, frame: str, key: VerbKey, joined: frozenset[str]) -> list[Swap]:
     """The swaps of a unit that go with its object and with all that is joined to it."""
-    swaps = list(evidence.swaps(unit, frame, key.subject, key.noun))
+    swaps = list(evidence.lexicon.swaps(unit, frame, key.subject, key.noun))
     for noun in joined if swaps else ():
-        others = {(swap.unit, swap.preposition) for swap in evidence.swaps(unit, frame, key.subject, noun)}
+        others = {(swap.unit, swap.preposition) for swap in evidence.lexicon.swaps(unit, frame, key.subject, noun)}
         swaps = [swap for swap in swaps if (swap.unit, swap.preposition) in others]
     return swaps
 
@@ -224,11 +223,11 @@ def _likely(slot: VerbSlot, reading: CaptionReading, evidence: Evidence) -> list
     keeps = slot.unit.rpartition(" ")[2] if slot.frame == "p" else ""
     scores, listed, places = evidence.kept(_scored, slot.frame, keeps, slot.subject, slot.noun, slot.passive)
     own = places.get(slot.unit)
+    jitter = _streams.at("verb choices", reading.caption, slot.place).random(len(scores) - (own is not None))
     if own is not None:
-        scores, listed = np.delete(scores, own), [*listed[:own], *listed[own + 1 :]]
-    jitter = _streams.at("verb choices", reading.caption, slot.place).random(len(scores))
+        jitter = np.insert(jitter, own, -np.inf)
     best = np.argsort(-(scores + 1.5 * jitter), kind="stable")[:_READ]
-    return [listed[n] for n in best.tolist()]
+    return [listed[n] for n in best.tolist() if n != own]
 
 
 def _scored(
@@ -359,10 +358,10 @@ class _Rules:
             return "does not go with what follows"
         if self._states and choice.frame != "i" and _makes(self._states, facts):
             return "it is so already"
-        if self._taken_up or any(tail != choice.tail for tail in self._tools):
+        if self._taken_up or (self._tools and any(tail != choice.tail for tail in self._tools)):
             return "does not go with what follows"
         sleeps = self._acts and "sleep" in facts.groups
-        if sleeps or any(evidence.excludes(other, choice.unit) for other in self._beside):
+        if sleeps or (self._beside and any(evidence.excludes(other, choice.unit) for other in self._beside)):
             return "clashes with another verb of the caption"
         return None
 
@@ -373,7 +372,7 @@ class _Rules:
             return False
         if self._goes_a_way and not _moves(choice, evidence):
             return False
-        return all(tail == choice.tail or _goes_before(tail, slot, choice, evidence) for tail in slot.tails)
+        return all([tail == choice.tail or _goes_before(tail, slot, choice, evidence) for tail in slot.tails])
 
 
 def _states(sentence: Sentence, at: int, evidence: Evidence) -> frozenset[str]:
@@ -482,7 +481,8 @@ def add_verb(
     probability = both(*judge.logits(change, logits))
     if not proposed.wants(index, probability):
         return None
-    features |= measured.shared | change
+    features |= measured.shared
+    features |= change
     unit, end, words = slot.unit, slot.end, reading.sentence.words
     if slot.apart is not None:  # "takes a bottle out" -> "throws a bottle away", "looks at a bottle"
         between = reading.caption[words[slot.place].end : words[slot.apart - 1].end]

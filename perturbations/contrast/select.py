@@ -12,12 +12,13 @@ sets (recipes) runs go together, and evenness of each is not enough: what counts
 whose caption the runs of all others tell.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from functools import lru_cache
-from itertools import accumulate
+from itertools import accumulate, chain
+from itertools import count as in_order
 from math import exp, log
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple
 from zlib import crc32
 
 import numpy as np
@@ -31,7 +32,7 @@ _KEPT = 24  # proposals of an item that take part, best first
 _WORTH = 12.0  # of an item, which its costs may use up
 _REPEATED = np.array([1.0, 0.15, 0.05])  # cost of each further time: pair, put in, replaced; the pair's grow with it
 _REMOVED = 0.7  # cost of each word that an edit takes away beyond two: a model that looks for things would miss them
-_SIGNS = 6.0
+_SIGNS = np.full(3, 6.0)
 _FEW = 20  # items by which signs are smoothed: few items cannot be even
 SMALL = 100  # clips with proposals below which none is left out for evenness: texts alone learn little of so few
 _FAMILIES = 4  # runs of one, two, three words, and of three letters
@@ -45,9 +46,8 @@ _FEW_RUNS = 30.0  # by which that of a set is smoothed
 _SLOTS = 1 << 19  # numbers of the runs of a family, and of the names, in sets that are built in blocks
 _TOGETHER = 10  # items of such sets that choose at the same time
 
-Run = tuple[int, str]  # family, words or letters
+Run = str  # the digit of its family, then words or letters
 Name = tuple[str, ...]  # a pair, what is put in, or what is replaced
-Key = TypeVar("Key", Run, Name)
 
 
 class RatedProposals(NamedTuple):
@@ -84,9 +84,9 @@ def select(
     since each of their contrasts would tell a reader of texts alone which caption is true. Of fewer than `SMALL` clips
     none is left out. `proposals`: clip id -> its proposals, best first. `seed, kind`: name the random stream.
     """
-    runs, names = _InOrder[Run](), _InOrder[Name]()
+    runs, names = defaultdict[Run, int](in_order().__next__), defaultdict[Name, int](in_order().__next__)
     rated = _rated(proposals, seed, kind, runs.__getitem__, names.__getitem__)
-    balance = _Balance(np.array([family for family, _ in runs], dtype=np.int8), len(names), _least([rated]))
+    balance = _Balance(np.array([int(run[0]) for run in runs], dtype=np.int8), len(names), _least([rated]))
     rows = np.full(len(rated.ids), -1)
     for _ in range(SWEEPS):
         balance.sweep(rated, rows)
@@ -198,10 +198,10 @@ class _Balance:
         net, size = self._net[runs], self._size[runs]
         more = _uneven(net + changes, size + np.abs(changes)) - _uneven(net, size)
         cost = np.add.reduceat(self._weights[self._families[runs]] * more, first - first[0])
-        times = self._times[rated.names[rows]]
+        times, signs = self._times[rated.names[rows]], rated.signs[rows]
         times[:, 1:] **= 0.5
         cost += times @ _REPEATED
-        cost += _SIGNS * ((self._signs + rated.signs[rows]) ** 2 - self._signs**2).sum(axis=1) / (self._items + _FEW)
+        cost += signs * (2 * self._signs + signs) @ _SIGNS / (self._items + _FEW)
         gain = _WORTH + rated.gain[rows] - cost
         if len(items) == 2:
             place = gain.argmax()
@@ -235,17 +235,8 @@ def _uneven(net: NDArray[np.float64], size: NDArray[np.float64]) -> NDArray[np.f
     return (net**2 - size) / (size + _SMOOTHED)
 
 
-class _InOrder(dict[Key, int]):
-    """Numbers in the order in which keys are first seen."""
-
-    def __missing__(self, key: Key) -> int:
-        self[key] = number = len(self)
-        return number
-
-
 def _slot_of_run(run: Run) -> int:
-    family, text = run
-    return family * _SLOTS + crc32(text.encode("utf-8", "surrogatepass")) % _SLOTS
+    return int(run[0]) * _SLOTS + crc32(run[1:].encode("utf-8", "surrogatepass")) % _SLOTS
 
 
 def _slot_of_name(name: Name) -> int:
@@ -264,74 +255,72 @@ def _rated(
     rows_of = {clip: _rows(proposals[clip], number_of_run, number_of_name) for clip in order}
     stream(seed, "contrast-select", kind).shuffle(order)
     rows = [row for clip in order for row in rows_of[clip]]
-    odds = np.array([row.probability for row in rows]).clip(0.01, 0.99)
+    places, probabilities, removed, names, signs, runs, changes = zip(*rows, strict=True) if rows else [()] * 7
+    odds = np.array(probabilities).clip(0.01, 0.99)
     return RatedProposals(
         order,
         items=np.cumsum([0, *(len(rows_of[clip]) for clip in order)]),
-        places=np.array([row.place for row in rows], dtype=int),
-        gain=np.log(odds / (1 - odds)) - _REMOVED * np.array([row.removed for row in rows], dtype=float),
-        names=np.array([row.names for row in rows], dtype=int).reshape(-1, 3),
-        signs=np.sign(np.array([row.signs for row in rows], dtype=float)).astype(np.int8).reshape(-1, 3),
-        first=np.cumsum([0, *(len(row.runs) for row in rows)]),
-        runs=np.array([run for row in rows for run in row.runs], dtype=int),
-        changes=np.array([change for row in rows for change in row.changes], dtype=np.int32),
+        places=np.array(places, dtype=int),
+        gain=np.log(odds / (1 - odds)) - _REMOVED * np.array(removed, dtype=float),
+        names=np.array(names, dtype=int).reshape(-1, 3),
+        signs=np.sign(np.array(signs, dtype=float)).astype(np.int8).reshape(-1, 3),
+        first=np.cumsum([0, *map(len, runs)]),
+        runs=np.array(list(chain.from_iterable(runs)), dtype=int),
+        changes=np.array(list(chain.from_iterable(changes)), dtype=np.int32),
     )
-
-
-class _Row(NamedTuple):
-    """A row of `RatedProposals`."""
-
-    place: int
-    probability: float
-    removed: int
-    names: tuple[int, int, int]
-    signs: tuple[float, float, float]
-    runs: list[int]
-    changes: list[int]
 
 
 def _rows(
     proposals: Sequence[Proposal], number_of_run: Callable[[Run], int], number_of_name: Callable[[Name], int]
-) -> list[_Row]:
-    rows = []
+) -> list[tuple[Any, ...]]:
+    rows: list[tuple[Any, ...]] = []
     for place in _varied(proposals):
         item = proposals[place]
         changes = _changes(item)
+        old, new = item.old.lower().split(), item.new.lower().split()
         pair, put_in, replaced = (item.unit, item.other), ("put in", item.other, ""), ("replaced", item.unit, "")
-        signs = (
-            len(item.text.split()) - len(item.caption.split()),
-            len(item.text) - len(item.caption),
-            item.features.get("run change", 0.0),
-        )
+        run_change = item.features.get("run change", 0.0)
+        signs = (len(new) - len(old), len(item.new) - len(item.old), run_change)
         names = (number_of_name(pair), number_of_name(put_in), number_of_name(replaced))
         runs = [number_of_run(run) for run in changes]
-        removed = Counter(item.old.lower().split()) - Counter(item.new.lower().split())
-        taken = max(0, removed.total() - 2)
-        rows.append(_Row(place, item.probability, taken, names, signs, runs, list(changes.values())))
+        taken = (Counter(old) - Counter(new)).total() - 2 if len(old) > 2 else 0
+        rows.append((place, item.probability, max(0, taken), names, signs, runs, list(changes.values())))
     return rows
 
 
 def _changes(proposal: Proposal) -> dict[Run, int]:
     """How much oftener each run stands in the contrast than in the caption, where it does."""
-    end = proposal.start + len(proposal.new)
-    before = ["<", *proposal.text[: proposal.start].lower().rsplit(None, 2)[-2:]][-2:]
-    after = [*proposal.text[end:].lower().split(None, 2)[:2], ">"][:2]
-    changes: Counter[Run] = Counter()
+    around = _around(proposal.caption, proposal.start, proposal.start + len(proposal.old))
+    changes: dict[Run, int] = {}
     for shown, sign in ((proposal.new, 1), (proposal.old, -1)):
-        words = [*before, *shown.lower().split(), *after]
-        for size in (1, 2, 3):
-            for at in range(len(words) - size + 1):
-                changes[size - 1, " ".join(words[at : at + size])] += sign
-        for word in words:
-            for letters in _letters(word):
-                changes[letters] += sign
-    return {run: change for run, change in changes.items() if change} or {(0, ""): 0}
+        for run in _runs(*around, shown.lower()):
+            changes[run] = changes.get(run, 0) + sign
+    return {run: change for run, change in changes.items() if change} or {"0": 0}
+
+
+@lru_cache(1_000)
+def _around(caption: str, start: int, end: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The two words before and behind a part of a caption."""
+    before, after = caption[:start].lower().rsplit(None, 2)[-2:], caption[end:].lower().split(None, 2)[:2]
+    return tuple(["<", *before][-2:]), tuple([*after, ">"][:2])
+
+
+@lru_cache(10_000)
+def _runs(before: Sequence[str], after: Sequence[str], shown: str) -> list[Run]:
+    """The runs of words, and of the letters of words, that have a part in `shown`."""
+    own = shown.split()
+    words, inner = [*before, *own, *after], range(len(before), len(before) + len(own))
+    runs = [f"0{word}" for word in own]
+    for size in (2, 3):
+        places = range(max(0, inner.start - size + 1), min(inner.stop, len(words) - size + 1))
+        runs += [f"{size - 1}{' '.join(words[at : at + size])}" for at in places]
+    return runs + [letters for word in own for letters in _letters(word)]
 
 
 @lru_cache(10_000)
 def _letters(word: str) -> tuple[Run, ...]:
     """The runs of three letters of a word, of which the last may be cut short."""
-    return tuple((3, f" {word} "[at : at + 3]) for at in range(len(word)))
+    return tuple("3" + f" {word} "[at : at + 3] for at in range(len(word)))
 
 
 class Variety(NamedTuple):

@@ -43,9 +43,19 @@ class Tail(NamedTuple):
     phrase: str  # all its words: "out of"
 
 
+class VerbKey(NamedTuple):
+    """What written swaps of a verb depend on, whatever else its caption says; as of `VerbSlot`."""
+
+    unit: str
+    frame: Frame
+    noun: str
+    subject: str
+    passive: bool
+
+
 @dataclass(frozen=True)
-class VerbKey:
-    """What proposals for a verb depend on, whatever else its caption says."""
+class VerbSlot:
+    """One main verb of a caption."""
 
     unit: str  # verb, particle and preposition in dictionary form: "talk about"
     verb: str  # its lemma
@@ -54,12 +64,6 @@ class VerbKey:
     subject: str  # lemma of who does it, "person" for people, "" where the caption does not tell
     passive: bool  # whether the object stands before the verb
     tag: str  # Penn tag of the verb
-
-
-@dataclass(frozen=True)
-class VerbSlot(VerbKey):
-    """One main verb of a caption."""
-
     place: int  # of the verb among the caption's words
     noun_place: int | None  # of the object; None without one
     start: int  # characters of the unit
@@ -71,11 +75,6 @@ class VerbSlot(VerbKey):
     rejection_reason: str | None
     subject_place: int | None = None  # of who does it; None where the caption does not tell
     apart: int | None = None  # place of a particle that stands behind the object ("takes a bottle out"), or None
-
-    @cached_property
-    def key(self) -> VerbKey:
-        """What equal verbs of other captions share."""
-        return VerbKey(*(getattr(self, field.name) for field in fields(VerbKey)))
 
 
 class VerbChoice(NamedTuple):

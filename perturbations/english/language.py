@@ -83,7 +83,7 @@ def unfit(caption: str) -> str:
     """
     text = " ".join(caption.lower().split())
     words = re.findall(r"[^\W\d_]+", text)
-    foreign = any(ord(letter) >= _LATIN for word in words for letter in word)
+    foreign = not text.isascii() and any(ord(letter) >= _LATIN for word in words for letter in word)
     if len(words) < 2 and not foreign:
         return "too few words"
     if len(text.split()) > LONGEST:

@@ -5,7 +5,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib.resources import files
-from itertools import count, product
 from typing import Literal, NamedTuple
 
 from video_contrast.perturbations.english.lexicon import both_ways
@@ -17,6 +16,7 @@ Names = frozenset[str]
 Match = Literal["noun", "class", "any"]
 _ANY = frozenset("*-")
 _NONE = frozenset("-")
+_CACHED = 1 << 18
 
 
 class Swap(NamedTuple):
@@ -33,30 +33,35 @@ class Swap(NamedTuple):
     behind: frozenset[str] = frozenset()  # of an exchange: prepositions before which both may stand
 
 
-class Rows(defaultdict[tuple[str, str, str], dict[str, list[tuple[int, Sequence[Swap]]]]]):
-    """The swaps of each row, with its number, by unit, frame and subject, and by an object that it names."""
+_one_swap = cache(Swap)  # one object for equal ones: there are many
+
+
+class Rows(defaultdict[tuple[str, str, str], dict[str, tuple[int, ...]]]):
+    """The numbers of rows by unit, frame and subject, and by an object that they name; and the swaps of each row."""
 
     def __init__(self) -> None:
         super().__init__(dict)
-        self._number = count()
+        self._swaps: list[Sequence[Swap]] = []
+        self._merged = lru_cache(_CACHED)(self._find_merged)
 
     def put(self, unit: str, frame: str, doer: str, objects: Iterable[str], swaps: Sequence[Swap]) -> None:
         """Adds a row."""
-        row = next(self._number), swaps
         for name in objects:
-            self[unit, frame, doer].setdefault(name, []).append(row)
+            rows = self[unit, frame, doer]
+            rows[name] = (*rows.get(name, ()), len(self._swaps))
+        self._swaps.append(swaps)
 
-    def matching(self, unit: str, frame: str, doer: str, names: Iterable[str], match: Match) -> list[Swap]:
+    def matching(self, unit: str, frame: str, doer: str, names: Iterable[str], match: Match) -> Sequence[Swap]:
         """The swaps of the rows that name one of the objects; equal ones as one, which stands before what any does."""
         rows = self.get((unit, frame, doer))
-        listed = dict(row for name in names for row in rows.get(name, ())) if rows else {}
-        if not listed:
-            return []
+        return self._merged(frozenset(row for name in names for row in rows.get(name, ())), match) if rows else ()
+
+    def _find_merged(self, rows: frozenset[int], match: Match) -> Sequence[Swap]:
         found: dict[tuple[object, ...], Swap] = {}
-        for swap in (swap for number in sorted(listed) for swap in listed[number]):
+        for swap in (swap for row in sorted(rows) for swap in self._swaps[row]):
             equal = found.get(swap[:-1], swap)
             found[swap[:-1]] = equal._replace(match=match, behind=equal.behind | swap.behind)
-        return list(found.values())
+        return tuple(found.values())
 
 
 class SwapTable:
@@ -81,10 +86,10 @@ class SwapTable:
     def _exchange(
         self, part: Sequence[str], frame: str, subject: str, objects: Names, behind: Names, others: Sequence[str]
     ) -> None:
-        alone = tuple(Swap(unit, exchanged=True, behind=behind) for unit in others)
-        staying = tuple(swap._replace(keeps=True) for swap in alone)
+        alone = tuple(_one_swap(unit, exchanged=True, behind=behind) for unit in others)
+        staying = tuple(_one_swap(unit, keeps=True, exchanged=True, behind=behind) for unit in others)
         if frame == "t":  # what is done to a thing replaces also what no row has
-            own = tuple(Swap(unit, exchanged=True, carried=True, behind=behind) for unit in part)
+            own = tuple(_one_swap(unit, exchanged=True, carried=True, behind=behind) for unit in part)
             self._exchanges.put("", "t", subject, objects - {"*"}, own)
         for unit in part:
             if frame == "t" or objects & {"*", "-"}:
@@ -114,11 +119,9 @@ class SwapTable:
             exchanged = {swap.unit: swap for swap in reversed(near)}
             if exchanged:
                 break
-        written = next(filter(None, (self._rows.matching(unit, frame, doers[-1], *names) for names in of)), [])
-        return [
-            *reversed(exchanged.values()),
-            *(swap for swap in written if swap.preposition or swap.unit not in exchanged),
-        ]
+        written = next(filter(None, (self._rows.matching(unit, frame, doers[-1], *names) for names in of)), ())
+        others = [swap for swap in written if swap.preposition or swap.unit not in exchanged]
+        return [*reversed(exchanged.values()), *others]
 
 
 def _swap(text: str, known: frozenset[str]) -> Swap:
@@ -134,7 +137,6 @@ def _swap(text: str, known: frozenset[str]) -> Swap:
     return Swap(unit, preposition=preposition, place=place, keeps=keeps)
 
 
-_CACHED = 1 << 18
 _PREPOSITIONS = ("at", "behind", "by", "for", "from", "in", "inside", "near", "on", "outside", "under", "with")
 
 
@@ -249,7 +251,6 @@ class Lexicon:
         self.admits = lru_cache(_CACHED)(self._selects)
         self._meanings = lru_cache(_CACHED)(self._find_meanings)
         self._related = lru_cache(_CACHED)(self._find_related)
-        self._exclusion = lru_cache(_CACHED)(self._find_exclusion)
         tables = ("opposites", "together", "excludes", "alike")
         self._pairs = {name: both_ways(tuple(row) for row in _rows(f"{name}.tsv")) for name in tables}
 
@@ -393,7 +394,7 @@ class Lexicon:
             other = self._meanings(second, noun, subject)
         return self._exclusion(one, other)
 
-    def _find_exclusion(self, first: tuple[Action, ...], other: tuple[Action, ...]) -> str | None:
+    def _exclusion(self, first: tuple[Action, ...], other: tuple[Action, ...]) -> str | None:
         pairs = [(one, another) for one in first for another in other]
         if any(one.group == another.group or not (one.seen and another.seen) for one, another in pairs):
             return None
@@ -430,13 +431,14 @@ class Lexicon:
         wide = (wider for category in categories for wider in (category, *self.parents(category)))
         return frozenset(alike), frozenset(wide)
 
-    def _find_related(self, action: Action) -> tuple[frozenset[str], ...]:
-        """The units and groups that are its opposites, that go together with it, and that exclude it."""
-        tables = (self._pairs[name] for name in ("opposites", "together", "excludes"))
-        return tuple(frozenset((*table.get(action.unit, ()), *table.get(action.group, ()))) for table in tables)
+    def _find_related(self, action: Action) -> list[tuple[frozenset[str], str | None]]:
+        """The units and groups that are its opposites, go together with it, or exclude it; each with the reason."""
+        tables = (("opposites", "opposites"), ("together", None), ("excludes", "listed"))
+        pairs = [(self._pairs[name], reason) for name, reason in tables]
+        return [(frozenset((*of.get(action.unit, ()), *of.get(action.group, ()))), reason) for of, reason in pairs]
 
     def _reason(self, first: Action, other: Action) -> str | None:
-        for related, reason in zip(self._related(first), ("opposites", None, "listed"), strict=True):
+        for related, reason in self._related(first):
             if other.unit in related or other.group in related:
                 return reason
         if first.posture == other.posture != "jump" and other.motion in self._unlike["motion"].get(first.motion, ()):
@@ -447,13 +449,12 @@ class Lexicon:
             return f"different postures: {first.posture}, {other.posture}"
         if "any" in first.scenes | other.scenes or first.scenes & other.scenes:
             return None
-        scenes = f"{min(first.scenes)}, {min(other.scenes)}"
-        if not any(scene in self._mixes[another] for scene, another in product(first.scenes, other.scenes)):
-            return f"different activities: {scenes}"
+        mixed = any(not self._mixes[scene].isdisjoint(first.scenes) for scene in other.scenes)
         both = (first.hands, first.span) == (other.hands, other.span) == ("busy", "m")
-        if both and "i" not in first.frame + other.frame:
-            return f"hands are busy with different things: {scenes}"
-        return None
+        if mixed and not (both and "i" not in first.frame + other.frame):
+            return None
+        reason = "hands are busy with different things" if mixed else "different activities"
+        return f"{reason}: {min(first.scenes)}, {min(other.scenes)}"
 
 
 def _names(text: str) -> frozenset[str]:
