@@ -111,7 +111,7 @@ class SwapTable:
         exchanges = self._exchanges
         of: tuple[tuple[frozenset[str], Match], ...] = (nouns, "noun"), (classes, "class"), (_ANY, "any")
         for doer in doers:
-            near = [*exchanges.matching(unit, frame, doer, *of[0]), *exchanges.matching(unit, frame, doer, *of[1])]
+            near: Sequence[Swap] = [swap for n in (0, 1) for swap in exchanges.matching(unit, frame, doer, *of[n])]
             if not (near or (frame == "t" and classes)):
                 near = exchanges.matching(unit, frame, doer, *of[2])
             if not near and frame == "t":
