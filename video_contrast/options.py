@@ -163,13 +163,13 @@ def bind(function: Callable[..., object], given: GivenOptions, where: str = "") 
     groups = {name: hints[name] for name in parameters if dataclasses.is_dataclass(hints.get(name))}
     values: OptionValues = {name: value for name, value in given.items() if isinstance(value, groups.get(name, ()))}
     fields: dict[str | None, OptionValues] = {None: values, **{name: {} for name in groups}}
-    for name in given:
-        if name not in known and name not in values:
+    for name, value in given.items():
+        if name in known:
+            fields[known[name].group][name] = checked(known[name], value, where)
+        elif name not in values:
             raise unknown_name(f"option of {where}", name, list(known))
     for name, option in known.items():
-        if name in given:
-            fields[option.group][name] = checked(option, given[name], where)
-        elif option.default is REQUIRED and option.group not in values:
+        if name not in given and option.default is REQUIRED and option.group not in values:
             raise UsageError(f"{where} needs {option.flag_name} ({option.help})")
     for name, group in groups.items():
         start = values.get(name, parameters[name].default)
