@@ -8,6 +8,7 @@ from __future__ import annotations
 import errno
 import logging
 import os
+import signal
 import sys
 import traceback
 from collections.abc import Iterator, Sequence
@@ -111,6 +112,8 @@ def main(arguments: list[str] | None = None) -> int:
     if {"--quiet", "-q"} & set(words):
         hush()
     calm()
+    if arguments is None:  # launchers and schedulers end a process so: it says how to go on, as of ctrl-c
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         if words[:1] == ["--version"]:
             print(f"video-contrast {__version__}")

@@ -2,6 +2,7 @@
 
 import multiprocessing
 import os
+import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -45,6 +46,7 @@ def one_thread() -> None:
 
 def _begin(initializer: Callable[..., object] | None, arguments: tuple[object, ...]) -> None:
     one_thread()
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)  # a worker has nothing to say
     threading.Thread(target=_end_with_parent, daemon=True).start()
     if initializer is not None:
         initializer(*arguments)

@@ -142,6 +142,16 @@ def test_an_interrupt_says_how_to_go_on(monkeypatch: pytest.MonkeyPatch, capsys:
     assert capsys.readouterr().err.strip() == "interrupted: run the same command again to go on where that is possible"
 
 
+def test_a_command_that_is_ended_by_a_launcher_says_how_to_go_on() -> None:
+    code = (
+        "import os, signal, sys; from video_contrast import cli; sys.argv = ['video-contrast', 'score']\n"
+        "cli._run = lambda words: os.kill(os.getpid(), signal.SIGTERM)\nsys.exit(cli.main())"
+    )
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert ended.returncode == 130
+    assert ended.stderr.strip() == "interrupted: run the same command again to go on where that is possible"
+
+
 @pytest.mark.parametrize("words", ["list metrics", "--help", "score --help", "--version"])
 def test_a_reader_who_leaves_is_no_error(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], words: str
