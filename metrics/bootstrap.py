@@ -21,6 +21,7 @@ from video_contrast.seeds import stream
 
 DRAWS = 4_000
 _CELLS = 1 << 21  # weights of a block: 16 MB
+_KEPT = 6  # blocks
 _FEW = 256  # up to so many distinct values a cluster is described by its histogram
 OfCounts = Callable[[Floats, Floats], Floats]
 
@@ -47,7 +48,7 @@ def bootstrap_weights(n_clusters: int, draws: int, seed: int = 0) -> Iterator[Fl
     """How often each cluster is drawn, in blocks `[draws of the block, n_clusters]`; every row adds up to n_clusters.
 
     The same seed gives the same draws, so two models that are scored on the same clusters are compared on the same
-    resamples. The last blocks are kept, since a report asks for dozens of intervals over the same clusters. Returns
+    resamples. Few blocks are kept, since a report asks for dozens of intervals over the same clusters. Returns
     blocks of whole numbers as float64, not to be written to. Raises ValueError: no clusters.
 
     Args:
@@ -61,11 +62,12 @@ def bootstrap_weights(n_clusters: int, draws: int, seed: int = 0) -> Iterator[Fl
     if n_clusters < 1:
         raise ValueError(f"n_clusters must be at least 1, not {n_clusters}")
     rows = max(1, _CELLS // n_clusters)
+    block = _block if draws <= _KEPT * rows else _block.__wrapped__  # of more blocks none would be found again
     for first in range(0, draws, rows):
-        yield _block(n_clusters, min(rows, draws - first), first, seed)
+        yield block(n_clusters, min(rows, draws - first), first, seed)
 
 
-@lru_cache(maxsize=6)
+@lru_cache(maxsize=_KEPT)
 def _block(n_clusters: int, rows: int, first: int, seed: int) -> Floats:
     clusters = stream(seed, "cluster_bootstrap", n_clusters, first).integers(0, n_clusters, (rows, n_clusters))
     clusters += np.arange(rows)[:, None] * n_clusters

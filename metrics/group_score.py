@@ -4,7 +4,9 @@ captions find the clips that they are true of, among clips of which some are oth
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
+from functools import lru_cache
 from math import factorial
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,9 +44,11 @@ def group_score(scores: Values, *, clusters: Values = None, interval: bool = Fal
     matrices = _matrices(scores)
     values = group_hits(matrices)
     result: Numbers = {"n": len(matrices), "n_ties": _count_tied(matrices)}
+    sizes, of_size = np.unique([len(matrix) for matrix in matrices], return_inverse=True)
+    chances = [group_chance(int(size)) for size in sizes]
     for name in SCORES:
         result[name] = exact_mean(values[name])
-        result[f"chance_{name}"] = exact_mean(np.array([group_chance(len(matrix))[name] for matrix in matrices]))
+        result[f"chance_{name}"] = exact_mean(np.array([chance[name] for chance in chances])[of_size])
         if interval:
             result.update(interval_keys(name, share_interval(values[name], clusters)))
     return result
@@ -77,9 +81,12 @@ def group_chance(k: int) -> dict[str, float]:
     return {"text_score": k**-k, "video_score": k**-k, "group_score": factorial(k - 1) / factorial(2 * k - 1)}
 
 
-def _matrices(scores: Values) -> list[Floats]:
+def _matrices(scores: Values) -> Sequence[Floats]:
     if hasattr(scores, "detach") or isinstance(scores, np.ndarray):
         scores = as_array(scores)
+        square = scores.ndim == 3 and 2 <= scores.shape[1] == scores.shape[2] <= LARGEST
+        if square and len(scores) and scores.dtype.kind == "f" and np.isfinite(scores).all():
+            return cast(Sequence[Floats], scores.astype(np.float64))  # there may be millions
     matrices: list[Floats] = []
     for number, rows in enumerate(scores):
         try:
@@ -102,6 +109,9 @@ def _matrices(scores: Values) -> list[Floats]:
 
 def _by_size(matrices: Sequence[Floats]) -> Iterator[tuple[Ints, Floats]]:
     """The places of the matrices of each size, and these as one array [n, k, k]."""
+    if isinstance(matrices, np.ndarray):
+        yield np.arange(len(matrices)), matrices
+        return
     sizes = np.array([len(matrix) for matrix in matrices])
     for size in np.unique(sizes):
         places = np.flatnonzero(sizes == size)
@@ -132,13 +142,14 @@ def _tied_chance(matrix: Floats, lower: Floats, wrong: NDArray[np.bool_]) -> flo
     chance = Fraction(1)
     right = np.diagonal(matrix)
     for value in np.unique(matrix[wrong & (matrix == lower)]):
-        tied = [int(n) for n in np.flatnonzero(right == value)]
-        above = [(c, v) for c, v in np.argwhere(wrong & (matrix == lower) & (matrix == value)).tolist()]
+        tied = tuple(np.flatnonzero(right == value).tolist())
+        above = tuple(map(tuple, np.argwhere(wrong & (matrix == lower) & (matrix == value)).tolist()))
         chance *= _order(tied, above)
     return float(chance)
 
 
-def _order(tied: Sequence[int], wrong: Sequence[tuple[int, int]]) -> Fraction:
+@lru_cache(maxsize=256)
+def _order(tied: tuple[int, ...], wrong: tuple[tuple[int, int], ...]) -> Fraction:
     """The share of the orders of equal scores in which each wrong one is below the right ones of its row and column.
 
     Counted from the lowest right score up: among the first m right scores and the wrong ones that hang on them, the
