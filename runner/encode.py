@@ -84,9 +84,9 @@ class Encoding:
                 last[chunk[-1]] = number
                 yield from chunk
 
-        most = max(map(len, self.plan.views.values()), default=1)
+        most = max(1, *map(len, self.plan.views.shown))
         depth = max(2, min(self.batch_size, most))
-        ahead = -(-2 * self.batch_size // max(1, most))
+        ahead = -(-2 * self.batch_size // most)
         names: list[str] = []
         numbers: list[np.ndarray] = []
         prepared: list[Prepared] = []

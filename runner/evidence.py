@@ -140,8 +140,8 @@ def item_digests(model: Model, plan: Plan, counts: RunCounts) -> dict[str, Itera
     tokens = _token_digests(model, plan.texts)
 
     def entries(table: PlannedTable) -> Iterator[tuple[str, JsonObject]]:
-        for at in np.argsort(table.group.items.ids, kind="stable"):
-            item, texts = table.group.items[at], table.texts[at]
+        for at, item in table.group.items.by_id():
+            texts = table.texts[at]
             entry: JsonObject = {"texts": [digest(text)[:8] for text in texts]}
             if tokens:
                 entry["tokens"] = [tokens[text] for text in texts]

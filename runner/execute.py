@@ -108,7 +108,7 @@ def measure_and_write(run: Run, scorer: TableScorer) -> None:
     unseen = _unseen_configs(run, scorer)
     tables = [table for table in plan.tables if table.group.config not in unseen]
     for group in dict.fromkeys(table.group for table in tables or plan.tables):
-        if scorer.missing.issuperset(group.items.clips):
+        if all(clip in scorer.missing for clip in group.items.clips):
             raise _nothing_scored(run, group, missing)
     folder.begin()
     whole = _kept_whole(tables, job.options.keep_matrices)
@@ -196,7 +196,7 @@ def _record(run: Run, scorer: TableScorer, missing: dict[str, str], *, seconds: 
         "versions": run_directory.versions(),
         "missing": dict(sorted(missing.items())),
         "n_missing": len(scorer.missing),
-        "n_clips": len({clip for table in plan.tables for clip in table.group.items.clips}),
+        "n_clips": len(plan.views),
         "counters": {
             "frames_decoded": counts.decode.decoded,
             "frames_minimum": counts.decode.minimum,
@@ -276,7 +276,7 @@ def _unseen_configs(run: Run, scorer: TableScorer) -> dict[str, str]:
     reasons = {}
     for group in dict.fromkeys(table.group for table in run.plan.tables):
         clips = group.items.clips
-        unseen = sorted(run.total.unseen.intersection(clips), key=lambda clip: clip.name)
-        if unseen and scorer.missing.issuperset(clips):
+        unseen = sorted(run.total.unseen.intersection(clips), key=lambda clip: clip.name) if run.total.unseen else ()
+        if unseen and all(clip in scorer.missing for clip in clips):
             reasons[group.config] = run.total.broken[unseen[0]]
     return reasons

@@ -1,7 +1,9 @@
-"""The items of a set in columns, since there may be millions: what several of them share is kept once."""
+"""Clips, texts and items in columns, since there may be millions: each is put together when it is asked for."""
 
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,7 +11,9 @@ import numpy as np
 from video_contrast.question_text import Question
 from video_contrast.video import Clip
 
-BLOCK = 4096  # items that are put together at a time
+BLOCK = 512  # rows that are turned into columns, or back, at a time
+Rows = Sequence[int] | np.ndarray
+STRINGS = np.dtypes.StringDType(na_object=None)
 
 
 class Item(NamedTuple):
@@ -34,127 +38,180 @@ class Item(NamedTuple):
         return self.group or self.id
 
 
-class Texts:
+def each(column: np.ndarray) -> Iterator[Any]:
+    """The values of a column as those of Python, a few at a time."""
+    for first in range(0, len(column), BLOCK):
+        yield from column[first : first + BLOCK].tolist()
+
+
+class Strings(Sequence[str]):
+    """Texts of a column, in an order of their own: `places` among `values`."""
+
+    def __init__(self, values: np.ndarray, places: np.ndarray) -> None:
+        self._values, self._places = values, places
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    def __getitem__(self, n: Any) -> Any:  # a number or a slice
+        texts = self._values[self._places[n]]
+        return texts.tolist() if isinstance(n, slice) else texts
+
+
+class Clips(Sequence[Clip]):
+    """Clips; `columns`: their fields, in the order of `Clip`, NaN for None."""
+
+    def __init__(self, columns: Sequence[np.ndarray]) -> None:
+        self.columns = columns
+
+    def __len__(self) -> int:
+        return len(self.columns[0])
+
+    def __getitem__(self, n: Any) -> Any:  # a number
+        return next(iter(self.taken(np.array([n]))))
+
+    def __iter__(self) -> Iterator[Clip]:
+        for name, path, start, end, segments in zip(*map(each, self.columns), strict=True):
+            yield Clip(name, path, None if start != start else start, None if end != end else end, segments)
+
+    def taken(self, rows: np.ndarray | slice) -> "Clips":
+        """Some of the clips, by their places."""
+        return Clips([column[rows] for column in self.columns])
+
+    def distinct(self) -> tuple["Clips", np.ndarray]:
+        """The clips that differ, in the order of `sort_key` and then as they come, and which of these each clip is."""
+        name, path = (np.unique(column, return_inverse=True)[1] for column in self.columns[:2])
+        start, end = (np.nan_to_num(column, nan=-1.0) for column in self.columns[2:4])
+        known: dict[object, int] = {}
+        segments = np.array([known.setdefault(of_clip, len(known)) for of_clip in each(self.columns[4])], np.int32)
+        fields = (segments, end, start, name, path)
+        alike = np.lexsort(fields)
+        begins = np.any([np.diff(field[alike], prepend=np.nan) != 0 for field in fields], axis=0)
+        first = alike[begins]
+        order = np.lexsort((first, end[first], start[first].clip(0), name[first], path[first]))
+        which = np.empty(len(self), np.int32)
+        which[alike] = np.argsort(order)[np.cumsum(begins) - 1]
+        return self.taken(first[order]), which
+
+
+class Texts(Sequence[tuple[str, ...]]):
     """Lists of texts, one an item, as the places of their texts among those that differ."""
 
     def __init__(self, values: np.ndarray, places: np.ndarray, begins: np.ndarray, ends: np.ndarray) -> None:
-        self._values, self._places = values, places
+        self.values, self._places = values, places
         self._begins, self._ends = begins, ends  # of each list among the places
 
     @classmethod
     def of(cls, lists: Iterable[Sequence[str]]) -> "Texts":
         """The same lists."""
-        draft = ItemsDraft({})
+        place_of: dict[str, int] = {}
+        places, sizes = array("i"), array("i")
         for texts in lists:
-            draft.add_texts(texts)
-        return draft.whole().texts
+            places.extend([place_of.setdefault(text, len(place_of)) for text in texts])
+            sizes.append(len(texts))
+        ends = np.cumsum(np.array(sizes, np.int64))
+        return cls(np.array(list(place_of), STRINGS), np.array(places, np.int32), ends - sizes, ends)
 
     def __len__(self) -> int:
         return len(self._ends)
 
-    def __getitem__(self, n: int) -> tuple[str, ...]:
-        return tuple(self._values[self._places[self._begins[n] : self._ends[n]]].tolist())
+    def __getitem__(self, n: Any) -> Any:  # a number
+        return tuple(map(self.values.__getitem__, self._places[self._begins[n] : self._ends[n]].tolist()))
 
     def __iter__(self) -> Iterator[tuple[str, ...]]:
-        for first in range(0, len(self), BLOCK):
-            begins, ends = self._begins[first : first + BLOCK], self._ends[first : first + BLOCK]
-            texts = self._values[self._places[begins[0] : ends[-1]]].tolist()
-            for begin, end in zip((begins - begins[0]).tolist(), (ends - begins[0]).tolist(), strict=True):
-                yield tuple(texts[begin:end])
+        value = self.values.__getitem__
+        for begin, end in zip(each(self._begins), each(self._ends), strict=True):
+            yield tuple(map(value, self._places[begin:end].tolist()))
 
-    def taken(self, rows: Sequence[int] | np.ndarray) -> "Texts":
-        """The lists of some items, by their places in ascending order."""
-        at = np.asarray(rows, dtype=np.intp)  # a tuple would be one index
-        return Texts(self._values, self._places, self._begins[at], self._ends[at])
+    @property
+    def sizes(self) -> np.ndarray:
+        """How many texts each list has."""
+        return np.asarray(self._ends - self._begins)
+
+    @property
+    def used(self) -> np.ndarray:
+        """The texts that some list holds, each once."""
+        sizes = self.sizes
+        shift = np.repeat(self._begins - np.cumsum(sizes) + sizes, sizes)
+        used = np.zeros(len(self.values), bool)
+        used[self._places[shift + np.arange(len(shift))]] = True
+        return self.values if used.all() else self.values[used]
+
+    def taken(self, rows: Rows | slice) -> "Texts":
+        """The lists of some items, by their places."""
+        at = rows if isinstance(rows, slice) else np.asarray(rows, dtype=np.intp)
+        return Texts(self.values, self._places, self._begins[at], self._ends[at])
+
+
+# The columns of items, besides texts: what is read of an item, and how it is kept.
+_CLIP = {"clip.video_id": STRINGS, "clip.video_path": STRINGS, "clip.start": float, "clip.end": float}
+_COLUMNS: dict[str, Any] = {
+    **_CLIP, "clip.segments": object, "id": STRINGS, "label": np.int32, "kinds": object, "cluster": STRINGS,
+    "replaced": STRINGS, "group": STRINGS, "question": object, "grades": object, "gallery": STRINGS, "verb": STRINGS,
+}  # fmt: skip
 
 
 class Items:
-    """Items of a set; each is put together when it is asked for."""
+    """Items of a set; `columns`: those of `_COLUMNS`."""
 
-    def __init__(self, values: np.ndarray, ids: np.ndarray, parts: np.ndarray, texts: Texts) -> None:
-        self._values, self._parts = values, parts  # int32[n, 5]: places of clip, kinds, cluster and rest; the label
-        self.ids = ids
+    def __init__(self, columns: Mapping[str, np.ndarray], texts: Texts) -> None:
+        self._columns = columns
         self.texts = texts
 
+    @classmethod
+    def of(cls, items: Iterable[Item]) -> "Items":
+        """The same items."""
+        parts: dict[str, list[np.ndarray]] = {name: [np.empty(0, dtype)] for name, dtype in _COLUMNS.items()}
+        known: dict[object, object] = {}
+        rest = iter(items)
+
+        def lists() -> Iterator[tuple[str, ...]]:
+            while block := list(islice(rest, BLOCK)):
+                for name, dtype in _COLUMNS.items():
+                    values = map(attrgetter(name), block)
+                    alike = (known.setdefault(value, value) for value in values) if dtype is object else values
+                    parts[name].append(np.fromiter(alike, object, len(block)).astype(dtype))
+                yield from (item.texts for item in block)
+
+        texts = Texts.of(lists())
+        return cls({name: _joined(parts.pop(name)) for name in _COLUMNS}, texts)
+
     def __len__(self) -> int:
-        return len(self.ids)
+        return len(self.texts)
 
     def __getitem__(self, n: int) -> Item:
-        clip, kinds, cluster, rest, label = self._parts[n].tolist()
-        of = self._values
-        return Item(self.ids[n], of[clip], self.texts[n], label, of[kinds], of[cluster], *of[rest])
+        return next(iter(self._taken(np.array([n]))))
 
     def __iter__(self) -> Iterator[Item]:
-        texts = iter(self.texts)
-        for first in range(0, len(self), BLOCK):
-            ids, parts = self.ids[first : first + BLOCK].tolist(), self._parts[first : first + BLOCK]
-            whole = zip(ids, self._values[parts[:, :4]].tolist(), texts, parts[:, 4].tolist(), strict=False)
-            for name, (clip, kinds, cluster, rest), own, label in whole:
-                yield Item(name, clip, own, label, kinds, cluster, *rest)
+        ids, *rest = (each(column) for name, column in self._columns.items() if not name.startswith("clip."))
+        return map(Item._make, zip(ids, self.clips, self.texts, *rest, strict=True))
 
     @property
-    def clips(self) -> list[Clip]:
+    def clips(self) -> Clips:
         """The clip of each."""
-        return self._column(0)
+        return Clips([column for name, column in self._columns.items() if name.startswith("clip.")])
 
-    @property
-    def kinds(self) -> list[tuple[str, ...]]:
-        """The kinds of the candidates of each."""
-        return self._column(1)
+    def column(self, name: str) -> np.ndarray:
+        """One of the parts of `Item`, besides clip and texts, of each."""
+        return self._columns[name]
 
-    @property
-    def clusters(self) -> list[str]:
-        """The cluster of each."""
-        return self._column(2)
+    def by_id(self) -> Iterator[tuple[int, Item]]:
+        """The items in the order of their ids, each with its place."""
+        order = np.argsort(self._columns["id"], kind="stable")
+        for first in range(0, len(self), BLOCK):
+            places = order[first : first + BLOCK]
+            yield from zip(places.tolist(), self._taken(places), strict=True)
 
-    @property
-    def labels(self) -> np.ndarray:
-        """The label of each, int32[n]."""
-        return self._parts[:, 4]
-
-    def rest(self, name: str) -> list[Any]:
-        """One of the parts of `Item` from `replaced` on, of each."""
-        at = Item._fields.index(name) - Item._fields.index("replaced")
-        return [rest[at] for rest in self._column(3)]
-
-    def taken(self, rows: Sequence[int] | np.ndarray) -> "Items":
+    def taken(self, rows: Rows) -> "Items":
         """Some of the items, by their places in ascending order."""
-        if len(rows) == len(self):
-            return self
-        at = np.asarray(rows, dtype=np.intp)
-        return Items(self._values, self.ids[at], self._parts[at], self.texts.taken(at))
+        return self if len(rows) == len(self) else self._taken(np.asarray(rows, dtype=np.intp))
 
-    def _column(self, part: int) -> list[Any]:
-        return self._values[self._parts[:, part]].tolist()  # type: ignore[no-any-return]
+    def _taken(self, rows: np.ndarray) -> "Items":
+        return Items({name: column[rows] for name, column in self._columns.items()}, self.texts.taken(rows))
 
 
-class ItemsDraft:
-    """Items as they come. `places`: of the values that differ, which several drafts may share."""
-
-    def __init__(self, places: dict[object, int]) -> None:
-        self._of_value = places
-        self._ids: list[str] = []
-        self._parts, self._texts, self._ends = array("i"), array("i"), array("q")
-
-    def add(self, item: Item) -> None:
-        """Adds an item."""
-        self._ids.append(item.id)
-        clip, texts, label, kinds, cluster, *rest = item[1:]
-        self._parts.extend([*map(self._place, (clip, kinds, cluster, tuple(rest))), label])
-        self.add_texts(texts)
-
-    def add_texts(self, texts: Sequence[str]) -> None:
-        """Adds the texts of an item."""
-        self._texts.extend(map(self._place, texts))
-        self._ends.append(len(self._texts))
-
-    def whole(self) -> Items:
-        """All that were added."""
-        values = np.fromiter(self._of_value, object, len(self._of_value))
-        ends = np.array(self._ends, np.int64)
-        texts = Texts(values, np.array(self._texts, np.int32), np.concatenate([[0], ends[:-1]]), ends)
-        ids = np.array(self._ids, np.dtypes.StringDType())
-        return Items(values, ids, np.array(self._parts, np.int32).reshape(-1, 5), texts)
-
-    def _place(self, value: object) -> int:
-        return self._of_value.setdefault(value, len(self._of_value))
+def _joined(parts: list[np.ndarray]) -> np.ndarray:
+    """A column of its parts; of texts that are all equal it holds one."""
+    whole = np.concatenate(parts)
+    is_one = whole.dtype == STRINGS and (whole == whole[:1]).all()
+    return np.broadcast_to(whole[:1], whole.shape) if is_one else whole

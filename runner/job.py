@@ -7,6 +7,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
+import numpy as np
+
 from video_contrast.files import Json, JsonObject
 from video_contrast.runner.conditions import Condition
 from video_contrast.runner.kinds.base import Kind, KindOptions, Model, ModelSource, Work
@@ -75,7 +77,9 @@ def describe(job: Job, plan: Plan) -> JsonObject:
         "conditions": list(dict.fromkeys(table.condition.name for table in plan.tables)),
         "skipped": plan.skipped,
         **cost,
-        "visual_encodings_without_sharing": sum(len(set(table.group.items.clips)) for table in plan.tables),
+        "visual_encodings_without_sharing": sum(
+            len(np.unique(plan.views.places[table.group])) for table in plan.tables
+        ),
         "frames_to_the_model": cost["visual_encodings"] * job.sampling.frames if job.kind.family != "text" else 0,
         **{f"estimated_{name}": value for name, value in estimate_of(job, plan).items()},
     }
@@ -92,7 +96,7 @@ def estimate_of(job: Job, plan: Plan) -> dict[str, float]:
         items=sum(len(table.group.items) for table in plan.tables),
         captions=sum(table.n_pairs for table in plan.tables),
         characters=sum(times * sum(map(len, texts)) for times, texts in galleries),
-        displaced=sum(table.displaced(item) is not None for table in plan.tables for item in table.group.items),
+        displaced=sum(table.displaced(n) is not None for table in plan.tables for n in range(len(table.group.items))),
         clips=plan.n_views,
         texts=len(plan.texts),
         text_characters=sum(map(len, plan.texts)),

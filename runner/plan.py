@@ -4,15 +4,18 @@ A table is one group of rows under one condition; it gets one table of scores. C
 pairs need no view and no text that the visual and the text conditions do not already have.
 """
 
-from collections.abc import Sequence
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import chain, islice
+from itertools import chain, islice, pairwise
+
+import numpy as np
 
 from video_contrast import seeds
 from video_contrast.errors import VideoContrastError
 from video_contrast.perturbations.text import perturb_captions, text_spec
 from video_contrast.runner.conditions import Condition, Text, Visual
-from video_contrast.runner.items import Item, Texts
+from video_contrast.runner.items import STRINGS, Clips, Items, Strings, Texts, each
 from video_contrast.runner.sets import Group, LoadedSet
 from video_contrast.storage import RunFolder
 from video_contrast.video import Clip
@@ -39,11 +42,42 @@ class PlannedTable:
     @property
     def n_pairs(self) -> int:
         """How many scores the table has."""
-        return sum(map(len, self.texts)) * (len(self.group.items) if self.is_retrieval else 1)
+        return int(self.texts.sizes.sum()) * (len(self.group.items) if self.is_retrieval else 1)
 
-    def displaced(self, item: Item) -> str | None:
+    def displaced(self, place: int) -> str | None:
         """The distractor that an item's contrast displaced, where it is scored too: with the captions as they are."""
-        return (item.replaced or None) if self.condition.text.name is None and not self.is_retrieval else None
+        scored = self.condition.text.name is None and not self.is_retrieval
+        return (self.group.items.column("replaced")[place] or None) if scored else None
+
+
+@dataclass
+class Views:
+    """The clips of a plan in the order of their files, each with what some table shows of it."""
+
+    clips: Clips
+    codes: np.ndarray  # of each clip, the place of what is shown of it in `shown`
+    shown: list[tuple[Visual, ...]]  # all different ones
+    places: dict[Group, np.ndarray]  # of the clip of each item among `clips`
+
+    def __len__(self) -> int:
+        return len(self.clips)
+
+    def __iter__(self) -> Iterator[Clip]:
+        return iter(self.clips)
+
+    def __getitem__(self, clip: Clip) -> tuple[Visual, ...]:
+        return self.shown[int(self.codes[self.place(clip)])]
+
+    def place(self, clip: Clip) -> int:
+        """Where a clip stands."""
+        at = bisect_left(self.clips, clip.sort_key, key=lambda other: other.sort_key)
+        while self.clips[at] != clip:
+            at += 1
+        return at
+
+    def items(self) -> Iterator[tuple[Clip, tuple[Visual, ...]]]:
+        """Each clip with what is shown of it."""
+        return zip(self.clips, map(self.shown.__getitem__, each(self.codes)), strict=True)
 
 
 @dataclass
@@ -51,14 +85,15 @@ class Plan:
     """Everything a run needs, each thing once."""
 
     tables: list[PlannedTable]  # the tables of scores to make
-    views: dict[Clip, tuple[Visual, ...]]  # clip, in the order of the files -> what some table shows of it
-    texts: tuple[str, ...]  # unique texts, ordered by length
+    views: Views  # clip -> what some table shows of it
+    texts: Strings  # unique texts, ordered by length
     skipped: dict[str, str] = field(default_factory=dict)  # condition -> why it is left out
 
     @property
     def n_views(self) -> int:
         """Visual encodings, where each unique one is made once; nothing (the blind control) is seen once by all."""
-        return sum(len(self.seen(clip)) for clip in self.views) + self.blind
+        sizes = [sum(visual.name != "blind" for visual in visuals) for visuals in self.views.shown]
+        return int(np.bincount(self.views.codes, minlength=len(sizes)) @ sizes) + self.blind
 
     @property
     def blind(self) -> bool:
@@ -69,21 +104,19 @@ class Plan:
         """The treatments of a clip that show something of it."""
         return tuple(visual for visual in self.views[clip] if visual.name != "blind")
 
-    def chunks(self, size: int) -> list[tuple[Clip, ...]]:
+    def chunks(self, size: int) -> list[Clips]:
         """Clips in runs of at least `size` views: the units that are dealt out and stored.
 
         They depend on the plan alone, not on what is done already or by how many processes, so that every row is
         computed in the same company and comes out the same to the last bit.
         """
-        chunks: list[list[Clip]] = []
-        held = size
-        for clip, visuals in self.views.items():
+        begins, held = [], size
+        for number, code in enumerate(each(self.views.codes)):
             if held >= size:
-                chunks.append([])
+                begins.append(number)
                 held = 0
-            chunks[-1].append(clip)
-            held += len(visuals)
-        return [tuple(clips) for clips in chunks]
+            held += len(self.views.shown[code])
+        return [self.views.clips.taken(slice(*ends)) for ends in pairwise([*begins, len(self.views)])]
 
     def cost(self) -> dict[str, int]:
         """The plan in numbers."""
@@ -93,7 +126,7 @@ class Plan:
             "visual_encodings": self.n_views,
             "text_encodings": len(self.texts),
             "pairs": sum(table.n_pairs for table in self.tables),
-            "videos": len({clip.video_path for clip in self.views}),
+            "videos": len(set(each(self.views.clips.columns[1]))),
         }
 
 
@@ -125,20 +158,35 @@ def make_plan(loaded: LoadedSet, conditions: Sequence[Condition], folder: RunFol
                 failed[condition.text] = error
                 skipped[condition.name] = str(error)
     tables = [table for table in tables if table.condition.name not in skipped]
-    views: dict[Clip, tuple[Visual, ...]] = {}
-    texts: set[str] = set()
-    alike: dict[tuple[Visual, ...], tuple[Visual, ...]] = {}  # equal ones are one object: there may be millions
+    return Plan(tables, _views(tables), _unique_texts(tables), skipped)
+
+
+def _views(tables: Sequence[PlannedTable]) -> Views:
+    visuals: dict[Group, dict[Visual, None]] = {}
     for table in tables:
-        for clip in table.group.items.clips:
-            seen = views.get(clip, ())
-            if table.condition.visual not in seen:
-                seen = (*seen, table.condition.visual)
-                views[clip] = alike.setdefault(seen, seen)
-        texts.update(chain.from_iterable(table.texts))
-        if table.condition.text.name is None:
-            texts.update(filter(None, table.group.items.rest("replaced")))
-    ordered = sorted(views, key=lambda clip: clip.sort_key)
-    return Plan(tables, {clip: views[clip] for clip in ordered}, tuple(sorted(sorted(texts), key=len)), skipped)
+        visuals.setdefault(table.group, {})[table.condition.visual] = None
+    own_columns = [Items.of(()).clips.columns, *(group.items.clips.columns for group in visuals)]
+    clips, of_item = Clips([np.concatenate(columns) for columns in zip(*own_columns, strict=True)]).distinct()
+    places = dict(
+        zip(visuals, np.split(of_item, np.cumsum([len(group.items) for group in visuals])[:-1]), strict=False)
+    )
+    shown: dict[tuple[Visual, ...], int] = {(): 0}
+    codes = np.zeros(len(clips), np.int32)
+    for group, own in visuals.items():
+        at = np.unique(places[group])
+        known, which = np.unique(codes[at], return_inverse=True)
+        both = [tuple(dict.fromkeys((*list(shown)[code], *own))) for code in known]
+        codes[at] = np.array([shown.setdefault(seen, len(shown)) for seen in both])[which]
+    return Views(clips, codes, list(shown), places)
+
+
+def _unique_texts(tables: Sequence[PlannedTable]) -> Strings:
+    texts = [of_tables.used for of_tables in {id(table.texts): table.texts for table in tables}.values()]
+    groups = dict.fromkeys(table.group for table in tables if table.condition.text.name is None)
+    replaced = (filter(None, each(group.items.column("replaced"))) for group in groups)
+    texts += [np.array(displaced, STRINGS) for displaced in map(list, replaced) if displaced]
+    unique = texts[0] if len(texts) == 1 else np.unique(np.concatenate([np.empty(0, STRINGS), *texts]))
+    return Strings(unique, np.lexsort((unique, np.strings.str_len(unique))).astype(np.int32))
 
 
 def _texts(group: Group, condition: Condition, folder: RunFolder | None, fingerprint: str) -> Texts:
@@ -169,6 +217,5 @@ def share_changed(table: PlannedTable) -> float | None:
     """The share of the table's captions that its text perturbation changed; None without one."""
     if table.condition.text.name is None or table.condition.text.stored:
         return None
-    before = [text for own in table.group.joined(table.group.items.texts) for text in own]
-    after = [text for own in table.texts for text in own]
-    return sum(a != b for a, b in zip(before, after, strict=True)) / len(before)
+    before, after = map(chain.from_iterable, (table.group.joined(table.group.items.texts), table.texts))
+    return sum(a != b for a, b in zip(before, after, strict=True)) / int(table.texts.sizes.sum())

@@ -122,7 +122,7 @@ class Run:
                 done(number)
         with self._dealt("videos", len(chunks), self.plan.n_views - self.plan.blind, "view") as (shares, done):
             for numbers in shares:
-                encoding.encode_videos(((number, chunks[number]) for number in numbers), reader, done)
+                encoding.encode_videos(((number, list(chunks[number])) for number in numbers), reader, done)
         if not self.processes.first:
             return None
         store.refresh()
@@ -150,14 +150,14 @@ class Run:
         pairing = Pairing(self.plan, keys, model.together)
         scored = PairResults(RunFolder(self.job.output).answers(self.space), self.processes.rank)
 
-        clips = list(self.plan.views)
+        clips = self.plan.views.clips
         step = len(clips) // CHUNKS + 1
-        chunks = [clips[begin : begin + step] for begin in range(0, len(clips), step)]
-        with self._dealt("videos", len(chunks), len(clips), "clip") as (shares, done):
+        with self._dealt("videos", -(-len(clips) // step), len(clips), "clip") as (shares, done):
             for share, numbers in enumerate(shares):
                 if share:  # of a process that ended: what it was answered is not asked again
                     scored.refresh()
-                ends = ((n if clip is chunks[n][-1] else None, clip) for n in numbers for clip in chunks[n])
+                chunks = ((n, list(clips.taken(slice(n * step, (n + 1) * step)))) for n in numbers)
+                ends = ((n if clip is chunk[-1] else None, clip) for n, chunk in chunks for clip in chunk)
                 score_pairs(model, ends, pairing, scored, reader, done=done)
         scored.close()
         if not self.processes.first:

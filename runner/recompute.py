@@ -80,7 +80,7 @@ def _denied_by_set(run: RunFolder, loaded: LoadedSet) -> Iterator[str]:
         place = (group.config, condition.name)
         where = f"{group.config}, {condition.name}"
         rows = rows_of.get(place, {})
-        known.setdefault(place, set()).update(group.items.ids)
+        known.setdefault(place, set()).update(group.items.column("id"))
         if group.layout == "retrieval":
             if not run.has_matrix(*place):
                 if condition.name == CLEAN:

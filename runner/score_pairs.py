@@ -27,8 +27,11 @@ from video_contrast.runner.embedding_store import Keys
 from video_contrast.runner.kinds.base import AskedScorer, ClipFrames, Encoder, PairScorer, ScoreResult
 from video_contrast.runner.memory import RunCounts, halved, unless_out_of_memory
 from video_contrast.runner.plan import Plan, PlannedTable
+from video_contrast.runner.sets import Group
 from video_contrast.sealed_files import sealed_line, sealed_records
 from video_contrast.video import Clip
+
+SORTED_IN = 1 << 16  # keys of results at a time
 
 
 @dataclass(frozen=True)
@@ -57,13 +60,13 @@ class Pairing:
     together: bool  # see `PairScorer`
 
     @cached_property
-    def _places(self) -> dict[Clip, list[tuple[PlannedTable, int]]]:
-        """Where each clip stands in the tables."""
-        places: dict[Clip, list[tuple[PlannedTable, int]]] = {clip: [] for clip in self.plan.views}
-        for table in self.plan.tables:
-            for position, clip in enumerate(table.group.items.clips):
-                places[clip].append((table, position))
-        return places
+    def _items(self) -> dict[Group, tuple[np.ndarray, np.ndarray]]:
+        """The items of each group by their clips, and where those of each clip begin among them."""
+        views = self.plan.views
+        return {
+            group: (np.argsort(at, kind="stable").astype(np.int32), np.searchsorted(np.sort(at), range(len(views) + 1)))
+            for group, at in views.places.items()
+        }
 
     @cached_property
     def _galleries(self) -> dict[tuple[str, str], tuple[str, ...]]:
@@ -73,16 +76,22 @@ class Pairing:
 
     def of_clip(self, clip: Clip) -> list[ScoreRequest]:
         """The requests of a clip, equal ones once. They are made when asked for: of all clips they may be millions."""
-        pairs = (self.of_item(table, position) for table, position in self._places[clip])
-        return list(dict.fromkeys(needed for own, displaced in pairs for needed in (displaced, own) if needed))
+        number = self.plan.views.place(clip)
+        requests: dict[ScoreRequest, None] = {}
+        for table in self.plan.tables:
+            items, begins = self._items[table.group]
+            for position in items[begins[number] : begins[number + 1]].tolist():
+                own, displaced = self.of_item(table, position)
+                requests |= dict.fromkeys(needed for needed in (displaced, own) if needed)
+        return list(requests)
 
     def of_item(self, table: PlannedTable, position: int) -> tuple[ScoreRequest, ScoreRequest | None]:
         """The request of an item, and that of the distractor that its contrast displaced, alone (None without)."""
-        item = table.group.items[position]
-        texts = self._galleries.get(table.name, table.texts[position])
-        question = item.question if table.group.questions == "asked" else None
-        request = ScoreRequest(self.keys, item.clip, table.condition.visual, texts, position, question)
-        displaced = None if self.together else table.displaced(item)
+        items = table.group.items
+        texts = self._galleries.get(table.name) or table.texts[position]
+        question = items.column("question")[position] if table.group.questions == "asked" else None
+        request = ScoreRequest(self.keys, items.clips[position], table.condition.visual, texts, position, question)
+        displaced = None if self.together else table.displaced(position)
         return request, None if displaced is None else replace(request, texts=(displaced,), position=0)
 
 
@@ -92,8 +101,11 @@ class PairResults:
     def __init__(self, folder: Path, rank: int) -> None:
         self.folder = folder
         self.rank = rank
-        self._places: dict[str, tuple[Path, int]] = {}  # the file and the byte where a result begins
-        self._maps: dict[Path, mmap] = {}
+        self._files: list[Path] = []
+        # keys, sorted, and for each the number of the file and the byte where its result begins
+        self._sorted = np.empty(0, "S16"), np.empty((0, 2), np.int64)
+        self._fresh: dict[str, tuple[int, int]] = {}  # the same, of keys that are yet to be sorted in
+        self._maps: dict[int, mmap] = {}
         self._handle: IO[bytes] | None = None
         folder.mkdir(parents=True, exist_ok=True)
         self.refresh()
@@ -101,18 +113,39 @@ class PairResults:
     def refresh(self) -> None:
         """Looks through all files."""
         for path in sorted(self.folder.glob("answers-*.jsonl")):
-            self._places.update((row["key"], (path, begin)) for begin, row in sealed_records(path))
+            if path not in self._files:
+                self._files.append(path)
+            for begin, row in sealed_records(path):
+                self._note(row["key"], self._files.index(path), begin)
+
+    def _note(self, key: str, file: int, begin: int) -> None:
+        self._fresh[key] = file, begin
+        if len(self._fresh) < SORTED_IN:
+            return
+        keys = np.concatenate([self._sorted[0], np.array(list(map(bytes.fromhex, self._fresh)), "S16")])
+        places = np.concatenate([self._sorted[1], list(self._fresh.values())])
+        order = np.argsort(keys, kind="stable")
+        latest = order[np.append(keys[order[1:]] != keys[order[:-1]], True)]
+        self._sorted = keys[latest], places[latest]  # before the others go: decoding threads ask
+        self._fresh = {}
+
+    def _place(self, key: str) -> tuple[int, int] | None:
+        if key in (fresh := self._fresh):
+            return fresh[key]
+        (keys, places), sought = self._sorted, np.array(bytes.fromhex(key), "S16")
+        at = int(np.searchsorted(keys, sought))
+        return (int(places[at, 0]), int(places[at, 1])) if at < len(keys) and keys[at] == sought else None
 
     def __contains__(self, key: str) -> bool:
-        return key in self._places
+        return self._place(key) is not None
 
     def get(self, key: str) -> ScoreResult:
-        """The result under `key`."""
-        path, begin = self._places[key]
-        if path not in self._maps or begin >= len(self._maps[path]):
-            with open(path, "rb") as handle:
-                self._maps[path] = mmap(handle.fileno(), 0, access=ACCESS_READ)
-        file = self._maps[path]
+        """The result under `key`, which must be there."""
+        number, begin = cast(tuple[int, int], self._place(key))
+        if number not in self._maps or begin >= len(self._maps[number]):
+            with open(self._files[number], "rb") as handle:
+                self._maps[number] = mmap(handle.fileno(), 0, access=ACCESS_READ)
+        file = self._maps[number]
         row = json.loads(file[begin : file.find(b"\n", begin)])
         return ScoreResult(
             np.array(row["scores"], np.float64), row["parts"], row.get("counts", {}), tuple(row["frames"])
@@ -123,14 +156,15 @@ class PairResults:
         if self._handle is None:
             name = f"answers-{self.rank}-{os.getpid()}-{os.urandom(4).hex()}.jsonl"
             self._handle = open(self.folder / name, "wb")  # noqa: SIM115  open while the run lasts
+            self._files.append(self.folder / name)
         row = {
             "key": key, "scores": result.scores.tolist(), "parts": result.parts, "frames": result.frame_numbers,
             "counts": dict(result.counts),
         }  # fmt: skip
-        place = Path(self._handle.name), self._handle.tell()
+        begin = self._handle.tell()
         self._handle.write(sealed_line(row).encode())
         self._handle.flush()
-        self._places[key] = place
+        self._note(key, self._files.index(Path(self._handle.name)), begin)
 
     def close(self) -> None:
         """Closes this process's file."""

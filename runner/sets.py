@@ -5,19 +5,21 @@ condition of its own, so a config's rows are split into groups, and every group 
 """
 
 import json
-import sys
+from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+import numpy as np
+
 from video_contrast.errors import UsageError, unknown_name
 from video_contrast.hub import set_of_hub
 from video_contrast.question_text import question_of
 from video_contrast.rows import Layout, MultipleChoiceRow, Row, checked_rows, layout_of
 from video_contrast.runner.conditions import CLEAN, Condition, from_recipe
-from video_contrast.runner.items import Item, Items, ItemsDraft, Texts
+from video_contrast.runner.items import Item, Items, Texts
 from video_contrast.storage import SetFolder
 from video_contrast.storage.plain_table import completed_rows
 from video_contrast.storage.set_folder import FileSet, Fingerprint, without_played
@@ -142,20 +144,23 @@ def _first(rows: Iterable[Row], limit: int | None) -> Iterator[Row]:
 
 def _grouped(config: str, rows: Iterable[Row], questions: Questions) -> list[Group]:
     columns: set[str] = set()
-    drafts: dict[Condition, ItemsDraft] = {}
-    places: dict[object, int] = {}
-    for row in rows:
-        columns = columns or set(row)
-        own = from_recipe(row.get("video_perturbation"), row.get("text_perturbation")) or CLEAN
-        drafts.setdefault(own, ItemsDraft(places)).add(_item(row))
+    numbers: dict[Condition, int] = {}
+    number_of = array("i")  # a row
+
+    def items() -> Iterator[Item]:
+        for row in rows:
+            columns.update(() if columns else row)
+            own = from_recipe(row.get("video_perturbation"), row.get("text_perturbation")) or CLEAN
+            number_of.append(numbers.setdefault(own, len(numbers)))
+            yield _item(row)
+
+    whole = Items.of(items())
     used: Questions = questions if "question" in columns else ""
-    return [
-        Group(config, layout_of(columns), own, items=draft.whole(), questions=used) for own, draft in drafts.items()
-    ]
+    own_rows = {own: np.flatnonzero(np.frombuffer(number_of, np.int32) == number) for own, number in numbers.items()}
+    return [Group(config, layout_of(columns), own, whole.taken(rows), used) for own, rows in own_rows.items()]
 
 
 def _item(row: Row) -> Item:
-    row["video_path"] = sys.intern(row["video_path"])  # equal ones are one object: many clips lie in one file
     clip = Clip.of(row)
     if "captions" in row:
         return Item(row["id"], clip, tuple(row["captions"]), cluster=clip.video_id)

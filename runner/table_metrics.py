@@ -103,10 +103,10 @@ def _choice(scored: TableScores, seed: int) -> Numbers:
     numbers = dict(
         multiple_choice(
             scored.rows,
-            items.labels,
-            kinds=items.kinds,
-            grades=[item.grades for item in items] if all(item.grades for item in items) else None,
-            clusters=items.clusters,
+            items.column("label"),
+            kinds=items.column("kinds").tolist(),
+            grades=items.column("grades") if all(items.column("grades")) else None,
+            clusters=items.column("cluster"),
             ks=tuple(k for k in (1, 2, 3) if k < smallest) or (1,),
             interval=True,
             seed=seed,
@@ -119,7 +119,7 @@ def _choice(scored: TableScores, seed: int) -> Numbers:
 def _shared(scored: TableScores) -> Numbers:
     """How well captions find the clips that they are true of; {} where scores of different clips do not compare."""
     items = scored.items
-    if not scored.comparable or not any(items.rest("gallery")):
+    if not scored.comparable or not any(items.column("gallery")):
         return {}
     scores: dict[tuple[str, str], list[float]] = {}  # gallery and caption -> scores of its clips
     true: dict[tuple[str, str], list[bool]] = {}
@@ -140,18 +140,23 @@ def _pairs(scored: TableScores) -> Numbers:
 
     The text score alone where scores of different clips, or of different questions, cannot be compared.
     """
-    members: dict[str, list[int]] = {}
-    items = scored.items
-    for at, name in enumerate(items.rest("group")):
-        members.setdefault(name, []).append(at)
-    whole = [places for places in members.values() if len(places) == len(items[places[0]].texts)]
-    if not whole:
+    items, rows = scored.items, scored.rows
+    groups, questions = items.column("group"), items.column("question")
+    _, first, group_of, sizes = np.unique(groups, return_index=True, return_inverse=True, return_counts=True)
+    whole = sizes == items.texts.sizes[first]
+    if not whole.any():
         return {}
-    matrices = [caption_matrix([(items[n].label, scored.rows[n]) for n in places]) for places in whole]
-    comparable = scored.comparable and all(
-        len({items[n].question for n in places}) == 1 or scored.table.group.questions == "left out" for places in whole
-    )
-    clusters = [items[places[0]].cluster for places in whole]
+    order = np.argsort(first[whole])
+    heads, sizes = first[whole][order], sizes[whole][order]
+    members = np.lexsort((items.column("label"), first[group_of]))  # groups as they come, each by its true captions
+    members = members[whole[group_of[members]]]
+    if isinstance(rows, np.ndarray):
+        matrices = rows[members].reshape(len(heads), -1, rows.shape[1]).swapaxes(1, 2)
+    else:
+        matrices = [np.array([rows[n] for n in group]).T for group in np.split(members, np.cumsum(sizes)[:-1])]
+    one_question = (questions[members] == np.repeat(questions[heads], sizes)).all()
+    comparable = scored.comparable and (one_question or scored.table.group.questions == "left out")
+    clusters = items.column("cluster")[heads]
     shares = group_score(matrices, clusters=clusters, interval=True)
     names = SCORES if comparable else SCORES[:1]
     numbers = {key: value for key, value in shares.items() if any(name in key for name in names)}
@@ -183,7 +188,7 @@ def _rotations(scored: TableScores) -> Numbers:
     if len(hits) < 2:
         return {}
     stacked = np.column_stack(list(hits.values()))
-    shares = right_in_all_rotations(stacked, clusters=items.clusters, interval=True)
+    shares = right_in_all_rotations(stacked, clusters=items.column("cluster"), interval=True)
     return _right_in_all("rotations", shares, "right_in_all") | {"rotations": len(hits)}
 
 
@@ -194,11 +199,11 @@ def _clips(scored: TableScores) -> Numbers:
     the share of sources: on TimeBlind the instance accuracy of its paper.
     """
     items = scored.items
-    if not all(item.question for item in items):
+    if not all(items.column("question")):
         return {}
     numbers = _all_answered(scored, "clip", [(item.clip.name, item.clip.start, item.clip.end) for item in items])
-    if scored.table.group.layout == "pairs" and len({i.group for i in items}) > len(set(items.clusters)):
-        numbers |= _all_answered(scored, "source", items.clusters)
+    if scored.table.group.layout == "pairs" and len(set(items.column("group"))) > len(set(items.column("cluster"))):
+        numbers |= _all_answered(scored, "source", items.column("cluster").tolist())
     return numbers
 
 
@@ -206,7 +211,7 @@ def _all_answered(scored: TableScores, name: str, owners: Sequence[object]) -> N
     """The share of owners (clips or sources, one an item) all of whose questions are answered; {} with one each."""
     if len(set(owners)) == len(owners):
         return {}
-    cluster_of = dict(zip(owners, scored.items.clusters, strict=True))
+    cluster_of = dict(zip(owners, scored.items.column("cluster"), strict=True))
     shares = consistency(
         _hits(scored), [repr(owner) for owner in owners],
         videos=[cluster_of[owner] for owner in owners], interval=True,
@@ -216,14 +221,14 @@ def _all_answered(scored: TableScores, name: str, owners: Sequence[object]) -> N
 
 def _over_verbs(scored: TableScores) -> Numbers:
     """The mean accuracy over the verbs that contrasts replace, so that the commonest verbs do not decide."""
-    verbs = scored.items.rest("verb")
-    places = np.flatnonzero([verb != "" for verb in verbs])
+    verbs = scored.items.column("verb")
+    places = np.flatnonzero(verbs != "")
     times = Counter(verbs[at] for at in places)
     if len(times) < 2:
         return {}
     items, name = scored.items.taken(places), "accuracy_over_verbs"
     weights = np.array([1 / times[verbs[at]] for at in places])
-    shares = share_interval(_hits(scored)[places], items.clusters, weights=weights)
+    shares = share_interval(_hits(scored)[places], items.column("cluster"), weights=weights)
     chance = float(np.average([1 / len(texts) for texts in items.texts], weights=weights))
     return {name: shares.estimate, **interval_keys(name, shares), f"chance_{name}": chance, "verbs": len(times)}
 
@@ -238,12 +243,12 @@ def item_hits(scored: TableScores) -> dict[str, tuple[float, str]]:
     if scored.table.is_retrieval:
         return {}
     items = scored.items
-    return dict(zip(items.ids, zip(_hits(scored).tolist(), items.clusters, strict=True), strict=True))
+    return dict(zip(items.column("id"), zip(_hits(scored).tolist(), items.column("cluster"), strict=True), strict=True))
 
 
 def _hits(scored: TableScores) -> np.ndarray:
     """The chance that each item is answered right, float64[n]."""
-    rows, labels, _ = choices(scored.rows, scored.items.labels, ragged=True)
+    rows, labels, _ = choices(scored.rows, scored.items.column("label"), ragged=True)
     return choice_ranks(rows, labels).hit(1)
 
 
@@ -267,13 +272,14 @@ def with_proficiency(hits: Mapping[tuple[str, str], Mapping[str, tuple[float, st
 def _displaced(scored: TableScores) -> Numbers:
     """Accuracy of the same captions against random options: the contrast's score gives way to the displaced one's."""
     rows, labels = [], []
+    kinds, true = (scored.items.column(name) for name in ("kinds", "label"))
     for at, other in enumerate(scored.replaced):
-        if other is None or len(contrasts := contrast_places(scored.items[at].kinds)) != 1:
+        if other is None or len(contrasts := contrast_places(kinds[at])) != 1:
             continue
         changed = scored.rows[at].copy()
         changed[contrasts[0]] = other
         rows.append(changed.tolist())
-        labels.append(scored.items[at].label)
+        labels.append(true[at])
     if not rows:
         return {}
     accuracy = multiple_choice(rows, labels, ragged=True)["accuracy"]
@@ -282,7 +288,7 @@ def _displaced(scored: TableScores) -> Numbers:
 
 def _retrieval(scored: TableScores, seed: int) -> Numbers:
     assert scored.ranks is not None
-    clusters = scored.items.clusters
+    clusters = scored.items.column("cluster")
     rows = scored.caption_to_video
     return dict(figures_of_ranks(scored.ranks, rows, len(clusters), clusters=clusters, interval=True, seed=seed))
 
@@ -292,8 +298,7 @@ def score_rows(scored: TableScores) -> Iterator[ScoreRow]:
     config, condition = scored.table.name
     if scored.table.is_retrieval:
         return
-    for at in np.argsort(scored.items.ids, kind="stable"):
-        item = scored.items[at]
+    for at, item in scored.items.by_id():
         parts = scored.parts_of(at) if scored.parts_of else None
         row: ScoreRow = {
             "config": config,
@@ -331,7 +336,7 @@ def ranked(scored: TableScores, *, whole: bool) -> tuple[TableScores, Similarity
             values[np.ix_(block.videos, block.captions)] = part
 
     ranks = block_ranks(blocks, own, caption_to_video, n, keep)
-    ids, videos = scored.items.ids.tolist(), [clip.video_id for clip in scored.items.clips]
+    ids, videos = scored.items.column("id").tolist(), scored.items.clips.columns[0].tolist()
     columns, kept = [name for name, _, _ in scored.columns], None if whole else best.matches(own, ranks)
     matrix = SimilarityMatrix(ids, videos, columns, caption_to_video.tolist(), scored.frames, values, kept)
     return replace(scored, ranks=ranks), matrix

@@ -51,7 +51,7 @@ def encoder_tables(encoding: Encoding) -> TableScorer:
         def rows() -> Iterator[np.ndarray]:
             for begin in range(0, len(places), ITEMS):
                 part = places[begin : begin + ITEMS]
-                others = [table.displaced(table.group.items[n]) for n in part]
+                others = list(map(table.displaced, part))
                 texts = [(*table.texts[n], *filter(None, (other,))) for n, other in zip(part, others, strict=True)]
                 joined = _joined_items(model, store, names[begin : begin + ITEMS], texts, table)
                 for row, n, other in zip(joined, part, others, strict=True):
@@ -136,13 +136,13 @@ def pair_tables(pairing: Pairing, results: PairResults) -> TableScorer:
         own = (results.get(pairing.of_item(table, n)[0].key) for n in places)
         if table.is_retrieval:
             return _retrieved(table, places, list(own))
-        frames, unparseable = [], []
+        frames, unparseable, labels = [], [], table.group.items.column("label")
 
         def rows() -> Iterator[np.ndarray]:
             for n, result in zip(places, own, strict=True):
                 frames.append(result.frame_numbers)
                 unparseable.append(float(_unparseable(result).any()))
-                yield _readable(result.scores, [table.group.items[n].label])
+                yield _readable(result.scores, [labels[n]])
 
         return TableScores(
             table,
@@ -185,11 +185,12 @@ def text_tables(model: TextScorer, plan: Plan, absent: frozenset[Clip]) -> Table
     def scores(table: PlannedTable) -> TableScores:
         places = _scored_places(table, missing)
         items, shown = table.group.items.taken(places), table.texts.taken(places)
-        model.begin([text for own in shown for text in own], condition=table.condition.name)
+        if type(model).begin is not TextScorer.begin:
+            model.begin([text for own in shown for text in own], condition=table.condition.name)
         if table.is_retrieval:
             columns = caption_columns(table, places)
             names, texts = [name for name, _, _ in columns], [text for _, text, _ in columns]
-            videos = [clip.video_id for clip in items.clips]
+            videos = items.clips.columns[0].tolist()
 
             def values(rows: np.ndarray) -> np.ndarray:
                 return _checked(np.asarray(model.similarity([videos[row] for row in rows], names, texts)), table)
@@ -259,10 +260,9 @@ def _with_groups(plan: Plan, missing: frozenset[Clip]) -> frozenset[Clip]:
 
 def caption_columns(table: PlannedTable, places: Sequence[int]) -> tuple[tuple[str, str, int], ...]:
     """(id, text, row of its own clip) of every caption of the kept items."""
+    names = table.group.items.column("id")
     return tuple(
-        (f"{table.group.items[n].id}#{c}", text, row)
-        for row, n in enumerate(places)
-        for c, text in enumerate(table.texts[n])
+        (f"{names[n]}#{c}", text, row) for row, n in enumerate(places) for c, text in enumerate(table.texts[n])
     )
 
 

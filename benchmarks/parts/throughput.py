@@ -70,7 +70,7 @@ def throughput(
             encoding = Encoding(
                 model, plan, keys, Store(Path(store), "benchmark"), batch_size=batch, counts=RunCounts()
             )
-            encoding.encode_videos(enumerate(plan.chunks(batch)), reader(), lambda n: None)
+            encoding.encode_videos(enumerate(map(list, plan.chunks(batch))), reader(), lambda n: None)
 
     ready = list(prepared())
     model.encode_prepared(ready[:batch])  # warm

@@ -248,11 +248,13 @@ def make_probe(run: Run, *, scored: bool = False, items: int = ITEMS) -> Probe:
 
 def _candidates(plan: Plan, items: int) -> Iterator[tuple[Clip, PlannedTable, int]]:
     """Clips of a plan with the place of an item each, evenly spread over it, at most thrice `items`."""
-    first: dict[Clip, tuple[PlannedTable, int]] = {}
-    for table in plan.tables:
-        for place, clip in enumerate(table.group.items.clips):
-            first.setdefault(clip, (table, place))
-    clips = list(first)
+    tables = list({table.group: table for table in reversed(plan.tables)}.values())[::-1]  # the first of each group
+    of_items = np.concatenate([plan.views.places[table.group] for table in tables])
+    first = np.sort(np.unique(of_items, return_index=True)[1])  # of all items, those whose clips are new
+    begins = np.cumsum([0, *(len(table.group.items) for table in tables)])
     # First the places of as many items as are needed, then those between them.
-    places = [int(n) for count in (items, 3 * items) for n in np.linspace(0, len(clips) - 1, min(count, len(clips)))]
-    yield from ((clips[n], *first[clips[n]]) for n in dict.fromkeys(places))
+    places = [int(n) for count in (items, 3 * items) for n in np.linspace(0, len(first) - 1, min(count, len(first)))]
+    for n in first[list(dict.fromkeys(places))].tolist():
+        number = int(np.searchsorted(begins, n, "right")) - 1
+        place = n - int(begins[number])
+        yield tables[number].group.items.clips[place], tables[number], place
