@@ -18,7 +18,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
-from video_contrast.errors import UsageError, VideoContrastError, unknown_name
+from video_contrast.errors import UsageError, VideoContrastError, check_names
 from video_contrast.files import read_json
 from video_contrast.options import bind, with_options
 from video_contrast.rows import Row
@@ -148,9 +148,7 @@ class Builder:
 
         Raises UsageError: the builder has no such config.
         """
-        for config in configs or ():
-            if config not in self.configs:
-                raise unknown_name(f"config of {self.name}", config, self.configs)
+        check_names(f"config of {self.name}", configs or (), self.configs)
         selected = [config for config in self.configs if not configs or config in configs]
         if not selected:
             raise UsageError(f"{self.name} has no configs to build")
@@ -206,8 +204,7 @@ def names() -> list[str]:
 
 def get_builder(name: str) -> Builder:
     """The builder called `name`; an unknown name is an error that suggests the nearest."""
-    if name not in names():
-        raise unknown_name("builder", name, names())
+    check_names("builder", [name], names())
     if name not in BUILDERS:
         file = next(file for file, builders in FILES.items() if name in builders)
         import_module(f"video_contrast.builders.{file}")

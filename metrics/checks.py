@@ -143,9 +143,8 @@ def rows_of_one_length(rows: Values, name: str, what: str) -> Array:
     """
     if _is_list(rows, name):
         rows = _rows(rows, name)
-        odd = next((i for i, row in enumerate(rows) if row.shape != rows[0].shape), None)
-        if odd is not None:
-            raise ValueError(f"{name}: row {odd} has {_size(rows[odd])} {what}, row 0 has {_size(rows[0])}")
+        odd = [row.shape != rows[0].shape for row in rows]
+        refuse(odd, lambda i: f"{name}: row {i} has {_size(rows[i])} {what}, row 0 has {_size(rows[0])}")
         return np.stack(rows) if rows else np.zeros((0, 0))
     return as_array(rows)
 
@@ -163,9 +162,8 @@ def cluster_codes(clusters: Values, n: int) -> tuple[Ints, int]:
     # Beside texts numpy makes a text of NaN: then the list itself is looked at.
     of_texts = names.dtype.kind == "U" and not hasattr(clusters, "dtype")
     if names.dtype.kind in "fO" or of_texts:
-        missing = [i for i, name in enumerate(clusters if of_texts else listed(names)) if name is None or name != name]
-        if missing:
-            raise ValueError(f"clusters: item {missing[0]} has none")
+        missing = [name is None or name != name for name in (clusters if of_texts else listed(names))]
+        refuse(missing, lambda i: f"clusters: item {i} has none")
         names = names.astype(str) if names.dtype == object else names
     unique, codes = np.unique(names, return_inverse=True)
     return codes.astype(np.int64), len(unique)

@@ -117,9 +117,7 @@ def videos_of_captions(captions_of: Sequence[Sequence[int]], n_captions: int) ->
                 raise ValueError(f"video {video} names caption {caption}, but the captions are 0..{n_captions - 1}")
             if owner.setdefault(int(caption), video) != video:
                 raise ValueError(f"caption {caption} belongs to video {owner[int(caption)]} and to video {video}")
-    missing = next((caption for caption in range(n_captions) if caption not in owner), None)
-    if missing is not None:
-        raise ValueError(f"caption {missing} belongs to no video")
+    refuse([caption not in owner for caption in range(n_captions)], lambda i: f"caption {i} belongs to no video")
     return np.array([owner[caption] for caption in range(n_captions)], np.int64)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from video_contrast.metrics.bootstrap import OfMeans, cluster_bootstrap
-from video_contrast.metrics.checks import Floats, Values
+from video_contrast.metrics.checks import Floats, Values, refuse
 from video_contrast.metrics.interval import interval_keys, share_interval
 from video_contrast.metrics.ranks import Numbers
 from video_contrast.pretrained import log_probabilities, perplexity_of, token_rows
@@ -92,14 +92,11 @@ def _pairs(perturbed: Sequence[str], originals: Sequence[str]) -> list[tuple[lis
     if not len(originals):
         raise ValueError("there are no captions to compare")
     for name, texts in (("perturbed", perturbed), ("original", originals)):
-        odd = next((i for i, text in enumerate(texts) if not isinstance(text, str)), None)
-        if odd is not None:
-            raise ValueError(f"{name} caption {odd} is {texts[odd]!r}, not a text")
-    pairs = [(after.split(), before.split()) for after, before in zip(perturbed, originals, strict=True)]
-    empty = next((i for i, (_, before) in enumerate(pairs) if not before), None)
-    if empty is not None:
-        raise ValueError(f"original caption {empty} has no words: {originals[empty]!r}")
-    return pairs
+        for i, text in enumerate(texts):
+            if not isinstance(text, str):
+                raise ValueError(f"{name} caption {i} is {text!r}, not a text")
+    refuse([not text.split() for text in originals], lambda i: f"original caption {i} has no words: {originals[i]!r}")
+    return [(after.split(), before.split()) for after, before in zip(perturbed, originals, strict=True)]
 
 
 def _matches(after: list[str], before: list[str]) -> list[int]:

@@ -6,7 +6,7 @@ from collections.abc import Hashable, Sequence
 import numpy as np
 
 from video_contrast.metrics.bootstrap import OfMeans, cluster_bootstrap
-from video_contrast.metrics.checks import Figures, Floats, Values, as_array, cluster_codes, listed
+from video_contrast.metrics.checks import Figures, Floats, Values, as_array, cluster_codes, listed, refuse
 from video_contrast.metrics.interval import interval_keys, share_interval
 from video_contrast.metrics.ranks import Numbers
 
@@ -39,8 +39,7 @@ def majority_vote(
         labels = listed(labels)
         if len(labels) != len(counted):
             raise ValueError(f"{len(counted)} items need {len(counted)} labels, not {len(labels)}")
-        if None in labels:
-            raise ValueError(f"labels: item {labels.index(None)} has none")
+        refuse([label is None for label in labels], lambda i: f"labels: item {i} has none")
     modes = [[answer for answer, n in counts.items() if n == max(counts.values())] for counts in counted]
     result: Figures = {
         "majority": [mode[0] if len(mode) == 1 else None for mode in modes],
@@ -68,13 +67,10 @@ def counted_votes(votes: Votes) -> list[Counter[Hashable]]:
     rows = list(as_array(votes) if hasattr(votes, "shape") else votes)
     if not rows:
         raise ValueError("votes are empty: there are no items")
-    odd = next((i for i, row in enumerate(rows) if isinstance(row, str) or not hasattr(row, "__iter__")), None)
-    if odd is not None:
-        raise ValueError(f"votes: item {odd} must be a list of votes, not {rows[odd]!r}")
+    odd = [isinstance(row, str) or not hasattr(row, "__iter__") for row in rows]
+    refuse(odd, lambda i: f"votes: item {i} must be a list of votes, not {rows[i]!r}")
     counted = [Counter(vote for vote in listed(row) if vote is not None) for row in rows]
-    for i, counts in enumerate(counted):
-        if not counts:
-            raise ValueError(f"votes: item {i} has none")
+    refuse([not counts for counts in counted], lambda i: f"votes: item {i} has none")
     return counted
 
 

@@ -255,43 +255,35 @@ def _stored(outputs: tuple[np.ndarray, dict[Key, int]], keys: Sequence[Key], dev
     return torch.from_numpy(np.ascontiguousarray(rows[[at[key] for key in keys]])).to(device)
 
 
+@dataclass
 class Batches:
-    """Batches of caption numbers for a data loader: each time they are gone through is the next epoch.
+    """Batches of caption numbers for a data loader, `size` in each: each time they are gone through is the next epoch.
 
     The library's samplers draw from a state that goes on; here an epoch's order is a function of seed and epoch alone,
     so a run that is resumed in any epoch, by any number of processes, has the batches that it would have had.
+
+    >>> list(Batches([0, 1, 2, 3], ["a", "b", "a", "b"], 2, seed=0))
+    [[0, 2], [3, 1]]
     """
 
-    def __init__(
-        self, clips: Sequence[int], groups: Sequence[str] | None, size: int, *, epoch: int = 0, seed: int = 0
-    ) -> None:
-        self.clips, self.groups, self.size, self.epoch, self.seed = clips, groups, size, epoch, seed
+    clips: Sequence[int]
+    # Each caption's; captions of different clips of one group follow each other, one caption a clip: in such a batch
+    # each clip's hardest rivals are there, as videos and as captions. A batch's end may cut a group. None draws all
+    # captions at random.
+    groups: Sequence[str] | None
+    size: int
+    seed: int
+    epoch: int = 0  # the next one
 
     def __len__(self) -> int:
         return -(-len(self.clips) // self.size)
 
     def __iter__(self) -> Iterator[list[int]]:
-        epoch, self.epoch = self.epoch, self.epoch + 1
-        return batches(self.clips, self.groups, self.size, self.seed, epoch=epoch)
-
-
-def batches(
-    clips: Sequence[int], groups: Sequence[str] | None, size: int, seed: int, *, epoch: int = 0
-) -> Iterator[list[int]]:
-    """Batches of caption numbers of one epoch, `size` in each; what they hold depends on the seed and the epoch only.
-
-    `groups`: each caption's; captions of different clips of one group follow each other, one caption a clip: in such a
-    batch each clip's hardest rivals are there, as videos and as captions. A batch's end may cut a group. None draws all
-    captions at random.
-
-    >>> list(batches([0, 1, 2, 3], ["a", "b", "a", "b"], 2, seed=0))
-    [[0, 2], [3, 1]]
-    """
-    order = [int(n) for n in stream("teach", seed, "epoch", epoch).permutation(len(clips))]
-    if groups is not None:
-        order = _side_by_side(order, clips, groups)
-    for begin in range(0, len(order), size):
-        yield order[begin : begin + size]
+        order = [int(n) for n in stream("teach", self.seed, "epoch", self.epoch).permutation(len(self.clips))]
+        self.epoch += 1
+        if self.groups is not None:
+            order = _side_by_side(order, self.clips, self.groups)
+        return (order[begin : begin + self.size] for begin in range(0, len(order), self.size))
 
 
 def _side_by_side(order: Sequence[int], clips: Sequence[int], groups: Sequence[str]) -> list[int]:

@@ -14,7 +14,7 @@ import torch
 from video_contrast.metrics import choice_ranks, matrix_ranks
 from video_contrast.metrics.checks import choices
 from video_contrast.seeds import Streams
-from video_contrast.teacher.batches import Part, Tokenizer, batches, collate
+from video_contrast.teacher.batches import Batches, Part, Tokenizer, collate
 from video_contrast.teacher.losses import losses
 from video_contrast.teacher.negative_recipe import TaughtCaption
 from video_contrast.teacher.options import TrainingOptions
@@ -91,7 +91,7 @@ def measure(pairs: Pairs, part: Part, tokens: Tokenizer, options: TrainingOption
     here = PartialState()
     was_training = pairs.training
     pairs.eval()
-    numbered = list(enumerate(batches(part.clips, None, options.batch_size, options.seed)))
+    numbered = list(enumerate(Batches(part.clips, None, options.batch_size, options.seed)))
     gallery = set(sorted(set(part.clips))[:GALLERY])
 
     def scores(number: int, picked: list[int]) -> _BatchScores:

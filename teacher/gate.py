@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from video_contrast.errors import UsageError, VideoContrastError
+from video_contrast.errors import VideoContrastError
 from video_contrast.metrics import holm, interval_keys, paired_difference, share_interval
 
 if TYPE_CHECKING:
@@ -46,12 +46,6 @@ def correct_for_family(rows: Sequence[FigureRow]) -> None:
     tested = [row for row in rows if row["p_value"] is not None]
     for row, p in zip(tested, holm([row["p_value"] for row in tested]) if tested else [], strict=True):
         row["p_holm"] = float(p)
-
-
-def check_tolerance(tolerance: float | None) -> None:
-    """Raises a UsageError for a tolerance that is no share."""
-    if tolerance is not None and not 0 <= tolerance <= 1:
-        raise UsageError(f"--tolerance must be a share from 0 to 1, not {tolerance}")
 
 
 def fallen(rows: Sequence[Mapping[str, Any]], tolerance: float) -> list[Mapping[str, Any]]:

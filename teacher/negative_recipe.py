@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Annotated, NotRequired, TypedDict, cast
 
 from video_contrast.builders.assembly.word_contrasts import EditOptions, KindContrasts, WordEdits, named_values
-from video_contrast.errors import UsageError, VideoContrastError, unknown_name
+from video_contrast.errors import UsageError, VideoContrastError, check_names
 from video_contrast.files import read_json
 from video_contrast.hub import asked_once
 from video_contrast.options import names_in
@@ -78,8 +78,7 @@ class NegativeRecipe:
 
     def check(self) -> None:
         """Raises a UsageError for a generator or option that does not exist, or options that do not go together."""
-        if self.generator not in GENERATORS:
-            raise unknown_name("generator", self.generator, GENERATORS)
+        check_names("generator", [self.generator], GENERATORS)
         if self.generator == "set" and not (self.model and Path(self.model).is_dir()):
             raise UsageError("--generator set needs --generator-model, a folder that `video-contrast generate` wrote")
         if self.generator == "set" and not choice_tables(SetFolder.open(str(self.model))):
@@ -135,9 +134,7 @@ def rule_kinds(names: str) -> tuple[str, ...]:
     kinds = names_in(names) or []
     if kinds == ["all"]:
         return tuple(RULES)
-    for name in kinds:
-        if name not in RULES:
-            raise unknown_name("kind of contrast by rules", name, list(RULES))
+    check_names("kind of contrast by rules", kinds, RULES)
     return tuple(kind for kind in RULES if kind in kinds)
 
 

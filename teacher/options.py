@@ -65,7 +65,7 @@ class LoraOptions:
     """Adapters in place of the weights."""
 
     PANEL: ClassVar[str] = HOW
-    lora_rank: Annotated[int, "rank of adapters that learn instead of the weights; 0: none"] = 0
+    lora_rank: Annotated[int, "rank of adapters that learn instead of the weights; 0: none", Range(0)] = 0
     lora_alpha: Annotated[int | None, "their scale; default: twice the rank", Flag(hidden=True)] = None
     lora_dropout: Annotated[float, "within the adapters", Flag(python_only=True)] = 0.0
     lora_targets: Annotated[str, "all-linear, or names of layers, comma-separated", Flag(hidden=True)] = "all-linear"
@@ -153,8 +153,6 @@ class TeachOptions(_TeachFields):
     def check(self) -> None:
         """As of the training, and whether LoRA's options fit."""
         super().check()
-        if self.lora_rank < 0:
-            raise UsageError(f"--lora-rank must not be negative, not {self.lora_rank}")
         if not self.lora_rank and (self.merge or self.lora_alpha is not None):
             raise UsageError("--merge and --lora-alpha need --lora-rank N")
 

@@ -16,7 +16,7 @@ from typing import Annotated, Any, TypeAlias
 
 import numpy as np
 import torch
-from transformers import EarlyStoppingCallback, Trainer, TrainerCallback, TrainingArguments
+from transformers import EarlyStoppingCallback, TrainerCallback, TrainingArguments
 from transformers.trainer_callback import PrinterCallback, TrainerControl, TrainerState
 
 from video_contrast.errors import UsageError, VideoContrastError
@@ -262,7 +262,7 @@ def train(
         trainer.restore(output / "state" / f"checkpoint-{state.best_global_step}")
     trainer.accelerator.wait_for_everyone()
     best = next((point for point in curves(state) if point["step"] == state.best_global_step), {})
-    early = bool(options.patience) and _stale(state, trainer) >= options.patience and state.global_step < total
+    early = bool(options.patience) and _stale(state) >= options.patience and state.global_step < total
     result = {
         "step": state.global_step,
         "best_step": state.best_global_step or 0,
@@ -306,15 +306,9 @@ def _choose_temperature(pairs: Pairs, options: TrainingOptions) -> None:
         pairs.scale.requires_grad_(learned)
 
 
-def _stale(state: TrainerState, trainer: Trainer | None = None) -> int:
-    """Validations in a row without gain, as the library's early stopping counts them."""
-    if trainer is not None:
-        for callback in trainer.callback_handler.callbacks:
-            if isinstance(callback, EarlyStoppingCallback) and trainer.state is state:
-                return int(callback.early_stopping_patience_counter)
-    callback_state: Any = (state.stateful_callbacks or {}).get("EarlyStoppingCallback", {})  # of transformers
-    callback_state = callback_state[-1] if isinstance(callback_state, list) else callback_state
-    return int(callback_state.get("attributes", {}).get("early_stopping_patience_counter", 0))
+def _stale(state: TrainerState) -> int:
+    """Validations since the best one, as the library's early stopping counts them."""
+    return sum(point["step"] > (state.best_global_step or 0) for point in curves(state))
 
 
 def _arguments(options: TrainingOptions, output: Path, total: int, report_to: str, progress: bool) -> TrainingArguments:

@@ -77,7 +77,7 @@ class TeachTrainer(Trainer):
             device, n = here.device, here.num_processes
             return {"batch": collate(part, picked, self.splits.tokens, device, process=here.process_index, processes=n)}
 
-        batches = Batches(part.clips, part.groups, options.batch_size, epoch=self.first_epoch, seed=options.seed)
+        batches = Batches(part.clips, part.groups, options.batch_size, options.seed, self.first_epoch)
         # a generator of its own: the loader draws a number that it does not use from the global one otherwise
         own = torch.Generator()
         return DataLoader(range(len(part.clips)), batch_sampler=batches, collate_fn=share, generator=own)

@@ -15,6 +15,7 @@ from torch import nn
 from torch.nn import functional
 
 from video_contrast.errors import UsageError, VideoContrastError
+from video_contrast.options import names_in
 from video_contrast.runner.kinds import all_kinds
 from video_contrast.runner.kinds.base import LoadOptions
 from video_contrast.runner.kinds.loading import load_model, load_processor
@@ -258,16 +259,14 @@ def adapted(net: TorchModel, base: str, options: LoraOptions, freeze: str) -> To
     check_peft("--lora-rank")
     from peft import LoraConfig, get_peft_model
 
-    targets: str | list[str] = options.lora_targets
-    if options.lora_targets != "all-linear":
-        targets = [name.strip() for name in options.lora_targets.split(",")]
+    targets = options.lora_targets
     name = str(Path(base).resolve()) if Path(base).is_dir() else base
     towers = [f"{side}_model" for side in FREEZE[freeze]]
     config = LoraConfig(
         r=options.lora_rank,
         lora_alpha=options.lora_alpha or 2 * options.lora_rank,
         lora_dropout=options.lora_dropout,
-        target_modules=targets,
+        target_modules=targets if targets == "all-linear" else names_in(targets),
         exclude_modules=rf"(.*\.)?({'|'.join(towers)})\..*" if towers else None,
         base_model_name_or_path=name,
     )

@@ -101,7 +101,7 @@ class Range:
         return f"above {self.least:g}" if self.above else f"at least {self.least:g}"
 
 
-POSITIVE = Range(0, above=True)
+POSITIVE, SHARE = Range(0, above=True), Range(0, 1)
 
 
 @dataclass(frozen=True)

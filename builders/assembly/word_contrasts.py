@@ -18,6 +18,7 @@ from video_contrast.builders.assembly.review import LEAST
 from video_contrast.builders.assembly.sharding import is_writer, spread
 from video_contrast.console import note
 from video_contrast.errors import UsageError
+from video_contrast.options import names_in
 from video_contrast.perturbations.contrast import Edit, kinds
 from video_contrast.perturbations.contrast.caption_counts import CaptionCounts
 from video_contrast.perturbations.contrast.generate import (
@@ -258,16 +259,14 @@ class WordEdits(WordProposals):
 def named_values(text: str | None, option: str) -> dict[str, object]:
     """`name=value,...` as keywords; numbers become numbers."""
     values: dict[str, object] = {}
-    for part in (text or "").split(","):
-        if not part.strip():
-            continue
-        name, equals, value = part.partition("=")
+    for part in names_in(text) or ():
+        name, equals, value = map(str.strip, part.partition("="))
         if not equals:
             raise UsageError(f"{option}: {part!r} must be name=value, several with commas between them")
         try:
-            values[name.strip()] = float(value) if "." in value else int(value)
+            values[name] = float(value) if "." in value else int(value)
         except ValueError:
-            values[name.strip()] = value.strip()
+            values[name] = value
     return values
 
 

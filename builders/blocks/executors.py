@@ -20,7 +20,7 @@ from video_contrast.addresses import filesystem, write_bytes
 from video_contrast.builders.assembly.word_contrasts import named_values
 from video_contrast.builders.blocks.cluster_options import ClusterOptions
 from video_contrast.console import bar, hush
-from video_contrast.errors import UsageError, VideoContrastError, unknown_name
+from video_contrast.errors import UsageError, VideoContrastError, check_names
 
 if TYPE_CHECKING:
     from datatrove.executor.base import PipelineExecutor
@@ -183,9 +183,7 @@ def _slurm_settings(options: ClusterOptions) -> dict[str, object]:
     from datatrove.executor import SlurmPipelineExecutor
 
     settings = named_values(options.slurm, "--slurm")
-    known = list(signature(SlurmPipelineExecutor).parameters)
-    if unknown := [name for name in settings if name not in known]:
-        raise unknown_name("option of --slurm", unknown[0], known)
+    check_names("option of --slurm", settings, signature(SlurmPipelineExecutor).parameters)
     if missing := [name for name in ("partition", "time") if name not in settings]:
         raise UsageError(f"--slurm needs {' and '.join(missing)}: --slurm partition=NAME,time=HH:MM:SS")
     if shutil.which("sbatch") is None:

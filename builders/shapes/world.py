@@ -42,7 +42,6 @@ with Path(__file__).with_name("actions.tsv").open(encoding="utf-8", newline="") 
 ANTONYMS = tuple((action, row["backwards"]) for action, row in ACTIONS.items() if row["backwards"])
 FORWARD = tuple(first for first, _ in ANTONYMS)
 REVERSE = dict(ANTONYMS) | {second: first for first, second in ANTONYMS}
-SYMMETRIC = tuple(action for action in ACTIONS if action not in REVERSE)
 TRANSITIVE = tuple(action for action, row in ACTIONS.items() if row["transitive"])
 INTRANSITIVE = tuple(action for action in ACTIONS if action not in TRANSITIVE)
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import video_contrast
 from video_contrast.errors import UsageError
 from video_contrast.teacher import teach
-from video_contrast.teacher.batches import batches, groups_of
+from video_contrast.teacher.batches import Batches, groups_of
 
 # (clip, its group) of each caption
 CAPTIONS = st.lists(st.integers(0, 11), min_size=1, max_size=60).map(lambda clips: [(c, f"g{c // 3}") for c in clips])
@@ -24,8 +24,8 @@ CAPTIONS = st.lists(st.integers(0, 11), min_size=1, max_size=60).map(lambda clip
 def test_a_pass_holds_every_caption_once(captions: list[tuple[int, str]], size: int, grouped: bool, seed: int) -> None:
     clips, groups = zip(*captions, strict=True)
     for epoch in (0, 1):
-        found = list(batches(clips, groups if grouped else None, size, seed, epoch=epoch))
-        assert found == list(batches(clips, groups if grouped else None, size, seed, epoch=epoch))
+        found = list(Batches(clips, groups if grouped else None, size, seed, epoch=epoch))
+        assert found == list(Batches(clips, groups if grouped else None, size, seed, epoch=epoch))
         assert sorted(number for batch in found for number in batch) == list(range(len(clips)))
         assert len(found) == -(-len(clips) // size) and all(len(batch) == size for batch in found[:-1])
 
@@ -34,7 +34,7 @@ def test_a_pass_holds_every_caption_once(captions: list[tuple[int, str]], size: 
 @settings(max_examples=60, deadline=None)
 def test_clips_of_a_group_stand_side_by_side_one_caption_each(captions: list[tuple[int, str]], seed: int) -> None:
     clips, groups = zip(*captions, strict=True)
-    [order] = batches(clips, groups, len(clips), seed)
+    [order] = Batches(clips, groups, len(clips), seed)
     runs: dict[str, list[list[int]]] = defaultdict(list)
     seen: dict[int, int] = defaultdict(int)
     for number in order:
@@ -51,7 +51,7 @@ def test_clips_of_a_group_stand_side_by_side_one_caption_each(captions: list[tup
 
 def test_passes_and_seeds_differ() -> None:
     clips = list(range(40))
-    [first], [second], [other] = (list(batches(clips, None, 40, s, epoch=e)) for s, e in ((0, 0), (0, 1), (1, 0)))
+    [first], [second], [other] = (list(Batches(clips, None, 40, s, epoch=e)) for s, e in ((0, 0), (0, 1), (1, 0)))
     assert first != second != other != first
 
 
@@ -72,7 +72,7 @@ def test_a_clip_of_the_shapes_world_meets_its_reversal(dataset: Path) -> None:
     by_row = groups_of(rows, "cluster")
     together = apart = 0
     groups = [by_row[clip] for clip in clips]
-    for batch in chain.from_iterable(batches(clips, groups, 16, 0, epoch=epoch) for epoch in range(3)):
+    for batch in chain.from_iterable(Batches(clips, groups, 16, 0, epoch=epoch) for epoch in range(3)):
         shown = {rows[clips[number]]["id"] for number in batch}
         for name in shown:
             back = name.removesuffix("r") if name.endswith("r") else f"{name}r"

@@ -126,7 +126,7 @@ def test_adapters_of_another_base_are_refused(place: Path, apart: dict[str, Any]
     [
         ({"lora_targets": "no_such_layer"}, "--lora-targets no_such_layer"),
         ({"lora_rank": 0, "merge": True}, "--merge and --lora-alpha need --lora-rank"),
-        ({"lora_rank": -1}, "--lora-rank must not be negative"),
+        ({"lora_rank": -1}, "--lora-rank must be at least 0"),
     ],
 )
 def test_wrong_options_are_said(place: Path, tmp_path: Path, changed: dict[str, Any], message: str) -> None:

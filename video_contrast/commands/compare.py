@@ -5,7 +5,7 @@ from typing import Annotated
 
 from video_contrast.commands.command import command
 from video_contrast.console import AsJson, tell
-from video_contrast.options import POSITIVE, Configs, Seed, names_in
+from video_contrast.options import POSITIVE, SHARE, Configs, Seed, names_in
 
 
 @command("compare", "video-contrast compare runs/plain runs/temporal --config antonym_mc")
@@ -15,7 +15,7 @@ def compare(
     *,
     config: Configs = None,
     metric: Annotated[str | None, "which figure of other harnesses' logs; default: the first"] = None,
-    tolerance: Annotated[float | None, "exit code 3 if any figure of the second run is lower by more"] = None,
+    tolerance: Annotated[float | None, "exit code 3 if any figure of the second run is lower by more", SHARE] = None,
     points: Annotated[float | None, "points of difference to find the power for; default: observed", POSITIVE] = None,
     seed: Seed = 0,
     output: Annotated[Path | None, "also write the table as JSON here"] = None,
@@ -29,9 +29,8 @@ def compare(
     from video_contrast.reports.compare import compare_logs, compare_runs, lines, power_lines
     from video_contrast.reports.foreign_logs import is_foreign, read_logs
     from video_contrast.storage.run_folder import CLEAN
-    from video_contrast.teacher.gate import check_fallen, check_tolerance
+    from video_contrast.teacher.gate import check_fallen
 
-    check_tolerance(tolerance)
     if is_foreign(first) or is_foreign(second):
         logs = read_logs(first, metric), read_logs(second, metric)
         rows = compare_logs(*logs, names_in(config), points=points, seed=seed)

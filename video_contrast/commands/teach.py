@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple, cast
 from video_contrast.commands.command import command
 from video_contrast.console import counted, is_quiet, say
 from video_contrast.errors import UsageError
-from video_contrast.options import Flag, as_record
+from video_contrast.options import SHARE, Flag, as_record
 from video_contrast.teacher.options import DATA, TeachOptions
 
 if TYPE_CHECKING:
@@ -26,13 +26,12 @@ def teach(
     price_in: Annotated[float | None, "price of a million tokens sent", Flag(panel=DATA, hidden=True)] = None,
     price_out: Annotated[float | None, "of a million tokens received", Flag(panel=DATA, hidden=True)] = None,
     evaluate_on: Annotated[str | None, "tested on before, after; default: --dataset; or none", Flag(panel=DATA)] = None,
-    tolerance: Annotated[float | None, "exit code 3 if any figure falls by more", Flag(panel=DATA)] = None,
+    tolerance: Annotated[float | None, "exit code 3 if any figure falls by more", Flag(panel=DATA), SHARE] = None,
     request: TeachOptions,
 ) -> None:
     """Fine-tune a checkpoint so that it tells actions apart (LLM-teacher). Works under torchrun."""
-    from video_contrast.teacher.gate import check_fallen, check_tolerance, table
+    from video_contrast.teacher.gate import check_fallen, table
 
-    check_tolerance(tolerance)
     if demo:
         others = {"model": model, "dataset": dataset, "dry_run": dry_run, "tolerance": tolerance is not None}
         _demo(request, others)
