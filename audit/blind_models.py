@@ -16,6 +16,7 @@ from math import log
 import numpy as np
 from numpy.typing import NDArray
 
+from video_contrast.audit.item_checks import plain_words
 from video_contrast.errors import UsageError
 from video_contrast.metrics.ranks import first_chance
 from video_contrast.rows import contrast_places
@@ -253,7 +254,6 @@ def strongest_blind_scores(
 
 Floats = NDArray[np.float64]
 _NEGATED = re.compile(r"\b(no|not|never|without|nobody|nothing|none|n't)\b", re.I)
-_WORD = re.compile(r"[\w']+")
 SUMMARY = "form of the candidates (length, overlap with the others and the question ...), logistic regression"
 
 
@@ -265,14 +265,14 @@ def features(texts: Sequence[str], question: str = "") -> Floats:
 
 def named_features(texts: Sequence[str], question: str = "") -> list[dict[str, float]]:
     """Of each candidate, what it has most of -> how much. The names are those of the candidate that has most of it."""
-    words = [_WORD.findall(text.lower()) for text in texts]
-    kinds = [set(of_text) for of_text in words]
-    question_words = set(_WORD.findall(question.lower()))
-    lengths = [len(of_text) for of_text in words]
+    of_texts = [plain_words(text) for text in texts]
+    kinds = [set(of_text) for of_text in of_texts]
+    question_words = set(plain_words(question))
+    lengths = [len(of_text) for of_text in of_texts]
     rows = []
     for n, text in enumerate(texts):
         others = [other for m, other in enumerate(kinds) if m != n]
-        near = [_jaccard(kinds[n], other) for other in others]
+        near = [jaccard(kinds[n], other) for other in others]
         rows.append(
             {
                 "most words": lengths[n] / 10,
@@ -283,14 +283,14 @@ def named_features(texts: Sequence[str], question: str = "") -> list[dict[str, f
                 "most words of one other": max(near),
                 "most words of all others": min(near),
                 "most words of its own": len(kinds[n].difference(*others)) / 5,
-                "most words of the question": _jaccard(kinds[n], question_words),
+                "most words of the question": jaccard(kinds[n], question_words),
                 "a negation": float(bool(_NEGATED.search(text))),
                 "a digit": float(any(character.isdigit() for character in text)),
                 "a full stop at its end": float(text.rstrip().endswith((".", "!", "?"))),
                 "a capital at its start": float(text[:1].isupper()),
                 "most commas": text.count(",") / 2,
                 "most different words": len(kinds[n]) / max(1, lengths[n]),
-                "longest words": sum(map(len, words[n])) / max(1, lengths[n]) / 5,
+                "longest words": sum(map(len, of_texts[n])) / max(1, lengths[n]) / 5,
             }
         )
     return rows
@@ -328,5 +328,6 @@ def common_position_scores(positions: Sequence[Sequence[int]], fold: Folds) -> l
     return [counts[int(held)][list(of_item)].astype(np.float64) for of_item, held in zip(positions, fold, strict=True)]
 
 
-def _jaccard(first: set[str], second: set[str]) -> float:
+def jaccard(first: set[str], second: set[str]) -> float:
+    """The share of the words of two texts that they have in common."""
     return len(first & second) / max(1, len(first | second))

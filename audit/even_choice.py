@@ -9,7 +9,6 @@ with probabilities that are even together.
 figures thus come from models that chose nothing.
 """
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -19,7 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from video_contrast.audit.blind_audit import AuditedItem
-from video_contrast.audit.blind_models import FOLDS, folds_of
+from video_contrast.audit.blind_models import FOLDS, folds_of, jaccard
+from video_contrast.audit.item_checks import plain_words
 from video_contrast.perturbations.contrast.kinds import even
 from video_contrast.rows import EditRecord
 from video_contrast.seeds import Streams
@@ -28,7 +28,6 @@ STEPS = 200
 _NONE = 1e-10  # weight of leaving an item out, against that of its texts
 _SLACK = 1.2  # unevenness that stays, in standard deviations of a set whose candidates are alike
 _LEAST = 4  # changes of a run before it is evened: rarer ones teach nothing
-_WORD = re.compile(r"[\w']+")
 _FORM = ("words", "characters", "question", "new pairs")  # evened without slack: each item has them
 Changes = dict[str, int]  # run -> how much oftener it stands in the distractor than in the true candidate
 
@@ -66,7 +65,8 @@ def changes(true: str, text: str, question: str = "") -> Changes:
     counts.subtract(_runs(true))
     counts["words"] = int(np.sign(len(text.split()) - len(true.split())))
     counts["characters"] = int(np.sign(len(text) - len(true)))
-    counts["question"] = round(20 * (_overlap(text, question) - _overlap(true, question)))
+    said, true_words, asked = (set(plain_words(part)) for part in (text, true, question))
+    counts["question"] = round(20 * (jaccard(said, asked) - jaccard(true_words, asked)))
     return {name: n for name, n in counts.items() if n}
 
 
@@ -152,8 +152,3 @@ def _runs(text: str) -> Counter[str]:
     runs = Counter(f"{n} {' '.join(words[at : at + n])}" for n in (1, 2, 3) for at in range(len(words) - n + 1))
     runs.update(f"4 {f' {word} '[at : at + 3]}" for word in words[1:-1] for at in range(len(word)))
     return runs
-
-
-def _overlap(text: str, question: str) -> float:
-    words, of_question = (set(_WORD.findall(part.lower())) for part in (text, question))
-    return len(words & of_question) / max(1, len(words | of_question))

@@ -154,13 +154,18 @@ SHARE = 0.9  # of the words of two texts that they have in common
 _LONGEST = 400  # texts that share a rare word and are compared with each other, at most
 
 
+def plain_words(text: str) -> list[str]:
+    """The words of a text in lower case."""
+    return _WORD.findall(text.lower())
+
+
 def plain(text: str) -> str:
     """Returns the text in lower case without punctuation.
 
     >>> plain("A man, running!")
     'a man running'
     """
-    return " ".join(_WORD.findall(text.lower()))
+    return " ".join(plain_words(text))
 
 
 def near_duplicates(texts: Sequence[str]) -> list[tuple[int, int]]:

@@ -14,10 +14,11 @@ import numpy as np
 import numpy.typing as npt
 
 from video_contrast.checkpoints import checkpoint_path
-from video_contrast.files import atomic_path, write_text
+from video_contrast.files import write_text
 from video_contrast.storage import SetFolder, open_run
 from video_contrast.storage.run_figures import ACCURACY, AMONG_FIRST, MEAN_RANK, RECALLS, FigureKey, RunNumbers
 from video_contrast.teacher.run import teach
+from video_contrast.teacher.trainer import two_panels
 
 BASE = "temporal-plain"
 CLIPS, VALIDATION = 1600, 100
@@ -124,28 +125,19 @@ def changes(run: Path) -> dict[str, npt.NDArray[np.float64]]:
 
 def sensitivity_plot(runs: Mapping[str, Path], path: Path) -> None:
     """Histograms of the changes, one panel a kind of swap, one line a model."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
-
     measured = {name: changes(run) for name, run in runs.items()}
     pooled = np.concatenate([values[swap] for values in measured.values() for swap in SWAPS] + [np.zeros(1)])
     bins = np.linspace(pooled.min(), pooled.max() + 1e-9, 41)  # the same for all, so that heights compare
-    figure, panels = pyplot.subplots(1, len(SWAPS), figsize=(9, 3.2), sharex=True)
-    for panel, swap in zip(panels, SWAPS, strict=True):
-        for name, values in measured.items():
-            if len(values[swap]):
-                lower = f"{name}: lower for {(values[swap] < 0).mean():.0%}"
-                panel.hist(values[swap], bins=bins, histtype="step", density=True, label=lower)
-        panel.axvline(0, color="0.6", linewidth=0.8)
-        panel.set(title=f"{swap} swapped", xlabel="change of cosine")
-        panel.legend(frameon=False, fontsize=8, loc="upper left")
-    panels[0].set(ylabel="density")
-    figure.tight_layout()
-    with atomic_path(path) as temporary:
-        figure.savefig(temporary, dpi=110)
-    pyplot.close(figure)
+    with two_panels(path, sharex=True) as panels:
+        for panel, swap in zip(panels, SWAPS, strict=True):
+            for name, values in measured.items():
+                if len(values[swap]):
+                    lower = f"{name}: lower for {(values[swap] < 0).mean():.0%}"
+                    panel.hist(values[swap], bins=bins, histtype="step", density=True, label=lower)
+            panel.axvline(0, color="0.6", linewidth=0.8)
+            panel.set(title=f"{swap} swapped", xlabel="change of cosine")
+            panel.legend(frameon=False, fontsize=8, loc="upper left")
+        panels[0].set(ylabel="density")
 
 
 def main() -> None:

@@ -236,11 +236,7 @@ def check_generator(recipe: NegativeRecipe) -> None:
 def is_stored(recipe: NegativeRecipe, folder: Path) -> bool:
     """Whether negatives by this recipe lie in a store already, so that no model may be needed."""
     own = recipe.record() | {"model": content(recipe.model)}
-    for path in folder.glob("negatives-*.json"):
-        stored = read_json(path)["settings"]
-        if all(stored.get(name) == value for name, value in own.items()):
-            return True
-    return False
+    return any(own.items() <= read_json(path)["settings"].items() for path in folder.glob("negatives-*.json"))
 
 
 def content(model: str | None) -> str | None:

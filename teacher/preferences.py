@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
 
+from video_contrast.builders.assembly.captioned_clip import normal
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import atomic_path, remove_abandoned, resolve_under, write_json, write_text
 from video_contrast.options import Configs, Range, Seed, VideoRoot, as_record, names_in, with_options
@@ -186,7 +187,7 @@ def _preferences(
     for number, (text, kind) in enumerate(zip(candidates, kinds, strict=True)):
         if number == row["label"] or (kind not in only if only is not None else kind in NOT_CONTRASTS):
             continue
-        if _plain(text) == _plain(true):
+        if normal(text) == normal(true):
             counts["equal"] += 1
             continue
         wrong.append(number)
@@ -281,7 +282,3 @@ def _write(rows: Sequence[Row], request: PreferenceOptions, source: str) -> None
         .format(title=title, source=source, split=request.split, format=request.format_, scoring=request.how, file=file)
     )
     write_text(request.output / "README.md", card)
-
-
-def _plain(text: str) -> str:
-    return " ".join(text.casefold().split()).strip(" .!?")

@@ -18,6 +18,7 @@ trained here are CLIP's and X-CLIP's classes with losses of the papers, so of it
 import csv
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -306,26 +307,28 @@ def write_curves(path: Path, points: Sequence[dict[str, float]]) -> None:
 
 def plot_curves(output: Path) -> None:
     """`curves.png`: losses and validation accuracy over the steps."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
-
     with open(output / "curves.csv", encoding="utf-8") as handle:
         points = [{key: float(value) for key, value in row.items()} for row in csv.DictReader(handle)]
-    figure, (left, right) = pyplot.subplots(1, 2, figsize=(9, 3.2))
-    for name in points[0]:
-        if "loss" in name or name.startswith("train_"):
-            left.plot([p["step"] for p in points], [p[name] for p in points], label=name.replace("_", " "))
-    left.set(xlabel="step", ylabel="loss")
-    left.legend(frameon=False, fontsize=8)
-    for name in points[0]:
-        if name == "validation_accuracy" or name.endswith(" R@1") or name in ("validation_action", "validation_object"):
-            label = name.removeprefix("validation_").replace("accuracy", "RCAD R@1")
-            right.plot([p["step"] for p in points], [p[name] for p in points], label=label)
-    right.set(xlabel="step", ylabel="validation clips")
-    right.legend(frameon=False, fontsize=8)
+    with two_panels(output / "curves.png") as (left, right):
+        for name in points[0]:
+            values = [point["step"] for point in points], [point[name] for point in points]
+            if "loss" in name or name.startswith("train_"):
+                left.plot(*values, label=name.replace("_", " "))
+            if name in ("validation_accuracy", "validation_action", "validation_object") or name.endswith(" R@1"):
+                right.plot(*values, label=name.removeprefix("validation_").replace("accuracy", "RCAD R@1"))
+        left.set(xlabel="step", ylabel="loss")
+        right.set(xlabel="step", ylabel="validation clips")
+        for panel in (left, right):
+            panel.legend(frameon=False, fontsize=8)
+
+
+@contextmanager
+def two_panels(path: Path, **how: object) -> Iterator[Any]:
+    """Two axes of matplotlib, which has no types here, side by side, to be drawn into; then they are written."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(9, 3.2))
+    yield figure.subplots(1, 2, **how)
     figure.tight_layout()
-    with atomic_path(output / "curves.png") as temporary:
+    with atomic_path(path) as temporary:
         figure.savefig(temporary, dpi=110)
-    pyplot.close(figure)
