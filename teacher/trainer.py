@@ -323,12 +323,12 @@ def plot_curves(output: Path) -> None:
 
 
 @contextmanager
-def two_panels(path: Path, **how: object) -> Iterator[Any]:
-    """Two axes of matplotlib, which has no types here, side by side, to be drawn into; then they are written."""
+def two_panels(path: Path, *, sharex: bool = False) -> Iterator[Any]:  # an array of axes
+    """Two panels side by side, to be drawn into; then they are written."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(9, 3.2))
-    yield figure.subplots(1, 2, **how)
+    yield figure.subplots(1, 2, sharex=sharex)
     figure.tight_layout()
     with atomic_path(path) as temporary:
         figure.savefig(temporary, dpi=110)
