@@ -15,7 +15,7 @@ from own_captions import write_youcook2_list
 
 import video_contrast
 from tests.support.video_files import turn_pictures, write_clip
-from video_contrast.builders.assembly.reasons import LEFT_OUT, counts_in_words
+from video_contrast.builders.assembly.reasons import LEFT_OUT, REASONS, counts_in_words
 from video_contrast.builders.clip_edits.backwards import backwards
 from video_contrast.builders.clip_edits.edits import EDITS, mirrored
 from video_contrast.builders.clip_edits.material import WHEN, LeftOut, motion_of
@@ -651,6 +651,9 @@ def test_reasons_agree_with_their_number() -> None:
         one, two = counts_in_words({reason: 1}), counts_in_words({reason: 2})
         assert re.match(r"1 clip (?:is|has|lacks|looks|stands|cannot)\b", one), one
         assert re.match(r"2 clips (?:are|have|lack|look|stand|cannot)\b", two), two
+    for reason in REASONS:
+        one = counts_in_words({"captions_tried": {reason: 1}})
+        assert re.match(r"of \d captions? tried 1 (?:has|holds|is|names|says|was|gave|got)\b", one), one
 
 
 @pytest.mark.parametrize("when", ["at the start", "at the very start", "soon", "behind a woman"])
