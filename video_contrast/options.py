@@ -170,7 +170,7 @@ def bind(function: Callable[..., object], given: GivenOptions, where: str = "") 
             raise unknown_name(f"option of {where}", name, list(known))
     for name, option in known.items():
         if name not in given and option.default is REQUIRED and option.group not in values:
-            raise UsageError(f"{where} needs {option.flag_name} ({option.help})")
+            raise UsageError(f"{where} needs {option.flag_name}" + (f" ({option.help})" if option.help else ""))
     for name, group in groups.items():
         start = values.get(name, parameters[name].default)
         if start is REQUIRED:
@@ -195,7 +195,9 @@ def checked(option: Option, value: object, where: str) -> object:
         abstract, takes = NUMBERS[kind]
         if isinstance(value, abstract) and isinstance(value, bool) == (kind is bool):
             if option.range is not None and value not in option.range:
-                raise UsageError(f"{option.flag_name} must be {option.range}, not {value:g}")
+                raise UsageError(f"{where}: {option.flag_name} must be {option.range}, not {value}")
+            if kind is float and not isinstance(value, int):
+                return float(value)
             return operator.index(value) if kind is int else value
         takes = " or ".join([takes, *map(repr, choices)])
     elif choices:
@@ -227,10 +229,11 @@ def with_options(function: Callable[..., Result]) -> Callable[..., Result]:
     @functools.wraps(function)
     def call(*args: object, **given: object) -> Result:
         try:
-            positional = shown.bind_partial(*args).arguments
+            named = {name: value for name, value in given.items() if name in shown.parameters}
+            values = shown.bind_partial(*args, **named).arguments  # none of them twice
         except TypeError as error:
             raise TypeError(f"{function.__name__}: {error}") from error
-        return function(**bind(function, {**positional, **given}))
+        return function(**bind(function, {**given, **values}))
 
     call.__signature__ = shown  # type: ignore[attr-defined]  # what `help` and `inspect` read
     call.__doc__ = _documented(inspect.getdoc(function) or "", [option for option in options if option.group])

@@ -15,6 +15,7 @@ from video_contrast.builders.assembly.word_contrasts import EditOptions, Generat
 from video_contrast.builders.sources.caption_table import TableRow, read_table
 from video_contrast.builders.sources.released import HumanContrasts, read_negatives
 from video_contrast.errors import UsageError, VideoContrastError
+from video_contrast.options import Range
 from video_contrast.perturbations.contrast import gender, person_id
 from video_contrast.perturbations.contrast.judge import Judge
 from video_contrast.perturbations.contrast.judge_votes import ContrastVote, trained_judges
@@ -49,7 +50,7 @@ class ContrastSetOptions(EditOptions):
     ticks: Annotated[Path | None, "ticked contrasts, as review.html saves them; default: OUTPUT/review.tsv"] = None
     judge: Annotated[Path | None, "votes that train the judge further: ticks, or a table of read contrasts"] = None
     seed: Annotated[int, "seed of every draw"] = 0
-    num_proc: Annotated[int, "processes that share the work"] = 1
+    num_proc: Annotated[int, "processes that share the work", Range(1)] = 1
 
     def record(self) -> dict[str, object]:
         """The options that a set's record shows."""

@@ -19,7 +19,8 @@ LEFT_OUT = _words("clips")  # of clips, rows and blocks that fell out
 # Of the first two words of these texts, those that are others after "1".
 _SINGULAR = {
     "have": "has", "lack": "lacks", "name": "names", "were": "was", "clips": "clip", "rows": "row", "pairs": "pair",
-    "negatives": "negative", "videos": "video", "are": "is", "stand": "stands", "look": "looks", "hold": "holds", "say": "says",
+    "negatives": "negative", "videos": "video", "are": "is", "stand": "stands", "look": "looks",
+    "hold": "holds", "say": "says",
 }  # fmt: skip
 
 

@@ -23,7 +23,7 @@ from video_contrast.builders.sources.caption_table import CaptionTable
 from video_contrast.builders.sources.clip_rows import read_splits
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import resolve_under, sha256
-from video_contrast.options import as_record
+from video_contrast.options import Range, as_record
 from video_contrast.rows import MultipleChoiceRow, SegmentColumns, multiple_choice_row
 from video_contrast.seeds import digest
 from video_contrast.storage.set_folder import Facts
@@ -206,7 +206,7 @@ def clip_edits(
     how: ClipEditOptions = ClipEditOptions(),  # noqa: B008  frozen
     seed: Annotated[int, "seed of pairs, forms and transitions"] = 0,
     write_videos: Annotated[bool, "write the edited clips as files, for tools that do not know recipes"] = False,
-    num_proc: Annotated[int, "processes that read the videos"] = 1,
+    num_proc: Annotated[int, "processes that read the videos", Range(1)] = 1,
 ) -> BuiltSet:
     """Pairs of edited clips: order, count, direction, side, speed, place; what is false is certain."""
     if not table.video_root.is_dir():

@@ -37,7 +37,7 @@ from video_contrast.builders.sources import msrvtt, youcook2
 from video_contrast.console import note
 from video_contrast.errors import UsageError, VideoContrastError, check_names, unknown_name
 from video_contrast.files import remove_abandoned, resolve_under
-from video_contrast.options import as_record
+from video_contrast.options import Range, as_record
 from video_contrast.perturbations.contrast.proposal import Kind
 from video_contrast.perturbations.english import PARSER
 from video_contrast.perturbations.registry import TEXT, VIDEO, Profile
@@ -68,7 +68,7 @@ class PerturbationOptions:
     video_root: Annotated[Path | None, "folder of the videos: to write files, else to measure damage"] = None
     files: Annotated[Path | None, "also write the perturbed clips below this folder, the new video root"] = None
     quality: Annotated[Literal["high", "lossless"], "quality of the files"] = "high"
-    num_proc: Annotated[int, "processes that write files"] = 1
+    num_proc: Annotated[int, "processes that write files", Range(1)] = 1
     meteor: Annotated[bool, "measure METEOR of the perturbed captions for the card (needs NLTK's WordNet data)"] = False
     language_model: Annotated[str | None, "causal model of the card's perplexities (the paper's: gpt2)"] = None
 

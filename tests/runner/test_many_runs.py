@@ -130,6 +130,8 @@ def test_a_file_of_runs_has_options_of_its_own(place: Path, tmp_path: Path, caps
         ),
         ("- {model: random, dataset: shapes, frames: four}", "run 1 of .*: --frames takes a whole number or 'owner'"),
         ("- {model: random, dataset: shapes, dry_run: true}", "unknown option of run 1"),
+        ("- {model: random, dataset: shapes}\n- {model: a, dataset: b, frames: 0}", "run 2 of .*: --frames must be at"),
+        ("- {model: a, dataset: b}\n- {model: a, frames: 4, model: b}", "run 2 of .*: the key 'model' stands twice"),
         ("- {model: random, dataset: shapes, config: 5}", "config 5 is neither a name nor a list of names"),
         ("- {model: random, dataset: shapes, revision: 1234567}", "--revision takes text .put it in quotes"),
         ("- {model: a, dataset: b, output: o}\n- {model: c, dataset: b, output: o}", "write to o"),

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from video_contrast.errors import UsageError
-from video_contrast.options import Seed, as_record, bind, options_of, with_options
+from video_contrast.options import POSITIVE, Seed, as_record, bind, options_of, with_options
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,6 +79,21 @@ def test_an_option_of_two_groups_is_refused() -> None:
 
     with pytest.raises(TypeError, match="declares an option twice"):
         options_of(twice)
+
+
+def test_an_argument_is_not_given_twice() -> None:
+    with pytest.raises(TypeError, match="run: multiple values for argument 'model'"):
+        run("m", model="n")
+
+
+def test_numbers_out_of_range_are_told_whole_with_their_place_and_those_of_numpy_are_recorded_as_numbers() -> None:
+    @dataclass(frozen=True, kw_only=True)
+    class Rate:
+        fps: Annotated[float, "a second", POSITIVE] = 1.0
+
+    with pytest.raises(UsageError, match=r"^run 2: --fps must be above 0, not -123456789$"):
+        bind(Rate, {"fps": -123456789}, "run 2")
+    assert as_record(Rate(**bind(Rate, {"fps": np.float32(0.5)}))) == {"fps": 0.5}
 
 
 def test_bind_names_where_the_option_is_missing() -> None:

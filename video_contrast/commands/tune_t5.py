@@ -6,6 +6,7 @@ from typing import Annotated
 
 from video_contrast.commands.command import command
 from video_contrast.console import say
+from video_contrast.options import Range
 from video_contrast.perturbations.contrast.generators.t5_tuning import Tuning
 from video_contrast.perturbations.contrast.generators.t5_tuning import tune_t5 as run
 
@@ -17,7 +18,7 @@ def tune_t5(
     output: Annotated[Path, "folder of the model; the same call resumes it"],
     caption_column: Annotated[str, "column of the captions in a table"] = "caption",
     save_every: Annotated[int, "steps between checkpoints"] = 500,
-    num_proc: Annotated[int, "processes for tagging"] = 1,
+    num_proc: Annotated[int, "processes for tagging", Range(1)] = 1,
     tuning: Tuning,
 ) -> None:
     """Fine-tune T5 on the verb phrases of training captions, for the verb generator `t5`.
