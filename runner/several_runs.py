@@ -51,7 +51,8 @@ def read_run_list(path: Path) -> list[GivenOptions]:
         raise UsageError(f"--runs {path} is no YAML file: {' '.join(str(error).split())}") from error
     if not isinstance(content, list) or not content or not all(isinstance(entry, dict) for entry in content):
         raise UsageError(f"--runs {path} must be a list of runs, each with model, dataset and its options")
-    for number, entry in enumerate(yaml.compose(text, Loader=yaml.SafeLoader).value, 1):
+    listed = yaml.compose(text, Loader=yaml.SafeLoader)
+    for number, entry in enumerate(listed.value if listed else (), 1):
         keys = [key.value for key, _ in entry.value]
         if repeated := [key for key in keys if keys.count(key) > 1]:  # of which YAML would lose one value
             raise UsageError(f"run {number} of --runs {path}: the key {repeated[0]!r} stands twice")
