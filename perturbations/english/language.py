@@ -69,7 +69,9 @@ _MARKS = {
     "title or question": r"^(?:how to|why|what|where|who|is|are|does) |\||\(\d{4}\)|\?$|\bofficial (?:trailer|video)|"
     r"\b(?:episode|part|top) \d",
     "alternatives with /": r"[a-z]/[a-z]",
-    "negated": r"\b(?:not|nobody|no one|never|neither)\b|n['’]t\b",  # what else did not happen, either?
+    # What else did not happen, either? Captions of the web leave the apostrophe out: "doesnt".
+    "negated": r"\b(?:not|cannot|nobody|no one|never|neither)\b|n['’]t\b"
+    r"|\b(?:ca|do|does|did|is|are|was|were|has|have|had|could|should|would|wo)nt\b",
     "a word twice": r"\b(?!nae|ha|bye|very|that|had|pom|cha)([a-z]+) \1\b",
 }
 _PATTERNS = {reason: re.compile(pattern) for reason, pattern in _MARKS.items()}

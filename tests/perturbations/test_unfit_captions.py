@@ -28,7 +28,8 @@ UNFIT = {
     "too few words": ["", "null", "  ", "...", "🎉🎉", "5:32"],
     "markup": ["<b>a man runs</b>"],
     "alternatives with /": ["a man/woman is talking"],
-    "negated": ["the boy does not open the door", "a man isn't wearing a hat", "nobody sits on the bench"],
+    "negated": ["the boy does not open the door", "a man isn't wearing a hat", "nobody sits on the bench",
+                "he cannot swim", "she doesnt run"],
     "a word twice": ["the the red car", "a man is is running"],
 }  # fmt: skip
 FIT = [
