@@ -8,7 +8,8 @@ it is joined with: only where a model is given one array must the parts of a cli
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import groupby
 
 import numpy as np
@@ -40,8 +41,38 @@ class Encoding:
     counts: RunCounts  # what this process did
 
     def missing_views(self, clip: Clip) -> tuple[Visual, ...]:
-        """The views of a clip that are not in the store; the clip's files are looked at for it."""
-        return tuple(visual for visual in self.plan.seen(clip) if self.keys.video(clip, visual) not in self.store)
+        """The views that a clip is encoded for and the store lacks; the clip's files are looked at for it."""
+        views = (visual for visual in self.plan.seen(clip) if visual not in self._repeats.get(clip, ()))
+        return tuple(visual for visual in views if self.keys.video(clip, visual) not in self.store)
+
+    @cached_property
+    def _repeats(self) -> dict[Clip, dict[Visual, Clip]]:
+        """The views that have their row from a clip before, of another name, that shows the same; and that clip.
+
+        The plan tells them: rows come into the store while other clips are decoded, so what it lacks is a matter of
+        timing, and with it the company in which the views of a chunk are encoded.
+        """
+        clips = self.plan.views.clips.repeated()
+        keys = replace(self.keys, contents={path: path for clip in clips for path in clip.paths})
+        firsts: dict[str, Clip] = {}
+        repeats: dict[Clip, dict[Visual, Clip]] = {}
+        for clip in clips:
+            for visual in self.plan.seen(clip):
+                first = firsts.setdefault(keys.video(clip, visual), clip)
+                if first is not clip:
+                    repeats.setdefault(clip, {})[visual] = first
+        return repeats
+
+    def note_repeats(self, total: RunCounts) -> None:
+        """Notes of clips what is known of those that were encoded for them. `total`: what all processes did."""
+        for clip, firsts in self._repeats.items():
+            for visual, first in firsts.items():
+                if first in total.broken:
+                    self.counts.broken.setdefault(clip, total.broken[first])
+                if first in total.unseen:
+                    self.counts.unseen.add(clip)
+                if visual.name is None and first in total.frames_seen:
+                    self.counts.frames_seen[clip] = total.frames_seen[first]
 
     @property
     def _blind_key(self) -> str:

@@ -93,6 +93,12 @@ class Clips(Sequence[Clip]):
         which[alike] = np.argsort(order)[np.cumsum(begins) - 1]
         return self.taken(first[order]), which
 
+    def repeated(self) -> "Clips":
+        """The clips of which another, of another name, shows the same; of clips that differ."""
+        names = np.zeros(len(self), STRINGS)
+        which = Clips([names, *self.columns[1:]]).distinct()[1]
+        return self.taken(np.bincount(which)[which] > 1)
+
 
 class Texts(Sequence[tuple[str, ...]]):
     """Lists of texts, one an item, as the places of their texts among those that differ."""

@@ -125,6 +125,7 @@ class Run:
                 encoding.encode_videos(((number, list(chunks[number])) for number in numbers), reader, done)
         if not self.processes.first:
             return None
+        encoding.note_repeats(self.total)
         store.refresh()
         views = (keys.video(clip, visual) for clip, visuals in self.plan.views.items() for visual in visuals)
         store.merge([*views, *map(Keys.text, self.plan.texts)])

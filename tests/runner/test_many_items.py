@@ -1,6 +1,8 @@
 """Sets of very many items: rows pass by, and what is kept of each is little."""
 
 import tracemalloc
+from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -59,6 +61,10 @@ def test_items_come_out_of_their_columns_as_they_were_and_clips_in_the_order_of_
     clips, which = items.clips.distinct()
     assert list(clips) == sorted(dict.fromkeys(item.clip for item in listed), key=lambda clip: clip.sort_key)
     assert [clips[n] for n in which.tolist()] == [item.clip for item in listed]
+    some = clips.taken(slice(0, None, 5))
+    names = Counter(replace(clip, video_id="") for clip in some)
+    assert list(some.repeated()) == [clip for clip in some if names[replace(clip, video_id="")] > 1]
+    assert 0 < len(some.repeated()) < len(some) and len(clips.taken([]).repeated()) == 0
 
 
 def test_the_latest_result_of_a_key_is_found_whether_it_is_sorted_in_or_not(
