@@ -150,12 +150,16 @@ def metrics_of(runs: Sequence[RunFolder], columns: Sequence[str] | None = None) 
     """
     configs: dict[str, dict[str, ConfigMetrics]] = {}
     for run, column in zip(runs, columns_of(runs) if columns is None else columns, strict=True):
-        counts = ConfigMissing(n_missing=run.record.get("n_missing", 0))
-        if "n_clips" in run.record:
-            counts["n_clips"] = run.record["n_clips"]
-        of_run = {config: ConfigMetrics(**entry, **counts) for config, entry in run.metrics["configs"].items()}
-        configs.setdefault(column, {}).update(of_run)
+        configs.setdefault(column, {}).update(with_missing(run.metrics["configs"], run.record))
     return configs
+
+
+def with_missing(configs: Mapping[str, ConfigMetrics], record: RunRecord) -> dict[str, ConfigMetrics]:
+    """The metrics of a run's configs with the number of its missing clips and of all."""
+    counts = ConfigMissing(n_missing=record.get("n_missing", 0))
+    if "n_clips" in record:
+        counts["n_clips"] = record["n_clips"]
+    return {config: ConfigMetrics(**entry, **counts) for config, entry in configs.items()}
 
 
 def numbers_of(metrics: Mapping[str, Mapping[str, ConfigMetrics]]) -> dict[str, RunNumbers]:

@@ -226,13 +226,14 @@ def test_kinds_by_rules_add_a_negative_each(tmp_path):
         ({"generator_model": "m", "generator_options": "store=a.jsonl"}, "OUTPUT/answers.jsonl"),
         ({"generator_model": "m", "price_in": 1.0}, "together"),
         ({"generator_model": "m", "negatives": "many"}, "10-action"),
-        ({"generator_model": "m", "limit": 0}, "--limit must be at least 1"),
         ({"generator_model": "m", "output": "s3://bucket/n"}, "object stores cannot; give a folder"),
     ],
 )
 def test_bad_options_are_one_sentence(tmp_path, options, message):
     with pytest.raises(UsageError, match=message):
         GenerateOptions(**{"output": tmp_path, **options}).check()
+    with pytest.raises(UsageError, match="--limit must be at least 1"):
+        generate("set", output=tmp_path, limit=0)
 
 
 def files_of(root):

@@ -127,10 +127,9 @@ def _tell(outcomes: Sequence[RunOutcome], max_missing: float | None, *, as_json:
         print_json({o.name: {"error": o.error} if o.result is None else summary(o.result) for o in outcomes})
     elif results and not is_quiet():
         from video_contrast.reports import terminal
-        from video_contrast.storage import RunFolder
 
-        runs = [RunFolder(outcome.output) for outcome in outcomes if outcome.result is not None]
-        numbers = terminal.numbers_of(terminal.metrics_of(runs, list(results)))
+        metrics = {name: terminal.with_missing(r.metrics["configs"], r.record) for name, r in results.items()}
+        numbers = terminal.numbers_of(metrics)
         terminal.show(terminal.lines_of(numbers), list(numbers))
     if failed := [f"{outcome.name}: {outcome.error}" for outcome in outcomes if outcome.error]:
         raise VideoContrastError(
