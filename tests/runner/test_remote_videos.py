@@ -125,10 +125,8 @@ def test_shards_in_a_folder_with_an_odd_name_and_unpacked_ones(place: Path) -> N
         with tarfile.open(shard) as archive:
             files = {member.name: archive.extractfile(member).read() for member in archive if member.isfile()}
         shard.unlink()
-        for (
-            name,
-            content,
-        ) in files.items():  # extractall takes a filter from Python 3.11.4 on, and warns without one later
+        # By hand: extractall takes a filter from Python 3.11.4 on, and later warns without one.
+        for name, content in files.items():
             (shard / name).parent.mkdir(parents=True, exist_ok=True)
             (shard / name).write_bytes(content)
     assert run(place, "unpacked", odd, "sharded").metrics == whole
