@@ -81,14 +81,15 @@ class Store:
             return True
         try:
             read_tensors(self.folder / name)
-            self._checked.add(name)
-            return True
-        except FileNotFoundError:
-            pass
+        except FileNotFoundError:  # merged with others, or removed
+            self._forget(name)
+            return False
         except ValueError:
             set_aside(self.folder / name, "a damaged shard of the store")
-        self._forget(name)
-        return False
+            self._forget(name)
+            return False
+        self._checked.add(name)
+        return True
 
     def _forget(self, name: str) -> None:
         """Reads all headers again, since a shard is gone: its rows were merged with others, or are there no more."""
