@@ -10,6 +10,13 @@ from video_contrast.row_parts import Columns
 from video_contrast.seeds import check_seed
 from video_contrast.video import Clip, Quality, sampled_frames
 
+# Column of recipes -> what to do about a row that has one. The file of an edited clip is only one of those that it is
+# made of, and a recipe would act on the written file again.
+_WAYS = {
+    "segments": "build the edited clips with --write-videos first",
+    "video_perturbation": "take the clean rows, or files (`build perturbed --files`), to which a second one is added",
+}
+
 
 @dataclass(frozen=True)
 class VideoPerturbation:
@@ -92,7 +99,11 @@ class VideoPerturbation:
 
     def _clips(self, rows: Columns) -> list[tuple[Path, Clip]]:
         _check_columns(rows)
-        _check_recipes(rows)
+        for name, way in _WAYS.items():
+            recipes = rows.get(name)
+            for row, recipe in enumerate(recipes if recipes is not None else []):
+                if recipe:
+                    raise VideoContrastError(f"video {rows['video_id'][row]!r} has a recipe in {name!r}: {way}")
         count = len(rows["video_path"])
         starts, ends = (rows.get(name) or [None] * count for name in ("start", "end"))
         return [
@@ -108,21 +119,3 @@ def _check_columns(rows: Columns) -> None:
                 f"no column {name!r} (there are: {', '.join(rows.keys())}): a clip is read from `video_path` below "
                 "video_root, and its change is drawn by `video_id`"
             )
-
-
-_WAYS = {  # column of recipes -> what to do about it
-    "segments": "build the edited clips with --write-videos first",
-    "video_perturbation": "take the clean rows, or files (`build perturbed --files`), to which a second one is added",
-}
-
-
-def _check_recipes(rows: Columns) -> None:
-    """Refuses a batch with rows whose clip is not what stands in their file.
-
-    The file of an edited clip is one of those that it is made of, and a recipe would act on the written file again.
-    """
-    for name, way in _WAYS.items():
-        recipes = rows.get(name)
-        for row, recipe in enumerate(recipes if recipes is not None else []):
-            if recipe:
-                raise VideoContrastError(f"video {rows['video_id'][row]!r} has a recipe in {name!r}: {way}")

@@ -110,26 +110,22 @@ def misfit(caption: str, noun: Person, persons: Sequence[Person]) -> str:
     before = _words_before(caption, noun)
     if (before and before[-1] in _NAMES_BEFORE) or _word_after(caption, noun) in _NAMES_AFTER:
         return NAME
-    if _found(_PARTNER, caption) - {noun.word}:
+    if _matches(_PARTNER, caption) - {noun.word}:
         return PARTNER
-    if _PRAISED[noun.gender].intersection(before) or _found(_WORN[noun.gender], caption):
+    if _PRAISED[noun.gender].intersection(before) or _matches(_WORN[noun.gender], caption):
         return WORN
-    if _found(_role(noun.gender), caption):
+    if _matches(_role(noun.gender), caption):
         return ROLE
-    return _misfit_beside(caption, noun, tuple(persons))
-
-
-def _misfit_beside(caption: str, noun: Person, everyone: tuple[Person, ...]) -> str:
-    """As `misfit`, for what a caption says of `noun` beside the other persons."""
+    everyone = tuple(persons)
     match = _ANOTHER.search(caption[_near(noun.start) : noun.start])
     is_other = match and match[1].lower() != "another" and _earlier(noun, everyone)
     others = _those_after(_ANOTHER, caption, everyone)
     if is_other or any(p.start > noun.start and p.gender == noun.gender for p in others):
         return OTHER
-    the = _those_after(_THE, caption, everyone)
-    again = any(p.start > noun.start and _same_kind(p, noun) for p in the)
-    again = again or (noun in the and any(_same_kind(p, noun) for p in _earlier(noun, everyone)))
-    return TWICE if again or _found(_SEX[noun.gender], caption) - {noun.word} else ""
+    definite = _those_after(_THE, caption, everyone)
+    again = any(p.start > noun.start and _same_kind(p, noun) for p in definite)
+    again = again or (noun in definite and any(_same_kind(p, noun) for p in _earlier(noun, everyone)))
+    return TWICE if again or _matches(_SEX[noun.gender], caption) - {noun.word} else ""
 
 
 def _same_kind(first: Person, second: Person) -> bool:
@@ -152,7 +148,7 @@ def alike(caption: str, new: str, noun: Person, persons: Sequence[Person]) -> bo
     others = {person.word for person in persons if person is not noun}
     return any(
         word == new or (new in _KIND and _KIND.get(word) == _KIND[new]) or frozenset({word, new}) in _GROUPS
-        for word in others | (_found(_MEN, caption) - {noun.word})
+        for word in others | (_matches(_MEN, caption) - {noun.word})
     )
 
 
@@ -171,7 +167,7 @@ def another(caption: str, noun: Person, persons: Sequence[Person]) -> tuple[int,
 # A caption may hold thousands of nouns, each of which is looked at beside all others: what is asked of the same text
 # again is remembered, and no more of it is read than a pattern of a few words can reach.
 @lru_cache(maxsize=64)
-def _found(pattern: re.Pattern[str], caption: str) -> frozenset[str]:
+def _matches(pattern: re.Pattern[str], caption: str) -> frozenset[str]:
     return frozenset(match.group().lower() for match in pattern.finditer(caption))
 
 
@@ -240,10 +236,20 @@ def swap(caption: str, rng: Generator, extended: bool = False) -> Edit | None:
 def _swap(sentence: Sentence, rng: Generator, extended: bool) -> Edit | str:
     """The edit, or why there is none: a key of the counts."""
     caption, persons = sentence.caption, _persons(sentence, extended)
-    choices, reason = _choices(caption, persons, extended)
+    male, female = _maps(extended)
+    choices: list[tuple[Person, tuple[str, ...]]] = []  # the nouns that can be swapped, each with its counterparts
+    reasons = []
+    for noun in persons:
+        reason = misfit(caption, noun, persons)
+        fitting = counterparts(caption, noun, (male if noun.gender == "male" else female)[noun.word])
+        options = tuple(new for new in fitting if not alike(caption, new, noun, persons))
+        if reason or not options:
+            reasons.append(reason or ALIKE)
+        else:
+            choices.append((noun, options))
     if not choices:
         edit = None if persons else _swapped_pronouns(sentence)
-        return edit or reason
+        return edit or (reasons[0] if reasons else "no_gender_noun")
     if (reason := unfit(caption)) in ("not English", "markup", "hashtag or address", "negated"):
         return reason.lower().replace(" ", "_")
     noun, options = choices[int(rng.integers(len(choices)))] if len(choices) > 1 else choices[0]
@@ -278,9 +284,10 @@ def _swapped_pronouns(sentence: Sentence) -> Edit | None:
     if len(genders) != 1 or _persons(sentence, extended=True) or unfit(caption):
         return None
     gender = genders.pop()
-    first = words[places[0]]
-    no_person = any(word.is_noun and (word.lemma in _OF_NO_GENDER or _is_animal(word.lemma)) for word in words)
-    if no_person or misfit(caption, Person(first.start, first.end, first.text, gender), ()):
+    first, nouns, lexicon = words[places[0]], {word.lemma for word in words if word.is_noun}, load_lexicon()
+    animal = any(lexicon.is_a(thing.category, "animal") for noun in nouns for thing in lexicon.things(noun))
+    person = Person(first.start, first.end, first.text, gender)
+    if animal or nouns.intersection(_OF_NO_GENDER) or misfit(caption, person, ()):
         return None
     to: Gender = "female" if gender == "male" else "male"
     changes = [
@@ -289,11 +296,6 @@ def _swapped_pronouns(sentence: Sentence) -> Edit | None:
         for word in [words[place]]
     ]
     return replace_spans(caption, changes, 0, generator="pronouns")
-
-
-def _is_animal(noun: str) -> bool:
-    lexicon = load_lexicon()
-    return any(lexicon.is_a(meaning.category, "animal") for meaning in lexicon.things(noun))
 
 
 def contrasts(
@@ -320,23 +322,6 @@ def _persons(sentence: Sentence, extended: bool) -> list[Person]:
         for place, word in enumerate(sentence.words)
         if (word.text in male or word.text in female) and names_person(sentence, place)
     ]
-
-
-def _choices(
-    caption: str, persons: Sequence[Person], extended: bool
-) -> tuple[list[tuple[Person, tuple[str, ...]]], str]:
-    """The nouns that can be swapped, each with its counterparts; and why the first cannot, where there are none."""
-    male, female = _maps(extended)
-    choices, reasons = [], []
-    for noun in persons:
-        reason = misfit(caption, noun, persons)
-        fitting = counterparts(caption, noun, (male if noun.gender == "male" else female)[noun.word])
-        options = tuple(new for new in fitting if not alike(caption, new, noun, persons))
-        if reason or not options:
-            reasons.append(reason or ALIKE)
-        else:
-            choices.append((noun, options))
-    return choices, reasons[0] if reasons else "no_gender_noun"
 
 
 @cache

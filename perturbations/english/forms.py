@@ -97,15 +97,10 @@ def inflect(lemma: str, tag: str) -> str:
         return lemma
     if head in _PAST and tag in ("VBD", "VBN"):
         return _PAST[head] + space + rest
-    return _inflected(head, tag) + space + rest
-
-
-@lru_cache(_CACHED_WORDS)
-def _inflected(word: str, tag: str) -> str:
-    forms = _lemminflect().getInflection(word, tag)
+    forms = _lemminflect().getInflection(head, tag)
     if not forms and tag == "VBN":  # regular verbs share the form, and the table lists it once
-        forms = _lemminflect().getInflection(word, "VBD")
-    return str(forms[0]) if forms else word
+        forms = _lemminflect().getInflection(head, "VBD")
+    return (str(forms[0]) if forms else head) + space + rest
 
 
 def inflect_name(name: str, tag: str) -> str:

@@ -5,7 +5,7 @@ which parts of speech a lemma has and which words share its senses, are answered
 the data files.
 """
 
-from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 
@@ -28,7 +28,11 @@ class WordNet:
 
     def __init__(self, files: dict[str, bytes]) -> None:
         self._files = files
-        self._offsets = {part: _index(files[f"index.{name}"]) for part, name in FILES.items()}
+        self._offsets: dict[str, dict[str, str]] = {}  # part of speech -> lemma -> offsets of its senses, as written
+        for part, name in FILES.items():
+            lines = files[f"index.{name}"].decode("ascii").splitlines()
+            rows = (line.split() for line in lines if line[:1] != " ")  # the licence at the top starts with blanks
+            self._offsets[part] = {fields[0]: " ".join(fields[-int(fields[2]) :]) for fields in rows}
 
     def parts(self, lemma: str) -> set[str]:
         """The parts of speech (n, v, a, r) that a lemma has."""
@@ -62,22 +66,15 @@ class WordNet:
         offsets = self._offsets[part].get(lemma)
         if offsets is None:
             return ()
-        senses = self._files[f"data.{FILES[part]}"]
-        return tuple(_sense(senses, int(offset)) for offset in offsets.split())
-
-
-def _index(content: bytes) -> dict[str, str]:
-    """Lemma -> the offsets of its senses, as written. The licence at the top of each file starts with blanks."""
-    rows = (line.split() for line in content.decode("ascii").splitlines() if line[:1] != " ")
-    return {fields[0]: " ".join(fields[-int(fields[2]) :]) for fields in rows}
-
-
-def _sense(senses: bytes, offset: int) -> Sense:
-    line = senses[offset : senses.index(b"\n", offset)].decode("ascii")
-    fields = line.partition(" | ")[0].split()
-    count = int(fields[3], 16)
-    words = [fields[4 + 2 * n].partition("(")[0] for n in range(count)]  # "(p)" marks where an adjective stands
-    return Sense(offset, tuple(words))
+        content = self._files[f"data.{FILES[part]}"]
+        senses = []
+        for offset in map(int, offsets.split()):
+            line = content[offset : content.index(b"\n", offset)].decode("ascii")
+            fields = line.partition(" | ")[0].split()
+            # "(p)" behind a word marks where an adjective stands
+            words = [fields[4 + 2 * n].partition("(")[0] for n in range(int(fields[3], 16))]
+            senses.append(Sense(offset, tuple(words)))
+        return tuple(senses)
 
 
 def load() -> WordNet:
@@ -95,17 +92,13 @@ def _load(paths: tuple[str, ...]) -> WordNet:
     import nltk.data
 
     names = [f"{kind}.{name}" for kind in ("index", "data") for name in FILES.values()]
-    return WordNet({name: _read(nltk.data.find, name, paths) for name in (*names, "index.sense")})
-
-
-def _read(find: object, name: str, paths: Sequence[str]) -> bytes:
-    for place in (f"corpora/wordnet/{name}", f"corpora/wordnet.zip/wordnet/{name}"):
-        try:
-            with find(place).open() as handle:  # type: ignore[operator]
-                content: bytes = handle.read()
-                return content
-        except LookupError:
-            continue
-    raise VideoContrastError(
-        f"WordNet's data is needed, which is not in NLTK's folders ({', '.join(paths)}): run {COMMAND}"
-    )
+    contents: dict[str, bytes] = {}
+    for name in (*names, "index.sense"):
+        for place in (f"corpora/wordnet/{name}", f"corpora/wordnet.zip/wordnet/{name}"):
+            with suppress(LookupError), nltk.data.find(place).open() as handle:
+                contents.setdefault(name, handle.read())
+        if name not in contents:
+            raise VideoContrastError(
+                f"WordNet's data is needed, which is not in NLTK's folders ({', '.join(paths)}): run {COMMAND}"
+            )
+    return WordNet(contents)

@@ -12,15 +12,12 @@ from importlib import import_module
 
 from video_contrast.errors import UsageError, VideoContrastError, libraries_named
 from video_contrast.perturbations.english import Sentence, parse
-from video_contrast.perturbations.registry import TEXT, TextSpec, text_spec
+from video_contrast.perturbations.registry import TEXT, text_spec
 from video_contrast.perturbations.text.checkpoints import how_to_get
 from video_contrast.seeds import Streams, stream
 
 PROFILES = ("paper", "released")
 Models = Mapping[str, str | Sequence[str]]
-_Captions = Sequence[str]
-_Texts = Sequence[str | Sentence]
-_Stream = tuple[int, str, str, str, int]  # seed, name and version of the perturbation, id, number of the caption
 
 
 @libraries_named()
@@ -70,11 +67,18 @@ def perturb_captions(
         if not isinstance(caption, str):
             raise VideoContrastError(f"caption {row} (id {ids[row]}) is {type(caption).__name__}, not text")
     streams = [(seed, name, spec.version, str(item), index) for item, index in zip(ids, indices, strict=True)]
-    texts: _Texts = captions
+    texts: Sequence[str | Sentence] = captions
     if "parse" in spec.requirements:
         texts = parse(captions) if sentences is None else sentences
     if spec.batched:
-        return _batched(spec, captions, texts, streams, {"profile": profile, "models": (models or {}).get(name)})
+        perturbed = list(captions)
+        if rows := [row for row, caption in enumerate(captions) if caption.strip()]:
+            rngs, checkpoints = [stream(*streams[row]) for row in rows], (models or {}).get(name)
+            changed = spec.function([texts[row] for row in rows], rngs, profile=profile, models=checkpoints)
+            for row, text in zip(rows, changed, strict=True):
+                if text != captions[row]:  # a caption that stays keeps its blanks too
+                    perturbed[row] = " ".join(text.split())
+        return perturbed
     if models and name in models:
         raise UsageError(f"{name} needs no model, so none can be given for it")
     at = Streams().at
@@ -94,19 +98,6 @@ def shift(originals: Sequence[str], perturbed: Sequence[str]) -> dict[str, float
         raise ValueError(f"{len(originals)} originals but {len(perturbed)} perturbed captions")
     same = sum(a == b for a, b in zip(originals, perturbed, strict=True))
     return {"captions": len(originals), "unchanged": same, "unchanged_share": same / max(len(originals), 1)}
-
-
-def _batched(
-    spec: TextSpec, captions: _Captions, texts: _Texts, streams: Sequence[_Stream], options: Mapping[str, object]
-) -> list[str]:
-    rows = [row for row, caption in enumerate(captions) if caption.strip()]
-    rngs = [stream(*streams[row]) for row in rows]
-    done = list(captions)
-    changed = spec.function([texts[row] for row in rows], rngs, **options) if rows else []
-    for row, text in zip(rows, changed, strict=True):
-        if text != captions[row]:  # a caption that stays keeps its blanks too
-            done[row] = " ".join(text.split())
-    return done
 
 
 # The order is that of the registry: the categories of the paper.

@@ -48,7 +48,18 @@ def _register(to: Gender, summary: str) -> None:
         if profile == "released":
             table = _RELEASED[to]
             return " ".join(table.get(word.lower(), word) for word in sentence.caption.split())
-        return _replaced(sentence, to)
+        changes: dict[int, str] = {}
+        for place, word in enumerate(sentence.words):
+            if word.text in PRONOUNS[to]:
+                changes[place] = pronoun(sentence, place, to)
+                if changes[place] == "they":
+                    changes |= _plural_verbs(sentence, place)
+            elif word.text in _TABLES[to] and names_person(sentence, place):
+                adjective = word.text in ("male", "female") and word.dep in ("amod", "compound", "nmod")
+                left_out = to == "neutral" and adjective and word.head > place
+                changes[place] = "" if left_out else _TABLES[to][word.text]
+        text = rewritten(sentence, {n: new for n, new in changes.items() if new != sentence.words[n].text})
+        return _DOUBLE.sub(r"\1", text) if to == "neutral" else text
 
     rule.__doc__ = summary
     text_perturbation(f"gender_{to}", category="Bias", origin="natural", version="5", requirements=("parse",))(rule)
@@ -57,20 +68,6 @@ def _register(to: Gender, summary: str) -> None:
 _register("female", "All references to men become references to women (22-word table).")
 _register("male", "All references to women become references to men (22-word table).")
 _register("neutral", "All gendered references become neutral (22-word table).")
-
-
-def _replaced(sentence: Sentence, to: Gender) -> str:
-    changes: dict[int, str] = {}
-    for place, word in enumerate(sentence.words):
-        if word.text in PRONOUNS[to]:
-            changes[place] = pronoun(sentence, place, to)
-            if changes[place] == "they":
-                changes |= _plural_verbs(sentence, place)
-        elif word.text in _TABLES[to] and names_person(sentence, place):
-            describes = to == "neutral" and word.text in ("male", "female") and word.dep in ("amod", "compound", "nmod")
-            changes[place] = "" if describes and word.head > place else _TABLES[to][word.text]
-    text = rewritten(sentence, {n: new for n, new in changes.items() if new != sentence.words[n].text})
-    return _DOUBLE.sub(r"\1", text) if to == "neutral" else text
 
 
 def _plural_verbs(sentence: Sentence, subject: int) -> dict[int, str]:

@@ -10,7 +10,6 @@ caption stays as it is.
 
 import re
 import warnings
-from typing import Any
 
 from numpy.random import Generator
 
@@ -57,7 +56,10 @@ def _negated(sentence: Sentence, profile: str) -> dict[int, str]:
     if sentence.orders:
         first = sentence.order_start(sentence.orders[0])
         return {first: f"do not {sentence.words[first].text}"}
-    verb = _head_verb(sentence)
+    verb = sentence.root
+    if verb is not None and not sentence.words[verb].is_verb:  # a noun phrase: the participle that tells what happens
+        clauses = sentence.children_with(verb, "acl") if sentence.words[verb].is_noun else []
+        verb = next((n for n in clauses if sentence.words[n].tag in ("VBG", "VBN")), None)
     if verb is None:
         return {}
     place = sentence.finite(verb)
@@ -75,16 +77,6 @@ def _negated(sentence: Sentence, profile: str) -> dict[int, str]:
     do = "did" if word.tag == "VBD" else "do" if word.tag == "VBP" else "does"
     clitic = " " if word.text[0] in "'’" else ""
     return {place: f"{clitic}{do} not {word.lemma}"}
-
-
-def _head_verb(sentence: Sentence) -> int | None:
-    """The verb of the main clause; of a caption that is a noun phrase, the participle that tells what happens."""
-    root = sentence.root
-    if root is None or sentence.words[root].is_verb:
-        return root
-    if sentence.words[root].is_noun:
-        return next((n for n in sentence.children_with(root, "acl") if sentence.words[n].tag in ("VBG", "VBN")), None)
-    return None
 
 
 def _without_no(sentence: Sentence) -> str:
@@ -155,7 +147,9 @@ def _of_statement(s: Sentence) -> str | None:
     if clause is None:
         return None
     verb, subject, obj = clause
-    start, end = _without(s, subject, verb if subject == s.words[verb].head else None)
+    clause_of_subject = s.subtree(verb) if subject == s.words[verb].head else []  # "a man driving a car"
+    subject_phrase = [n for n in s.subtree(subject) if n not in clause_of_subject]
+    start, end = subject_phrase[0], subject_phrase[-1] + 1
     object_start, object_end = s.span(obj)
     group = list(range(end, object_start))  # auxiliaries, adverbs, verb, particle
     stop = len(s) - 1 if s.words[-1].text in (".", "!") else len(s)
@@ -176,7 +170,11 @@ def _main_clause(s: Sentence) -> tuple[int, int, int] | None:
     verb = s.root
     if verb is not None and s.words[verb].is_noun:
         verb = s.child(verb, "acl")  # "a man driving a car"
-    if verb is None or not _is_turnable(s, verb):
+    if verb is None or has_class(s.words[verb].lemma, "no_passive") or not s.is_verb_form(verb):
+        return None
+    particle = s.particle(verb)
+    loses_words = any(s.words[n].dep not in _PARTS for n in s.children[verb])
+    if loses_words or (particle is not None and s.words[particle].text in _WAYS):
         return None
     subject, obj = s.subject(verb), s.object(verb)
     if subject is None or obj is None or not _is_movable(s, obj):
@@ -186,24 +184,8 @@ def _main_clause(s: Sentence) -> tuple[int, int, int] | None:
     return (verb, subject, obj) if named else None
 
 
-def _without(s: Sentence, place: int, part: int | None) -> tuple[int, int]:
-    """First place and place behind the last of a word with all that hangs on it but for one part."""
-    left_out = s.subtree(part) if part is not None else []
-    places = [n for n in s.subtree(place) if n not in left_out]
-    return places[0], places[-1] + 1
-
-
 def _spaced(pieces: list[str]) -> str:
     return " ".join(piece for piece in pieces if piece)
-
-
-def _is_turnable(s: Sentence, verb: int) -> bool:
-    """Whether a verb has a passive and nothing hangs on it that would lose its place."""
-    particle = s.particle(verb)
-    if particle is not None and s.words[particle].text in _WAYS:
-        return False
-    plain = all(s.words[n].dep in _PARTS for n in s.children[verb])
-    return plain and s.is_verb_form(verb) and not has_class(s.words[verb].lemma, "no_passive")
 
 
 def _forms_of_be(s: Sentence, verb: int, plural: bool) -> str | None:
@@ -246,10 +228,10 @@ def _of_orders(s: Sentence) -> str | None:
         return None
     text, at = "", 0
     for verb in s.orders:
-        turned = _of_order(s, verb, at)
-        if turned is None:
+        passive_order = _of_order(s, verb, at)
+        if passive_order is None:
             return None
-        start, end, new = turned
+        start, end, new = passive_order
         text, at = text + _gap(s, at, start) + new, end
     return text + _gap(s, at, len(s))
 
@@ -392,13 +374,14 @@ def choose(captions: list[str], rewritten: list[list[str]], tokenizer: Tokenizer
 
     pairs = [(row, text) for row, texts in enumerate(rewritten) for text in dict.fromkeys(texts) if text]
     inputs = [tokenizer(captions[row], text, truncation=True, max_length=4 * _LONGEST) for row, text in pairs]
-    entails = _entailment(model.config)
+    named = [int(number) for number, label in model.config.id2label.items() if str(label).lower().startswith("entail")]
+    entailment = named[0] if named else int(model.config.num_labels) - 1  # inference heads put it last
     scores = [0.0] * len(pairs)
     for batch in checkpoints.batches(inputs, lambda encoded: len(encoded["input_ids"])):
         names = [name for name in inputs[batch[0]] if name in ("input_ids", "attention_mask", "token_type_ids")]
         encoded = {name: torch.tensor([inputs[n][name] for n in batch], device=model.device) for name in names}
         with torch.inference_mode():
-            share = model(**encoded).logits.float().softmax(dim=-1)[:, entails].cpu().tolist()
+            share = model(**encoded).logits.float().softmax(dim=-1)[:, entailment].cpu().tolist()
         for n, value in zip(batch, share, strict=True):
             scores[n] = value
     best: dict[int, tuple[float, str]] = {}
@@ -406,14 +389,6 @@ def choose(captions: list[str], rewritten: list[list[str]], tokenizer: Tokenizer
         if row not in best or score > best[row][0]:
             best[row] = (score, text)
     return [best[row][1] if row in best else caption for row, caption in enumerate(captions)]
-
-
-def _entailment(config: Any) -> int:  # of transformers, which has no types here
-    """The label that means "follows": by its name, else the last (natural-language-inference heads put it there)."""
-    for number, label in config.id2label.items():
-        if str(label).lower().startswith("entail"):
-            return int(number)
-    return int(config.num_labels) - 1
 
 
 _PAST_OF_MODALS = {"can": "could", "will": "would", "may": "might", "shall": "should"}
@@ -427,8 +402,12 @@ _REQUESTS = ("please", "let")  # "please add oil", "let's go" have no past
 def tense(sentence: Sentence, rng: Generator, *, profile: str = "paper") -> str:
     """Present becomes past and past becomes present (`released`: any other form of a tenth of the words)."""
     if profile == "released":
-        return _any_form(sentence, rng)
-    changes = _past_of_orders(sentence) if sentence.orders else _other_tense(sentence)
+        forms = parsed("verb_tenses.json")  # verb form -> the verb's other forms
+        verbs = [n for n, word in enumerate(sentence.words) if word.is_verb and word.text in forms]
+        drawn = sample(len(verbs), how_many(0.1, len(sentence)), rng) if verbs else ()
+        changes = {verbs[n]: pick(forms[sentence.words[verbs[n]].text], rng) for n in drawn}
+    else:
+        changes = _past_of_orders(sentence) if sentence.orders else _other_tense(sentence)
     return rewritten(sentence, changes, articles=False)
 
 
@@ -504,11 +483,3 @@ def _past(sentence: Sentence, place: int) -> str:
     if word.text in ("'s", "’s") and after and after[0].text in ("got", "been", "had"):
         return " had"
     return clitic + ("were" if word.text in ("are", "'re", "’re") else "was")
-
-
-def _any_form(sentence: Sentence, rng: Generator) -> str:
-    forms = parsed("verb_tenses.json")  # verb form -> the verb's other forms
-    verbs = [n for n, word in enumerate(sentence.words) if word.is_verb and word.text in forms]
-    drawn = sample(len(verbs), how_many(0.1, len(sentence)), rng) if verbs else ()
-    changes = {verbs[n]: pick(forms[sentence.words[verbs[n]].text], rng) for n in drawn}
-    return rewritten(sentence, changes, articles=False)

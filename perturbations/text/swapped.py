@@ -181,15 +181,12 @@ def mlm_suggestion(
     (checkpoint,) = checkpoints.available("mlm_suggestion", models)
     tokenizer, model = checkpoints.pretrained("AutoModelForMaskedLM", checkpoint, "mlm_suggestion")
     captions = [sentence.caption for sentence in sentences]
-    targets = [_targets(sentence, rng) for sentence, rng in zip(sentences, rngs, strict=True)]
-    proposals = _propose(captions, targets, tokenizer, model)
-    return _fill(captions, targets, proposals)
-
-
-def _targets(sentence: Sentence, rng: Generator) -> list[Word]:
-    can = [word for word in sentence.words if is_content(word)]
-    count = sum(word.text[0].isalnum() for word in sentence.words)
-    return [can[n] for n in sample(len(can), how_many(0.2, count), rng)] if can else []
+    targets: list[list[Word]] = []
+    for sentence, rng in zip(sentences, rngs, strict=True):
+        content = [word for word in sentence.words if is_content(word)]
+        count = how_many(0.2, sum(word.text[0].isalnum() for word in sentence.words))
+        targets.append([content[n] for n in sample(len(content), count, rng)] if content else [])
+    return _fill(captions, targets, _propose(captions, targets, tokenizer, model))
 
 
 def _propose(
@@ -210,16 +207,14 @@ def _propose(
         best = logits.topk(min(PROPOSED, logits.shape[-1]), dim=-1).indices.cpu()
         mask = (ids == tokenizer.mask_token_id).cpu()
         for row, n in enumerate(batch):
-            done[places[n]] = [_whole_words(tokenizer, target.tolist()) for target in best[row][mask[row]]]
+            for token_ids in best[row][mask[row]].tolist():
+                pieces = tokenizer.convert_ids_to_tokens(token_ids)
+                # Byte-level and sentencepiece vocabularies mark where a word starts; a piece inside one is no word.
+                starts = [piece[1:] for piece in pieces if piece.startswith(("Ġ", "▁"))]
+                words = starts if starts else pieces
+                specials = tokenizer.all_special_tokens
+                done[places[n]].append([word for word in words if word.isalpha() and word not in specials])
     return done
-
-
-def _whole_words(tokenizer: Tokenizer, ids: list[int]) -> list[str]:
-    """The alphabetic words among token ids; pieces that continue a word are no words."""
-    pieces = tokenizer.convert_ids_to_tokens(ids)
-    marked = any(piece.startswith(("Ġ", "▁")) for piece in pieces)  # byte-level and sentencepiece mark word starts
-    starts = [piece[1:] if marked else piece for piece in pieces if not marked or piece.startswith(("Ġ", "▁"))]
-    return [word for word in starts if word.isalpha() and word not in tokenizer.all_special_tokens]
 
 
 def _fill(captions: list[str], targets: list[list[Word]], proposals: list[list[list[str]]]) -> list[str]:
@@ -227,30 +222,29 @@ def _fill(captions: list[str], targets: list[list[Word]], proposals: list[list[l
 
     Proposals are parsed in rounds over all captions: most words are settled in the first one or two.
     """
-    waiting = [(row, n) for row, target in enumerate(targets) for n in range(min(len(target), len(proposals[row])))]
-    settled: dict[tuple[int, int], str] = {}
+    waiting = [
+        (row, *target)
+        for row in range(len(captions))
+        for target in zip(targets[row], proposals[row], strict=False)  # a mask that was cut off has no proposals
+    ]
+    changes: list[list[tuple[int, int, str]]] = [[] for _ in captions]
     for attempt in range(PROPOSED):
-        candidates: list[tuple[tuple[int, int], str, str]] = []
-        for row, n in waiting:
-            word, proposed, caption = targets[row][n], proposals[row][n], captions[row]
-            if attempt < len(proposed):
-                new = like_case(proposed[attempt], caption[word.start : word.end])
-                candidates.append(((row, n), new, put(caption, [(word.start, word.end, new)])))
-        if not candidates:
-            break
-        parsed = parse([text for _, _, text in candidates])
-        for (key, new, _), sentence in zip(candidates, parsed, strict=True):
-            word = targets[key[0]][key[1]]
+        tried = [(row, word, words) for row, word, words in waiting if attempt < len(words)]
+        spans = [
+            (word.start, word.end, like_case(words[attempt], captions[row][word.start : word.end]))
+            for row, word, words in tried
+        ]
+        sentences = parse([put(captions[row], [span]) for (row, _, _), span in zip(tried, spans, strict=True)])
+        waiting = []
+        for target, span, sentence in zip(tried, spans, sentences, strict=True):
+            row, word, _ = target
             there = next((other for other in sentence.words if other.start == word.start), None)
-            same = there is not None and there.tag[:2] == word.tag[:2] and can_be(new, there.tag)
-            if new.lower() != word.text and same:
-                settled[key] = new
-        waiting = [key for key in waiting if key not in settled]
-    done = []
-    for row, caption in enumerate(captions):
-        changes = [(t.start, t.end, settled[row, n]) for n, t in enumerate(targets[row]) if (row, n) in settled]
-        done.append(put(caption, changes))
-    return done
+            fits = there is not None and there.tag[:2] == word.tag[:2] and can_be(span[2], there.tag)
+            if fits and span[2].lower() != word.text:
+                changes[row].append(span)
+            else:
+                waiting.append(target)
+    return [put(caption, sorted(of_caption)) for caption, of_caption in zip(captions, changes, strict=True)]
 
 
 _PARTS = {"NN": "n", "VB": "v", "JJ": "a", "RB": "r"}

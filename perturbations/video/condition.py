@@ -267,7 +267,13 @@ class VideoCondition:
             return decoded[at]
         if self.order == "sample_then_perturb":
             return perturb_clip(decoded[at], self.name, self.severity, profile=self.profile, **key)
-        return self._coded(decoded, have, sampled, spec)
+        out = np.empty((len(sampled), *decoded.shape[1:]), dtype=np.uint8)
+        for first, last in _groups(sampled):
+            in_group = np.searchsorted(have, np.arange(first, last + 1))
+            group = spec.function(decoded[in_group], self.severity, **spec.profiles.get(self.profile, {}))
+            inside = np.flatnonzero((sampled >= first) & (sampled <= last))
+            out[inside] = group[sampled[inside] - first]
+        return out
 
     def whole(self, frames: Frames, **key: Unpack[ClipKey]) -> Frames:
         """The perturbed clip, of all frames of the clip (the video); key as of `sources`."""
@@ -283,16 +289,6 @@ class VideoCondition:
         if spec.acts == "codec" and self.order == "perturb_then_sample":
             return spec, np.concatenate([np.arange(first, last + 1) for first, last in _groups(indices)])
         return spec, indices
-
-    def _coded(self, decoded: Frames, have: Indices, indices: Indices, spec: VideoSpec) -> Frames:
-        constants = spec.profiles.get(self.profile, {})
-        out = np.empty((len(indices), *decoded.shape[1:]), dtype=np.uint8)
-        for first, last in _groups(indices):
-            at = np.searchsorted(have, np.arange(first, last + 1))
-            group = spec.function(decoded[at], self.severity, **constants)
-            inside = np.flatnonzero((indices >= first) & (indices <= last))
-            out[inside] = group[indices[inside] - first]
-        return out
 
     def _key(self, video_id: str, start: float | None = None, end: float | None = None) -> ClipKey:
         return {"video_id": video_id} if self.scope == "video" else {"video_id": video_id, "start": start, "end": end}

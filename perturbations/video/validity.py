@@ -129,15 +129,12 @@ def _pictures(condition: VideoCondition, references: Sequence[Reference]) -> dic
     for clip in references:
         assert clip.frames is not None and clip.indices is not None
         done = condition.frames(clip.frames, clip.indices, clip.indices, clip.length, **clip.key)
-        clean = _reference_view(clip.frames, condition) if condition.name == "translate" else clip.frames
+        clean = clip.frames
+        if condition.name == "translate":  # a shaken crop is held against a steady one, at the mean of its offsets
+            offset = round((8 * condition.severity - 1) / 2)
+            size = scaled_size(*clean.shape[1:3])
+            steady = middle(size) if condition.profile == "monotone" else (offset, offset)
+            clean = np.stack([crop_at(frame, *steady) for frame in clean])
         values.append(psnr(clean, done))
         unchanged.append(np.array_equal(clean, done))
     return {"psnr": float(np.mean(values)), "unchanged": float(np.mean(unchanged))}
-
-
-def _reference_view(frames: Frames, condition: VideoCondition) -> Frames:
-    """The steady crop that a shaken one is held against: at the mean of the offsets that `translate` draws."""
-    size = scaled_size(*frames.shape[1:3])
-    offset = round((8 * condition.severity - 1) / 2)
-    steady = middle(size) if condition.profile == "monotone" else (offset, offset)
-    return np.stack([crop_at(frame, *steady) for frame in frames])

@@ -55,7 +55,8 @@ class LocalChat:
 
     def ask(self, conversations: Sequence[Conversation]) -> list[Answer]:
         """One answer a conversation, in order: `{"text": str}`. Each batch is stored when it is done."""
-        keys = [self._key(messages) for messages in conversations]
+        requests = [json.dumps([self.model, self._max_new_tokens, list(c)], sort_keys=True) for c in conversations]
+        keys = [blake2b(request.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest() for request in requests]
         missing = {key: c for key, c in zip(keys, conversations, strict=True) if self._store.get(key) is None}
         self.cost.stored += len(keys) - len(missing)
         pending = list(missing.items())
@@ -86,10 +87,6 @@ class LocalChat:
             )
         new = generated[:, inputs["input_ids"].shape[1] :]
         return list(self._tokenizer.batch_decode(new, skip_special_tokens=True))
-
-    def _key(self, messages: Conversation) -> str:
-        request = json.dumps([self.model, self._max_new_tokens, list(messages)], sort_keys=True)
-        return blake2b(request.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 
 _TASK = """You change one verb phrase of a video caption so that the caption no longer describes the video.
@@ -168,21 +165,19 @@ class ChatGenerator:
 
     def propose(self, spans: Sequence[MaskedSpan]) -> list[list[str]]:
         """The replacements of each valid answer, in its order; an answer that cannot be read proposes nothing."""
-        answers = self._chat.ask([self._messages(span) for span in spans])
+        lead: list[Message] = [{"role": "system", "content": _TASK.format(k=self._k)}]
+        for example, replacements in _EXAMPLES:
+            lead.append({"role": "user", "content": example})
+            lead.append({"role": "assistant", "content": json.dumps({"replacements": replacements})})
+        marked = [span.masked(f"[{span.caption[span.start : span.end]}]") for span in spans]
+        answers = self._chat.ask([[*lead, {"role": "user", "content": caption}] for caption in marked])
         proposed = []
         for span, answer in zip(spans, answers, strict=True):
-            replacements = parse(answer["text"])
-            if replacements is None:
+            words = parse(answer["text"])
+            if words is None:
                 self.unreadable.append((span.caption, answer["text"]))
-            proposed.append((replacements or [])[: self._k])
+            proposed.append((words or [])[: self._k])
         return proposed
-
-    def _messages(self, span: MaskedSpan) -> list[Message]:
-        messages: list[Message] = [{"role": "system", "content": _TASK.format(k=self._k)}]
-        for example, replacements in _EXAMPLES:
-            messages.append({"role": "user", "content": example})
-            messages.append({"role": "assistant", "content": json.dumps({"replacements": replacements})})
-        return [*messages, {"role": "user", "content": span.masked(f"[{span.caption[span.start : span.end]}]")}]
 
 
 def parse(answer: str) -> list[str] | None:

@@ -41,24 +41,20 @@ class MaskedGenerator:
 
     def propose(self, spans: Sequence[MaskedSpan]) -> list[list[str]]:
         """Up to k different replacements a span, the likeliest first. Equal inputs are run once."""
-        masked = [self._masks(span) for span in spans]
-        fillings = self._fill(list(dict.fromkeys(text for masks in masked for text, _, _ in masks)))
+        mask = self._tokenizer.mask_token
+        masked = []  # of each span, masked captions with what stands before and after the mask within the span
+        for span in spans:
+            left, right = span.caption[span.start : span.head_start], span.caption[span.head_end : span.end]
+            beside = [(span.masked(left + mask + right), left, right)] if left or right else []
+            masked.append([(span.masked(mask), "", ""), *beside])
+        texts = list(dict.fromkeys(text for masks in masked for text, _, _ in masks))
+        lengths = [len(self._tokenizer(text, truncation=True)["input_ids"]) for text in texts]
+        fillings = of_each(texts, lengths, self._budget, self._batch)
         merged = [
             sorted((-score, before + word + after) for text, before, after in masks for word, score in fillings[text])
             for masks in masked
         ]
         return [list(dict.fromkeys(new for _, new in of_span))[: self._k] for of_span in merged]
-
-    def _masks(self, span: MaskedSpan) -> list[tuple[str, str, str]]:
-        """Masked captions, with what stands before and after the mask within the span."""
-        mask = self._tokenizer.mask_token
-        left, right = span.caption[span.start : span.head_start], span.caption[span.head_end : span.end]
-        masks = [(span.masked(mask), "", "")]
-        return [*masks, (span.masked(left + mask + right), left, right)] if left or right else masks
-
-    def _fill(self, texts: list[str]) -> dict[str, list[tuple[str, float]]]:
-        lengths = [len(self._tokenizer(text, truncation=True)["input_ids"]) for text in texts]
-        return of_each(texts, lengths, self._budget, self._batch)
 
     def _batch(self, texts: list[str]) -> list[list[tuple[str, float]]]:
         import torch

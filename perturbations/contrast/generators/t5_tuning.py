@@ -66,49 +66,30 @@ def tune_t5(
         raise UsageError("epochs, batch_size and save_every must be at least 1 and learning_rate above 0")
     root = Path(output)
     texts = sorted(set(captions))
-    identity = asdict(tuning) | {"captions": _fingerprint(texts), "parser": PARSER}
-    before = _former(root, identity)
-    if before and before["finished"]:
-        return before
-    examples = _examples(texts, tuning, num_proc)
-    if not examples:
-        raise VideoContrastError(f"none of the {len(texts)} captions has a verb phrase to learn")
-    with noticing_an_end():
-        trainer = _trainer(root, tuning, examples, save_every)
-        used = {"captions_used": len(examples), "captions_without_verb": len(texts) - len(examples)}
-        return _train(trainer, identity | used, root, stop_after=stop_after, say=say)
-
-
-def _fingerprint(texts: Sequence[str]) -> str:
-    hashed = blake2b(digest_size=16)
-    for text in texts:
-        hashed.update(text.encode("utf-8", "surrogatepass") + b"\0")
-    return hashed.hexdigest()
-
-
-def _former(root: Path, identity: JsonObject) -> JsonObject | None:
-    """The record in the folder, which must be of the same run."""
-    if not (root / RECORD).is_file():
-        return None
-    record = dict(read_json(root / RECORD))
-    other = [name for name, value in identity.items() if record.get(name) != value]
-    if other:
-        raise UsageError(
-            f"{root} holds a run with other {', '.join(other)}: choose another output folder, or remove this one"
-        )
-    return record
-
-
-def _examples(texts: Sequence[str], tuning: Tuning, num_proc: int) -> list[tuple[str, str]]:
-    """(masked caption, target) for each caption with a verb that can be replaced; of several the seed draws one."""
-    examples = []
+    hashed = blake2b(b"".join(text.encode("utf-8", "surrogatepass") + b"\0" for text in texts), digest_size=16)
+    identity = asdict(tuning) | {"captions": hashed.hexdigest(), "parser": PARSER}
+    if (root / RECORD).is_file():
+        record = dict(read_json(root / RECORD))
+        other = [name for name, value in identity.items() if record.get(name) != value]
+        if other:
+            raise UsageError(
+                f"{root} holds a run with other {', '.join(other)}: choose another output folder, or remove this one"
+            )
+        if record["finished"]:
+            return record
+    examples = []  # (masked caption, target)
     for text, sentence in zip(texts, parse(texts, num_proc=num_proc), strict=True):
         slots = [slot for slot in verb_slots(sentence) if slot.rejection_reason is None]
         if slots:
             slot = slots[int(stream(tuning.seed, "tune-t5", "verb", text).integers(len(slots)))]
             masked = text[: slot.start] + SENTINEL + text[slot.end :]
             examples.append((masked, f"{SENTINEL} {text[slot.start : slot.end]} {END}"))
-    return examples
+    if not examples:
+        raise VideoContrastError(f"none of the {len(texts)} captions has a verb phrase to learn")
+    with noticing_an_end():
+        trainer = _trainer(root, tuning, examples, save_every)
+        used = {"captions_used": len(examples), "captions_without_verb": len(texts) - len(examples)}
+        return _train(trainer, identity | used, root, stop_after=stop_after, say=say)
 
 
 def _trainer(root: Path, tuning: Tuning, examples: Sequence[tuple[str, str]], save_every: int) -> Any:

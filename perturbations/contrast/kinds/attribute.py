@@ -107,21 +107,17 @@ def alternatives(sentence: Sentence, noun: int, attribute: Attribute, lexicon: L
     on_hair = sentence.words[noun].lemma == "hair" and attribute.group in _HAIR
     sets = (names for names in _SETS if attribute.group in names or attribute.adjective in names)
     names = _HAIR if on_hair else next(sets, frozenset())
+    heads = [(word.text, sentence.words[word.head]) for word in sentence.words]
+    # "a white dog runs from a brown dog": what another thing of the same name has is no contrast.
+    of_namesakes = {text for text, head in heads if head.is_noun and head.lemma == sentence.words[noun].lemma}
     others = _unlike(attribute, names, lexicon)
-    return [o for o in others if suits(sentence, noun, o, lexicon) and not _is_there(sentence, noun, o)]
+    return [o for o in others if suits(sentence, noun, o, lexicon) and o.adjective not in of_namesakes]
 
 
 def _unlike(attribute: Attribute, names: frozenset[str], lexicon: Lexicon) -> list[Attribute]:
     """The attributes of a set that nobody takes for another one."""
     known = [lexicon.attributes[name] for name in sorted(names)]
     return [o for o in known if o.group != attribute.group and frozenset((o.group, attribute.group)) not in _NEAR]
-
-
-def _is_there(sentence: Sentence, noun: int, attribute: Attribute) -> bool:
-    """Whether another thing of the same name has an attribute: "a white dog runs from a brown dog"."""
-    words = sentence.words
-    places = [at for at, word in enumerate(words) if word.text == attribute.adjective and words[word.head].is_noun]
-    return any(words[words[at].head].lemma == words[noun].lemma for at in places)
 
 
 def _of(sentence: Sentence, place: int, lexicon: Lexicon) -> list[Contrast]:

@@ -19,10 +19,14 @@ def contrasts(sentence: Sentence, lexicon: Lexicon) -> list[Contrast]:
 
 def _actions(sentence: Sentence, lexicon: Lexicon) -> list[Contrast]:
     out, words = [], sentence.words
-    said = [at for at in range(len(sentence)) if has_pronoun(sentence, at, at + 1)]
-    if any(words[at].text != "it" for at in said) or any(word.text in ("how", "why", "that") for word in words):
+    pronouns = [at for at in range(len(sentence)) if has_pronoun(sentence, at, at + 1)]
+    if any(words[at].text != "it" for at in pronouns) or any(word.text in ("how", "why", "that") for word in words):
         return []
-    for (verb, doer), (other_verb, other) in combinations(sorted(_doers(sentence), key=lambda pair: pair[1]), 2):
+    subjects = [(verb, sentence.child(verb, "nsubj", "nsubjpass")) for verb in sentence.verbs]
+    doers = [(verb, noun) for verb, noun in subjects if noun is not None and noun < verb]
+    participles = [(verb, words[verb].head) for verb in sentence.verbs if words[verb].dep == "acl"]  # "a man singing"
+    doers += [(verb, noun) for verb, noun in participles if words[verb].tag == "VBG" and words[noun].dep != "pobj"]
+    for (verb, doer), (other_verb, other) in combinations(sorted(doers, key=lambda pair: pair[1]), 2):
         if not _comparable(sentence, doer, other, lexicon) or sentence.object(verb) == other:
             continue
         units = words[verb].lemma, words[other_verb].lemma
@@ -37,17 +41,6 @@ def _actions(sentence: Sentence, lexicon: Lexicon) -> list[Contrast]:
         contrast = exchange(sentence, one, two, unit=claims[0], other=claims[1])
         out += [contrast] if contrast is not None else []
     return out
-
-
-def _doers(sentence: Sentence) -> list[tuple[int, int]]:
-    """(verb, who does it), of verbs behind their subject and of "a man singing"."""
-    own = [(verb, sentence.child(verb, "nsubj", "nsubjpass")) for verb in sentence.verbs]
-    doers = [(verb, noun) for verb, noun in own if noun is not None and noun < verb]
-    return doers + [
-        (verb, word.head)
-        for verb in sentence.verbs
-        if (word := sentence.words[verb]).dep == "acl" and word.tag == "VBG" and sentence.words[word.head].dep != "pobj"
-    ]
 
 
 def _comparable(sentence: Sentence, doer: int, other: int, lexicon: Lexicon) -> bool:

@@ -69,8 +69,8 @@ def core(sentence: Sentence, noun: int) -> Span | None:
 
 def alike(sentence: Sentence, first: Span, second: Span) -> bool:
     """Whether both of two spans begin with an article, a number or the like, or neither ("man and a woman")."""
-    told = [sentence.words[span[0]].tag in ("DT", "CD", "PDT") for span in (first, second)]
-    return told[0] == told[1]
+    determined = [sentence.words[span[0]].tag in ("DT", "CD", "PDT") for span in (first, second)]
+    return determined[0] == determined[1]
 
 
 def has_pronoun(sentence: Sentence, first: int = 0, last: int | None = None) -> bool:

@@ -13,7 +13,7 @@ from video_contrast.perturbations.contrast.kinds.contrast import (
     thing,
 )
 from video_contrast.perturbations.contrast.lexicon import Lexicon
-from video_contrast.perturbations.english import Sentence, Word
+from video_contrast.perturbations.english import Sentence
 from video_contrast.perturbations.english.forms import article, inflect, verb_tags
 from video_contrast.perturbations.english.lexicon import words_of
 
@@ -84,21 +84,16 @@ def _quantity(sentence: Sentence, head: int) -> Quantity | None:
     owner = head + 1 < len(words) and words[head + 1].text in ("'s", "'", "s")
     if owner or sentence.child(head, "poss", "relcl", "appos") is not None:
         return None
-    if word.lemma in _GROUPS:
-        return _of_group(sentence, head)
+    if word.lemma in _GROUPS:  # "a group of men"
+        noun, before = sentence.head_noun(head), sentence.child(head, "det")
+        of_plural = noun != head and words[noun].tag == "NNS" and words[head + 1].text == "of"
+        counts = of_plural and (before is not None or not head)
+        return Quantity(before or 0, head + 2, noun, head, SEVERAL) if counts else None
     if sentence.head_noun(head) != head or (word.dep == "pobj" and words[word.head - 1].lemma in _GROUPS):
         return None
     left = [n for child in sentence.children[head] for n in sentence.subtree(child) if n < head]
     first = min(left, default=head)
     return _several(sentence, first, head) if word.tag == "NNS" else _one(sentence, first, head)
-
-
-def _of_group(sentence: Sentence, head: int) -> Quantity | None:
-    """ "a group of men"."""
-    words, noun, before = sentence.words, sentence.head_noun(head), sentence.child(head, "det")
-    if noun == head or words[noun].tag != "NNS" or words[head + 1].text != "of" or (before is None and head):
-        return None
-    return Quantity(before or 0, head + 2, noun, head, SEVERAL)
 
 
 def _several(sentence: Sentence, first: int, noun: int) -> Quantity | None:
@@ -140,9 +135,14 @@ def _recounted(sentence: Sentence, quantity: Quantity, value: str, side: str, le
         shown = _DIGITS[_NUMBERS.index(value)] if words[first].text in _DIGITS else value
         return replace_words(sentence, first, last, shown, unit=quantity.value, other=value)
     plural, was_plural = value != "one", quantity.value != "one"
-    own = _pronouns(sentence, quantity, plural=plural)
+    pronouns = _pronouns(sentence, quantity, plural=plural)
     together = any(word.text in _TOGETHER for word in words) or (quantity.value == SEVERAL and side != "people")
-    if own is None or together or (plural != was_plural and _has_own(sentence, quantity, lexicon, plural=plural)):
+    if pronouns is None or together:
+        return None
+    # What each would have one of ("in a dress", "eats an apple", "his head"), or one person several of ("in dresses").
+    behind = [n for n in sentence.noun_phrases() if n > quantity.noun and words[n].tag == ("NN" if plural else "NNS")]
+    behind = [n for n in behind if words[n].lemma != "hair"]
+    if plural != was_plural and any(_is_own(sentence, n, lexicon, plural=plural) for n in behind):
         return None
     if words[first].text in _DIGITS or words[quantity.noun].lemma in (_ALONE if plural else _AMONG):
         return None
@@ -151,12 +151,17 @@ def _recounted(sentence: Sentence, quantity: Quantity, value: str, side: str, le
     verbs = _verbs(sentence, quantity, plural=plural, lexicon=lexicon, side=side)
     if verbs is None or not _is_new(sentence, quantity, plural=plural, lexicon=lexicon):
         return None
-    noun = _in_number(words[quantity.noun], plural=plural)
-    if plural != was_plural and noun == words[quantity.noun].text:
+    counted = words[quantity.noun]
+    if plural:
+        in_plural = _PLURALS.get(counted.lemma, inflect(counted.lemma, "NNS"))
+        noun = counted.text if counted.tag == "NNS" else in_plural
+    else:
+        noun = "person" if counted.text == "people" else counted.lemma
+    if plural != was_plural and noun == counted.text:
         return None
     phrase = f"{sentence.text(last, quantity.noun)} {noun}".strip()
     before = {"one": article(phrase), SEVERAL: "a group of"}.get(value, value)
-    changes: list[Change] = [(first, quantity.noun + 1, f"{before} {phrase}"), *verbs, *own]
+    changes: list[Change] = [(first, quantity.noun + 1, f"{before} {phrase}"), *verbs, *pronouns]
     return change(sentence, changes, unit=quantity.value, other=value)
 
 
@@ -174,14 +179,6 @@ def _pronouns(sentence: Sentence, quantity: Quantity, *, plural: bool) -> list[C
     return [(at, at + 1, "their") for at in pronouns if words[at].text != "their"]
 
 
-def _has_own(sentence: Sentence, quantity: Quantity, lexicon: Lexicon, *, plural: bool) -> bool:
-    """Whether something is named of which each of several people would have one: "in a dress", "eats an apple", "his
-    head"; or, for one person, more than one has: "in red dresses"."""
-    words, tag = sentence.words, "NN" if plural else "NNS"
-    nouns = (n for n in sentence.noun_phrases() if n > quantity.noun and words[n].tag == tag)
-    return any(_is_own(sentence, n, lexicon, plural=plural) for n in nouns if words[n].lemma != "hair")
-
-
 def _is_own(sentence: Sentence, noun: int, lexicon: Lexicon, *, plural: bool) -> bool:
     word, meaning = sentence.words[noun], thing(sentence, noun, lexicon)
     if meaning is None:
@@ -194,12 +191,6 @@ def _is_own(sentence: Sentence, noun: int, lexicon: Lexicon, *, plural: bool) ->
     # What fits the fingers or a hand is size "t" or "h": "licks a lollipop".
     held = meaning.size in "th" and meaning.category != "ball" and (word.dep == "dobj" or behind == "with")
     return plural and before is not None and not definite and (held or word.lemma in _FOR_ONE)
-
-
-def _in_number(word: Word, *, plural: bool) -> str:
-    if plural:
-        return word.text if word.tag == "NNS" else _PLURALS.get(word.lemma, inflect(word.lemma, "NNS"))
-    return "person" if word.text == "people" else word.lemma
 
 
 def _verbs(sentence: Sentence, quantity: Quantity, *, plural: bool, lexicon: Lexicon, side: str) -> list[Change] | None:
@@ -217,7 +208,7 @@ def _verbs(sentence: Sentence, quantity: Quantity, *, plural: bool, lexicon: Lex
     if verbs is None or not plural:
         return verbs
     rest = set(range(head + 1, len(sentence))) - {place for place, _, _ in verbs}
-    return None if any(_agrees(sentence, at) for at in rest) else verbs
+    return None if any(_may_agree(sentence, at) for at in rest) else verbs
 
 
 def _is_lone_subject(sentence: Sentence, noun: int) -> bool:
@@ -228,17 +219,16 @@ def _is_lone_subject(sentence: Sentence, noun: int) -> bool:
     if word.dep != "ROOT":
         return word.dep in ("nsubj", "nsubjpass") and sentence.words[word.head].is_verb
     behind = [sentence.words[child] for child in sentence.children[noun]]
-    told = any(other.dep in ("acl", "prep") and other.text != "of" for other in behind)
-    hidden = any(_lacks_subject(sentence, at) for at in range(noun, len(sentence)))
-    return told and word.lemma not in _PICTURES and not hidden
-
-
-def _lacks_subject(sentence: Sentence, at: int) -> bool:
-    """Whether a verb in the singular has no subject that the parser sees: it may be that of the root."""
-    word = sentence.words[at]
-    verb = word.head if word.dep in ("aux", "auxpass") else at
-    lacks = word.tag == "VBZ" and sentence.child(verb, "nsubj", "nsubjpass", "expl") is None
-    return lacks or (sentence.compound(at) != "" and sentence.may_be_verb(at))
+    modified = any(other.dep in ("acl", "prep") and other.text != "of" for other in behind)
+    if not modified or word.lemma in _PICTURES:
+        return False
+    for at, other in enumerate(sentence.words[noun:], noun):  # a verb without a subject may be that of the noun
+        verb = other.head if other.dep in ("aux", "auxpass") else at
+        if other.tag == "VBZ" and sentence.child(verb, "nsubj", "nsubjpass", "expl") is None:
+            return False
+        if sentence.compound(at) and sentence.may_be_verb(at):
+            return False
+    return True
 
 
 def _of_there_is(sentence: Sentence, noun: int, *, plural: bool) -> list[Change] | None:
@@ -294,7 +284,7 @@ def _is_new(sentence: Sentence, quantity: Quantity, *, plural: bool, lexicon: Le
     return len(loose) < max(len(verbs), 1) or (not verbs and quantity.value != SEVERAL)
 
 
-def _agrees(sentence: Sentence, at: int) -> bool:
+def _may_agree(sentence: Sentence, at: int) -> bool:
     """Whether a word may be one more verb of the subject, which the parser did not see: "... and talks"."""
     word = sentence.words[at]
     if word.tag == "VBZ":

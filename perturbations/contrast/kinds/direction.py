@@ -55,7 +55,7 @@ def contrasts(sentence: Sentence, lexicon: Lexicon) -> list[Contrast]:
         size = next((n for n in sizes if " ".join(texts[at : at + n]) in ways()), 1)
         words = texts[at : at + size]
         old = " ".join(words)
-        here = [way.other for way in ways().get(old, ()) if _is_said(sentence, at, size, way, lexicon)]
+        here = [way.other for way in ways().get(old, ()) if _is_direction(sentence, at, size, way, lexicon)]
         if here:
             sort = "side" if _SIDES & set(words) else "speed" if _SPEEDS & set(words) else "way"
             edits = [replace_words(sentence, at, at + size, new, unit=old, other=new) for new in here]
@@ -65,18 +65,23 @@ def contrasts(sentence: Sentence, lexicon: Lexicon) -> list[Contrast]:
     return list(chain.from_iterable(edits[0] for edits in of_sort.values() if len(edits) == 1))
 
 
-def _is_said(sentence: Sentence, at: int, size: int, way: Way, lexicon: Lexicon) -> bool:
+def _is_direction(sentence: Sentence, at: int, size: int, way: Way, lexicon: Lexicon) -> bool:
     """Whether the words stand as a direction: behind one of the verbs and before one of the nouns that they need."""
     words, end = sentence.words, at + size
     joined = at == 0 or words[at - 1].text in (_JOINED if size == 1 else _JOINED - {"the"})
-    if joined or _goes_on(sentence, end) or _is_bound(sentence, at, size):
+    if joined or _goes_on(sentence, end):
         return False
-    said = f" {' '.join(word.text for word in words)} "
-    describes = size == 1 and words[at].dep in ("amod", "compound", "nmod")  # "an outside stage"
-    if describes or f" {way.other.removesuffix(' from')} " in said:
+    if words[at].text in _UP_OR_DOWN and any(word.lemma in _HIGH_OR_LOW for word in words[at:]):  # "down at his feet"
         return False
-    if words[at].text in _SETTINGS and _is_no_setting(sentence, at, way, lexicon):
+    caption = f" {' '.join(word.text for word in words)} "
+    # "an outside stage", "on its back"
+    part_of_noun = size == 1 and (words[at].dep in ("amod", "compound", "nmod") or words[at - 1].tag == "PRP$")
+    if part_of_noun or f" {way.other.removesuffix(' from')} " in caption:
         return False
+    if words[at].text in _SETTINGS:  # "inside" may say what is shown, or more than it tells where everything happens
+        shown = words[at - 1].lemma in ("have", "show", "see", "look", "peek", "reach", "drive", "ride")
+        if shown or (way.before == frozenset() and _tells_setting(sentence, lexicon)):
+            return False
     if way.other in ("on", "off") and words[at].dep != "prt":  # "turns up the heat on the stove"
         return False
     if words[at].text == "behind" and any(word.lemma in _CLOSE for word in words[:at]):
@@ -84,14 +89,6 @@ def _is_said(sentence: Sentence, at: int, size: int, way: Way, lexicon: Lexicon)
     if way.verbs is not None and not _is_behind(sentence, at, way.verbs):
         return False
     return way.before is None or _is_before(sentence, end, way.before, lexicon)
-
-
-def _is_bound(sentence: Sentence, at: int, size: int) -> bool:
-    """Whether a noun says the same ("down at his feet"), or the word is one itself ("on its back")."""
-    words = sentence.words
-    if words[at].text in _UP_OR_DOWN and any(word.lemma in _HIGH_OR_LOW for word in words[at:]):
-        return True
-    return size == 1 and words[at - 1].tag == "PRP$"
 
 
 def _goes_on(sentence: Sentence, end: int) -> bool:
@@ -111,12 +108,6 @@ def _is_before(sentence: Sentence, end: int, classes: frozenset[str], lexicon: L
         return not classes or _stands_before(sentence, end, classes, lexicon)
     some = [word.text for word in words[end : end + 2]] in (["a", "little"], ["a", "bit"])
     return some or (words[end].text not in _GOES_ON and words[end].tag[:2] not in _NAMES)
-
-
-def _is_no_setting(sentence: Sentence, at: int, way: Way, lexicon: Lexicon) -> bool:
-    """Whether "inside" says what is shown, or more than it tells where everything happens."""
-    shown = sentence.words[at - 1].lemma in ("have", "show", "see", "look", "peek", "reach", "drive", "ride")
-    return shown or (way.before == frozenset() and _tells_setting(sentence, lexicon))
 
 
 def _stands_before(sentence: Sentence, end: int, classes: frozenset[str], lexicon: Lexicon) -> bool:

@@ -17,7 +17,7 @@ _PHASES = words_of("phase")  # of what was done before, or no action
 _OUTCOMES = frozenset("win become lose finish score do be get hit hear find".split())  # what follows is of it  # noqa: SIM905
 _SET_PHRASES = words_of("in_set_phrase")  # "well before", "after all"
 _BETWEEN = frozenset((",", "and", "then", "but", ".", ";", "afterwards"))
-_TOLD = ("ROOT", "conj", "dep", "parataxis", "ccomp", "acl")  # labels of verbs that tell what happens
+_CLAUSE_LABELS = ("ROOT", "conj", "dep", "parataxis", "ccomp", "acl")  # labels of verbs that tell what happens
 _MOVES = frozenset("walk run go get come move jump drive ride fly step turn".split())  # noqa: SIM905
 _THEY = ("they", "he", "she")
 
@@ -44,8 +44,8 @@ def contrasts(sentence: Sentence, lexicon: Lexicon) -> list[Contrast]:
 def _other_number(sentence: Sentence, at: int, lexicon: Lexicon) -> list[Contrast]:
     """ "for the first time" -> "for the last time", "the first man" -> "the second man"."""
     words, noun = sentence.words, sentence.words[at].head
-    told = [word.text for word in words if word.text in _NUMBERS]
-    if noun <= at or noun > at + 3 or len(told) > 1 or words[at].dep not in ("amod", "nummod", "compound"):
+    numbers = [word.text for word in words if word.text in _NUMBERS]
+    if noun <= at or noun > at + 3 or len(numbers) > 1 or words[at].dep not in ("amod", "nummod", "compound"):
         return []
     meaning = thing(sentence, noun, lexicon)
     acts = words[noun].dep in ("nsubj", "ROOT") and living(sentence, noun, lexicon)
@@ -86,7 +86,7 @@ def _opens_clause(sentence: Sentence, at: int) -> bool:
 def _around(sentence: Sentence, at: int) -> Contrast | None:
     """ "washes his hands before eating" -> "eats before washing his hands"."""
     words = sentence.words
-    before = [n for n in sentence.verbs if n < at and words[n].dep in _TOLD]
+    before = [n for n in sentence.verbs if n < at and words[n].dep in _CLAUSE_LABELS]
     end = len(words) - (words[-1].text == ".")
     if not before or any(word.text in (*_BETWEEN, *_TIMES) for word in words[at + 1 : end]):
         return None
@@ -99,7 +99,7 @@ def _around(sentence: Sentence, at: int) -> Contrast | None:
 def _sequences(sentence: Sentence) -> list[Contrast]:
     """The contrasts in which an action and the one behind "then" change places."""
     words = sentence.words
-    verbs = [n for n in sentence.verbs if words[n].dep in _TOLD and sentence.is_verb_form(n)]
+    verbs = [n for n in sentence.verbs if words[n].dep in _CLAUSE_LABELS and sentence.is_verb_form(n)]
     verbs = [n for n in verbs if words[n].dep != "acl" or words[n].head == sentence.root]
     stop = len(words) - bool(words and words[-1].text == ".")
     stops = [*(_joint(sentence, verb) for verb in verbs[1:]), stop]
@@ -160,21 +160,15 @@ def _exchanged(sentence: Sentence, first: _Action, second: _Action) -> Contrast 
     words = sentence.words
     tags = words[first.first].tag, words[second.first].tag
     names = words[first.verb].lemma, words[second.verb].lemma
-    if names[0] == names[1] or _depend(sentence, first, second):
+    mine, others = (words[action.verb : action.end] for action in (first, second))
+    named_in_both = {word.lemma for word in mine if word.is_noun} & {word.lemma for word in others if word.is_noun}
+    pronoun = any(word.tag == "PRP" or word.text == "its" for word in (*mine, *others))  # of what the other names
+    if names[0] == names[1] or named_in_both or pronoun:
         return None
     one, other = _text(sentence, first, tags[1]), _text(sentence, second, tags[0])
     changes = [(first.first, first.end, other), (second.first, second.end, one)]
     claims = [f"{a} then {b}" for a, b in (names, names[::-1])]
     return change(sentence, changes, unit=claims[0], other=claims[1])
-
-
-def _depend(sentence: Sentence, first: _Action, second: _Action) -> bool:
-    """Whether one action names a thing of the other, or stands for it by a pronoun."""
-    mine, others = (sentence.words[action.verb : action.end] for action in (first, second))
-    nouns = {word.lemma for word in mine if word.is_noun}
-    return any(word.is_noun and word.lemma in nouns for word in others) or any(
-        word.tag == "PRP" or word.text == "its" for word in (*mine, *others)
-    )
 
 
 def _text(sentence: Sentence, action: _Action, tag: str) -> str:

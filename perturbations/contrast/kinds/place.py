@@ -86,35 +86,28 @@ def _of_noun(sentence: Sentence, noun: int, lexicon: Lexicon) -> list[Contrast]:
         return []
     others = [place for place in places if place is not mine and not lemmas.intersection(place.names)]
     return [
-        _moved(sentence, noun, (behind, preposition, article), names=(mine.names[0], place))
+        _moved(sentence, noun, (behind, preposition, article), old=mine.names[0], place=place)
         for place in others
         if _goes(sentence, place.names[0], noun, lexicon)
     ]
 
 
-def _moved(sentence: Sentence, noun: int, told: tuple[int, str, str], *, names: tuple[str, _Place]) -> Contrast:
+def _moved(sentence: Sentence, noun: int, before: tuple[int, str, str], *, old: str, place: _Place) -> Contrast:
     """A place exchanged, with its article and preposition where others go with the new one.
 
-    `told`: where the words behind the preposition begin, the preposition, and the article. `names`: the place's name,
-    and the new place.
+    `before`: where the words behind the preposition begin, the preposition, and the article. `old`: the place's name.
     """
-    behind, preposition, article = told
-    old, place = names
-    name = place.names[0]
-    shown, before = place.prepositions[0] if place.own else preposition, _article(name, article)
+    (behind, preposition, article), name = before, place.names[0]
+    shown = place.prepositions[0] if place.own else preposition
+    new_article = "the" if name in _ONLY_THE or not article else article
+    if name == "stage" and article in ("", "the"):  # "on stage", "on the floor"
+        new_article = ""
     start, new = behind + bool(article), name
-    if before.replace("an", "a") != article.replace("an", "a"):
-        start, new = behind, f"{before} {name}".strip()
+    if new_article.replace("an", "a") != article.replace("an", "a"):
+        start, new = behind, f"{new_article} {name}".strip()
     if shown != preposition:
-        start, new = behind - len(preposition.split()), f"{shown} {before} {name}"
+        start, new = behind - len(preposition.split()), f"{shown} {new_article} {name}"
     return replace_words(sentence, start, noun + 1, new, unit=old, other=name)
-
-
-def _article(place: str, old: str) -> str:
-    """The article of a place where another stood with the article `old`: "on stage", "on the floor"."""
-    if place == "stage" and old in ("", "the"):
-        return ""
-    return "the" if place in _ONLY_THE or not old else old
 
 
 def _governor(sentence: Sentence, noun: int, behind: int) -> tuple[str, str]:
@@ -150,7 +143,9 @@ def _goes(sentence: Sentence, place: str, noun: int, lexicon: Lexicon) -> bool:
     in_car = place == "car" or any(word.text in ("car", "van", "truck", "vehicle") for word in sentence.words)
     if (in_car and not lemmas <= _IN_CAR) or (place in ("fridge", "freezer") and not lemmas & _COOL):
         return False
-    classes, known = _classes(sentence, noun, lexicon), lexicon.places.get(place)
+    others = [n for n, word in enumerate(sentence.words) if n != noun and word.head != noun]
+    classes = {meaning.category for n in others if (meaning := thing(sentence, n, lexicon)) is not None}
+    known = lexicon.places.get(place)
     if known is not None and known.setting == "outdoor" and classes & _INDOORS:
         return False
     fitting = _fitting(sentence, classes, lexicon)
@@ -167,13 +162,6 @@ def _fitting(sentence: Sentence, classes: set[str], lexicon: Lexicon) -> frozens
     if cooks or any(lexicon.is_a(name, kind) for name in classes for kind in ("food", "cookware", "tableware")):
         return _WITH_FOOD
     return _WITH_SPORT if classes & _SPORTING else frozenset()
-
-
-def _classes(sentence: Sentence, noun: int, lexicon: Lexicon) -> set[str]:
-    """The classes of all things of a caption but the one at `noun`."""
-    words = sentence.words
-    meanings = (thing(sentence, n, lexicon) for n in range(len(words)) if n != noun and words[n].head != noun)
-    return {meaning.category for meaning in meanings if meaning is not None}
 
 
 def _is_bound(sentence: Sentence, lexicon: Lexicon) -> bool:

@@ -48,11 +48,19 @@ def _both_could(sentence: Sentence, unit: str, parties: tuple[int, int], lexicon
     """Whether who undergoes an action could do it, too. `parties`: doer and undergoer."""
     names = tuple(sentence.noun_key(place) for place in parties)
     sides = tuple(living(sentence, place, lexicon) for place in parties)
-    if not all(sides) or not _reversible(unit, names, lexicon):
+    to_anybody = unit in _TO_PEOPLE or unit.endswith(" to")
+    if not all(sides):
         return False
-    if sides[0] != sides[1]:
-        return _could_do(sentence, unit, *parties[::-1], lexicon=lexicon)
-    return sides[0] != "people" or not {"person", "people"} & set(names)  # "a man" is a person, too
+    if not unit.endswith(" to"):
+        seen = unit in _TO_PEOPLE or any(action.seen for action in lexicon.actions(unit))
+        doer, undergoer = (name.rpartition(" ")[2] for name in names)
+        if not seen or unit.partition(" ")[0] in _MUTUAL or not (to_anybody or lexicon.fits(unit, undergoer, doer)):
+            return False
+    if sides[0] == sides[1]:
+        return sides[0] != "people" or not {"person", "people"} & set(names)  # "a man" is a person, too
+    # An animal and a person: the undergoer is not smaller.
+    sizes = [meaning.size for place in parties if (meaning := thing(sentence, place, lexicon))]
+    return not to_anybody and len(sizes) == 2 and _SIZES.find(sizes[1]) >= _SIZES.find(sizes[0]) - 1
 
 
 def _parties(sentence: Sentence, verb: int) -> tuple[int, int, str] | None:
@@ -67,42 +75,17 @@ def _parties(sentence: Sentence, verb: int) -> tuple[int, int, str] | None:
         agent = sentence.agent(verb)
         return (agent, subject, unit) if agent is not None else None
     target = sentence.object(verb)
-    receiver = _receiver(sentence, verb) if subject < verb else None
-    if receiver is not None:
-        return subject, receiver, f"{unit} to"
+    # Who is given, read or shown something, or pointed to: "hands a ball to a boy".
+    gives = words[verb].lemma in _GIVEN and (target is not None or words[verb].lemma in _POINTED) and subject < verb
+    receivers = [noun for at, noun in sentence.prepositions(verb) if words[at].text == "to"] if gives else []
+    if receivers and receivers[0] is not None:
+        return subject, receivers[0], f"{unit} to"
     if target is None and not sentence.children_with(verb, "dobj"):
         behind = [(at, noun) for at, noun in sentence.prepositions(verb) if noun is not None]
         if not behind or words[behind[0][0]].text not in _TOWARDS or behind[0][0] > (particle or verb) + 1:
             return None
         target, unit = behind[0][1], f"{unit} {words[behind[0][0]].text}"
     return (subject, target, unit) if target is not None and subject < verb else None
-
-
-def _receiver(sentence: Sentence, verb: int) -> int | None:
-    """Who is given, read or shown something, or pointed to: "hands a ball to a boy"."""
-    words = sentence.words
-    if words[verb].lemma not in _GIVEN or (sentence.object(verb) is None and words[verb].lemma not in _POINTED):
-        return None
-    to = [noun for at, noun in sentence.prepositions(verb) if words[at].text == "to"]
-    return to[0] if to else None
-
-
-def _reversible(unit: str, names: tuple[str, ...], lexicon: Lexicon) -> bool:
-    if unit.endswith(" to"):
-        return True
-    seen = unit in _TO_PEOPLE or any(action.seen for action in lexicon.actions(unit))
-    if not seen or unit.partition(" ")[0] in _MUTUAL:
-        return False
-    heads = [name.rpartition(" ")[2] for name in names]
-    return unit in _TO_PEOPLE or lexicon.fits(unit, heads[1], heads[0])
-
-
-def _could_do(sentence: Sentence, unit: str, doer: int, undergoer: int, *, lexicon: Lexicon) -> bool:
-    """Whether an animal could do that to a person (or the reverse), and is not smaller."""
-    if unit in _TO_PEOPLE or unit.endswith(" to"):
-        return False
-    sizes = [meaning.size for place in (doer, undergoer) if (meaning := thing(sentence, place, lexicon))]
-    return len(sizes) == 2 and _SIZES.find(sizes[0]) >= _SIZES.find(sizes[1]) - 1
 
 
 def _is_bound(sentence: Sentence, span: tuple[int, int]) -> bool:
