@@ -123,8 +123,8 @@ def misfit(caption: str, noun: Person, persons: Sequence[Person]) -> str:
     if is_other or any(p.start > noun.start and p.gender == noun.gender for p in others):
         return OTHER
     definite = _those_after(_THE, caption, everyone)
-    again = any(p.start > noun.start and _same_kind(p, noun) for p in definite)
-    again = again or (noun in definite and any(_same_kind(p, noun) for p in _earlier(noun, everyone)))
+    earlier = _earlier(noun, everyone) if noun in definite else []
+    again = any(_same_kind(p, noun) for p in (*earlier, *(p for p in definite if p.start > noun.start)))
     return TWICE if again or _matches(_SEX[noun.gender], caption) - {noun.word} else ""
 
 
@@ -236,20 +236,10 @@ def swap(caption: str, rng: Generator, extended: bool = False) -> Edit | None:
 def _swap(sentence: Sentence, rng: Generator, extended: bool) -> Edit | str:
     """The edit, or why there is none: a key of the counts."""
     caption, persons = sentence.caption, _persons(sentence, extended)
-    male, female = _maps(extended)
-    choices: list[tuple[Person, tuple[str, ...]]] = []  # the nouns that can be swapped, each with its counterparts
-    reasons = []
-    for noun in persons:
-        reason = misfit(caption, noun, persons)
-        fitting = counterparts(caption, noun, (male if noun.gender == "male" else female)[noun.word])
-        options = tuple(new for new in fitting if not alike(caption, new, noun, persons))
-        if reason or not options:
-            reasons.append(reason or ALIKE)
-        else:
-            choices.append((noun, options))
+    choices, reason = _choices(caption, persons, extended)
     if not choices:
         edit = None if persons else _swapped_pronouns(sentence)
-        return edit or (reasons[0] if reasons else "no_gender_noun")
+        return edit or reason
     if (reason := unfit(caption)) in ("not English", "markup", "hashtag or address", "negated"):
         return reason.lower().replace(" ", "_")
     noun, options = choices[int(rng.integers(len(choices)))] if len(choices) > 1 else choices[0]
@@ -322,6 +312,23 @@ def _persons(sentence: Sentence, extended: bool) -> list[Person]:
         for place, word in enumerate(sentence.words)
         if (word.text in male or word.text in female) and names_person(sentence, place)
     ]
+
+
+def _choices(
+    caption: str, persons: Sequence[Person], extended: bool
+) -> tuple[list[tuple[Person, tuple[str, ...]]], str]:
+    """The nouns that can be swapped, each with its counterparts; and why the first cannot, where there are none."""
+    male, female = _maps(extended)
+    choices, reasons = [], []
+    for noun in persons:
+        reason = misfit(caption, noun, persons)
+        fitting = counterparts(caption, noun, (male if noun.gender == "male" else female)[noun.word])
+        options = tuple(new for new in fitting if not alike(caption, new, noun, persons))
+        if reason or not options:
+            reasons.append(reason or ALIKE)
+        else:
+            choices.append((noun, options))
+    return choices, reasons[0] if reasons else "no_gender_noun"
 
 
 @cache

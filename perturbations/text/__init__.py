@@ -12,7 +12,7 @@ from importlib import import_module
 
 from video_contrast.errors import UsageError, VideoContrastError, libraries_named
 from video_contrast.perturbations.english import Sentence, parse
-from video_contrast.perturbations.registry import TEXT, text_spec
+from video_contrast.perturbations.registry import TEXT, TextSpec, text_spec
 from video_contrast.perturbations.text.checkpoints import how_to_get
 from video_contrast.seeds import Streams, stream
 
@@ -71,14 +71,7 @@ def perturb_captions(
     if "parse" in spec.requirements:
         texts = parse(captions) if sentences is None else sentences
     if spec.batched:
-        perturbed = list(captions)
-        if rows := [row for row, caption in enumerate(captions) if caption.strip()]:
-            rngs, checkpoints = [stream(*streams[row]) for row in rows], (models or {}).get(name)
-            changed = spec.function([texts[row] for row in rows], rngs, profile=profile, models=checkpoints)
-            for row, text in zip(rows, changed, strict=True):
-                if text != captions[row]:  # a caption that stays keeps its blanks too
-                    perturbed[row] = " ".join(text.split())
-        return perturbed
+        return _batched(spec, captions, texts, streams, {"profile": profile, "models": (models or {}).get(name)})
     if models and name in models:
         raise UsageError(f"{name} needs no model, so none can be given for it")
     at = Streams().at
@@ -98,6 +91,22 @@ def shift(originals: Sequence[str], perturbed: Sequence[str]) -> dict[str, float
         raise ValueError(f"{len(originals)} originals but {len(perturbed)} perturbed captions")
     same = sum(a == b for a, b in zip(originals, perturbed, strict=True))
     return {"captions": len(originals), "unchanged": same, "unchanged_share": same / max(len(originals), 1)}
+
+
+def _batched(
+    spec: TextSpec,
+    captions: Sequence[str],
+    texts: Sequence[str | Sentence],
+    streams: Sequence[tuple[int, str, str, str, int]],
+    options: Mapping[str, object],
+) -> list[str]:
+    perturbed = list(captions)
+    if rows := [row for row, caption in enumerate(captions) if caption.strip()]:
+        changed = spec.function([texts[row] for row in rows], [stream(*streams[row]) for row in rows], **options)
+        for row, text in zip(rows, changed, strict=True):
+            if text != captions[row]:  # a caption that stays keeps its blanks too
+                perturbed[row] = " ".join(text.split())
+    return perturbed
 
 
 # The order is that of the registry: the categories of the paper.

@@ -56,10 +56,7 @@ def _negated(sentence: Sentence, profile: str) -> dict[int, str]:
     if sentence.orders:
         first = sentence.order_start(sentence.orders[0])
         return {first: f"do not {sentence.words[first].text}"}
-    verb = sentence.root
-    if verb is not None and not sentence.words[verb].is_verb:  # a noun phrase: the participle that tells what happens
-        clauses = sentence.children_with(verb, "acl") if sentence.words[verb].is_noun else []
-        verb = next((n for n in clauses if sentence.words[n].tag in ("VBG", "VBN")), None)
+    verb = _head_verb(sentence)
     if verb is None:
         return {}
     place = sentence.finite(verb)
@@ -77,6 +74,15 @@ def _negated(sentence: Sentence, profile: str) -> dict[int, str]:
     do = "did" if word.tag == "VBD" else "do" if word.tag == "VBP" else "does"
     clitic = " " if word.text[0] in "'’" else ""
     return {place: f"{clitic}{do} not {word.lemma}"}
+
+
+def _head_verb(sentence: Sentence) -> int | None:
+    """The verb of the main clause; of a caption that is a noun phrase, the participle that tells what happens."""
+    root = sentence.root
+    if root is None or sentence.words[root].is_verb:
+        return root
+    participles = sentence.children_with(root, "acl") if sentence.words[root].is_noun else []
+    return next((n for n in participles if sentence.words[n].tag in ("VBG", "VBN")), None)
 
 
 def _without_no(sentence: Sentence) -> str:

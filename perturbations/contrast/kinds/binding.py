@@ -1,5 +1,6 @@
 """Bindings: who has what, who does what. "a man sings and a woman dances" -> "a woman sings and a man dances"."""
 
+from collections.abc import Iterator
 from itertools import combinations
 
 from video_contrast.perturbations.contrast.edit import Contrast
@@ -22,11 +23,7 @@ def _actions(sentence: Sentence, lexicon: Lexicon) -> list[Contrast]:
     pronouns = [at for at in range(len(sentence)) if has_pronoun(sentence, at, at + 1)]
     if any(words[at].text != "it" for at in pronouns) or any(word.text in ("how", "why", "that") for word in words):
         return []
-    subjects = [(verb, sentence.child(verb, "nsubj", "nsubjpass")) for verb in sentence.verbs]
-    doers = [(verb, noun) for verb, noun in subjects if noun is not None and noun < verb]
-    participles = [(verb, words[verb].head) for verb in sentence.verbs if words[verb].dep == "acl"]  # "a man singing"
-    doers += [(verb, noun) for verb, noun in participles if words[verb].tag == "VBG" and words[noun].dep != "pobj"]
-    for (verb, doer), (other_verb, other) in combinations(sorted(doers, key=lambda pair: pair[1]), 2):
+    for (verb, doer), (other_verb, other) in combinations(sorted(_doers(sentence), key=lambda pair: pair[1]), 2):
         if not _comparable(sentence, doer, other, lexicon) or sentence.object(verb) == other:
             continue
         units = words[verb].lemma, words[other_verb].lemma
@@ -41,6 +38,18 @@ def _actions(sentence: Sentence, lexicon: Lexicon) -> list[Contrast]:
         contrast = exchange(sentence, one, two, unit=claims[0], other=claims[1])
         out += [contrast] if contrast is not None else []
     return out
+
+
+def _doers(sentence: Sentence) -> Iterator[tuple[int, int]]:
+    """(verb, who does it), of verbs behind their subject, then of "a man singing"."""
+    words = sentence.words
+    for verb in sentence.verbs:
+        subject = sentence.child(verb, "nsubj", "nsubjpass")
+        if subject is not None and subject < verb:
+            yield verb, subject
+    for verb in sentence.verbs:
+        if words[verb].dep == "acl" and words[verb].tag == "VBG" and words[words[verb].head].dep != "pobj":
+            yield verb, words[verb].head
 
 
 def _comparable(sentence: Sentence, doer: int, other: int, lexicon: Lexicon) -> bool:

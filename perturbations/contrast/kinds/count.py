@@ -13,7 +13,7 @@ from video_contrast.perturbations.contrast.kinds.contrast import (
     thing,
 )
 from video_contrast.perturbations.contrast.lexicon import Lexicon
-from video_contrast.perturbations.english import Sentence
+from video_contrast.perturbations.english import Sentence, Word
 from video_contrast.perturbations.english.forms import article, inflect, verb_tags
 from video_contrast.perturbations.english.lexicon import words_of
 
@@ -137,12 +137,8 @@ def _recounted(sentence: Sentence, quantity: Quantity, value: str, side: str, le
     plural, was_plural = value != "one", quantity.value != "one"
     pronouns = _pronouns(sentence, quantity, plural=plural)
     together = any(word.text in _TOGETHER for word in words) or (quantity.value == SEVERAL and side != "people")
-    if pronouns is None or together:
-        return None
-    # What each would have one of ("in a dress", "eats an apple", "his head"), or one person several of ("in dresses").
-    behind = [n for n in sentence.noun_phrases() if n > quantity.noun and words[n].tag == ("NN" if plural else "NNS")]
-    behind = [n for n in behind if words[n].lemma != "hair"]
-    if plural != was_plural and any(_is_own(sentence, n, lexicon, plural=plural) for n in behind):
+    nouns = sentence.noun_phrases() if plural != was_plural else []
+    if together or pronouns is None or any(_is_own(sentence, quantity, n, lexicon, plural=plural) for n in nouns):
         return None
     if words[first].text in _DIGITS or words[quantity.noun].lemma in (_ALONE if plural else _AMONG):
         return None
@@ -151,13 +147,8 @@ def _recounted(sentence: Sentence, quantity: Quantity, value: str, side: str, le
     verbs = _verbs(sentence, quantity, plural=plural, lexicon=lexicon, side=side)
     if verbs is None or not _is_new(sentence, quantity, plural=plural, lexicon=lexicon):
         return None
-    counted = words[quantity.noun]
-    if plural:
-        in_plural = _PLURALS.get(counted.lemma, inflect(counted.lemma, "NNS"))
-        noun = counted.text if counted.tag == "NNS" else in_plural
-    else:
-        noun = "person" if counted.text == "people" else counted.lemma
-    if plural != was_plural and noun == counted.text:
+    noun = _in_number(words[quantity.noun], plural=plural)
+    if plural != was_plural and noun == words[quantity.noun].text:
         return None
     phrase = f"{sentence.text(last, quantity.noun)} {noun}".strip()
     before = {"one": article(phrase), SEVERAL: "a group of"}.get(value, value)
@@ -179,9 +170,11 @@ def _pronouns(sentence: Sentence, quantity: Quantity, *, plural: bool) -> list[C
     return [(at, at + 1, "their") for at in pronouns if words[at].text != "their"]
 
 
-def _is_own(sentence: Sentence, noun: int, lexicon: Lexicon, *, plural: bool) -> bool:
+def _is_own(sentence: Sentence, quantity: Quantity, noun: int, lexicon: Lexicon, *, plural: bool) -> bool:
+    """Whether each of several people would have one of a thing ("in a dress", "eats an apple", "his head"); of one
+    person, whether more than one has them ("in red dresses")."""
     word, meaning = sentence.words[noun], thing(sentence, noun, lexicon)
-    if meaning is None:
+    if noun <= quantity.noun or meaning is None or word.lemma == "hair" or word.tag != ("NN" if plural else "NNS"):
         return False
     before, behind = sentence.child(noun, "det", "poss"), sentence.words[word.head].text
     definite = before is not None and sentence.words[before].text == "the"
@@ -191,6 +184,12 @@ def _is_own(sentence: Sentence, noun: int, lexicon: Lexicon, *, plural: bool) ->
     # What fits the fingers or a hand is size "t" or "h": "licks a lollipop".
     held = meaning.size in "th" and meaning.category != "ball" and (word.dep == "dobj" or behind == "with")
     return plural and before is not None and not definite and (held or word.lemma in _FOR_ONE)
+
+
+def _in_number(word: Word, *, plural: bool) -> str:
+    if plural:
+        return word.text if word.tag == "NNS" else _PLURALS.get(word.lemma, inflect(word.lemma, "NNS"))
+    return "person" if word.text == "people" else word.lemma
 
 
 def _verbs(sentence: Sentence, quantity: Quantity, *, plural: bool, lexicon: Lexicon, side: str) -> list[Change] | None:

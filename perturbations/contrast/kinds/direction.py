@@ -71,17 +71,11 @@ def _is_direction(sentence: Sentence, at: int, size: int, way: Way, lexicon: Lex
     joined = at == 0 or words[at - 1].text in (_JOINED if size == 1 else _JOINED - {"the"})
     if joined or _goes_on(sentence, end):
         return False
-    if words[at].text in _UP_OR_DOWN and any(word.lemma in _HIGH_OR_LOW for word in words[at:]):  # "down at his feet"
-        return False
     caption = f" {' '.join(word.text for word in words)} "
-    # "an outside stage", "on its back"
-    part_of_noun = size == 1 and (words[at].dep in ("amod", "compound", "nmod") or words[at - 1].tag == "PRP$")
-    if part_of_noun or f" {way.other.removesuffix(' from')} " in caption:
+    if _is_of_noun(sentence, at, size) or f" {way.other.removesuffix(' from')} " in caption:
         return False
-    if words[at].text in _SETTINGS:  # "inside" may say what is shown, or more than it tells where everything happens
-        shown = words[at - 1].lemma in ("have", "show", "see", "look", "peek", "reach", "drive", "ride")
-        if shown or (way.before == frozenset() and _tells_setting(sentence, lexicon)):
-            return False
+    if words[at].text in _SETTINGS and _is_no_setting(sentence, at, way, lexicon):
+        return False
     if way.other in ("on", "off") and words[at].dep != "prt":  # "turns up the heat on the stove"
         return False
     if words[at].text == "behind" and any(word.lemma in _CLOSE for word in words[:at]):
@@ -89,6 +83,14 @@ def _is_direction(sentence: Sentence, at: int, size: int, way: Way, lexicon: Lex
     if way.verbs is not None and not _is_behind(sentence, at, way.verbs):
         return False
     return way.before is None or _is_before(sentence, end, way.before, lexicon)
+
+
+def _is_of_noun(sentence: Sentence, at: int, size: int) -> bool:
+    """Whether the word belongs to a noun: "an outside stage", "on its back", or to "feet" in "down at his feet"."""
+    words = sentence.words
+    if words[at].text in _UP_OR_DOWN and any(word.lemma in _HIGH_OR_LOW for word in words[at:]):
+        return True
+    return size == 1 and (words[at].dep in ("amod", "compound", "nmod") or words[at - 1].tag == "PRP$")
 
 
 def _goes_on(sentence: Sentence, end: int) -> bool:
@@ -125,9 +127,11 @@ def _stands_before(sentence: Sentence, end: int, classes: frozenset[str], lexico
     return named or (meaning is not None and any(lexicon.is_a(meaning.category, kind) for kind in classes))
 
 
-def _tells_setting(sentence: Sentence, lexicon: Lexicon) -> bool:
-    """Whether a noun tells what is indoors and what outdoors: it would have to change as well."""
-    for noun in sentence.noun_phrases():
+def _is_no_setting(sentence: Sentence, at: int, way: Way, lexicon: Lexicon) -> bool:
+    """Whether "inside" says what is shown; or, of the whole scene, a noun tells so too and would have to change."""
+    if sentence.words[at - 1].lemma in ("have", "show", "see", "look", "peek", "reach", "drive", "ride"):
+        return True
+    for noun in sentence.noun_phrases() if way.before == frozenset() else ():
         place, meaning = lexicon.places.get(sentence.noun_key(noun)), thing(sentence, noun, lexicon)
         if place is not None and place.setting != "either":
             return True

@@ -39,6 +39,7 @@ def _read(line: str) -> _Set:
 _SETS = tuple(_read(line) for line in lines("video_contrast.perturbations.contrast.kinds", "place_sets.tsv"))
 _FREE = ("rain", "pool", "oven", "table", "couch")  # members of the sets that do not depend on what is done
 _ONLY_THE = ("floor", "stairs", "lawn", "rain", "snow", "sunshine")
+_CARS = frozenset(("car", "van", "truck", "vehicle"))
 _IN_CAR = words_of("done_in_a_car")
 _COOL = frozenset("put place keep leave set store refrigerate let".split())  # also done with a fridge  # noqa: SIM905
 _AT_DESK = frozenset("sit work study write read eat draw type stand".split())  # noqa: SIM905
@@ -140,11 +141,10 @@ def _goes(sentence: Sentence, place: str, noun: int, lexicon: Lexicon) -> bool:
     lemmas = {sentence.words[verb].lemma for verb in sentence.verbs}
     if (place in ("chair", "desk") and lemmas & _LYING) or (place == "desk" and not lemmas & _AT_DESK):
         return False
-    in_car = place == "car" or any(word.text in ("car", "van", "truck", "vehicle") for word in sentence.words)
+    in_car = place == "car" or not _CARS.isdisjoint(word.text for word in sentence.words)
     if (in_car and not lemmas <= _IN_CAR) or (place in ("fridge", "freezer") and not lemmas & _COOL):
         return False
-    others = [n for n, word in enumerate(sentence.words) if n != noun and word.head != noun]
-    classes = {meaning.category for n in others if (meaning := thing(sentence, n, lexicon)) is not None}
+    classes = _other_classes(sentence, noun, lexicon)
     known = lexicon.places.get(place)
     if known is not None and known.setting == "outdoor" and classes & _INDOORS:
         return False
@@ -162,6 +162,12 @@ def _fitting(sentence: Sentence, classes: set[str], lexicon: Lexicon) -> frozens
     if cooks or any(lexicon.is_a(name, kind) for name in classes for kind in ("food", "cookware", "tableware")):
         return _WITH_FOOD
     return _WITH_SPORT if classes & _SPORTING else frozenset()
+
+
+def _other_classes(sentence: Sentence, noun: int, lexicon: Lexicon) -> set[str]:
+    """The classes of all things of a caption but the one at `noun`."""
+    others = [n for n, word in enumerate(sentence.words) if n != noun and word.head != noun]
+    return {meaning.category for n in others if (meaning := thing(sentence, n, lexicon)) is not None}
 
 
 def _is_bound(sentence: Sentence, lexicon: Lexicon) -> bool:

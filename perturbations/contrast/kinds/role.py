@@ -75,17 +75,23 @@ def _parties(sentence: Sentence, verb: int) -> tuple[int, int, str] | None:
         agent = sentence.agent(verb)
         return (agent, subject, unit) if agent is not None else None
     target = sentence.object(verb)
-    # Who is given, read or shown something, or pointed to: "hands a ball to a boy".
-    gives = words[verb].lemma in _GIVEN and (target is not None or words[verb].lemma in _POINTED) and subject < verb
-    receivers = [noun for at, noun in sentence.prepositions(verb) if words[at].text == "to"] if gives else []
-    if receivers and receivers[0] is not None:
-        return subject, receivers[0], f"{unit} to"
+    receiver = _receiver(sentence, verb) if subject < verb else None
+    if receiver is not None:
+        return subject, receiver, f"{unit} to"
     if target is None and not sentence.children_with(verb, "dobj"):
         behind = [(at, noun) for at, noun in sentence.prepositions(verb) if noun is not None]
         if not behind or words[behind[0][0]].text not in _TOWARDS or behind[0][0] > (particle or verb) + 1:
             return None
         target, unit = behind[0][1], f"{unit} {words[behind[0][0]].text}"
     return (subject, target, unit) if target is not None and subject < verb else None
+
+
+def _receiver(sentence: Sentence, verb: int) -> int | None:
+    """Who is given, read or shown something, or pointed to: "hands a ball to a boy"."""
+    words = sentence.words
+    if words[verb].lemma not in _GIVEN or (sentence.object(verb) is None and words[verb].lemma not in _POINTED):
+        return None
+    return next((noun for at, noun in sentence.prepositions(verb) if words[at].text == "to"), None)
 
 
 def _is_bound(sentence: Sentence, span: tuple[int, int]) -> bool:
