@@ -54,11 +54,8 @@ class FirstInputs:
         """Inside, the forward passes of all networks are read."""
         from torch.nn.modules.module import register_module_forward_pre_hook
 
-        handle = register_module_forward_pre_hook(self._hook)
-        try:
+        with register_module_forward_pre_hook(self._hook):
             yield self
-        finally:
-            handle.remove()
 
     def _hook(self, layer: TorchModel, arguments: tuple[Any, ...]) -> None:  # arguments of any layer
         name = type(layer).__name__

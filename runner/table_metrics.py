@@ -32,12 +32,7 @@ from video_contrast.metrics.checks import choices
 from video_contrast.metrics.group_score import SCORES
 from video_contrast.metrics.ranks import choice_ranks, exact_mean
 from video_contrast.metrics.retrieval import figures_of_ranks
-from video_contrast.metrics.retrieval_counts import (
-    BothWays,
-    SimilarityBlock,
-    block_ranks,
-    own_similarities,
-)
+from video_contrast.metrics.retrieval_counts import BothWays, SimilarityBlock, block_ranks, own_similarities
 from video_contrast.perturbations.text import text_spec
 from video_contrast.perturbations.video import video_spec
 from video_contrast.rows import Layout, contrast_places
@@ -60,6 +55,7 @@ from video_contrast.storage.run_records import (
 BEST = 100  # captions of each clip that are kept where all similarities would be too many
 ItemScores = np.ndarray | Sequence[np.ndarray]  # float64[n, k], or float64[k] an item where their numbers differ
 PROFICIENCY = "_proficiency"  # ends the name of a config that asks what its main one takes for granted
+WITH_BOTH = "accuracy_with_proficiency"
 
 
 @dataclass(frozen=True)
@@ -91,7 +87,13 @@ class TableScores:
 
 def metrics_of(scored: TableScores, *, seed: int) -> Numbers:
     """The metrics of one table; `unparseable` is the share of items (of answers in retrieval) with such an answer."""
-    numbers = _retrieval(scored, seed) if scored.table.is_retrieval else _choice(scored, seed)
+    if scored.table.is_retrieval:
+        assert scored.ranks is not None
+        clusters, rows = scored.items.column("cluster"), scored.caption_to_video
+        figures = figures_of_ranks(scored.ranks, rows, len(clusters), clusters=clusters, interval=True, seed=seed)
+        numbers: Numbers = dict(figures)
+    else:
+        numbers = _choice(scored, seed)
     if scored.table.group.layout == "pairs":
         numbers |= _pairs(scored)
     return numbers | ({"unparseable": float(np.mean(scored.unparseable))} if any(scored.unparseable) else {})
@@ -100,39 +102,35 @@ def metrics_of(scored: TableScores, *, seed: int) -> Numbers:
 def _choice(scored: TableScores, seed: int) -> Numbers:
     items = scored.items
     smallest = min(map(len, scored.rows))
-    numbers = dict(
-        multiple_choice(
-            scored.rows,
-            items.column("label"),
-            kinds=items.column("kinds").tolist(),
-            grades=items.column("grades") if all(items.column("grades")) else None,
-            clusters=items.column("cluster"),
-            ks=tuple(k for k in (1, 2, 3) if k < smallest) or (1,),
-            interval=True,
-            seed=seed,
-            ragged=True,
-        )
+    accuracies = multiple_choice(
+        scored.rows,
+        items.column("label"),
+        kinds=items.column("kinds").tolist(),
+        grades=items.column("grades") if all(items.column("grades")) else None,
+        clusters=items.column("cluster"),
+        ks=tuple(k for k in (1, 2, 3) if k < smallest) or (1,),
+        interval=True,
+        seed=seed,
+        ragged=True,
     )
-    return numbers | _displaced(scored) | _rotations(scored) | _clips(scored) | _over_verbs(scored) | _shared(scored)
+    of_items = _displaced(scored) | _rotations(scored) | _clips(scored) | _over_verbs(scored)
+    return {**accuracies, **of_items, **_galleries(scored)}
 
 
-def _shared(scored: TableScores) -> Numbers:
+def _galleries(scored: TableScores) -> Numbers:
     """How well captions find the clips that they are true of; {} where scores of different clips do not compare."""
     items = scored.items
     if not scored.comparable or not any(items.column("gallery")):
         return {}
-    scores: dict[tuple[str, str], list[float]] = {}  # gallery and caption -> scores of its clips
-    true: dict[tuple[str, str], list[bool]] = {}
+    pairs: dict[tuple[str, str], list[tuple[float, bool]]] = {}  # gallery and caption -> score and truth of its clips
     for at, item in enumerate(items):
         for n, text in enumerate(item.texts if item.gallery else ()):
-            scores.setdefault((item.gallery, text), []).append(scored.rows[at][n])
-            true.setdefault((item.gallery, text), []).append(n == item.label)
-    chosen = [caption for caption, truths in true.items() if any(truths) and not all(truths)]
+            pairs.setdefault((item.gallery, text), []).append((scored.rows[at][n], n == item.label))
+    chosen = {caption: own for caption, own in pairs.items() if len({truth for _, truth in own}) == 2}
     if not chosen:
         return {}
-    galleries = [gallery for gallery, _ in chosen]
-    listed = [scores[caption] for caption in chosen], [true[caption] for caption in chosen]
-    return dict(average_precision(*listed, clusters=galleries, interval=True))
+    scores, truths = ([[pair[n] for pair in own] for own in chosen.values()] for n in (0, 1))
+    return dict(average_precision(scores, truths, clusters=[gallery for gallery, _ in chosen], interval=True))
 
 
 def _pairs(scored: TableScores) -> Numbers:
@@ -261,36 +259,27 @@ def with_proficiency(hits: Mapping[tuple[str, str], Mapping[str, tuple[float, st
     shares: dict[tuple[str, str], Numbers] = {}
     for (config, condition), main in hits.items():
         test = hits.get((f"{config}{PROFICIENCY}", condition), {})
-        both = [(main[name][0] * test[name][0], main[name][1]) for name in main if name in test]
-        if both:
-            values, clusters = np.array([value for value, _ in both]), [cluster for _, cluster in both]
-            name, interval = "accuracy_with_proficiency", share_interval(values, clusters)
-            shares[config, condition] = {name: exact_mean(values), **interval_keys(name, interval)}
+        if both := [name for name in main if name in test]:
+            values = np.array([main[name][0] * test[name][0] for name in both])
+            interval = share_interval(values, [main[name][1] for name in both])
+            shares[config, condition] = {WITH_BOTH: exact_mean(values), **interval_keys(WITH_BOTH, interval)}
     return shares
 
 
 def _displaced(scored: TableScores) -> Numbers:
     """Accuracy of the same captions against random options: the contrast's score gives way to the displaced one's."""
-    rows, labels = [], []
-    kinds, true = (scored.items.column(name) for name in ("kinds", "label"))
+    rows: dict[int, list[float]] = {}  # by their items
+    kinds = scored.items.column("kinds")
     for at, other in enumerate(scored.replaced):
-        if other is None or len(contrasts := contrast_places(kinds[at])) != 1:
-            continue
-        changed = scored.rows[at].copy()
-        changed[contrasts[0]] = other
-        rows.append(changed.tolist())
-        labels.append(true[at])
+        if other is not None and len(contrasts := contrast_places(kinds[at])) == 1:
+            changed = scored.rows[at].copy()
+            changed[contrasts[0]] = other
+            rows[at] = changed.tolist()
     if not rows:
         return {}
-    accuracy = multiple_choice(rows, labels, ragged=True)["accuracy"]
+    labels = scored.items.column("label")[list(rows)]
+    accuracy = multiple_choice(list(rows.values()), labels, ragged=True)["accuracy"]
     return {"random_option_accuracy": accuracy, "random_option_n": len(rows)}
-
-
-def _retrieval(scored: TableScores, seed: int) -> Numbers:
-    assert scored.ranks is not None
-    clusters = scored.items.column("cluster")
-    rows = scored.caption_to_video
-    return dict(figures_of_ranks(scored.ranks, rows, len(clusters), clusters=clusters, interval=True, seed=seed))
 
 
 def score_rows(scored: TableScores) -> Iterator[ScoreRow]:
@@ -326,47 +315,36 @@ def ranked(scored: TableScores, *, whole: bool) -> tuple[TableScores, Similarity
         only = blocks[0].values()
         blocks = (blocks[0]._replace(values=lambda: only),)
     own = own_similarities(blocks, caption_to_video, n)
-    values = np.empty((n, len(own)), own.dtype) if whole else None
-    best = _Best(n, min(BEST, len(own)), own.dtype)
+    k = min(BEST, len(own))
+    values = np.empty((n, len(own)), own.dtype) if whole else np.full((n, k), -np.inf, own.dtype)
+    captions = np.full((n, k), np.iinfo(np.int32).max, np.int32)  # of the best of each clip that have passed by
 
     def keep(block: SimilarityBlock, part: np.ndarray) -> None:
-        if values is None:
-            best.add(block, part)
-        else:
+        if whole:
             values[np.ix_(block.videos, block.captions)] = part
+            return
+        for row, similarities in zip(block.videos, part, strict=True):
+            better = np.flatnonzero(similarities > values[row, -1])  # of equal ones those that pass by first are kept
+            if len(better) > k:
+                least = np.partition(similarities, -k)[-k]
+                above, level = np.flatnonzero(similarities > least), np.flatnonzero(similarities == least)
+                better = np.concatenate([above, level])[:k]
+            if len(better):
+                both = np.concatenate([values[row], similarities[better]])
+                order = np.argsort(-both, kind="stable")[:k]
+                captions[row] = np.concatenate([captions[row], block.captions[better]])[order]
+                values[row] = both[order]
 
     ranks = block_ranks(blocks, own, caption_to_video, n, keep)
-    ids, videos = scored.items.column("id").tolist(), scored.items.clips.columns[0].tolist()
-    columns, kept = [name for name, _, _ in scored.columns], None if whole else best.matches(own, ranks)
-    matrix = SimilarityMatrix(ids, videos, columns, caption_to_video.tolist(), scored.frames, values, kept)
-    return replace(scored, ranks=ranks), matrix
-
-
-class _Best:
-    """The captions that are most similar to each clip, of those that have passed by."""
-
-    def __init__(self, n: int, k: int, dtype: np.dtype) -> None:
-        self.columns = np.full((n, k), np.iinfo(np.int32).max, np.int32)
-        self.values = np.full((n, k), -np.inf, dtype)
-
-    def add(self, block: SimilarityBlock, part: np.ndarray) -> None:
-        """Looks at a block; of equal similarities those that pass by first are kept."""
-        k = self.values.shape[1]
-        for row, values in zip(block.videos, part, strict=True):
-            better = np.flatnonzero(values > self.values[row, -1])
-            if len(better) > k:
-                least = np.partition(values, -k)[-k]
-                better = np.concatenate([np.flatnonzero(values > least), np.flatnonzero(values == least)])[:k]
-            if len(better):
-                columns = np.concatenate([self.columns[row], block.captions[better]])
-                best = np.concatenate([self.values[row], values[better]])
-                order = np.argsort(-best, kind="stable")[:k]
-                self.columns[row], self.values[row] = columns[order], best[order]
-
-    def matches(self, own: np.ndarray, ranks: BothWays) -> BestMatches:
-        """What a run keeps, with the similarities of the true captions and the counts of their ranks."""
+    best = None
+    if not whole:
         of_captions = np.stack(ranks.text_to_video[:2])  # greater, equal
-        return BestMatches(self.columns, self.values, own, of_captions, np.stack(ranks.video_to_text))
+        best = BestMatches(captions, values, own, of_captions, np.stack(ranks.video_to_text))
+    ids, videos = scored.items.column("id").tolist(), scored.items.clips.columns[0].tolist()
+    columns = [name for name, _, _ in scored.columns]
+    kept = values if whole else None
+    matrix = SimilarityMatrix(ids, videos, columns, caption_to_video.tolist(), scored.frames, kept, best)
+    return replace(scored, ranks=ranks), matrix
 
 
 def summary(scored: Mapping[tuple[str, str], tuple[PlannedTable, Numbers]]) -> RunMetrics:

@@ -84,7 +84,10 @@ def try_alternatives(run: Run) -> Iterator[Outcome]:
     if network_of(run.model) is None:
         yield Outcome("setting", "fact", "no other setting tried: each would be asked of a server anew")
         return
-    both = [ProbedSet(make_probe(one, items=ITEMS), one) for one in (run, _golden(run))]
+    golden = load_set(CAPTIONS, None, "test")
+    job = replace(run.job, loaded=golden, video_root=golden.root)
+    golden_run = replace(run, job=job, plan=make_plan(golden, job.conditions, None), video_root=root_of(job))
+    both = [ProbedSet(make_probe(one, items=ITEMS), one) for one in (run, golden_run)]
     if not (both := [own for own in both if is_testable(own.probe.clean)]):
         yield Outcome("setting", "fact", "no other setting tried: it takes three items with scores")
         return
@@ -96,13 +99,6 @@ def try_alternatives(run: Run) -> Iterator[Outcome]:
     items = sum(len(own.probe.clips) for own in both)
     note(f"{len(settings)} other settings on {counted(items, 'clip')}: about {len(settings) * seconds:.0f} s")
     yield from _verdicts(usual, {name: _separation(both, under) for name, under in settings})
-
-
-def _golden(run: Run) -> Run:
-    """The same model on the golden eight."""
-    golden = load_set(CAPTIONS, None, "test")
-    job = replace(run.job, loaded=golden, video_root=golden.root)
-    return replace(run, job=job, plan=make_plan(golden, job.conditions, None), video_root=root_of(job))
 
 
 @dataclass(frozen=True)
@@ -232,11 +228,8 @@ def lengths(items: ProbedSet) -> Settings:
         videos, texts = items.probe.rows
         norms = np.linalg.norm(np.concatenate([videos, texts]), axis=1) if videos.shape[1] == texts.shape[1] else [0.0]
         if np.ptp(norms) > 0.01 * np.mean(norms):
-            yield "embeddings of one length", _model(partial(_with, join=_cosines))
-
-
-def _cosines(videos: np.ndarray, texts: np.ndarray) -> np.ndarray:
-    return product(unit_rows(videos), unit_rows(texts))
+            cosines = partial(_with, join=lambda rows, others: product(unit_rows(rows), unit_rows(others)))
+            yield "embeddings of one length", _model(cosines)
 
 
 def text_pooling(items: ProbedSet) -> Settings:
@@ -251,10 +244,11 @@ def text_pooling(items: ProbedSet) -> Settings:
     tower = getattr(getattr(model, "model", None), "text_model", None)
     if not isinstance(model, Encoder) or tower is None:
         return
-    seen: list[bool] = []
+    seen: list[bool] = []  # whether what is pooled is the state of one token of each text
 
     def watched(states: Tensor, pooled: Tensor, mask: Tensor) -> Tensor:
-        seen.append(_is_token(states, pooled))
+        alike = pooled.shape == states[:, 0].shape and (states == pooled[:, None]).all(-1).any(-1).all()
+        seen.append(bool(alike))
         return pooled
 
     with _pooled_by(items, tower, watched):
@@ -272,11 +266,6 @@ POOLED: dict[str, Pool] = {
 }
 
 
-def _is_token(states: Tensor, pooled: Tensor) -> bool:
-    """Whether what is pooled is the state of one token of each text."""
-    return pooled.shape == states[:, 0].shape and bool((states == pooled[:, None]).all(-1).any(-1).all())
-
-
 @contextmanager
 def _pooled_by(items: ProbedSet, tower: TorchModel, pool: Pool) -> Iterator[Probe]:
     def hook(_: TorchModel, inputs: tuple[Any, ...], named: dict[str, Any], output: Any) -> Any:
@@ -287,11 +276,8 @@ def _pooled_by(items: ProbedSet, tower: TorchModel, pool: Pool) -> Iterator[Prob
             output.pooler_output = pool(states, pooled, mask)
         return output
 
-    handle = tower.register_forward_hook(hook, with_kwargs=True)
-    try:
+    with tower.register_forward_hook(hook, with_kwargs=True):
         yield items.like()
-    finally:
-        handle.remove()
 
 
 def frames(items: ProbedSet) -> Settings:

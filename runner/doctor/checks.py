@@ -34,16 +34,28 @@ LONG = "and then, after a while, everything in this scene happens once more from
 
 def check_steadiness(probe: Probe) -> Iterator[Outcome]:
     """The verdicts "repeat", "batch", "order", "candidates", "padding" and "position"."""
+    clip, captions = probe.clips[:1], probe.captions_of(0)
     yield _verdict(probe, "repeat", probe.noise, "asked twice")
     yield _batch(probe)
     yield _order(probe)
     if probe.together:
         yield Outcome("candidates", "fact", "candidates are scored together: a score means something among them only")
     else:
-        yield _candidates(probe)
-        yield _padding(probe)
+        few = captions if isinstance(probe.model, Encoder) else captions[:2]
+        alone = np.concatenate([probe.scores(clip, [caption]) for caption in few], axis=1)
+        # with the clip alone in its batch too, so that this check is about captions
+        among = probe.scores(clip, captions)[:, : len(few)]
+        yield _verdict(probe, "candidates", difference(alone, among), "a caption alone and among others")
+        short = sorted(captions, key=len)[:2]
+        beside_longer = probe.scores(clip, [*short, f"{short[-1]} {LONG}"])[:, : len(short)]
+        change = difference(beside_longer, probe.scores(clip, short))
+        yield _verdict(probe, "padding", change, "a caption beside a much longer one")
     if isinstance(probe.model, PairScorer):
-        yield _position(probe)
+        change = difference(probe.scores(clip, captions, position=1), probe.clean[:1])
+        if probe.together and not probe.is_steady(change):
+            yield Outcome("position", "fact", "candidates are rotated by the item's number")
+        else:
+            yield _verdict(probe, "position", change, "another number of the item")
 
 
 def same_in_all(probe: Probe, others: Sequence[np.ndarray]) -> Outcome:
@@ -52,10 +64,9 @@ def same_in_all(probe: Probe, others: Sequence[np.ndarray]) -> Outcome:
 
 
 def _verdict(probe: Probe, check: str, change: float, what: str) -> Outcome:
-    if probe.is_steady(change):
-        return Outcome(check, "pass", f"{what}: the same scores", probe.numbers(change))
-    says = f"{what}: scores differ by {probe.in_units(change):.2g} sd"
-    return Outcome(check, "fail", says, probe.numbers(change))
+    steady = probe.is_steady(change)
+    says = "the same scores" if steady else f"scores differ by {probe.in_units(change):.2g} sd"
+    return Outcome(check, "pass" if steady else "fail", f"{what}: {says}", probe.numbers(change))
 
 
 def check_finite(probe: Probe) -> Outcome:
@@ -96,29 +107,6 @@ def _order(probe: Probe) -> Outcome:
     return _verdict(probe, "order", change, "candidates in reversed order")
 
 
-def _candidates(probe: Probe) -> Outcome:
-    captions = probe.captions_of(0)
-    few = captions if isinstance(probe.model, Encoder) else captions[:2]
-    alone = np.concatenate([probe.scores(probe.clips[:1], [caption]) for caption in few], axis=1)
-    # with the clip alone in its batch too, so that this check is about captions
-    among = probe.scores(probe.clips[:1], captions)[:, : len(few)]
-    return _verdict(probe, "candidates", difference(alone, among), "a caption alone and among others")
-
-
-def _padding(probe: Probe) -> Outcome:
-    clip, captions = probe.clips[:1], sorted(probe.captions_of(0), key=len)[:2]
-    longer = [*captions, f"{captions[-1]} {LONG}"]
-    change = difference(probe.scores(clip, longer)[:, : len(captions)], probe.scores(clip, captions))
-    return _verdict(probe, "padding", change, "a caption beside a much longer one")
-
-
-def _position(probe: Probe) -> Outcome:
-    change = difference(probe.scores(probe.clips[:1], probe.captions_of(0), position=1), probe.clean[:1])
-    if probe.together and not probe.is_steady(change):
-        return Outcome("position", "fact", "candidates are rotated by the item's number")
-    return _verdict(probe, "position", change, "another number of the item")
-
-
 SLOW = 20.0  # seconds at least, since some families write whole seconds
 SEVERAL = 4  # clips; fewer plain answers may all stay the same by chance
 BORDER = 3  # pixels; what the text of a printed array shows of it
@@ -135,8 +123,14 @@ def check_reactions(probe: Probe) -> Iterator[Outcome]:
         inside[:, BORDER:-BORDER, BORDER:-BORDER] = GREY
         what = f"all but {BORDER} pixels at the borders turned grey"
         yield _must(probe, "pixels", replace(clip, frames=inside), what)
+    # Of clips that are another backwards; a fact: a bag of frames is order-blind, and right to be.
     if moving := [n for n, shown in enumerate(probe.clips) if not np.array_equal(shown.frames, shown.frames[::-1])]:
-        yield _reversal(probe, moving[:2])
+        reversals = {n: replace(probe.clips[n], frames=probe.clips[n].frames[::-1].copy()) for n in moving[:2]}
+        change = max(probe.reaction(reversal, n) for n, reversal in reversals.items())
+        says = f"sees order: reversed clips differ by {probe.in_units(change):.2g} sd"
+        if probe.is_steady(change):
+            says = "order-blind: reversed clips have the same scores"
+        yield Outcome("reversal", "fact", says, probe.numbers(change))
     if len(clip.frames) > 1:
         yield _times(probe)
     yield _caption(probe)
@@ -144,51 +138,35 @@ def check_reactions(probe: Probe) -> Iterator[Outcome]:
 
 def _other_clip(probe: Probe) -> Outcome:
     """One clip tells of scores; of plain answers, which most changes leave as they are, it takes several."""
+    exchanged = (replace(probe.other(n), source=clip.source) for n, clip in enumerate(probe.clips))
     if not probe.model.in_steps or len(probe.clips) < SEVERAL:
-        return _must(probe, "clip", _exchanged(probe, 0), "another clip")
-    for n in range(len(probe.clips)):
-        change = probe.reaction(_exchanged(probe, n), n)
-        if probe.reacts(change):
+        return _must(probe, "clip", next(exchanged), "another clip")
+    for n, clip in enumerate(exchanged):
+        if probe.reacts(change := probe.reaction(clip, n)):
             return Outcome("clip", "pass", "another clip: answers change", probe.numbers(change))
     says = f"other clips: none of {len(probe.clips)} answers changes, so the model is not given the video"
     return Outcome("clip", "fail", says, {"items": len(probe.clips)})
 
 
-def _exchanged(probe: Probe, n: int) -> ClipFrames:
-    return replace(probe.other(n), source=probe.clips[n].source)
-
-
 def _must(probe: Probe, check: str, changed: ClipFrames, what: str) -> Outcome:
     change = probe.reaction(changed)
+    state, says = probe.unmoved(f"{what}: scores stay the same, so the model is not given the video")
     if probe.reacts(change):
-        says = f"{what}: scores change by {probe.in_units(change):.2g} sd"
-        return Outcome(check, "pass", says, probe.numbers(change))
-    says = f"{what}: scores stay the same, so the model is not given the video"
-    return Outcome(check, *probe.unmoved(says), probe.numbers(change))
-
-
-def _reversal(probe: Probe, moving: Sequence[int]) -> Outcome:
-    """A fact, of clips that are another backwards: a bag of frames is order-blind, and right to be."""
-    turned = {n: replace(probe.clips[n], frames=probe.clips[n].frames[::-1].copy()) for n in moving}
-    change = max(probe.reaction(clip, n) for n, clip in turned.items())
-    says = f"sees order: reversed clips differ by {probe.in_units(change):.2g} sd"
-    if probe.is_steady(change):
-        says = "order-blind: reversed clips have the same scores"
-    return Outcome("reversal", "fact", says, probe.numbers(change))
+        state, says = "pass", f"{what}: scores change by {probe.in_units(change):.2g} sd"
+    return Outcome(check, state, says, probe.numbers(change))
 
 
 def _times(probe: Probe) -> Outcome:
     clip = probe.clips[0]
     if wrong := _told_wrong(probe):
         return wrong
-    span = max(clip.times[-1] - clip.times[0], 0.1)
-    factor = max(4.0, SLOW / span)
+    factor = max(4.0, SLOW / max(clip.times[-1] - clip.times[0], 0.1))
     slower = tuple(factor * (time - clip.times[0]) + clip.times[0] for time in clip.times)
     change = probe.reaction(replace(clip, times=slower, seconds=factor * clip.seconds))
     numbers = probe.numbers(change)
     reads = probe.model.reads_times
-    if reads is None and "times_told" in probe.rendered:  # of an embedder or reranker, whatever the model inside
-        reads = True
+    if reads is None:  # of an embedder or reranker, whatever the model inside
+        reads = "times_told" in probe.rendered or None
     if change > probe.noise:
         return Outcome("times", "fact" if reads is None else "pass", "reads the times of the frames", numbers)
     if reads:
@@ -201,8 +179,7 @@ def _told_wrong(probe: Probe) -> Outcome | None:
     """What is wrong with the times that the model is told of the longest clip, where it is known what it is told."""
     if "times_told" not in probe.rendered:
         return None
-    spans = [clip.times[-1] - clip.times[0] for clip in probe.clips]
-    longest = int(np.argmax(spans))
+    longest = int(np.argmax([clip.times[-1] - clip.times[0] for clip in probe.clips]))
     times = probe.clips[longest].times
     times_told = probe.model.rendered_input(probe.clips[longest], probe.captions_of(longest)).get("times_told")
     if not isinstance(times_told, list) or not 1 < len(times_told) <= len(times):
@@ -237,7 +214,10 @@ def check_frames(probe: Probe, sampled: int) -> Outcome:
         return Outcome("frames", "fail", f"{count} frames are handed over, {sampled} were asked for")
     places = sorted({int(n) for n in np.linspace(0, count - 1, PLACES)})
     clip = probe.clips[0]
-    own, foreign = clip.frames[0], _like(probe.other(0).frames[0], clip.frames[0])
+    own, foreign = clip.frames[0], probe.other(0).frames[0]
+    # in the size of the clip, by repeating and cutting pixels
+    rows, columns = (np.arange(n) * m // n for n, m in zip(own.shape[:2], foreign.shape[:2], strict=True))
+    foreign = foreign[rows][:, columns]
     seen = {*_shown_places(probe, own, foreign, places)}
     if len(seen) < len(places):
         seen.update(_shown_places(probe, foreign, own, [place for place in places if place not in seen]))
@@ -265,14 +245,6 @@ def _shown_places(probe: Probe, still: np.ndarray, other: np.ndarray, places: Se
             yield place
 
 
-def _like(frame: np.ndarray, model: np.ndarray) -> np.ndarray:
-    """A frame in the size of another one, by repeating and cutting pixels."""
-    height, width = model.shape[:2]
-    rows = np.arange(height) * frame.shape[0] // height
-    columns = np.arange(width) * frame.shape[1] // width
-    return np.asarray(frame[rows][:, columns])
-
-
 OTHER_SCRIPTS = ("一个男人在切西红柿", "一条狗在沙滩上奔跑")  # "a man cuts a tomato", "a dog runs on the beach"
 OTHER_WORD = "elephants"
 MANY = 0.05  # the share of cut captions that is doubtful
@@ -281,8 +253,19 @@ MANY = 0.05  # the share of cut captions that is doubtful
 def check_captions(probe: Probe, texts: Sequence[str]) -> Iterator[Outcome]:
     """The verdicts "ends", "truncated", "case" and "scripts"; `texts` are all of the plan."""
     yield _ends(probe, texts)
-    yield _truncated(probe, texts)
-    yield _case(probe)
+    if (cut := probe.model.truncated_texts(texts)) is None:
+        yield Outcome("truncated", "fact", "the model cuts no caption, or does not say")
+    else:
+        says = f"{cut} of {len(texts)} captions are longer than the model reads"
+        state: State = "doubt" if cut / max(1, len(texts)) > MANY else "fact" if cut else "pass"
+        yield Outcome("truncated", state, says, {"truncated": cut, "captions": len(texts)})
+    captions = probe.captions_of(0)
+    upper = [caption.upper() for caption in captions]
+    change = difference(probe.scores(probe.clips[:1], upper), probe.scores(probe.clips[:1], captions))
+    says = f"captions in upper case differ by {probe.in_units(change):.2g} sd"
+    if probe.is_steady(change):
+        says = "upper and lower case are the same to it"
+    yield Outcome("case", "fact", says, probe.numbers(change))
     yield _scripts(probe)
 
 
@@ -335,25 +318,6 @@ def _word_shows(probe: Probe, text: str, beside: str, place: int = -1) -> float:
     other = " ".join(words)
     first, second = (probe.scores(probe.clips[:1], [words, beside])[:, :1] for words in (text, other))
     return difference(first, second)
-
-
-def _truncated(probe: Probe, texts: Sequence[str]) -> Outcome:
-    if (cut := probe.model.truncated_texts(texts)) is None:
-        return Outcome("truncated", "fact", "the model cuts no caption, or does not say")
-    share = cut / max(1, len(texts))
-    says = f"{cut} of {len(texts)} captions are longer than the model reads"
-    state: State = "doubt" if share > MANY else "fact" if cut else "pass"
-    return Outcome("truncated", state, says, {"truncated": cut, "captions": len(texts)})
-
-
-def _case(probe: Probe) -> Outcome:
-    captions = probe.captions_of(0)
-    upper = [caption.upper() for caption in captions]
-    change = difference(probe.scores(probe.clips[:1], upper), probe.scores(probe.clips[:1], captions))
-    says = f"captions in upper case differ by {probe.in_units(change):.2g} sd"
-    if probe.is_steady(change):
-        says = "upper and lower case are the same to it"
-    return Outcome("case", "fact", says, probe.numbers(change))
 
 
 def _scripts(probe: Probe) -> Outcome:
@@ -464,9 +428,8 @@ CHANGES: dict[str, Frames] = {
 def check_pictures(probe: Probe, source: ModelSource) -> Outcome:
     """The verdict "pictures"; "fact" where there is nothing to compare: no processor, or other numbers of pixels."""
     untested = "not tested: the model's processor gives no pixels to compare with"
-    if not source.config or network_of(probe.model) is None:
-        return Outcome("pictures", "fact", untested)
-    if (loaded := _reference(source)) is None:
+    has_pixels = source.config and network_of(probe.model) is not None
+    if not has_pixels or (loaded := _reference(source)) is None:
         return Outcome("pictures", "fact", untested)
     reference, normalises = loaded
     frames = golden_frames(probe.model.frames or min(len(probe.clips[0].frames), 8))
@@ -553,10 +516,9 @@ def _reference(source: ModelSource) -> tuple[Callable[[np.ndarray], np.ndarray |
 
 def _normalises(processor: object) -> bool:
     """Whether pixels leave a processor normalised; where not, a network may do so itself (Gemma 4)."""
-    if not getattr(processor, "do_normalize", True):
-        return False
     mean, std = getattr(processor, "image_mean", None), getattr(processor, "image_std", None)
-    return bool(np.any(np.asarray(mean or 0) != 0) or np.any(np.asarray(std or 1) != 1))
+    changes = np.any(np.asarray(mean or 0) != 0) or np.any(np.asarray(std or 1) != 1)
+    return bool(getattr(processor, "do_normalize", True) and changes)
 
 
 def _difference(pixels: np.ndarray, expected: np.ndarray) -> float:

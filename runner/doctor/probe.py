@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -44,11 +44,15 @@ class Probe:
         model, places = self.model, self._places(clips)
         if isinstance(model, Encoder):
             return np.asarray(model.join(*self._rows(clips, captions, again=again)), np.float64)
-        return self._once(
-            ("pairs", places, position, *captions),
-            again or places is None,
-            lambda: np.stack([self._pair_scores(model, clip, captions, position) for clip in clips]),
-        )
+
+        def of_clip(clip: ClipFrames) -> np.ndarray:
+            score = partial(model.score, clip, list(captions), position=position)
+            while (result := unless_out_of_memory(score)) is None:
+                model.batch_size = halved(model.batch_size, self.counts)
+            return np.asarray(result.scores, np.float64)
+
+        key = ("pairs", places, position, *captions)
+        return self._once(key, again or places is None, lambda: np.stack(list(map(of_clip, clips))))
 
     @property
     def rows(self) -> tuple[np.ndarray, np.ndarray]:
@@ -89,14 +93,6 @@ class Probe:
     def _batchers(self) -> tuple[Batcher, Batcher]:
         """Of all clips and all texts: what memory did not suffice for once is not tried again."""
         return Batcher(self.batch_size, self.counts), Batcher(4 * self.batch_size, self.counts)
-
-    def _pair_scores(self, model: PairScorer, clip: ClipFrames, captions: Sequence[str], position: int) -> np.ndarray:
-        def call() -> np.ndarray:
-            return np.asarray(model.score(clip, list(captions), position=position).scores, np.float64)
-
-        while (scores := unless_out_of_memory(call)) is None:
-            model.batch_size = halved(model.batch_size, self.counts)
-        return scores
 
     @property
     def together(self) -> bool:

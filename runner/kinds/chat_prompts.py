@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from video_contrast.errors import UsageError, VideoContrastError
+from video_contrast.files import JsonObject
 from video_contrast.runner.kinds.base import ClipFrames
-from video_contrast.runner.kinds.loading import Tensors, metadata_of, on_device, takes_rate, tokenizer_of
+from video_contrast.runner.kinds.loading import Tensors, images_of, metadata_of, on_device, takes_rate, tokenizer_of
 from video_contrast.runner.kinds.recipes import OwnerFrames
 from video_contrast.untyped import Processor, Tokenizer, TorchModel
 
@@ -41,9 +42,9 @@ class Prompt:
     ids: list[int]
 
     @property
-    def shapes(self) -> dict[str, tuple[int, ...]]:
+    def shapes(self) -> JsonObject:
         """Shapes of all arrays that the model is given."""
-        return {name: tuple(value.shape) for name, value in self.inputs.items() if hasattr(value, "shape")}
+        return {name: list(value.shape) for name, value in self.inputs.items() if hasattr(value, "shape")}
 
     @property
     def geometry(self) -> tuple[object, ...]:
@@ -53,13 +54,6 @@ class Prompt:
             for name, value in sorted(self.inputs.items())
             if hasattr(value, "shape") and name.startswith(("pixel", "image", "video"))
         )
-
-
-def images_of(clip: ClipFrames | None) -> list[Any]:
-    """The frames as images of Pillow; none without a clip."""
-    from PIL import Image
-
-    return [] if clip is None else [Image.fromarray(frame) for frame in clip.frames]
 
 
 def control_tokens(tokenizer: Tokenizer, more: Iterable[str]) -> list[str]:

@@ -17,14 +17,7 @@ from video_contrast.errors import VideoContrastError
 from video_contrast.files import JsonObject
 from video_contrast.options import POSITIVE, Option
 from video_contrast.runner.kinds import loading
-from video_contrast.runner.kinds.base import (
-    ClipFrames,
-    LoadOptions,
-    ModelSource,
-    kind,
-    product,
-    unit_rows,
-)
+from video_contrast.runner.kinds.base import ClipFrames, LoadOptions, ModelSource, kind, product, unit_rows
 from video_contrast.untyped import Processor, Tensor, TorchModel
 
 ARCHITECTURES = (

@@ -10,7 +10,7 @@ where no output layer is found, its words alone are read.
 import inspect
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -21,11 +21,9 @@ from video_contrast.chat_model import Answer
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import JsonObject
 from video_contrast.question_text import Question
-from video_contrast.runner.kinds import prompts
+from video_contrast.runner.kinds import loading, prompts
 from video_contrast.runner.kinds.base import AskedScorer, ClipFrames, LoadOptions, ModelSource, ScoreResult, kind
-from video_contrast.runner.kinds.chat_prompts import ChatPrompts, FramesAs, broken_up, control_tokens, images_of
-from video_contrast.runner.kinds.loading import explained, load_model, load_processor, on_device, own_code, tokenizer_of
-from video_contrast.runner.kinds.prompts import read_answers
+from video_contrast.runner.kinds.chat_prompts import ChatPrompts, FramesAs, broken_up, control_tokens
 from video_contrast.runner.kinds.recipes import types_in
 from video_contrast.untyped import Processor, Tensor, Tokenizer, TorchModel
 from video_contrast.video import write_video
@@ -108,7 +106,7 @@ def _chat_of_messages(asked: Asked, clip: ClipFrames | None, question: str) -> o
     }  # fmt: skip
     takes_all = any(parameter.kind is parameter.VAR_KEYWORD for parameter in known.values())
     given = {name: value for name, value in settings.items() if name in known or (takes_all and name != "image")}
-    return asked.model.chat(msgs=[{"role": "user", "content": [*images_of(clip), question]}], **given)
+    return asked.model.chat(msgs=[{"role": "user", "content": [*loading.images_of(clip), question]}], **given)
 
 
 def _chat_of_file(asked: Asked, clip: ClipFrames | None, question: str) -> object:
@@ -125,22 +123,22 @@ def _chat_of_file(asked: Asked, clip: ClipFrames | None, question: str) -> objec
 
 
 def _inputs_of_messages(asked: Asked, clip: ClipFrames | None, question: str) -> object:
-    video = [{"type": "video", "video": images_of(clip)}] if clip is not None else []
+    video = [{"type": "video", "video": loading.images_of(clip)}] if clip is not None else []
     messages = [{"role": "user", "content": [*video, {"type": "text", "text": question}]}]
     settings = asked.known("preprocess_inputs", {"add_generation_prompt": True, "enable_thinking": False})
     prepared = asked.model.preprocess_inputs(messages=messages, **settings)
     inputs = dict(zip(("inputs", "pixel_values", "grid_thws"), prepared, strict=True))
-    return asked.generated(on_device(inputs, asked.model))
+    return asked.generated(loading.on_device(inputs, asked.model))
 
 
 def _inputs_of_images(asked: Asked, clip: ClipFrames | None, question: str) -> object:
     import torch
 
-    images = images_of(clip)
+    images = loading.images_of(clip)
     query = "".join("<image>\n" for _ in images) + question
     prepared = asked.model.preprocess_inputs(query, images, **asked.known("preprocess_inputs", {"max_partition": 1}))
     names = ("input_ids", "pixel_values", "grid_thws")
-    inputs = on_device(dict(zip(names, prepared[1:], strict=False)), asked.model)
+    inputs = loading.on_device(dict(zip(names, prepared[1:], strict=False)), asked.model)
     inputs["input_ids"] = inputs["input_ids"][None]
     inputs["attention_mask"] = torch.ne(inputs["input_ids"], asked.tokenizer.pad_token_id)
     if "grid_thws" not in inputs:  # one entry a conversation, before images of any size went into one tensor
@@ -152,20 +150,20 @@ def _processor_of_model(asked: Asked, clip: ClipFrames | None, question: str) ->
     content = question if clip is None else f"<|video|>\n{question}"
     messages = [{"role": "user", "content": content}, {"role": "assistant", "content": ""}]
     processor = asked.model.init_processor(asked.tokenizer)
-    inputs = processor(messages, images=None, videos=None if clip is None else [images_of(clip)])
+    inputs = processor(messages, images=None, videos=None if clip is None else [loading.images_of(clip)])
     more = {"tokenizer": asked.tokenizer, "decode_text": True}
-    return asked.model.generate(**on_device(inputs, asked.model), **more, **asked.generation)[0]
+    return asked.model.generate(**loading.on_device(inputs, asked.model), **more, **asked.generation)[0]
 
 
 def _processor_of_conversation(asked: Asked, clip: ClipFrames | None, question: str) -> object:
     video = []
     if clip is not None:
-        times = [float(time) for time in clip.times]
-        video = [{"type": "video", "video": images_of(clip), "num_frames": len(clip.frames), "timestamps": times}]
+        told = {"num_frames": len(clip.frames), "timestamps": [float(time) for time in clip.times]}
+        video = [{"type": "video", "video": loading.images_of(clip), **told}]
     conversation = [{"role": "user", "content": [*video, {"type": "text", "text": question}]}]
     assert asked.processor is not None  # that of VideoLLaMA 3, Penguin-VL
     inputs = asked.processor(conversation=conversation, return_tensors="pt", add_generation_prompt=True)
-    return asked.generated(on_device(inputs, asked.model))
+    return asked.generated(loading.on_device(inputs, asked.model))
 
 
 Ask = Callable[[Asked, ClipFrames | None, str], object]
@@ -238,7 +236,7 @@ class GeneratedScorer(AskedScorer):
             self.question = self.question or questions[0]
             answers = [self._answer(clip, text, names) for text in questions]
             self.in_steps = self.in_steps or any(answer["alternatives"] is None for answer in answers)
-            return read_answers(answers, names, options)[0]
+            return prompts.read_answers(answers, names, options)[0]
 
         return prompts.scores_by_answers(captions, self.options, read, position=position, question=question)
 
@@ -255,7 +253,7 @@ class GeneratedScorer(AskedScorer):
                 model = self.asked.model
                 raise VideoContrastError(
                     f"{type(model).__name__}, asked by {self.interface}: {type(error).__name__}: {error}"
-                    f"{own_code(vars(model.config))}"
+                    f"{loading.own_code(vars(model.config))}"
                 ) from error
         text = str(answer[0] if isinstance(answer, tuple | list) else answer)
         return Answer(text=text, alternatives=self._alternatives(text, logits, names))
@@ -299,8 +297,7 @@ class GeneratedScorer(AskedScorer):
         if self.templates is None:
             return shown
         prompt = self.templates.prompt(clip, broken_up(asked, self._reserved))
-        pixels: JsonObject = {name: list(shape) for name, shape in prompt.shapes.items()}
-        return shown | {"prompt": prompt.text, "tokens": len(prompt.ids), "pixels": pixels}
+        return shown | {"prompt": prompt.text, "tokens": len(prompt.ids), "pixels": prompt.shapes}
 
 
 def output_layer(model: TorchModel) -> Any:  # a torch module
@@ -320,14 +317,13 @@ def output_layer(model: TorchModel) -> Any:  # a torch module
 def heard(head: Any) -> Iterator[list[Tensor]]:  # a torch module, or None
     """The logits of the last token of each call of an output layer, float32[V]; none of None."""
     logits: list[Tensor] = []
-    if head is None:
+    hook = (
+        nullcontext()
+        if head is None
+        else head.register_forward_hook(lambda _module, _inputs, output: logits.append(output[0, -1].float().clone()))
+    )
+    with hook:  # which is removed in the end
         yield logits
-        return
-    hook = head.register_forward_hook(lambda _module, _inputs, output: logits.append(output[0, -1].float().clone()))
-    try:
-        yield logits
-    finally:
-        hook.remove()
 
 
 @kind(
@@ -350,10 +346,10 @@ def load(source: ModelSource, settings: LoadOptions) -> GeneratedScorer:
         )
     options = GeneratedOptions(**settings.options)
     named = next((name for name in LOADERS if name in own and hasattr(transformers, name)), None)
-    model = load_model(source, settings, named or "AutoModelForMultimodalLM")
+    model = loading.load_model(source, settings, named or "AutoModelForMultimodalLM")
     if interface_of(model) is None and hasattr(model, "generate"):
-        processor = load_processor(source, settings, None)
-        return GeneratedScorer(model, tokenizer_of(processor), processor, options)
-    with explained(source):
+        processor = loading.load_processor(source, settings, None)
+        return GeneratedScorer(model, loading.tokenizer_of(processor), processor, options)
+    with loading.explained(source):
         tokenizer = transformers.AutoTokenizer.from_pretrained(source.path, **settings.from_here)
     return GeneratedScorer(model, tokenizer, None, options)

@@ -103,7 +103,10 @@ class Prefix:
         order = sorted(range(len(endings)), key=lambda i: len(endings[i]))
         longest = len(endings[order[-1]])
         logits_of_one = self.vocabulary * (1 if only_last else longest)
-        size = max(1, min(at_once, LOGITS_AT_ONCE // logits_of_one, STATES_AT_ONCE // max(1, _state_size(self.cache))))
+        parts = [part for layer in getattr(self.cache, "layers", ()) for part in vars(layer).values()]
+        states = [state for part in parts if isinstance(part, dict) for state in part.values()]
+        recurrent = sum(state.numel() for state in states if hasattr(state, "numel"))
+        size = max(1, min(at_once, LOGITS_AT_ONCE // logits_of_one, STATES_AT_ONCE // max(1, recurrent)))
         for begin in range(0, len(order), size):
             rows = order[begin : begin + size]
             lengths = [len(endings[i]) for i in rows]
@@ -136,11 +139,8 @@ def forward(model: TorchModel, positions: int | list[int], **arguments: object) 
         output.logits = output.logits[:, rows]
         return output
     # Qwen-Omni, MiniCPM-V, VideoLLaMA 3: only what is kept goes through the output layer.
-    hook = head.register_forward_pre_hook(lambda _, inputs: (inputs[0][:, rows], *inputs[1:]))
-    try:
+    with head.register_forward_pre_hook(lambda _, inputs: (inputs[0][:, rows], *inputs[1:])):
         return model(**arguments)
-    finally:
-        hook.remove()
 
 
 def _positions(model: TorchModel, inputs: Tensors) -> Tensor:
@@ -212,18 +212,9 @@ def _forked(layer: Any, rows: int) -> Any:  # of transformers: a layer of `Cache
         if isinstance(value, torch.Tensor) and value.ndim and len(value) == 1:
             setattr(copied, name, value.expand(rows, *value.shape[1:]))
         elif isinstance(value, dict):
-            states = {
-                key: state.repeat_interleave(rows, 0) if isinstance(state, torch.Tensor) else state
-                for key, state in value.items()
-            }
-            setattr(copied, name, states)
+            states = {key: state for key, state in value.items() if isinstance(state, torch.Tensor)}
+            setattr(copied, name, value | {key: state.repeat_interleave(rows, 0) for key, state in states.items()})
     return copied
-
-
-def _state_size(cache: Cache) -> int:
-    """How many numbers the recurrent states of a cache hold, for one ending."""
-    dicts = [part for layer in getattr(cache, "layers", ()) for part in vars(layer).values() if isinstance(part, dict)]
-    return sum(state.numel() for states in dicts for state in states.values() if hasattr(state, "numel"))
 
 
 def score_unshared(
@@ -273,10 +264,6 @@ class ScoringOptions(prompts.AskOptions):
     frame_size: Annotated[Literal["processor", "owner"], "Who bounds the size of frames."] = "processor"
     letter_prompt: Annotated[Literal["plain", "owner"], "Prompt of --scoring letter."] = "plain"
     share_prefix: Annotated[bool, "Run video and prompt once an item and share them over its captions."] = True
-
-    def record(self) -> JsonObject:
-        """What `run.json` says of them."""
-        return {name.removeprefix("option_"): value for name, value in asdict(self).items()}
 
 
 class GenerativeScorer(AskedScorer):
@@ -340,7 +327,7 @@ class GenerativeScorer(AskedScorer):
         """The class, the options, the first rendered prompt with its hash, and how the prefix was shared."""
         return {
             "class": type(self.model).__name__,
-            **self.options.record(),
+            **{name.removeprefix("option_"): value for name, value in asdict(self.options).items()},
             "prompt": self.rendered,
             "prompt_hash": prompts.prompt_hash(self.rendered),
             "thinking": self.chat.thinking,
@@ -358,25 +345,19 @@ class GenerativeScorer(AskedScorer):
         return replace(question, text=self.chat.safe(question.text)).of_frames(0 if clip is None else len(clip.frames))
 
     def _loglik(self, clip: ClipFrames | None, texts: list[str], question: str) -> ScoreResult:
-        sums, counts = self._caption_logs(clip, texts, question)
-        rows = zip(sums, counts, texts, strict=True)
-        parts = [{"sum": log, "n_tokens": float(n), "n_chars": float(len(text))} for log, n, text in rows]
-        if self.options.norm == "pmi":
-            fresh = [text for text in dict.fromkeys(texts) if (question, text) not in self._unconditional]
-            if fresh:
-                logs = self._caption_logs(None, fresh, question)[0]
-                self._unconditional.update({(question, text): log for text, log in zip(fresh, logs, strict=True)})
-            for part, text in zip(parts, texts, strict=True):
-                part["unconditional"] = self._unconditional[question, text]
-        return ScoreResult(np.array([self._normalised(part) for part in parts], dtype=np.float64), parts)
+        logs = self._caption_logs(clip, texts, question)
+        if self.options.norm != "pmi":
+            return prompts.likelihood_scores(logs, texts, self.options.norm)
+        fresh = [text for text in dict.fromkeys(texts) if (question, text) not in self._unconditional]
+        if fresh:
+            blind = self._caption_logs(None, fresh, question)
+            self._unconditional.update({(question, text): log for text, (log, _) in zip(fresh, blind, strict=True)})
+        result = prompts.likelihood_scores(logs, texts, "sum")
+        without = [self._unconditional[question, text] for text in texts]
+        parts = [part | {"unconditional": log} for part, log in zip(result.parts or (), without, strict=True)]
+        return ScoreResult(result.scores - self.options.alpha * np.array(without), parts)
 
-    def _normalised(self, part: dict[str, float]) -> float:
-        if self.options.norm == "pmi":
-            return part["sum"] - self.options.alpha * part["unconditional"]
-        per = {"sum": 1.0, "token": part["n_tokens"], "char": part["n_chars"]}[self.options.norm]
-        return part["sum"] / per
-
-    def _caption_logs(self, clip: ClipFrames | None, texts: list[str], question: str) -> tuple[list[float], list[int]]:
+    def _caption_logs(self, clip: ClipFrames | None, texts: list[str], question: str) -> list[tuple[float, int]]:
         """Sum of log p(token) and number of tokens of each text, as what is said of the clip when asked."""
         import torch
 
@@ -397,7 +378,7 @@ class GenerativeScorer(AskedScorer):
         # The last prompt token predicts the first caption token, so it goes in front of every ending.
         shifted = [[prompt.ids[-1], *ending[:-1]] for ending in endings]
         sums = self._score_endings(prompt, shifted, len(prompt.ids) - 1, read=read, only_last=False)
-        return sums, [len(ending) for ending in endings]
+        return list(zip(sums, map(len, endings), strict=True))
 
     def _read(
         self, clip: ClipFrames | None, questions: list[str], names: Sequence[str], _: Sequence[Sequence[str]]
@@ -408,8 +389,8 @@ class GenerativeScorer(AskedScorer):
         prompt = self._prompt(clip, questions[0])
         sequences = [prompt.ids, *(self.chat.ids_of(prompt, clip, question) for question in questions[1:])]
         shared = common_length(sequences, self.chat.video_end(prompt.ids))
-        read = self._reader(prompt.text, names)
-        return self._score_endings(prompt, [ids[shared:] for ids in sequences], shared, read=read, only_last=True)
+        endings = [ids[shared:] for ids in sequences]
+        return self._score_endings(prompt, endings, shared, read=self._reader(prompt.text, names), only_last=True)
 
     def _read_after_thinking(self, clip: ClipFrames | None, question: str, names: Sequence[str]) -> np.ndarray:
         """The same after the thoughts about one question."""
@@ -448,7 +429,6 @@ class GenerativeScorer(AskedScorer):
         question = self._safe(question, clip)
         questions = prompts.questions_about(texts, self.options, position=position, question=question)
         prompt = self.chat.prompt(clip, questions[0])
-        pixels = {name: list(shape) for name, shape in prompt.shapes.items()}
         end = self.chat.video_end(prompt.ids)
         shown: JsonObject = {
             "prompt": prompt.text,
@@ -456,7 +436,7 @@ class GenerativeScorer(AskedScorer):
             "tokens": len(prompt.ids),
             "decoded": self.tokenizer.decode(prompt.ids[:end][-SHOWN:]) + self.tokenizer.decode(prompt.ids[end:]),
             "thinking": self.chat.thinking,
-            "pixels": pixels,
+            "pixels": prompt.shapes,
         }
         after = self.tokenizer.decode(prompt.ids[end:]).partition(questions[0])[0]  # GLM's times follow the frames
         if times := told_times(self.tokenizer.decode(prompt.ids[:end]) + after, prompt.inputs):

@@ -15,7 +15,7 @@ import numpy as np
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import JsonObject
 from video_contrast.runner.kinds.base import ClipFrames, Encoder, LoadOptions, ModelSource, kind
-from video_contrast.runner.kinds.loading import Tensors, load_model, load_processor, on_device, to_numpy
+from video_contrast.runner.kinds.loading import Tensors, images_of, load_model, load_processor, on_device, to_numpy
 from video_contrast.runner.kinds.sentence import PROMPT_TEXT, PROMPT_VIDEO, SentenceModel, load_saved, prompt_of
 from video_contrast.untyped import Processor, TorchModel
 
@@ -47,9 +47,7 @@ class ColEncoder(Encoder):
 
     def prepare(self, clip: ClipFrames) -> Tensors:
         """The processor's arrays for the frames, all of one size, so that no padding stands among their tokens."""
-        from PIL import Image
-
-        arrays = self.processor.process_images(images=[Image.fromarray(frame) for frame in clip.frames])
+        arrays = self.processor.process_images(images=images_of(clip))
         return {name: value for name, value in arrays.items() if name != "labels"}
 
     def encode_prepared(self, prepared: Sequence[Tensors]) -> np.ndarray:

@@ -197,11 +197,24 @@ class TorchEncoder(DualEncoder):
             return to_numpy(self.text_rows(texts))
 
 
+def images_of(clip: ClipFrames | None) -> list[Any]:  # of Pillow
+    """The frames as images; none without a clip."""
+    from PIL import Image
+
+    return [] if clip is None else [Image.fromarray(frame) for frame in clip.frames]
+
+
 def pixels_of(image_processor: Processor, frames: np.ndarray) -> Arrays:
     """One clip through an image processor: arrays with a first axis of T."""
     images = [np.ascontiguousarray(frame) for frame in frames]
-    fits = type(image_processor).__name__ in RESIZE_THEN_CROP and _fits(image_processor, frames.shape[1:3])
-    as_is = {"do_resize": False, "do_center_crop": False} if fits else {}
+    as_is = {}
+    if type(image_processor).__name__ in RESIZE_THEN_CROP:
+        size = dict(image_processor.size)
+        target = tuple(size.get(name) or size.get("shortest_edge") for name in ("height", "width"))
+        crop = getattr(image_processor, "do_center_crop", None) and dict(image_processor.crop_size)
+        # Frames of the size that they would be resized and cropped to would only be copied.
+        if frames.shape[1:3] == target and (not crop or target == (crop["height"], crop["width"])):
+            as_is = {"do_resize": False, "do_center_crop": False}
     batch = image_processor(images=images, return_tensors="np", input_data_format="channels_last", **as_is)
     return {name: np.asarray(value) for name, value in batch.items() if name.startswith(("pixel", "spatial"))}
 
@@ -213,14 +226,6 @@ def pixels_on_device(image_processor: Processor, frames: np.ndarray, device: obj
     planes = torch.from_numpy(np.ascontiguousarray(frames)).to(device).permute(0, 3, 1, 2)
     batch = image_processor(images=list(planes), return_tensors="pt", device=device)
     return {name: value for name, value in batch.items() if name.startswith(("pixel", "spatial"))}
-
-
-def _fits(image_processor: Processor, shape: tuple[int, int]) -> bool:
-    """Whether frames have the size that they would be resized and cropped to: that would only copy them."""
-    size = dict(image_processor.size)
-    height, width = (size.get(name) or size.get("shortest_edge") for name in ("height", "width"))
-    crop = getattr(image_processor, "do_center_crop", None) and dict(image_processor.crop_size)
-    return shape == (height, width) and (not crop or shape == (crop["height"], crop["width"]))
 
 
 def on_device(values: Mapping[str, Any], model: TorchModel) -> dict[str, Any]:  # and what else a processor returns
@@ -326,14 +331,6 @@ class _LeftOut:
         return names
 
 
-def _with_sources(model: TorchModel) -> None:
-    """Tied weights are named with what they are tied to, where older code names them alone: the input embeddings."""
-    if isinstance(model._tied_weights_keys, list | tuple):
-        embeddings = getattr(model.get_input_embeddings(), "weight", None)
-        source = next((name for name, weight in model.named_parameters() if weight is embeddings), None)
-        model._tied_weights_keys = {name: source for name in model._tied_weights_keys if source not in (None, name)}
-
-
 @contextmanager
 def older_code() -> Iterator[None]:
     """Loads models whose code leaves out `post_init`, or lists tied weights without what they are tied to.
@@ -346,7 +343,10 @@ def older_code() -> Iterator[None]:
     expanded = PreTrainedModel.get_expanded_tied_weights_keys
 
     def expanded_with_sources(model: TorchModel, *args: bool, **options: bool) -> dict[str, str]:
-        _with_sources(model)
+        if isinstance(model._tied_weights_keys, list | tuple):  # what they are tied to: the input embeddings
+            embeddings = getattr(model.get_input_embeddings(), "weight", None)
+            source = next((name for name, weight in model.named_parameters() if weight is embeddings), None)
+            model._tied_weights_keys = {name: source for name in model._tied_weights_keys if source not in (None, name)}
         return dict(expanded(model, *args, **options))
 
     PreTrainedModel.get_expanded_tied_weights_keys = expanded_with_sources

@@ -42,17 +42,13 @@ class Precomputed(TextScorer):
         entries = (self.whole, *_conditions(self.whole).values())
         if not all(isinstance(entry, dict) for entry in entries):
             raise UsageError(f"{folder / MANIFEST} must hold an object of names, and one a condition in 'conditions'")
-        for entry in entries:
-            self._check(entry)
+        for entry in entries:  # what is nearly a key would be left unread, and change the numbers in silence
+            for key in entry:
+                if key not in KEYS and get_close_matches(key, KEYS, n=1, cutoff=0.8):
+                    raise unknown_name(f"key of {folder / MANIFEST}", key, KEYS)
+            if not isinstance(entry.get("normalise", True), bool):
+                raise UsageError(f"{folder / MANIFEST}: normalise is true or false, not {entry['normalise']!r}")
         self.begin([])
-
-    def _check(self, entry: JsonObject) -> None:
-        """Refuses what is nearly a key, or a word for a truth: left unread, it would change the numbers in silence."""
-        for key in entry:
-            if key not in KEYS and get_close_matches(key, KEYS, n=1, cutoff=0.8):
-                raise unknown_name(f"key of {self.folder / MANIFEST}", key, KEYS)
-        if not isinstance(entry.get("normalise", True), bool):
-            raise UsageError(f"{self.folder / MANIFEST}: normalise is true or false, not {entry['normalise']!r}")
 
     def begin(self, texts: Sequence[str], *, condition: str = "clean") -> None:
         """Reads the matrices of a condition."""

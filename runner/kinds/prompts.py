@@ -60,7 +60,7 @@ def latin_rotation(position: int, k: int, seed: int) -> int:
     return int(order[position % k])
 
 
-def orders_of(k: int, options: AskOptions, position: int) -> dict[int, list[int]]:
+def _orders(k: int, options: AskOptions, position: int) -> dict[int, list[int]]:
     """Rotation -> the numbers of `k` candidates (26 at most) as they are lettered, for each that is asked about."""
     if k > len(LETTERS):
         raise UsageError(f"--scoring letter asks about at most 26 options, not {k}; use yesno or loglik")
@@ -80,7 +80,7 @@ def questions_about(
     if question is not None and question.is_yes_no(captions):
         return [question.prompt_for(captions)]
     lettered = question or WHICH_SENTENCE
-    orders = orders_of(len(captions), options, position).values()
+    orders = _orders(len(captions), options, position).values()
     return [lettered.prompt_for([captions[n] for n in order]) for order in orders]
 
 
@@ -94,27 +94,22 @@ def scores_by_answers(
 ) -> ScoreResult:
     """Scores of captions by the answers to `questions_about` them.
 
-    Returns float64[k]: of yes and no p(yes) / (p(yes) + p(no)); of letters the mean log-probability among them, over
-    the rotations that can be read. NaN where no answer can be. The part `unparseable` says that an answer was probably
-    none of those that were asked for.
+    Returns float64[k], NaN where no answer can be read, and the part `unparseable` where an answer was probably none of
+    those that were asked for. Of yes and no p(yes) / (p(yes) + p(no)), with parts `yes` and `no`; of letters the mean
+    log-probability among them, over the rotations that can be read, with parts `rotation0` ...
     """
     questions = questions_about(captions, options, position=position, question=question)
     if question is None and options.scoring == "yesno":
-        return caption_scores(read(questions, YES_NO, []))
+        return _caption_scores(read(questions, YES_NO, []))
     if question is not None and question.is_yes_no(captions):
-        return yes_no_scores(captions, read(questions, YES_NO, [])[0])
-    orders = orders_of(len(captions), options, position)
+        return _yes_no_scores(captions, read(questions, YES_NO, [])[0])
+    orders = _orders(len(captions), options, position)
     options_of = [[captions[n] for n in order] for order in orders.values()]
-    return letter_scores(orders, read(questions, tuple(LETTERS[: len(captions)]), options_of))
+    return _letter_scores(orders, read(questions, tuple(LETTERS[: len(captions)]), options_of))
 
 
-def letter_scores(orders: Mapping[int, Sequence[int]], rows: Sequence[np.ndarray | None]) -> ScoreResult:
-    """Scores of candidates by the letters under which a model was asked about them.
-
-    Returns the mean log-probability among the letters over the rotations that can be read, float64[k], NaN where none
-    can; parts `rotation0` ..., and `unparseable`, in how many rotations the answer was probably no letter. `orders`: of
-    `orders_of`. `rows`: log-probabilities of the letters for each order, None where the answer was no letter.
-    """
+def _letter_scores(orders: Mapping[int, Sequence[int]], rows: Sequence[np.ndarray | None]) -> ScoreResult:
+    """Scores of candidates by the log-probabilities of the letters for each order."""
     k = len(next(iter(orders.values())))
     parts: list[dict[str, float]] = [{} for _ in range(k)]
     total = np.zeros(k)
@@ -125,45 +120,54 @@ def letter_scores(orders: Mapping[int, Sequence[int]], rows: Sequence[np.ndarray
         for place, n in enumerate(order):
             parts[n][f"rotation{turn}"] = float(among[place])
             total[n] += among[place]
-    if unparseable := sum(not is_answer(logs) for logs in rows):
+    if unparseable := sum(not _is_answer(logs) for logs in rows):
         parts = [{**part, "unparseable": float(unparseable)} for part in parts]
     read = sum(logs is not None for logs in rows)
     return ScoreResult(total / read if read else np.full(k, np.nan), parts, {"unparseable": unparseable})
 
 
-def is_answer(logs: Sequence[float] | np.ndarray | None) -> bool:
+def _is_answer(logs: np.ndarray | None) -> bool:
     """Whether the answers that were asked for, of which these are the log-probabilities, are at all probable."""
     return logs is not None and bool(np.logaddexp.reduce(logs) >= np.log(MIN_MASS))
 
 
-def caption_scores(rows: Sequence[np.ndarray | None]) -> ScoreResult:
-    """Scores of captions by the answers to a question of yes or no about each of them.
+def _yes_no_part(logs: np.ndarray | None) -> dict[str, float]:
+    said = {} if logs is None else {"yes": float(logs[0]), "no": float(logs[1])}
+    return said if _is_answer(logs) else said | {"unparseable": 1.0}
 
-    Returns p(yes) / (p(yes) + p(no)), NaN for None; parts `yes`, `no`, and `unparseable` where the answer is probably
-    neither. `rows`: log-probabilities of yes and of no, float64[2] a caption; None where the answer was neither.
-    """
-    parts = [{} if row is None else {"yes": float(row[0]), "no": float(row[1])} for row in rows]
-    for part, row in zip(parts, rows, strict=True):
-        if not is_answer(row):
-            part["unparseable"] = 1.0
+
+def _caption_scores(rows: Sequence[np.ndarray | None]) -> ScoreResult:
+    """Scores of captions by the log-probabilities of yes and of no, in answer to a question about each of them."""
+    parts = list(map(_yes_no_part, rows))
     odds = np.array([np.nan if row is None else row[0] - row[1] for row in rows])
     counts = {"unparseable": sum("unparseable" in part for part in parts)}
     return ScoreResult(1.0 / (1.0 + np.exp(np.minimum(-odds, 700.0))), parts, counts)
 
 
-def yes_no_scores(captions: Sequence[str], logs: Sequence[float] | np.ndarray | None) -> ScoreResult:
-    """Scores of the candidates "yes" and "no", in their order, by the one answer to a question.
-
-    Returns float64[2]; NaN where the answer was neither. The part `unparseable` says that it was, or probably. `logs`:
-    log-probabilities of yes and of no; None where the answer was neither.
-    """
-    unparseable = {} if is_answer(logs) else {"unparseable": 1.0}
-    if logs is None:
-        return ScoreResult(np.full(2, np.nan), [unparseable, unparseable], {"unparseable": 1})
-    among = np.array(logs) - np.logaddexp.reduce(logs)
+def _yes_no_scores(captions: Sequence[str], logs: np.ndarray | None) -> ScoreResult:
+    """Scores of the candidates "yes" and "no", in their order, by the one answer to a question."""
+    among = np.full(2, np.nan) if logs is None else logs - np.logaddexp.reduce(logs)
     order = [0 if text.strip(" .").lower() == "yes" else 1 for text in captions]
-    parts = [{"yes": float(logs[0]), "no": float(logs[1]), **unparseable} for _ in captions]
-    return ScoreResult(among[order], parts, {"unparseable": len(unparseable)})
+    part = _yes_no_part(logs)
+    return ScoreResult(among[order], [dict(part) for _ in captions], {"unparseable": int("unparseable" in part)})
+
+
+def likelihood_scores(
+    logs: Sequence[tuple[float, int] | None], captions: Sequence[str], norm: Literal["sum", "token", "char"]
+) -> ScoreResult:
+    """Scores of captions by their own log-probabilities, NaN with the part `unparseable` where these are not known.
+
+    `logs`: the sum over the tokens of each caption and how many they are. `norm`: by what the sum is divided.
+    """
+    scores, parts = [], []
+    for log, caption in zip(logs, captions, strict=True):
+        if log is None:
+            scores.append(math.nan)
+            parts.append({"unparseable": 1.0})
+        else:
+            scores.append(log[0] / {"sum": 1, "token": log[1], "char": len(caption)}[norm])
+            parts.append({"sum": log[0], "n_tokens": float(log[1]), "n_chars": float(len(caption))})
+    return ScoreResult(np.array(scores, np.float64), parts, {"unparseable": list(logs).count(None)})
 
 
 CLAMPED = -9999.0  # what vLLM returns for minus infinity

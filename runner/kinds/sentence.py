@@ -96,9 +96,7 @@ class SentenceModel(Encoder):
         if self.takes_video:
             videos = [{"array": clip.frames, "video_metadata": loading.metadata_of(clip)} for clip in clips]
             return [*videos], {"processing_kwargs": {"video": sampled(self.model, clips[0])}}
-        from PIL import Image
-
-        return [Image.fromarray(frame) for clip in clips for frame in clip.frames], {}
+        return [image for clip in clips for image in loading.images_of(clip)], {}
 
     def _documents(self, clips: Sequence[ClipFrames]) -> list[np.ndarray]:
         """float32[1, n] of each of `_inputs`, in one call."""

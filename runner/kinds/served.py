@@ -31,13 +31,13 @@ from video_contrast.runner.kinds.base import (
     DualEncoder,
     KindOptions,
     LoadOptions,
+    Model,
     ModelSource,
     ScoreResult,
     Work,
     kind,
 )
 from video_contrast.runner.kinds.chat_prompts import SWITCH
-from video_contrast.runner.kinds.prompts import read_answers
 from video_contrast.runner.kinds.served_messages import (
     CHARACTERS_A_TOKEN,
     PROMPT_TOKENS,
@@ -138,15 +138,9 @@ class ServedScorer(AskedScorer):
             if self.canary is None:
                 self.canary = by.canary(sent, captions)
         [text] = prompts.questions_about(captions, self.options, question=question)
-        scored: list[tuple[float, dict[str, float]] | None] = []
-        for caption, tokens in zip(captions, by.log_probabilities(sent, captions, text, cost), strict=True):
-            if not tokens or not all(is_log_probability(log) for _, log in tokens):
-                scored.append(None)
-                continue
-            total = sum(log for _, log in tokens)
-            per = {"sum": 1, "token": len(tokens), "char": len(caption)}[self.options.norm]
-            scored.append((total / per, {"sum": total, "n_tokens": len(tokens), "n_chars": len(caption)}))
-        return _result(scored)
+        logs = [[log for _, log in tokens or ()] for tokens in by.log_probabilities(sent, captions, text, cost)]
+        known = [(sum(own), len(own)) if own and all(map(is_log_probability, own)) else None for own in logs]
+        return prompts.likelihood_scores(known, captions, self.options.norm)
 
     def _read(
         self, sent: SentClip, cost: ServedCost, questions: list[str], names: Sequence[str], options: prompts.OptionTexts
@@ -159,7 +153,7 @@ class ServedScorer(AskedScorer):
                 self._agreed = True
         answers = sent.endpoint(self.chat).ask(messages, cost)
         self.in_steps = self.in_steps or any(answer["alternatives"] is None for answer in answers)
-        read, bounded = read_answers(answers, names, options)
+        read, bounded = prompts.read_answers(answers, names, options)
         cost.add(bounded_answers=bounded)
         return read
 
@@ -193,13 +187,6 @@ def _refusing(chat: ChatModel) -> Callable[[object], Answer]:
         return answer
 
     return checked
-
-
-def _result(scored: Sequence[tuple[float, dict[str, float]] | None]) -> ScoreResult:
-    """Scores and parts of captions; None is an answer that says nothing of its caption."""
-    rows = [(math.nan, {"unparseable": 1.0}) if row is None else row for row in scored]
-    parts = [{name: float(value) for name, value in part.items()} for _, part in rows]
-    return ScoreResult(np.array([score for score, _ in rows]), parts, {"unparseable": list(scored).count(None)})
 
 
 @kind(
@@ -280,7 +267,7 @@ class ServedEmbedder(DualEncoder):
 
     def rendered_input(self, clip: ClipFrames, captions: Sequence[str]) -> JsonObject:
         """The request about the first caption, and how the clip is sent."""
-        shown: JsonObject = {"frames": list(clip.frames.shape), "times": [round(time, 3) for time in clip.times]}
+        shown = Model.rendered_input(self, clip, captions)
         return shown | {"text_request": self._text_body(captions[0]), "frames_as": self.options.frames_as}
 
     def _text_body(self, text: str) -> JsonObject:

@@ -203,10 +203,8 @@ class Likelihood:
                 raise self._refusal(f"{wrong[0]:g} is no log-probability")
             differences = [abs(a - b) for (_, a), (_, b) in zip(before, after, strict=True)]
             if max(differences) > TOLERANCE:
-                raise self._refusal(
-                    f"asked twice for {text!r} it returned {_total(before):.3f} and {_total(after):.3f}, by the "
-                    "company of other requests"
-                )
+                totals = f"{_total(before):.3f} and {_total(after):.3f}"
+                raise self._refusal(f"asked twice for {text!r} it returned {totals}, by the company of other requests")
             gap = max(gap, *differences)
         return {"largest_gap": gap, "tolerance": TOLERANCE, **self._said_gap(sent)}
 
@@ -325,9 +323,9 @@ def _number(log: float | None) -> float:
     return math.nan if log is None else float(log)
 
 
-def _as_answer(sent: SentClip, question: str, caption: str) -> list[Message]:
-    return [*sent.question(question), {"role": "assistant", "content": caption.strip()}]
-
-
 def _total(tokens: Sequence[Token]) -> float:
     return sum(log for _, log in tokens)
+
+
+def _as_answer(sent: SentClip, question: str, caption: str) -> list[Message]:
+    return [*sent.question(question), {"role": "assistant", "content": caption.strip()}]

@@ -27,13 +27,7 @@ import numpy as np
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import JsonObject
 from video_contrast.runner.kinds import loading
-from video_contrast.runner.kinds.base import (
-    ClipFrames,
-    LoadOptions,
-    ModelSource,
-    kind,
-    product,
-)
+from video_contrast.runner.kinds.base import ClipFrames, LoadOptions, ModelSource, kind, product
 from video_contrast.untyped import Processor, Tensor, TorchModel
 
 PAIRS_AT_A_TIME = 4096
@@ -58,19 +52,20 @@ class XCLIPEncoder(loading.TorchEncoder):
             "join": "product (prompt_alpha is 0)" if self.plain else "prompt generator",
         }
 
-    def prepare(self, clip: ClipFrames) -> dict[str, np.ndarray]:
+    def prepare(self, clip: ClipFrames) -> loading.Arrays:
         """The processor's pixels, float32[T, 3, H, W]."""
         arrays = loading.pixels_of(self.images, clip.frames)
         return {name: value[0] if value.ndim == 5 else value for name, value in arrays.items()}
 
-    def video_rows(self, prepared: Sequence[dict[str, np.ndarray]]) -> Tensor:
+    def video_rows(self, prepared: Sequence[loading.Arrays]) -> Tensor:
         """float32[N, D], or float32[N, D + patches*D] where the captions are prompted."""
         import torch
 
         model = self.model
-        pixels = loading.on_device({"pixel_values": np.stack([arrays["pixel_values"] for arrays in prepared])}, model)
-        batch, frames = pixels["pixel_values"].shape[:2]
-        vision = model.vision_model(pixel_values=pixels["pixel_values"].flatten(0, 1))
+        stacked = {"pixel_values": np.stack([arrays["pixel_values"] for arrays in prepared])}
+        pixels = loading.on_device(stacked, model)["pixel_values"]
+        batch, frames = pixels.shape[:2]
+        vision = model.vision_model(pixel_values=pixels.flatten(0, 1))
         embeds = model.visual_projection(vision[1]).view(batch, frames, -1)
         embeds = loading.unit(model.mit(embeds)[1])
         if self.plain:
@@ -226,13 +221,11 @@ class RemoteEncoder(loading.TorchEncoder):
 
     def video_rows(self, prepared: Sequence[loading.Arrays]) -> Tensor:
         """float32[N, D], rows of length 1."""
-        arrays = loading.on_device(
-            {name: np.stack([clip[name] for clip in prepared]) for name in prepared[0]}, self.model
-        )
+        stacked = {name: np.stack([clip[name] for clip in prepared]) for name in prepared[0]}
+        arrays = loading.on_device(stacked, self.model)
         encode = getattr(self.model, self.interface.methods[0])
-        return loading.unit(
-            _projected(encode(arrays["pixels"]) if self.interface.prepare is not None else encode(**arrays))
-        )
+        output = encode(**arrays) if self.interface.prepare is None else encode(arrays["pixels"])
+        return loading.unit(_projected(output))
 
     def text_rows(self, texts: Sequence[str]) -> Tensor:
         """float32[M, D], rows of length 1."""
@@ -247,9 +240,8 @@ class RemoteEncoder(loading.TorchEncoder):
             return encode(**loading.on_device(tokens, self.model))
         if self.interface.family == "LanguageBind":
             tokenizer = loading.tokenizer_of(self.processor)
-            tokens = tokenizer(
-                texts, max_length=LANGUAGEBIND_TOKENS, padding="max_length", truncation=True, return_tensors="pt"
-            )
+            padded = {"max_length": LANGUAGEBIND_TOKENS, "padding": "max_length", "truncation": True}
+            tokens = tokenizer(texts, return_tensors="pt", **padded)
             return encode(**{name: tokens[name].to(self.model.device) for name in ("input_ids", "attention_mask")})
         # One by one, with a memory of their own: the release keeps texts in a default argument for good.
         more: tuple[object, ...] = (self.model.tokenizer, {}) if self.interface.family == "ViCLIP" else ()
@@ -273,6 +265,8 @@ class VideoTextEncoder(loading.TorchEncoder):
 
     def __init__(self, model: TorchModel, processor: Processor) -> None:
         self.model = model
+        # of a Perception model, its part without sound
+        self.sighted: TorchModel = model.video_model if hasattr(model, "video_model") else model
         self.name = type(model).__name__
         self.processor = processor
         self.videos = getattr(processor, "video_processor", None)
@@ -314,8 +308,7 @@ class VideoTextEncoder(loading.TorchEncoder):
         """float32[N, D]; rows of length 1, except where the class's own logits are of plain products (PE)."""
         pixels = loading.on_device({self.pixels: np.stack(prepared)}, self.model)
         if self.name in PERCEPTION:
-            part = self._part()
-            return part.video_head(part.video_encoder(**pixels).pooler_output).float()
+            return self.sighted.video_head(self.sighted.video_encoder(**pixels).pooler_output).float()
         # VideoPrism has places in time for the frames of its config; others are put between them
         usual = getattr(self.model.config.vision_config, "num_frames", None) if self.name == VIDEOPRISM else None
         stretched = {"interpolate_pos_encoding": True} if usual not in (None, len(prepared[0])) else {}
@@ -327,13 +320,8 @@ class VideoTextEncoder(loading.TorchEncoder):
         if self.name in PERCEPTION:
             tokens.pop("token_type_ids", None)
             states = self.model.text_model(**tokens, output_hidden_states=True).hidden_states[-1][:, 0]
-            return self._part().text_video_head(states).float()
+            return self.sighted.text_video_head(states).float()
         return loading.unit(loading.pooled(self.model.get_text_features(**tokens)))
-
-    def _part(self) -> TorchModel:
-        """The part of a Perception model that knows clips and texts, without sound."""
-        part: TorchModel = self.model.video_model if hasattr(self.model, "video_model") else self.model
-        return part
 
 
 def canonical(text: str) -> str:
@@ -379,8 +367,7 @@ def load(source: ModelSource, settings: LoadOptions) -> VideoTextEncoder | Remot
     if name == "PeAudioVideoModel":
         _leave_out_bands()
     model = loading.load_model(source, settings, name)
-    if (interface := interface_of(model)) is not None:
-        return RemoteEncoder(
-            model, interface, loading.load_processor(source, settings, None) if interface.processor else None
-        )
-    return VideoTextEncoder(model, loading.load_processor(source, settings, None))
+    if (interface := interface_of(model)) is None:
+        return VideoTextEncoder(model, loading.load_processor(source, settings, None))
+    processor = loading.load_processor(source, settings, None) if interface.processor else None
+    return RemoteEncoder(model, interface, processor)
