@@ -68,13 +68,16 @@ def verb_figures(runs: Sequence[ConfigRun]) -> list[Plot]:
     if len(common) < 3:
         return []
     lines: list[list[object]] = [["word", "items", *[f"{run.model} wrong, %" for run in runs]]]
-    wrong = {run.model: _wrong_by(run, hard) for run in runs}
+    wrong: dict[tuple[str, str], list[float]] = defaultdict(list)  # model and word -> 1 for each wrong item
+    for run in runs:
+        for name in hard.keys() & run.choices[run.main].keys():
+            wrong[run.model, hard[name]].append(1 - hit(run.choices[run.main][name]))
     tall = 0.9 + 0.25 * len(common)
     with drawing(height=tall, columns=2, sharey=True, width_ratios=(1, 2)) as (canvas, (left, right)):
         positions = range(len(common))
         left.barh(positions, [words[word] for word in common], 0.62, color=FAINT)
         left.set(xlabel="items", yticks=positions, yticklabels=common, ylim=(len(common) - 0.4, -0.6))
-        shares_of = [[100 * float(np.mean(wrong[run.model].get(word, [np.nan]))) for word in common] for run in runs]
+        shares_of = [[100 * float(np.mean(wrong[run.model, word] or [np.nan])) for word in common] for run in runs]
         for number, (run, shares) in enumerate(zip(runs, shares_of, strict=True)):
             # models that are equally wrong stand below each other, not on each other
             beside = [place + (number - (len(runs) - 1) / 2) * min(0.26, 0.8 / len(runs)) for place in positions]
@@ -126,13 +129,6 @@ def changes_of(run: ConfigRun) -> npt.NDArray[np.float64]:
     return np.asarray(changes, np.float64)
 
 
-def _wrong_by(run: ConfigRun, words: dict[str, str]) -> dict[str, list[float]]:
-    errors: dict[str, list[float]] = defaultdict(list)
-    for name in words.keys() & run.choices[run.main].keys():
-        errors[words[name]].append(1 - hit(run.choices[run.main][name]))
-    return errors
-
-
 CONTROLS = {
     "clean": "full video",
     "control:one_frame": "one frame",
@@ -147,22 +143,17 @@ def controls(runs: Sequence[ConfigRun]) -> Section:
     """Score without the video, with one frame, with shuffled and reversed frames, and what time is worth."""
     section = Section.of("controls")
     for of_set in by_set(run for run in runs if any(name.startswith("control:") for name in run.conditions)):
-        section.add([_control_table(of_set)], of_set[0].key.short)
+        key, score = of_set[0].key, leading(of_set[0].layout)
+        names = [name for name in CONTROLS if any(name in run.conditions for run in of_set)]
+        paired = _SHUFFLED in names
+        rows = []
+        for run in of_set:
+            cells = [model_cell(run), *(figure_cell(run.figure(score, name)) for name in names)]
+            rows.append([*cells, _worth_of_time(run)] if paired else cells)
+        heads = columns("model", *(CONTROLS[name] for name in names), *["full minus shuffled"] * paired)
+        caption = f"{score.words[:1].upper()}{score.words[1:]}, %, {key.name}"
+        section.add([Table(f"controls-{key.stem}", caption, heads, rows)], key.short)
     return section
-
-
-def _control_table(runs: Sequence[ConfigRun]) -> Table:
-    key = runs[0].key
-    names = [name for name in CONTROLS if any(name in run.conditions for run in runs)]
-    score = leading(runs[0].layout)
-    paired = _SHUFFLED in names
-    rows = []
-    for run in runs:
-        cells = [model_cell(run), *(figure_cell(run.figure(score, name)) for name in names)]
-        rows.append([*cells, _worth_of_time(run)] if paired else cells)
-    heads = columns("model", *(CONTROLS[name] for name in names), *["full minus shuffled"] * paired)
-    what = score.words
-    return Table(f"controls-{key.stem}", f"{what[:1].upper()}{what[1:]}, %, {key.name}", heads, rows)
 
 
 def _worth_of_time(run: ConfigRun) -> Cell:

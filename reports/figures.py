@@ -7,8 +7,9 @@ turns dark with the page. Equal numbers give equal bytes.
 import io
 import re
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -116,41 +117,29 @@ def finish(
 ) -> Plot:
     """The drawn canvas, with a legend if anything has a label, as a figure of the page. Call it inside of `drawing`.
 
-    `name`: the stem of its files. `numbers`: what it shows. It is half as
-    wide as the page, or as wide, or a third of that (`small`).
+    `name`: the stem of its files. `numbers`: what it shows. It is half as wide as the page, or as wide, or a third of
+    that (`small`).
     """
-    if not canvas.legends:
-        legend(canvas)
-    svg = _inline(_svg(canvas).decode("utf-8"), name, caption)
-    return Plot(name, caption, svg=svg, png=lambda: _png(canvas), csv=to_csv(numbers), wide=wide, small=small)
-
-
-def _svg(canvas: "Canvas") -> bytes:
-    """The canvas on no ground. `savefig` would draw everything twice: the first time only to lay it out."""
     from matplotlib.backends.backend_svg import FigureCanvasSVG
 
-    for ground in (canvas.patch, *(axes.patch for axes in canvas.axes)):
+    if not canvas.legends:
+        legend(canvas)
+    for ground in (canvas.patch, *(axes.patch for axes in canvas.axes)):  # the page is its ground
         ground.set_facecolor("none")
         ground.set_edgecolor("none")
+    # `savefig` would draw everything twice: the first time only to lay it out
+    svg = _written(FigureCanvasSVG(canvas).print_svg, metadata={"Date": None, "Creator": None}).decode("utf-8")
+    png = partial(_written, canvas.savefig, format="png", dpi=144, facecolor="white", metadata={"Software": None})
+    return Plot(name, caption, _inline(svg, name, caption), png=png, csv=to_csv(numbers), wide=wide, small=small)
+
+
+def _written(write: Callable[..., object], **options: object) -> bytes:
+    """What a method of matplotlib writes; letters of other scripts are the reader's browser's, a PNG may lack them."""
     sink = io.BytesIO()
-    with _unwarned():
-        FigureCanvasSVG(canvas).print_svg(sink, metadata={"Date": None, "Creator": None})
-    return sink.getvalue()
-
-
-def _png(canvas: "Canvas") -> bytes:
-    sink = io.BytesIO()
-    with _unwarned():
-        canvas.savefig(sink, format="png", dpi=144, facecolor="white", metadata={"Software": None})
-    return sink.getvalue()
-
-
-@contextmanager
-def _unwarned() -> Iterator[None]:
-    """Letters of other scripts are drawn by the reader's browser; only a PNG may lack them."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph .* missing")
-        yield
+        write(sink, **options)
+    return sink.getvalue()
 
 
 def _inline(svg: str, name: str, caption: str) -> str:

@@ -21,7 +21,18 @@ WIDE = 0.3  # an interval wider than this does not tell a coin from a good model
 def finding(runs: Sequence[ConfigRun]) -> str:
     """How far models fall from random candidates to the hardest contrasts; else robustness, retrieval or accuracy."""
     models = [run for run in runs if not run.is_baseline]
-    return _fall(models) or _robustness(models) or _retrieval(models) or _accuracy(models)
+    if sentence := _fall(models) or _robustness(models):
+        return sentence
+    if retrieval := [(figure, run) for run in models if (figure := run.figure(RECALLS["t2v"][0]))]:
+        figure, run = max(retrieval, key=lambda entry: entry[0].value)
+        share, chance = _share(figure), against_chance(figure)
+        return f"{run.model} puts the right clip first for {share} of captions of {run.key.short}, {chance}."
+    choice = [run for run in models if run.layout != "retrieval"]
+    if not choice:
+        return ""
+    run = max(choice, key=lambda run: run.accuracy.above_chance)
+    sentence = f"{run.model} picks the true caption in {_share(run.accuracy)} of {_contrasts(run)}"
+    return _too_few(run) or f"{sentence}, {against_chance(run.accuracy)}."
 
 
 def against_chance(figure: RunFigure) -> str:
@@ -49,7 +60,15 @@ def against_chance(figure: RunFigure) -> str:
 
 def _fall(runs: Sequence[ConfigRun]) -> str:
     """From random candidates to the set on which a model is nearest to chance."""
-    drops = _drops(runs)
+    drops: dict[str, tuple[RunFigure, ConfigRun]] = {}  # model -> its accuracy with random candidates, its worst run
+    for model in dict.fromkeys(run.model for run in runs):
+        scored = [run for run in runs if run.model == model and run.layout != "retrieval"]
+        random = [run for run in scored if run.key.config.startswith("random")]
+        hard = [run for run in scored if run not in random]
+        if worst := min(hard, key=lambda run: run.accuracy.above_chance, default=None):
+            # without a config of random candidates: the same items with the contrast exchanged for one
+            start = random[0].accuracy if random else worst.figure(RANDOM_OPTIONS)
+            drops |= {model: (start, worst)} if start is not None else {}
     if not drops:
         return ""
     model = min(drops, key=lambda name: drops[name][1].accuracy.above_chance)
@@ -65,23 +84,6 @@ def _fall(runs: Sequence[ConfigRun]) -> str:
     if best is not None and is_better(best.hits(best.main), worst.hits(worst.main)):
         sentence += f", while {best.model} keeps {_share(best.accuracy)}"
     return f"{sentence}."
-
-
-def _drops(runs: Sequence[ConfigRun]) -> dict[str, tuple[RunFigure, ConfigRun]]:
-    """Model -> its accuracy with random candidates, and its run nearest to chance."""
-    drops: dict[str, tuple[RunFigure, ConfigRun]] = {}
-    for model in dict.fromkeys(run.model for run in runs):
-        scored = [run for run in runs if run.model == model and run.layout != "retrieval"]
-        easy = [run for run in scored if run.key.config.startswith("random")]
-        hard = [run for run in scored if run not in easy]
-        worst = min(hard, key=lambda run: run.accuracy.above_chance, default=None)
-        if worst is None:
-            continue
-        # without a config of random candidates: the same items with the contrast exchanged for one
-        start = easy[0].accuracy if easy else worst.figure(RANDOM_OPTIONS)
-        if start is not None:
-            drops[model] = (start, worst)
-    return drops
 
 
 def _robustness(runs: Sequence[ConfigRun]) -> str:
@@ -128,25 +130,6 @@ def _gamma_ends(run: ConfigRun, gamma: Gamma) -> tuple[float, float] | None:
     figures = robustness(before, after, names, severities=severities, clusters=clusters)
     low, high = figures["gamma_r_low"], figures["gamma_r_high"]
     return None if low is None or high is None else (float(low), float(high))
-
-
-def _retrieval(runs: Sequence[ConfigRun]) -> str:
-    scored = [(figure, run) for run in runs if (figure := run.figure(RECALLS["t2v"][0]))]
-    if not scored:
-        return ""
-    figure, run = max(scored, key=lambda entry: entry[0].value)
-    share, chance = _share(figure), against_chance(figure)
-    return f"{run.model} puts the right clip first for {share} of captions of {run.key.short}, {chance}."
-
-
-def _accuracy(runs: Sequence[ConfigRun]) -> str:
-    scored = [run for run in runs if run.layout != "retrieval"]
-    if not scored:
-        return ""
-    run = max(scored, key=lambda entry: entry.accuracy.above_chance)
-    figure = run.accuracy
-    sentence = f"{run.model} picks the true caption in {_share(figure)} of {_contrasts(run)}, {against_chance(figure)}."
-    return _too_few(run) or sentence
 
 
 def _contrasts(run: ConfigRun) -> str:

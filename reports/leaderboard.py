@@ -27,7 +27,7 @@ from video_contrast.files import Json, write_text
 from video_contrast.golden import CAPTIONS, CERTIFICATES, GOLDEN
 from video_contrast.metrics import Interval, cluster_bootstrap, holm, share_interval, sign_flip
 from video_contrast.metrics.ranks import first_chance
-from video_contrast.reports.layout import DASH, Cell, Section, Table, columns, row, share_cell, with_own_names
+from video_contrast.reports.layout import DASH, Cell, Section, Table, columns, percent, row, share_cell, with_own_names
 from video_contrast.reports.runs import SIGNIFICANT, ConfigRun, ItemHits, SetKey, caption_hits, load_runs, set_on_disk
 from video_contrast.reports.why_differ import certificate_side, compare, failed_stage
 from video_contrast.reports.why_differ.evidence import GREY_LEVELS, summary_gap
@@ -59,6 +59,15 @@ class Standing:
     first: int  # the best and the worst rank that the paired tests leave open
     last: int
     group: str  # a letter; models of different groups are told apart, every one from every other
+
+    @property
+    def ranks(self) -> str:
+        """The ranks as text: "2", or "2–4" where several are open."""
+        return str(self.first) if self.first == self.last else f"{self.first}–{self.last}"
+
+    def cell(self, chance: float | None = None, note: str = "") -> Cell:
+        """The accuracy as a cell of a table."""
+        return share_cell(self.accuracy, self.low, self.high, chance=chance, note=note)
 
 
 @dataclass(frozen=True)
@@ -101,10 +110,26 @@ def leaderboard(
     links = {run.path: _link(run, target, Path(runs[0]), link) for run in loaded}
     chances = {name: column.chance for name, column in kinds.items()}
     overview = Section("board", "Leaderboard", parts=[_overview(board, chances, loaded, links)])
-    sections = [overview, _by_kind(board, loaded), settings(loaded, links)]
+    ranks = Section.of("ranks")
+    heads = columns("rank", "group", "model", "accuracy, %", "items", words=3)
+    baselines = {run.model for run in loaded if run.is_baseline}
+    for name, column in board.items():
+        rows = [
+            row(Cell(own.ranks, tone="quiet" if model in baselines else ""), own.group, model, own.cell(),
+                Cell(f"{own.n:,}", float(own.n)))
+            for model, own in column.items()
+        ]  # fmt: skip
+        ranks.add([Table(f"ranks-{name.replace(' ', '-')}", name, heads, rows)], name)
+    sections = [overview, ranks, settings(loaded, links)]
     checks = "Scores were recomputed and checked against their set" if checked else "Scores were not checked (--check)"
     counts = f"{counted(len({run.model for run in loaded}), 'model')}, {counted(len(kinds), 'column')}. {checks}"
-    page = Page(title, counts, _leaders(*next(iter(board.items()))), warnings(loaded), record=records(loaded))
+    name, column = next(iter(board.items()))
+    *first, last = [model for model, own in column.items() if own.first == 1]
+    share = percent(next(iter(column.values())).accuracy)
+    leaders = f"{last} leads, {name} {share}: better than every other model by the paired test."
+    if first:
+        leaders = f"{', '.join(first)} and {last} may each be first, {name} up to {share}: no test tells them apart."
+    page = Page(title, counts, leaders, warnings(loaded), record=records(loaded))
     content = {name: {model: asdict(own) for model, own in column.items()} for name, column in board.items()}
     write_text(target / "leaderboard.json", json.dumps(content, indent=1, ensure_ascii=False) + "\n")
     card = jinja2.Template((files("video_contrast.reports") / "leaderboard.md.jinja").read_text(encoding="utf-8"))
@@ -246,15 +271,6 @@ def _link(run: ConfigRun, site: Path, first: Path, link: str) -> str:
     return f"{path.relative_to(root).as_posix()}/RESULTS.md" if path.is_relative_to(root) else ""
 
 
-def _leaders(name: str, column: Mapping[str, Standing]) -> str:
-    """The models that may be the best of a column, in a sentence."""
-    first = [model for model, own in column.items() if own.first == 1]
-    share = f"{100 * next(iter(column.values())).accuracy:.1f} %"
-    if len(first) == 1:
-        return f"{first[0]} leads, {name} {share}: better than every other model by the paired test."
-    return f"{', '.join(first[:-1])} and {first[-1]} may each be first, {name} up to {share}: no test tells them apart."
-
-
 def _overview(board: Board, chance: Mapping[str, float], runs: Sequence[ConfigRun], links: Mapping[Path, str]) -> Table:
     link_of = {run.model: links[run.path] for run in reversed(runs)}
     models = list(dict.fromkeys([*next(iter(board.values())), *link_of]))
@@ -263,7 +279,7 @@ def _overview(board: Board, chance: Mapping[str, float], runs: Sequence[ConfigRu
     rows = [
         [Cell(model, tone="quiet" if model in baselines else "", link=link_of[model], note=notes.get(model, ""))]
         + [
-            _share(column[model], chance.get(name), note=f"rank {_rank(column[model])}") if model in column else DASH
+            column[model].cell(chance.get(name), f"rank {column[model].ranks}") if model in column else DASH
             for name, column in board.items()
         ]
         for model in models
@@ -276,27 +292,6 @@ def _overview(board: Board, chance: Mapping[str, float], runs: Sequence[ConfigRu
         f"Rows are ordered by {next(iter(board))}."
     )
     return Table("leaderboard", "Accuracy by kind of contrast, %", columns("model", *board), rows, note=note)
-
-
-def _by_kind(board: Board, runs: Sequence[ConfigRun]) -> Section:
-    section = Section.of("ranks")
-    heads = columns("rank", "group", "model", "accuracy, %", "items", words=3)
-    baselines = {run.model for run in runs if run.is_baseline}
-    for name, column in board.items():
-        rows = []
-        for model, own in column.items():
-            rank = Cell(_rank(own), tone="quiet" if model in baselines else "")
-            rows.append(row(rank, own.group, model, _share(own), Cell(f"{own.n:,}", float(own.n))))
-        section.add([Table(f"ranks-{name.replace(' ', '-')}", name, heads, rows)], name)
-    return section
-
-
-def _share(own: Standing, chance: float | None = None, note: str = "") -> Cell:
-    return share_cell(own.accuracy, own.low, own.high, chance=chance, note=note)
-
-
-def _rank(own: Standing) -> str:
-    return str(own.first) if own.first == own.last else f"{own.first}–{own.last}"
 
 
 MOST_FRAMES = 768  # of a clip that are decoded at the word of a certificate

@@ -1,7 +1,7 @@
 """Robustness: gamma by category as table and bars, severity curves, the text x video map, and the scatter."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -57,20 +57,21 @@ def gamma_tables(runs: Sequence[ConfigRun]) -> list[Table]:
     for score in scores:
         of_score = [run for run in runs if score in _scores(run)]
         able = [run for run in of_score if not at_chance(run, score)]
-        rows += [_gamma_row(run, score, groups, several=several) for run in able]
-        left_out += [_why_none(run, score) for run in of_score if run not in able]
+        for run in of_score:
+            gammas = _gammas(run, score)
+            clean = 100 * next(iter(gammas.values())).clean
+            if run in able:
+                cells = (_gamma_cell(gammas.get(group)) for group in groups)
+                rows.append(row(*[run.model, score.words][: 1 + several], Cell(f"{clean:.1f}", clean), *cells))
+            elif (figure := run.figure(score, "clean")) is not None:
+                why = "at chance" if run.is_baseline or figure.low is not None else "too few videos"
+                left_out.append(f"{run.model} ({score.words} {100 * figure.value:.1f} %, {why})")
         by_category += _by_category(able, score)
     note = "Small: standard deviation over perturbations, and the absolute gamma. A dash: not scored."
     if left_out:
         note += f" No gamma, as the clean score is not shown to be above chance: {'; '.join(left_out)}."
     caption = f"Relative gamma{'' if several else f' of {words}'}, {key.name}"
     return [Table(f"gamma-{key.stem}", caption, heads, rows, note=note), *by_category]
-
-
-def _gamma_row(run: ConfigRun, score: Score, groups: Iterable[str], *, several: bool) -> list[Cell]:
-    gammas, words = _gammas(run, score), [run.model, score.words][: 1 + several]
-    clean = 100 * next(iter(gammas.values())).clean
-    return row(*words, Cell(f"{clean:.1f}", clean), *(_gamma_cell(gammas.get(group)) for group in groups))
 
 
 def _by_category(runs: Sequence[ConfigRun], score: Score) -> list[Table]:
@@ -122,7 +123,13 @@ def gamma_bars(runs: Sequence[ConfigRun], score: Score) -> Plot:
 
 def severity_curves(runs: Sequence[ConfigRun], score: Score) -> Plot | None:
     """The score by severity, the mean over the visual perturbations that have it; severity 0 is the clean score."""
-    curves = [(run, _by_severity(run, score)) for run in runs]
+    curves = []
+    for run in runs:
+        curve: dict[int, list[float]] = {}
+        for name, condition in run.in_groups("clean", "visual").items():
+            if figure := run.figure(score, name):
+                curve.setdefault(condition["visual"]["severity"], []).append(figure.value)  # 0 of the clean one
+        curves.append((run, curve))
     if not any(len(curve) > 2 for _, curve in curves):
         return None
     words = score.words
@@ -233,24 +240,8 @@ def at_chance(run: ConfigRun, score: Score) -> bool:
     return clean.low is None or clean.high is None or bool(clean.low <= clean.chance <= clean.high)
 
 
-def _why_none(run: ConfigRun, score: Score) -> str:
-    """Model, clean score, and why that leaves nothing to keep."""
-    clean = run.figure(score, "clean")
-    assert clean is not None
-    why = "at chance" if run.is_baseline or clean.low is not None else "too few videos"
-    return f"{run.model} ({score.words} {100 * clean.value:.1f} %, {why})"
-
-
 def _gamma_cell(gamma: Gamma | None) -> Cell | None:
     if gamma is None or gamma.relative is None:
         return None
     spread = "" if gamma.n < 2 else f"± {gamma.relative_sd:.2f}, "
     return Cell(f"{gamma.relative:.2f}", gamma.relative, note=f"{spread}abs {gamma.absolute:.2f}")
-
-
-def _by_severity(run: ConfigRun, score: Score) -> dict[int, list[float]]:
-    curve: dict[int, list[float]] = {}
-    for name, condition in run.in_groups("clean", "visual").items():
-        if figure := run.figure(score, name):
-            curve.setdefault(condition["visual"]["severity"], []).append(figure.value)  # 0 of the clean one
-    return curve

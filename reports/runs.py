@@ -129,12 +129,14 @@ def best_of(models: Mapping[str, ItemHits]) -> str | None:
     return None
 
 
-def differing(counts: Sequence[int | None]) -> list[str]:
-    """The marks of counts of items that are not the same for all models: "n = 38", or "" where all are equal.
+def differing(figures: Sequence[RunFigure | None]) -> list[str]:
+    """The marks of figures over numbers of items that differ between models: "n = 38", or "" where all are equal.
 
-    >>> differing([40, 38, None]), differing([40, 40])
+    >>> first, second = (RunFigure("verb_mc", "clean", ACCURACY, 0.5, n=n) for n in (40, 38))
+    >>> differing([first, second, None]), differing([first, first])
     (['n = 40', 'n = 38', ''], ['', ''])
     """
+    counts = [figure.n if figure else None for figure in figures]
     several = len({count for count in counts if count is not None}) > 1
     return [f"n = {count:,}" if several and count is not None else "" for count in counts]
 
@@ -317,7 +319,11 @@ def load_runs(
         here = next((run for run in of_set if set_on_disk(run.key.dataset) is not None), of_set[0])
         for run in of_set:
             run.key, run.root = here.key, run.root or here.root
-    _tell_apart(runs)
+    for run in runs:  # models that share a name, but not a record, have the name of their run's directory too
+        same = {other.path for other in runs if other.model == run.model and other.key == run.key}
+        for other in runs if len(same) > 1 else ():
+            if other.path in same and other.model == run.model and not other.model.endswith(")"):
+                other.model = f"{other.model} ({other.path.name})"
     _mark_sets(runs)
     # Baselines come last, in tables and in the order of colours.
     runs.sort(key=lambda run: run.is_baseline)
@@ -374,7 +380,16 @@ def _load(folder: RunFolder, video_root: str | Path | None, dataset: str | Path 
     if not folder.is_finished:
         raise VideoContrastError(f"{folder.path} is not finished; run the same `score` command again")
     scored = folder.record["set"]
-    name = str(dataset if dataset is not None else _seen_from(folder.path, scored["dataset"]))
+    name = str(dataset if dataset is not None else scored["dataset"])
+    if dataset is None and set_on_disk(name) is None and not Path(name).is_absolute():
+        # a relative folder as the run saw it, also when the report is made from elsewhere: looked for above the run
+        above = (str(parent / name) for parent in folder.path.resolve().parents if SetFolder(parent / name).is_built)
+        name = next(above, name)
+    root = None if video_root is None else Path(video_root)
+    if root is None:
+        built, recorded = set_on_disk(name), folder.record["request"].get("video_root")
+        place = Path(str(recorded)) if recorded else None if built is None else built.video_root
+        root = place if place is not None and place.is_dir() else None
     runs: dict[str, ConfigRun] = {}
     for config, entry in sorted(folder.metrics["configs"].items()):
         numbers = RunNumbers.of({config: entry})
@@ -388,20 +403,11 @@ def _load(folder: RunFolder, video_root: str | Path | None, dataset: str | Path 
             figures=numbers.figures,
             gammas=numbers.gammas,
             choices={condition: rows for (of, condition), rows in folder.tables.items() if of == config},
-            root=Path(video_root) if video_root is not None else _video_root(folder.record, name),
+            root=root,
         )
     for config in perturbed_configs(folder.metrics["configs"]):
         runs["clean"].join(runs.pop(config))
     return list(runs.values())
-
-
-def _seen_from(run: Path, name: str) -> str:
-    """A relative folder as the run saw it, also when the report is made from elsewhere: looked for above the run."""
-    if set_on_disk(name) is None and not Path(name).is_absolute():
-        for above in run.resolve().parents:
-            if SetFolder(above / name).is_built:
-                return str(above / name)
-    return name
 
 
 def set_on_disk(name: str) -> SetFolder | None:
@@ -429,22 +435,6 @@ def config_facts(key: SetKey) -> Facts:
     record = set_record(key.dataset)
     entry = record.get("configs", {}).get(key.config) if record else None
     return entry["facts"] if entry else {}
-
-
-def _video_root(record: RunRecord, dataset: str) -> Path | None:
-    video_root, folder = record["request"].get("video_root"), set_on_disk(dataset)
-    root = Path(str(video_root)) if video_root else None if folder is None else folder.video_root
-    return root if root is not None and root.is_dir() else None
-
-
-def _tell_apart(runs: Sequence[ConfigRun]) -> None:
-    """Gives models that share a name, but not a record, the name of their run's directory too."""
-    for run in runs:
-        same = {other.path for other in runs if other.model == run.model and other.key == run.key}
-        if len(same) > 1:
-            for other in runs:
-                if other.path in same and other.model == run.model and not other.model.endswith(")"):
-                    other.model = f"{other.model} ({other.path.name})"
 
 
 def _mark_sets(runs: Sequence[ConfigRun]) -> None:

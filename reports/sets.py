@@ -57,8 +57,7 @@ def similarities(runs: Sequence[ConfigRun]) -> Section:
         perturbed = (name for name in run.in_groups("visual", "text") if run.has_matrix(name))
         shown = dict.fromkeys([run.main, run.hardest(perturbed) or run.main])
         figures = [_picture(run, condition) for condition in shown if run.matrix(condition).all_values is not None]
-        map_figure = embedding_map(run, _POINTS)
-        section.add([*figures, *([] if map_figure is None else [map_figure])], run.key.short)
+        section.add([*figures, *filter(None, [embedding_map(run, _POINTS)])], run.key.short)
     return section
 
 

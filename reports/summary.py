@@ -80,31 +80,24 @@ def accuracy_table(runs: Sequence[ConfigRun], models: Sequence[str]) -> Table:
         first = next(iter(of_set.values())).accuracy
         sizes[key] = max(run.accuracy.n or 0 for run in of_set.values())
         ends = [share_cell(first.chance), DASH if right is None else Cell(f"{right:.1f}", right)]
-        for row, cell in zip(rows, [*_accuracy_cells(of_set, models, right), *ends], strict=True):
+        figures = [of_set[model].accuracy if model in of_set else None for model in models]
+        best = best_of({model: run.hits(run.main) for model, run in of_set.items()})
+        marks = differing(figures)
+        cells = [
+            figure_cell(figure, human=right, tone="best" if model == best else "", note=mark)
+            for model, figure, mark in zip(models, figures, marks, strict=True)
+        ]
+        for row, cell in zip(rows, [*cells, *ends], strict=True):
             row.append(cell)
     heads = columns("model", *(Column(k.short, hint=f"{k.name}: {counted(n, 'item')}") for k, n in sizes.items()))
     note = "Items: " + ", ".join(f"{key.short} {n:,}" for key, n in sizes.items()) + "."
-    note += _accuracy_note(sum(run.n_ties for run in runs), len(models) > 1, any(people))
-    return Table("accuracy", "Accuracy, %", heads, rows=rows if any(people) else rows[:-1], note=note)
-
-
-def _accuracy_cells(of_set: Mapping[str, ConfigRun], models: Sequence[str], people: float | None) -> list[Cell]:
-    """A column of the table: the accuracy of each model on one set, the best of them marked."""
-    figures = [of_set[model].accuracy if model in of_set else None for model in models]
-    best = best_of({model: run.hits(run.main) for model, run in of_set.items()})
-    marks = differing([figure.n if figure else None for figure in figures])
-    return [
-        figure_cell(figure, human=people, tone="best" if model == best else "", note=mark)
-        for model, figure, mark in zip(models, figures, marks, strict=True)
-    ]
-
-
-def _accuracy_note(ties: int, several: bool, people: bool) -> str:
-    note = f" {counted(ties, 'tie')} in all, each counted as its share." if ties else ""
+    if ties := sum(run.n_ties for run in runs):
+        note += f" {counted(ties, 'tie')} in all, each counted as its share."
     note += " Small: the 95 % interval; the line under it runs from 0 to 100, the dashed tick is chance"
-    note += ", the solid one people." if people else "."
-    bold = " Bold: better than every other model on the items of both (paired sign-flip test, p < .05)."
-    return note + bold * several
+    note += ", the solid one people." if any(people) else "."
+    if len(models) > 1:
+        note += " Bold: better than every other model on the items of both (paired sign-flip test, p < .05)."
+    return Table("accuracy", "Accuracy, %", heads, rows=rows if any(people) else rows[:-1], note=note)
 
 
 def model_cell(run: ConfigRun, note: str = "") -> Cell:
@@ -147,20 +140,15 @@ def retrieval_table(runs: Sequence[ConfigRun]) -> Table:
         of_set = [other for other in runs if other.key == run.key]
         for way, scores in recalls.items():
             figures = [run.figure(score) for score in scores]
-            marks = differing([_count(other, way) for other in of_set])
+            marks = differing([other.figure(RECALLS[way][0]) for other in of_set])
             cells += [figure_cell(figure, note=marks[of_set.index(run)]) for figure in figures]
             median = run.figure(MEDIAN_RANKS[way])
             cells.append(Cell(f"{median.value:g}", float(median.value)) if median else DASH)
         rows.append(cells)
-    sizes = [counted(_count(runs[0], way) or 0, noun) for way, noun in (("v2t", "video"), ("t2v", "caption"))]
-    note = f"{', '.join(sizes)}." if not several else ""
+    searched = ((runs[0].figure(RECALLS[way][0]), noun) for way, noun in (("v2t", "video"), ("t2v", "caption")))
+    sizes = ", ".join(counted((figure and figure.n) or 0, noun) for figure, noun in searched)
+    note = f"{sizes}." if not several else ""
     return Table("retrieval", "Retrieval, %", columns("model", *chain(*names)), rows, note=note)
-
-
-def _count(run: ConfigRun, way: str) -> int | None:
-    """The captions or videos that look for each other."""
-    figure = run.figure(RECALLS[way][0])
-    return figure.n if figure else None
 
 
 def dots(runs: Sequence[ConfigRun]) -> Plot:
@@ -173,8 +161,7 @@ def dots(runs: Sequence[ConfigRun]) -> Plot:
     return dot_plot(lines, runs, name="accuracy-dots", caption=caption, heading="config", what="accuracy")
 
 
-_BASELINE_MARKERS = ("s", "D", "^")
-Setting = str | float
+_BASELINE_MARKERS = ("s", "D", "^")  # baselines are grey and small
 
 
 @dataclass(frozen=True)
@@ -191,15 +178,25 @@ def dot_plot(
     lines: Sequence[DotLine], runs: Sequence[ConfigRun], *, name: str, caption: str, heading: str, what: str
 ) -> Plot:
     """The plot, and a narrow one for phones: of `what` is measured, a line under the `heading` of the plot's table."""
-    wide = _drawn(lines, runs, 10.8, name, (caption, heading, what))
-    return replace(wide, narrow=_drawn(lines, runs, 4.1, f"{name}-narrow", (caption, heading, what)).svg)
+    looks: dict[str, dict[str, str | float]] = {}  # of each model, in the order of the runs
+    baselines = list(dict.fromkeys(run.model for run in runs if run.is_baseline))
+    for run in runs:
+        looks[run.model] = {"color": colour(run.number), "marker": shape(run.number), "markersize": 6.5}
+        if run.is_baseline:
+            marker = _BASELINE_MARKERS[baselines.index(run.model) % len(_BASELINE_MARKERS)]
+            looks[run.model] = {"color": MUTED, "marker": marker, "markersize": 4.5}
+    wide, narrow = (_drawn(lines, looks, width, name, (caption, heading, what)) for width in (10.8, 4.1))
+    return replace(wide, narrow=narrow.svg)
 
 
 def _drawn(
-    lines: Sequence[DotLine], runs: Sequence[ConfigRun], width: float, name: str, texts: tuple[str, str, str]
+    lines: Sequence[DotLine],
+    looks: Mapping[str, Mapping[str, str | float]],
+    width: float,
+    name: str,
+    texts: tuple[str, str, str],
 ) -> Plot:
-    caption, heading, what = texts
-    looks = _looks(runs)
+    (caption, heading, what), narrow = texts, width < 5
     models = list(looks)
     step = min(0.16, 0.7 / len(models))
     table: list[list[object]] = [[heading, "model", "accuracy", "low", "high", "chance", "people", "items"]]
@@ -223,25 +220,11 @@ def _drawn(
                 labelled.add(model)
                 people = "" if line.people is None else line.people / 100
                 table.append([line.name, model, figure.value, figure.low, figure.high, figure.chance, people, figure.n])
-        narrow = width < 5
         axes.set_yticks(range(len(lines)), [e.label.replace(" (", "\n(") if narrow else e.label for e in lines])
         axes.tick_params(axis="y", labelsize=10, labelcolor=INK)
         axes.set(ylim=(len(lines) - 0.45, -0.55), xlim=(-1, 102))
         axes.set_xlabel(f"{what}, %   (dashed: chance{', solid: people' * any(e.people for e in lines)})")
-        return finish(canvas, name, caption, table, wide=True)
-
-
-def _looks(runs: Sequence[ConfigRun]) -> dict[str, dict[str, Setting]]:
-    """Model -> colour, marker and size, in the order of the runs; baselines are grey and small."""
-    looks: dict[str, dict[str, Setting]] = {}
-    baselines = list(dict.fromkeys(run.model for run in runs if run.is_baseline))
-    for run in runs:
-        if run.is_baseline:
-            marker = _BASELINE_MARKERS[baselines.index(run.model) % len(_BASELINE_MARKERS)]
-            looks[run.model] = {"color": MUTED, "marker": marker, "markersize": 4.5}
-        else:
-            looks[run.model] = {"color": colour(run.number), "marker": shape(run.number), "markersize": 6.5}
-    return looks
+        return finish(canvas, f"{name}-narrow" if narrow else name, caption, table, wide=True)
 
 
 LEAST = 3  # kinds that make a profile
@@ -259,35 +242,25 @@ def kinds(runs: Sequence[ConfigRun]) -> Section:
         over_verbs = [run.figure(OVER_VERBS) for run in of_set]
         if len(names) < 2 and not replaced and not any(over_verbs):
             continue
-        heads, rows = _columns(of_set, names, over_verbs, replaced=replaced)
+        heads = columns("model", *(against(name).words for name in names))
+        marks = {name: differing([run.figure(against(name)) for run in of_set]) for name in names}
+        if any(over_verbs):
+            hint = "of all candidates; each verb of true captions counts alike"
+            heads.append(Column("averaged over verbs", hint=hint))
+        if replaced:
+            hint = "the same captions, the contrast exchanged for a random distractor"
+            heads.append(Column("random candidates", hint=hint))
+            heads.append(Column("drop", hint="random candidates minus accuracy, on the same captions"))
+        rows = []
+        for at, run in enumerate(of_set):
+            row = [model_cell(run), *(figure_cell(run.figure(against(name)), note=marks[name][at]) for name in names)]
+            row += [figure_cell(over_verbs[at])] if any(over_verbs) else []
+            if easy := run.figure(RANDOM_OPTIONS):
+                drop = 100 * (easy.value - run.accuracy.value)
+                row += [share_cell(easy.value), Cell(signed(drop), drop)]
+            rows.append(row + [DASH] * (len(heads) - len(row)))
         section.add([Table(f"kinds-{key.stem}", f"Accuracy, %, {key.name}", heads, rows)], key.short)
     return section
-
-
-def _columns(
-    runs: Sequence[ConfigRun], names: Sequence[str], over_verbs: Sequence[RunFigure | None], *, replaced: bool
-) -> tuple[list[Column], list[list[Cell]]]:
-    heads = columns("model", *(against(name).words for name in names))
-    rows = [[model_cell(run)] for run in runs]
-    for name in names:
-        figures = [run.figure(against(name)) for run in runs]
-        marks = differing([figure.n if figure else None for figure in figures])
-        for row, figure, mark in zip(rows, figures, marks, strict=True):
-            row.append(figure_cell(figure, note=mark))
-    if any(over_verbs):
-        heads.append(Column("averaged over verbs", hint="of all candidates; each verb of true captions counts alike"))
-        for row, figure in zip(rows, over_verbs, strict=True):
-            row.append(figure_cell(figure))
-    if replaced:
-        heads += [
-            Column("random candidates", hint="the same captions, the contrast exchanged for a random distractor"),
-            Column("drop", hint="random candidates minus accuracy, on the same captions"),
-        ]
-        for row, run in zip(rows, runs, strict=True):
-            easy = run.figure(RANDOM_OPTIONS)
-            drop = 100 * (easy.value - run.accuracy.value) if easy else 0.0
-            row += [share_cell(easy.value), Cell(signed(drop), drop)] if easy else [DASH] * 2
-    return heads, rows
 
 
 def profiles(runs: Sequence[ConfigRun]) -> list[Plot]:
@@ -300,7 +273,12 @@ def profiles(runs: Sequence[ConfigRun]) -> list[Plot]:
         of_set.setdefault((Path(run.key.dataset).name, run.key.split), []).append(run)
     plots = []
     for number, ((name, split), members) in enumerate(of_set.items()):
-        by_kind = _by_kind(members)
+        by_kind: dict[str, dict[str, RunFigure]] = {}  # kind -> model -> its accuracy, of the run with most items
+        for run in members:
+            for kind in run.kinds:
+                figure, known = run.figure(against(kind)), by_kind.get(kind, {}).get(run.model)
+                if figure and kind != "random" and (known is None or (known.n or 0) < (figure.n or 0)):
+                    by_kind.setdefault(kind, {})[run.model] = figure
         means = {kind: sum(f.value for f in own.values()) / len(own) for kind, own in by_kind.items()}
         if len(means) >= LEAST:
             kinds = sorted(means, key=lambda kind: (-means[kind], kind))
@@ -309,16 +287,3 @@ def profiles(runs: Sequence[ConfigRun]) -> list[Plot]:
             what = "true caption above the contrast"
             plots.append(dot_plot(lines, members, name=f"profile-{number}", caption=caption, heading="kind", what=what))
     return plots
-
-
-def _by_kind(runs: Sequence[ConfigRun]) -> dict[str, dict[str, RunFigure]]:
-    """Kind -> model -> its accuracy, of the run with most items of the kind."""
-    by_kind: dict[str, dict[str, RunFigure]] = {}
-    for run in runs:
-        for kind in run.kinds:
-            figure = run.figure(against(kind))
-            if figure is not None and kind != "random":
-                known = by_kind.setdefault(kind, {}).get(run.model)
-                if known is None or (known.n or 0) < (figure.n or 0):
-                    by_kind[kind][run.model] = figure
-    return by_kind

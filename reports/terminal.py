@@ -97,29 +97,24 @@ def lines_of(
     for numbers in runs.values() if detailed else ():
         lines += _gamma_lines(numbers, many)
     if any(n for numbers in runs.values() for n, _ in numbers.missing):
-        cells = [_missing(numbers) for numbers in runs.values()]
+        counts = [[f"{n:,}" + (f" of {whole:,}" if whole else "") for n, whole in own.missing] for own in runs.values()]
+        cells = [", ".join(of_model) or "-" for of_model in counts]  # not known of logs of other harnesses
         lines.append(TableLine("clips missing (figures are over the others)", None, cells))
     return lines
-
-
-def _missing(numbers: RunNumbers) -> str:
-    """How many clips a model misses; "-" where that is not known (logs of other harnesses)."""
-    return ", ".join(f"{n:,}" if whole is None else f"{n:,} of {whole:,}" for n, whole in numbers.missing) or "-"
 
 
 def _line(first: RunFigure, runs: Mapping[str, RunNumbers], best: Mapping[FigureKey, str], digits: int) -> TableLine:
     place = FigureKey(first.config, first.condition, first.score)
     figures = [numbers.figures.get(place) for numbers in runs.values()]
-    counts = [figure.n if figure else None for figure in figures]
     cells = []
-    for model, figure, mark in zip(runs, figures, differing(counts), strict=True):
+    for model, figure, mark in zip(runs, figures, differing(figures), strict=True):
         star = BEST if model == best.get(place) else ""
         parts = (interval(figure, digits), mark, figure.mark if figure else "", star)
         cells.append(" ".join(filter(None, parts)))
     label = "" if first.score == ACCURACY else f": {first.score.words}"
     condition = "" if first.condition == CLEAN else f", {first.condition}"
-    same = {count for count in counts if count is not None}
-    n = min(same) if len(same) == 1 else None
+    counts = {figure.n for figure in figures if figure} - {None}
+    n = counts.pop() if len(counts) == 1 else None
     return TableLine(f"{first.config}{condition}{label}", first.chance, cells, n=n, digits=digits)
 
 

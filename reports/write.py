@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from video_contrast.console import counted
 from video_contrast.errors import UsageError
-from video_contrast.files import Json, write_bytes, write_text
+from video_contrast.files import write_bytes, write_text
 from video_contrast.reports.behaviour import behaviour, controls, training
 from video_contrast.reports.finding import finding
 from video_contrast.reports.gallery import GalleryData, gallery_data
@@ -103,10 +103,16 @@ def write_report(
         folder=target / "strips" if folder else None,
         used=sum(len(part.svg) if isinstance(part, Plot) else 2 * len(part.csv) for s in sections for part in s.parts),
     )
-    page = Page(title, _counts(loaded), finding(loaded), warnings(loaded), left_out(loaded), records(loaded))
+    models, configs, sets = {run.model for run in loaded}, {run.key for run in loaded}, {r.key.dataset for r in loaded}
+    counts = f"{counted(len(models), 'model')} on {counted(len(configs), 'config')} of {counted(len(sets), 'set')}"
+    page = Page(title, counts, finding(loaded), warnings(loaded), left_out(loaded), records(loaded))
     where = Path(assets) if assets is not None else target / "figures" if folder else None
     if where is not None:
-        _write_assets(where, sections)
+        for part in (part for section in sections for part in section.parts):
+            write_text(where / f"{part.name}.csv", part.csv)
+            if isinstance(part, Plot):
+                write_text(where / f"{part.name}.svg", part.file_svg)
+                write_bytes(where / f"{part.name}.png", part.png())
     return write_text(target / "index.html" if folder else target, render_page(page, sections, gallery, folder=folder))
 
 
@@ -135,10 +141,14 @@ def render_page(
 @cache
 def _template() -> "Template":
     import jinja2
+    import markupsafe
 
     environment = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
     environment.policies["json.dumps_kwargs"] = {"ensure_ascii": False, "separators": (",", ":"), "allow_nan": False}
-    environment.filters["numbers"] = _numbers
+    # Text as markup with its percentages set apart.
+    environment.filters["numbers"] = lambda text: markupsafe.Markup(
+        re.sub(r"(\d[\d.]*) %", "<b>\\1\u202f%</b>", str(markupsafe.escape(text)))
+    )
     environment.filters["share"] = lambda value: round(min(100.0, max(0.0, value)), 2)
     source = files("video_contrast.reports") / "page.html.jinja"
     return environment.from_string(source.read_text(encoding="utf-8"))
@@ -184,38 +194,15 @@ def left_out(runs: Sequence[ConfigRun]) -> list[tuple[str, list[str]]]:
     return [(reason, list(names)) for reason, names in by_reason.items()]
 
 
-def _numbers(text: str) -> Json:
-    """Text as markup with its percentages set apart."""
-    import markupsafe
-
-    escaped = str(markupsafe.escape(text))
-    return markupsafe.Markup(re.sub(r"(\d[\d.]*) %", "<b>\\1\u202f%</b>", escaped))
-
-
-def _counts(runs: Sequence[ConfigRun]) -> str:
-    models, configs, sets = ({run.model for run in runs}, {run.key for run in runs}, {run.key.dataset for run in runs})
-    return f"{counted(len(models), 'model')} on {counted(len(configs), 'config')} of {counted(len(sets), 'set')}"
-
-
 def records(runs: Sequence[ConfigRun]) -> list[tuple[str, list[tuple[str, str]]]]:
     """The record of each run directory: a heading, and its entries as text."""
     records = []
     for run in {run.path: run for run in runs}.values():
-        entries = [(key, _text(value)) for key, value in sorted(run.record.items()) if value not in ({}, [], None)]
+        entries = []
+        for key, value in sorted(run.record.items()):
+            text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+            if len(text) > _RECORD_LENGTH and not isinstance(value, str):
+                text = f"{text[:_RECORD_LENGTH]} … (see run.json)"
+            entries += [(key, text)] if value not in ({}, [], None) else []
         records.append((f"{run.model} on {Path(run.key.dataset).name}, {run.key.split}", entries))
     return records
-
-
-def _text(value: object) -> str:
-    if isinstance(value, str):
-        return value
-    text = json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= _RECORD_LENGTH else f"{text[:_RECORD_LENGTH]} … (see run.json)"
-
-
-def _write_assets(folder: Path, sections: Sequence[Section]) -> None:
-    for part in (part for section in sections for part in section.parts):
-        write_text(folder / f"{part.name}.csv", part.csv)
-        if isinstance(part, Plot):
-            write_text(folder / f"{part.name}.svg", part.file_svg)
-            write_bytes(folder / f"{part.name}.png", part.png())

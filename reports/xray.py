@@ -8,7 +8,7 @@ from typing import Literal, cast
 from video_contrast.audit.records import AccuracyFacts, Finding, NamedScorer, XrayRecord
 from video_contrast.audit.xray import certificate_text
 from video_contrast.console import counted
-from video_contrast.files import Json, read_json, write_json, write_text
+from video_contrast.files import read_json, write_json, write_text
 from video_contrast.reports.compare import shown
 from video_contrast.reports.layout import Cell, Column, Section, Table, columns, percent, row, share_cell
 from video_contrast.reports.terminal import BEST, TableLine, markdown
@@ -65,29 +65,15 @@ def screen(name: str, record: XrayRecord, *, brief: bool = False) -> list[str]:
     `brief`: leaves out what nothing was found of and how the sample was read, where a table of several sets follows.
     """
     sizes = ", ".join(f"{n:,} of {size} candidates" for size, n in record["candidates"].items())
-    place = record["position"]
-    counts = " ".join(map(str, place["counts"]))
-    return [
-        *([f"guessed: {guess}" for guess in record["source"]["guesses"]] if "source" in record else []),
-        *(f"left out: {text}" for text in left_out(record)),
+    blind, place, suspects, entries = record["blind"], record["position"], record["suspects"], findings(record)
+    lines = [f"guessed: {guess}" for guess in record["source"]["guesses"]] if "source" in record else []
+    lines += [f"left out: {text}" for text in left_out(record)]
+    lines.append(
         f"{name} ({record['split']}): {counted(record['items'], 'item')} ({sizes}), "
-        f"{counted(record['clusters'], 'source video')}, against {', '.join(record['blind']['against'])}",
-        *([] if brief else sample_lines(record["sample"])),
-        verdict(name, record),
-        *_blind_lines(record, brief),
-        *map(_explained_line, record["explained"] or ()),
-        f"places of the true candidate: {counts} (p {place['p_value']:.2g} if all are alike)",
-        *_finding_lines(record, brief),
-        *_suspect_lines(record["suspects"]),
-        *([order_line(record["order"], what) for what in ("items", "candidates")] if record["order"] else []),
-        power_line(record["power"]),
-        *(f"next: {step}" for step in next_steps(record)),
-    ]
-
-
-def _blind_lines(record: XrayRecord, brief: bool) -> list[str]:
-    blind = record["blind"]
-    lines = [f"without the video ({OVER}):"]
+        f"{counted(record['clusters'], 'source video')}, against {', '.join(blind['against'])}"
+    )
+    lines += [] if brief else sample_lines(record["sample"])
+    lines += [verdict(name, record), f"without the video ({OVER}):"]
     for model in blind["models"]:
         share = f"{100 * model['accuracy']:5.1f} %{interval(model)}"
         lines.append(f"  {model['name']:20} {share:22} {model['scorer']}")
@@ -96,27 +82,20 @@ def _blind_lines(record: XrayRecord, brief: bool) -> list[str]:
     if record["tasks"] and not brief:
         shares = [f"{t['task']} {100 * t['accuracy']:.1f} ({100 * t['chance']:.1f})" for t in record["tasks"]]
         lines += [f"{blind['best']['name']} by task, % (chance):", f"  {', '.join(shares)}"]
-    return lines
-
-
-def _finding_lines(record: XrayRecord, brief: bool) -> list[str]:
-    entries = findings(record)
-    lines = [f"{entry['count']:,} {text}, as {entry['examples'][0]}" for text, entry in entries if entry["count"]]
+    lines += map(_explained_line, record["explained"] or ())
+    counts = " ".join(map(str, place["counts"]))
+    lines.append(f"places of the true candidate: {counts} (p {place['p_value']:.2g} if all are alike)")
+    lines += [f"{entry['count']:,} {text}, as {entry['examples'][0]}" for text, entry in entries if entry["count"]]
     if not brief:
         lines.append(f"none: {'; '.join(text for text, entry in entries if not entry['count'])}")
         most = record["texts"]["long_candidates"]["most"]
         lines.append(f"the longest candidate has {most} tokens ({record['texts']['counter']})")
-    return lines
-
-
-def _suspect_lines(facts: Facts | None) -> list[str]:
-    if facts is None:
-        return []
-    return [
-        f"{facts['count']:,} of {facts['of']:,} items where {len(facts['models'])} models agree against the key "
-        f"({facts['expected']:g} if they erred by themselves)",
-        *(f"  {text}" for text in facts["examples"]),
-    ]
+    if suspects is not None:
+        models = f"{len(suspects['models'])} models agree against the key ({suspects['expected']:g} if they erred by"
+        lines.append(f"{suspects['count']:,} of {suspects['of']:,} items where {models} themselves)")
+        lines += [f"  {text}" for text in suspects["examples"]]
+    lines += [order_line(record["order"], what) for what in ("items", "candidates")] if record["order"] else []
+    return [*lines, power_line(record["power"]), *(f"next: {step}" for step in next_steps(record))]
 
 
 def sample_lines(item: MultipleChoiceRow) -> list[str]:
@@ -201,7 +180,12 @@ def side_by_side(records: Records) -> str:
     rows["chance, %"] = [f"{100 * r['blind']['chance']:.1f}" for r in records.values()]
     models = {model["key"]: model["name"] for record in records.values() for model in record["blind"]["models"]}
     for key, label in models.items():
-        rows[f"{label}, %"] = [_blind_cell(record, key) for record in records.values()]
+        cells = []
+        for record in records.values():
+            model, best = blind_models(record).get(key), record["blind"]["best"]["key"]
+            mark = f" {BEST}" if key == best else ""
+            cells.append(f"{100 * model['accuracy']:.1f}{interval(model)}{mark}" if model else "–")
+        rows[f"{label}, %"] = cells
     verdicts = {True: "yes", False: "not shown", None: "too small to tell"}
     rows["solvable blind"] = [verdicts[record["blind"]["solvable"]] for record in records.values()]
     rows["fullest place of the key, %"] = [f"{100 * r['position']['most_common']:.1f}" for r in records.values()]
@@ -219,14 +203,6 @@ def blind_models(record: XrayRecord) -> dict[str, NamedScorer]:
     return {model["key"]: model for model in record["blind"]["models"]}
 
 
-def _blind_cell(record: XrayRecord, key: str) -> str:
-    model = blind_models(record).get(key)
-    if model is None:
-        return "–"
-    best = f" {BEST}" if key == record["blind"]["best"]["key"] else ""
-    return f"{100 * model['accuracy']:.1f}{interval(model)}{best}"
-
-
 def findings(record: XrayRecord) -> list[tuple[str, Finding]]:
     """All findings of an X-ray, each with what is counted."""
     return [(text, finding) for part, key, text in FINDINGS if (finding := finding_of(record, part, key))]
@@ -235,11 +211,6 @@ def findings(record: XrayRecord) -> list[tuple[str, Finding]]:
 def finding_of(record: XrayRecord, part: str, key: str) -> Finding | None:
     """A finding of an X-ray; None where it was not looked for. `part, key`: as in `FINDINGS`."""
     return cast(Mapping[str, Mapping[str, Finding]], record)[part].get(key)
-
-
-def counters(records: Records) -> str:
-    """What counts the tokens of the sets."""
-    return " ".join(dict.fromkeys(f"Tokens: {record['texts']['counter']}." for record in records.values()))
 
 
 def left_out(record: XrayRecord) -> list[str]:
@@ -290,31 +261,20 @@ def _blind_section(records: Records) -> Section:
     note = f"{OVER}. Models that learn are cross-validated, grouped by source video. {known}."
     heads = columns("set", "items", "chance", *(model["name"] for model in models.values()))
     table = Table("blind", "Accuracy without the video, %", heads, rows, note=note)
-    section = Section.of("blind", table, _beside_others(records))
+    published = read_json(Path(__file__).with_name("published") / "xray.json")["sets"]  # of the released files
+    best_models = [(Cell(name), r["items"], r["blind"]["best"], r["blind"]["chance"]) for name, r in records.items()]
+    best_models += [(Cell(s["name"], tone="quiet"), s["items"], s["best"], s["chance"]) for s in published]
+    rows = [row(name, f"{n:,}", best["name"], _share(best, chance)) for name, n, best, chance in best_models]
+    heads = columns("set", "items", Column("best blind model", numeric=False), "accuracy")
+    note = "Intervals are 95 % for all blind models of a set at once; the tick is chance. Whole table: docs/xray.md."
+    beside = Table("beside", "Best blind model beside those of published sets, %", heads, rows, note=note)
+    section = Section.of("blind", table, beside)
     for name, record in records.items():
         if record["tasks"]:
             rows = [row(t["task"], f"{t['items']:,}", _share(t, t["chance"])) for t in record["tasks"]]
             heads = columns("task", "items", record["blind"]["best"]["name"])
             section.parts.append(Table(f"tasks-{file_name(name)}", f"By task, %, {name}", heads, rows, note=f"{OVER}."))
     return section
-
-
-def _beside_others(records: Records) -> Table:
-    own = [(Cell(name), r["items"], r["blind"]["best"], r["blind"]["chance"]) for name, r in records.items()]
-    others = [(Cell(s["name"], tone="quiet"), s["items"], s["best"], s["chance"]) for s in reference_sets()]
-    rows = [row(name, f"{n:,}", best["name"], _share(best, chance)) for name, n, best, chance in [*own, *others]]
-    heads = columns("set", "items", Column("best blind model", numeric=False), "accuracy")
-    note = "Intervals are 95 % for all blind models of a set at once; the tick is chance. Whole table: docs/xray.md."
-    return Table("beside", "Best blind model beside those of published sets, %", heads, rows, note=note)
-
-
-def reference_sets() -> list[dict[str, Json]]:
-    """The best blind models of published sets, as `video-contrast xray` prints them of the released files.
-
-    Returns of each its `name`, `items`, `clusters`, `chance`, and `best`: the figures of the model.
-    """
-    sets: list[dict[str, Json]] = read_json(Path(__file__).with_name("published") / "xray.json")["sets"]
-    return sets
 
 
 def _tells_section(records: Records) -> Section:
@@ -392,7 +352,8 @@ def _items_section(records: Records) -> Section:
     ]
     p_value = Column("p", hint="if all places held as many keys")
     section = Section.of("items")
-    note = f"None: {'; '.join(none)}. {counters(records)}"
+    counters = dict.fromkeys(f"Tokens: {record['texts']['counter']}." for record in records.values())
+    note = f"None: {'; '.join(none)}. {' '.join(counters)}"
     section.parts += [
         Table("findings", "Findings", columns("finding", *records), rows, note=note),
         Table("places", "Where the true candidate stands",

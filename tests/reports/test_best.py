@@ -62,11 +62,9 @@ def test_the_report_and_the_table_mark_the_best_and_counts_that_differ(
     assert "<small>n = 60</small>" in page and "<small>n = 38</small>" in page
 
 
-def test_configs_are_not_called_sets(runs: Path) -> None:
-    from video_contrast.reports.runs import load_runs
-    from video_contrast.reports.write import _counts
-
-    assert _counts(load_runs([runs])) == "3 models on 1 config of 1 set"
+def test_configs_are_not_called_sets(runs: Path, tmp_path: Path) -> None:
+    page = write_report([runs], tmp_path / "r.html", max_failures=0).read_text(encoding="utf-8")
+    assert "3 models on 1 config of 1 set" in page
 
 
 def test_runs_of_one_model_on_one_config_stand_side_by_side(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
