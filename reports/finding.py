@@ -30,7 +30,7 @@ def finding(runs: Sequence[ConfigRun]) -> str:
     choice = [run for run in models if run.layout != "retrieval"]
     if not choice:
         return ""
-    run = max(choice, key=lambda run: run.accuracy.above_chance)
+    run = max(choice, key=_above_chance)
     sentence = f"{run.model} picks the true caption in {_share(run.accuracy)} of {_contrasts(run)}"
     return _too_few(run) or f"{sentence}, {against_chance(run.accuracy)}."
 
@@ -60,30 +60,34 @@ def against_chance(figure: RunFigure) -> str:
 
 def _fall(runs: Sequence[ConfigRun]) -> str:
     """From random candidates to the set on which a model is nearest to chance."""
-    drops: dict[str, tuple[RunFigure, ConfigRun]] = {}  # model -> its accuracy with random candidates, its worst run
-    for model in dict.fromkeys(run.model for run in runs):
-        scored = [run for run in runs if run.model == model and run.layout != "retrieval"]
-        random = [run for run in scored if run.key.config.startswith("random")]
-        hard = [run for run in scored if run not in random]
-        if worst := min(hard, key=lambda run: run.accuracy.above_chance, default=None):
-            # without a config of random candidates: the same items with the contrast exchanged for one
-            start = random[0].accuracy if random else worst.figure(RANDOM_OPTIONS)
-            drops |= {model: (start, worst)} if start is not None else {}
-    if not drops:
+    easy: dict[str, RunFigure] = {}  # model -> its accuracy with random candidates
+    hardest: dict[str, ConfigRun] = {}  # model -> its run nearest to chance
+    for run in (run for run in runs if run.layout != "retrieval"):
+        if run.key.config.startswith("random"):
+            easy.setdefault(run.model, run.accuracy)
+        elif run.model not in hardest or run.accuracy.above_chance < hardest[run.model].accuracy.above_chance:
+            hardest[run.model] = run
+    for run in hardest.values():  # without such a config: the same items with the contrast exchanged for one
+        if replaced := run.figure(RANDOM_OPTIONS):
+            easy.setdefault(run.model, replaced)
+    worst = min((run for run in hardest.values() if run.model in easy), key=_above_chance, default=None)
+    if worst is None:
         return ""
-    model = min(drops, key=lambda name: drops[name][1].accuracy.above_chance)
-    easy, worst = drops[model]
     if few := _too_few(worst):
         return few
     sentence = (
-        f"{model} picks the true caption in {_share(easy)} of items with random candidates, "
+        f"{worst.model} picks the true caption in {_share(easy[worst.model])} of items with random candidates, "
         f"and in {_share(worst.accuracy)} of {_contrasts(worst)}, {against_chance(worst.accuracy)}"
     )
-    rivals = [run for run in runs if run.key == worst.key and run.model in drops and run.model != model]
+    rivals = [run for run in runs if run.key == worst.key and run.model in easy and run.model != worst.model]
     best = max(rivals, key=lambda run: run.accuracy.value, default=None)
     if best is not None and is_better(best.hits(best.main), worst.hits(worst.main)):
         sentence += f", while {best.model} keeps {_share(best.accuracy)}"
     return f"{sentence}."
+
+
+def _above_chance(run: ConfigRun) -> float:
+    return run.accuracy.above_chance
 
 
 def _robustness(runs: Sequence[ConfigRun]) -> str:

@@ -83,9 +83,7 @@ def gallery_data(
     titles = {key: run.key.name for run, key, _ in entries}
     names = {dataset: str(number) for number, dataset in enumerate(roots)}
     order = {key: number for number, key in enumerate(sets)}
-    groups: Groups = defaultdict(list)
-    for key, item in ((key, item) for key, items in sets.items() for item in items):
-        groups[key, _group(item)].append(item)
+    groups = _grouped(sets)
     shown = {
         key: [_compact(item, groups[key, _group(item)], names[key.dataset]) for item in items]
         for key, items in sets.items()
@@ -203,6 +201,13 @@ def _strips(
 
 def _group(item: Item) -> str:
     return str(item.get("group", item["id"]))
+
+
+def _grouped(sets: Mapping[SetKey, Sequence[Item]]) -> Groups:
+    groups: Groups = defaultdict(list)
+    for key, item in ((key, item) for key, items in sets.items() for item in items):
+        groups[key, _group(item)].append(item)
+    return groups
 
 
 def _compact(row: Item, group: Sequence[Item], place: str) -> dict[str, Json]:

@@ -110,17 +110,7 @@ def leaderboard(
     links = {run.path: _link(run, target, Path(runs[0]), link) for run in loaded}
     chances = {name: column.chance for name, column in kinds.items()}
     overview = Section("board", "Leaderboard", parts=[_overview(board, chances, loaded, links)])
-    ranks = Section.of("ranks")
-    heads = columns("rank", "group", "model", "accuracy, %", "items", words=3)
-    baselines = {run.model for run in loaded if run.is_baseline}
-    for name, column in board.items():
-        rows = [
-            row(Cell(own.ranks, tone="quiet" if model in baselines else ""), own.group, model, own.cell(),
-                Cell(f"{own.n:,}", float(own.n)))
-            for model, own in column.items()
-        ]  # fmt: skip
-        ranks.add([Table(f"ranks-{name.replace(' ', '-')}", name, heads, rows)], name)
-    sections = [overview, ranks, settings(loaded, links)]
+    sections = [overview, _ranks(board, loaded), settings(loaded, links)]
     checks = "Scores were recomputed and checked against their set" if checked else "Scores were not checked (--check)"
     counts = f"{counted(len({run.model for run in loaded}), 'model')}, {counted(len(kinds), 'column')}. {checks}"
     name, column = next(iter(board.items()))
@@ -292,6 +282,19 @@ def _overview(board: Board, chance: Mapping[str, float], runs: Sequence[ConfigRu
         f"Rows are ordered by {next(iter(board))}."
     )
     return Table("leaderboard", "Accuracy by kind of contrast, %", columns("model", *board), rows, note=note)
+
+
+def _ranks(board: Board, runs: Sequence[ConfigRun]) -> Section:
+    section = Section.of("ranks")
+    heads = columns("rank", "group", "model", "accuracy, %", "items", words=3)
+    baselines = {run.model for run in runs if run.is_baseline}
+    for name, column in board.items():
+        rows = []
+        for model, own in column.items():
+            rank = Cell(own.ranks, tone="quiet" if model in baselines else "")
+            rows.append(row(rank, own.group, model, own.cell(), Cell(f"{own.n:,}", float(own.n))))
+        section.add([Table(f"ranks-{name.replace(' ', '-')}", name, heads, rows)], name)
+    return section
 
 
 MOST_FRAMES = 768  # of a clip that are decoded at the word of a certificate

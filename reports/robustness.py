@@ -12,7 +12,7 @@ from video_contrast.reports.figures import MUTED, PAPER, SERIES, colour, drawing
 from video_contrast.reports.layout import Cell, Column, Plot, Section, Table, columns, row
 from video_contrast.reports.reference import published_gammas
 from video_contrast.reports.runs import ConfigRun, by_set
-from video_contrast.storage.run_figures import ACCURACY, ROBUST, Gamma, Score
+from video_contrast.storage.run_figures import ACCURACY, ROBUST, FigureKey, Gamma, Score
 
 if TYPE_CHECKING:
     from matplotlib.container import BarContainer
@@ -55,15 +55,16 @@ def gamma_tables(runs: Sequence[ConfigRun]) -> list[Table]:
     heads = columns(*names, *hints, words=len(names) - 1)
     rows, left_out, by_category = [], [], []
     for score in scores:
-        of_score = [run for run in runs if score in _scores(run)]
-        able = [run for run in of_score if not at_chance(run, score)]
-        for run in of_score:
+        able = []
+        for run in runs:
             gammas = _gammas(run, score)
-            clean = 100 * next(iter(gammas.values())).clean
-            if run in able:
+            if gammas and not at_chance(run, score):
+                able.append(run)
+                clean = 100 * next(iter(gammas.values())).clean
                 cells = (_gamma_cell(gammas.get(group)) for group in groups)
                 rows.append(row(*[run.model, score.words][: 1 + several], Cell(f"{clean:.1f}", clean), *cells))
-            elif (figure := run.figure(score, "clean")) is not None:
+            elif gammas:
+                figure = run.figures[FigureKey(run.key.config, "clean", score)]
                 why = "at chance" if run.is_baseline or figure.low is not None else "too few videos"
                 left_out.append(f"{run.model} ({score.words} {100 * figure.value:.1f} %, {why})")
         by_category += _by_category(able, score)

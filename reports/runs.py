@@ -319,11 +319,7 @@ def load_runs(
         here = next((run for run in of_set if set_on_disk(run.key.dataset) is not None), of_set[0])
         for run in of_set:
             run.key, run.root = here.key, run.root or here.root
-    for run in runs:  # models that share a name, but not a record, have the name of their run's directory too
-        same = {other.path for other in runs if other.model == run.model and other.key == run.key}
-        for other in runs if len(same) > 1 else ():
-            if other.path in same and other.model == run.model and not other.model.endswith(")"):
-                other.model = f"{other.model} ({other.path.name})"
+    _tell_apart(runs)
     _mark_sets(runs)
     # Baselines come last, in tables and in the order of colours.
     runs.sort(key=lambda run: run.is_baseline)
@@ -435,6 +431,15 @@ def config_facts(key: SetKey) -> Facts:
     record = set_record(key.dataset)
     entry = record.get("configs", {}).get(key.config) if record else None
     return entry["facts"] if entry else {}
+
+
+def _tell_apart(runs: Sequence[ConfigRun]) -> None:
+    """Gives models that share a name, but not a record, the name of their run's directory too."""
+    for run in runs:
+        same = {other.path for other in runs if other.model == run.model and other.key == run.key}
+        for other in runs if len(same) > 1 else ():
+            if other.path in same and other.model == run.model and not other.model.endswith(")"):
+                other.model = f"{other.model} ({other.path.name})"
 
 
 def _mark_sets(runs: Sequence[ConfigRun]) -> None:

@@ -80,14 +80,7 @@ def accuracy_table(runs: Sequence[ConfigRun], models: Sequence[str]) -> Table:
         first = next(iter(of_set.values())).accuracy
         sizes[key] = max(run.accuracy.n or 0 for run in of_set.values())
         ends = [share_cell(first.chance), DASH if right is None else Cell(f"{right:.1f}", right)]
-        figures = [of_set[model].accuracy if model in of_set else None for model in models]
-        best = best_of({model: run.hits(run.main) for model, run in of_set.items()})
-        marks = differing(figures)
-        cells = [
-            figure_cell(figure, human=right, tone="best" if model == best else "", note=mark)
-            for model, figure, mark in zip(models, figures, marks, strict=True)
-        ]
-        for row, cell in zip(rows, [*cells, *ends], strict=True):
+        for row, cell in zip(rows, [*_accuracy_cells(of_set, models, right), *ends], strict=True):
             row.append(cell)
     heads = columns("model", *(Column(k.short, hint=f"{k.name}: {counted(n, 'item')}") for k, n in sizes.items()))
     note = "Items: " + ", ".join(f"{key.short} {n:,}" for key, n in sizes.items()) + "."
@@ -98,6 +91,16 @@ def accuracy_table(runs: Sequence[ConfigRun], models: Sequence[str]) -> Table:
     if len(models) > 1:
         note += " Bold: better than every other model on the items of both (paired sign-flip test, p < .05)."
     return Table("accuracy", "Accuracy, %", heads, rows=rows if any(people) else rows[:-1], note=note)
+
+
+def _accuracy_cells(of_set: Mapping[str, ConfigRun], models: Sequence[str], people: float | None) -> list[Cell]:
+    """A column of the table: the accuracy of each model on one set, the best of them marked."""
+    figures = [of_set[model].accuracy if model in of_set else None for model in models]
+    best = best_of({model: run.hits(run.main) for model, run in of_set.items()})
+    return [
+        figure_cell(figure, human=people, tone="best" if model == best else "", note=mark)
+        for model, figure, mark in zip(models, figures, differing(figures), strict=True)
+    ]
 
 
 def model_cell(run: ConfigRun, note: str = "") -> Cell:
@@ -139,15 +142,15 @@ def retrieval_table(runs: Sequence[ConfigRun]) -> Table:
         cells = [model_cell(run, run.key.name if several else "")]
         of_set = [other for other in runs if other.key == run.key]
         for way, scores in recalls.items():
-            figures = [run.figure(score) for score in scores]
-            marks = differing([other.figure(RECALLS[way][0]) for other in of_set])
-            cells += [figure_cell(figure, note=marks[of_set.index(run)]) for figure in figures]
+            mark = differing([other.figure(RECALLS[way][0]) for other in of_set])[of_set.index(run)]
+            cells += [figure_cell(run.figure(score), note=mark) for score in scores]
             median = run.figure(MEDIAN_RANKS[way])
             cells.append(Cell(f"{median.value:g}", float(median.value)) if median else DASH)
         rows.append(cells)
-    searched = ((runs[0].figure(RECALLS[way][0]), noun) for way, noun in (("v2t", "video"), ("t2v", "caption")))
-    sizes = ", ".join(counted((figure and figure.n) or 0, noun) for figure, noun in searched)
-    note = f"{sizes}." if not several else ""
+    note = ""
+    if not several:
+        videos, captions = (figure.n if (figure := runs[0].figure(RECALLS[way][0])) else 0 for way in ("v2t", "t2v"))
+        note = f"{counted(videos or 0, 'video')}, {counted(captions or 0, 'caption')}."
     return Table("retrieval", "Retrieval, %", columns("model", *chain(*names)), rows, note=note)
 
 

@@ -97,10 +97,14 @@ def lines_of(
     for numbers in runs.values() if detailed else ():
         lines += _gamma_lines(numbers, many)
     if any(n for numbers in runs.values() for n, _ in numbers.missing):
-        counts = [[f"{n:,}" + (f" of {whole:,}" if whole else "") for n, whole in own.missing] for own in runs.values()]
-        cells = [", ".join(of_model) or "-" for of_model in counts]  # not known of logs of other harnesses
+        cells = [_missing(numbers) for numbers in runs.values()]
         lines.append(TableLine("clips missing (figures are over the others)", None, cells))
     return lines
+
+
+def _missing(numbers: RunNumbers) -> str:
+    """How many clips a model misses; "-" where that is not known (logs of other harnesses)."""
+    return ", ".join(f"{n:,}" if whole is None else f"{n:,} of {whole:,}" for n, whole in numbers.missing) or "-"
 
 
 def _line(first: RunFigure, runs: Mapping[str, RunNumbers], best: Mapping[FigureKey, str], digits: int) -> TableLine:

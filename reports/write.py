@@ -108,12 +108,16 @@ def write_report(
     page = Page(title, counts, finding(loaded), warnings(loaded), left_out(loaded), records(loaded))
     where = Path(assets) if assets is not None else target / "figures" if folder else None
     if where is not None:
-        for part in (part for section in sections for part in section.parts):
-            write_text(where / f"{part.name}.csv", part.csv)
-            if isinstance(part, Plot):
-                write_text(where / f"{part.name}.svg", part.file_svg)
-                write_bytes(where / f"{part.name}.png", part.png())
+        _write_assets(where, sections)
     return write_text(target / "index.html" if folder else target, render_page(page, sections, gallery, folder=folder))
+
+
+def _write_assets(folder: Path, sections: Sequence[Section]) -> None:
+    for part in (part for section in sections for part in section.parts):
+        write_text(folder / f"{part.name}.csv", part.csv)
+        if isinstance(part, Plot):
+            write_text(folder / f"{part.name}.svg", part.file_svg)
+            write_bytes(folder / f"{part.name}.png", part.png())
 
 
 def render_page(

@@ -65,24 +65,15 @@ def screen(name: str, record: XrayRecord, *, brief: bool = False) -> list[str]:
     `brief`: leaves out what nothing was found of and how the sample was read, where a table of several sets follows.
     """
     sizes = ", ".join(f"{n:,} of {size} candidates" for size, n in record["candidates"].items())
-    blind, place, suspects, entries = record["blind"], record["position"], record["suspects"], findings(record)
+    place, suspects, entries = record["position"], record["suspects"], findings(record)
     lines = [f"guessed: {guess}" for guess in record["source"]["guesses"]] if "source" in record else []
     lines += [f"left out: {text}" for text in left_out(record)]
     lines.append(
         f"{name} ({record['split']}): {counted(record['items'], 'item')} ({sizes}), "
-        f"{counted(record['clusters'], 'source video')}, against {', '.join(blind['against'])}"
+        f"{counted(record['clusters'], 'source video')}, against {', '.join(record['blind']['against'])}"
     )
     lines += [] if brief else sample_lines(record["sample"])
-    lines += [verdict(name, record), f"without the video ({OVER}):"]
-    for model in blind["models"]:
-        share = f"{100 * model['accuracy']:5.1f} %{interval(model)}"
-        lines.append(f"  {model['name']:20} {share:22} {model['scorer']}")
-    lines += [f"  {blind['note']}"] if blind["note"] else []
-    lines += [f"  told by {tell_text(tell)}" for tell in record["tells"][: 3 if brief else None]]
-    if record["tasks"] and not brief:
-        shares = [f"{t['task']} {100 * t['accuracy']:.1f} ({100 * t['chance']:.1f})" for t in record["tasks"]]
-        lines += [f"{blind['best']['name']} by task, % (chance):", f"  {', '.join(shares)}"]
-    lines += map(_explained_line, record["explained"] or ())
+    lines += [verdict(name, record), *_blind_lines(record, brief), *map(_explained_line, record["explained"] or ())]
     counts = " ".join(map(str, place["counts"]))
     lines.append(f"places of the true candidate: {counts} (p {place['p_value']:.2g} if all are alike)")
     lines += [f"{entry['count']:,} {text}, as {entry['examples'][0]}" for text, entry in entries if entry["count"]]
@@ -96,6 +87,20 @@ def screen(name: str, record: XrayRecord, *, brief: bool = False) -> list[str]:
         lines += [f"  {text}" for text in suspects["examples"]]
     lines += [order_line(record["order"], what) for what in ("items", "candidates")] if record["order"] else []
     return [*lines, power_line(record["power"]), *(f"next: {step}" for step in next_steps(record))]
+
+
+def _blind_lines(record: XrayRecord, brief: bool) -> list[str]:
+    blind = record["blind"]
+    lines = [f"without the video ({OVER}):"]
+    for model in blind["models"]:
+        share = f"{100 * model['accuracy']:5.1f} %{interval(model)}"
+        lines.append(f"  {model['name']:20} {share:22} {model['scorer']}")
+    lines += [f"  {blind['note']}"] if blind["note"] else []
+    lines += [f"  told by {tell_text(tell)}" for tell in record["tells"][: 3 if brief else None]]
+    if record["tasks"] and not brief:
+        shares = [f"{t['task']} {100 * t['accuracy']:.1f} ({100 * t['chance']:.1f})" for t in record["tasks"]]
+        lines += [f"{blind['best']['name']} by task, % (chance):", f"  {', '.join(shares)}"]
+    return lines
 
 
 def sample_lines(item: MultipleChoiceRow) -> list[str]:
@@ -211,6 +216,11 @@ def findings(record: XrayRecord) -> list[tuple[str, Finding]]:
 def finding_of(record: XrayRecord, part: str, key: str) -> Finding | None:
     """A finding of an X-ray; None where it was not looked for. `part, key`: as in `FINDINGS`."""
     return cast(Mapping[str, Mapping[str, Finding]], record)[part].get(key)
+
+
+def _counters(records: Records) -> str:
+    """What counts the tokens of the sets."""
+    return " ".join(dict.fromkeys(f"Tokens: {record['texts']['counter']}." for record in records.values()))
 
 
 def left_out(record: XrayRecord) -> list[str]:
@@ -352,8 +362,7 @@ def _items_section(records: Records) -> Section:
     ]
     p_value = Column("p", hint="if all places held as many keys")
     section = Section.of("items")
-    counters = dict.fromkeys(f"Tokens: {record['texts']['counter']}." for record in records.values())
-    note = f"None: {'; '.join(none)}. {' '.join(counters)}"
+    note = f"None: {'; '.join(none)}. {_counters(records)}"
     section.parts += [
         Table("findings", "Findings", columns("finding", *records), rows, note=note),
         Table("places", "Where the true candidate stands",
