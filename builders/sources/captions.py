@@ -38,7 +38,7 @@ def captions(
     table: CaptionTable,
     cast: Annotated[Path | None, "table for person_id_mc: movie (as in --movie-column), name and gender"] = None,
     human: Annotated[Path | None, "human negatives for verb_human_mc: video_id (or file), caption, negative"] = None,
-    contrasts: GenderAndVerbOptions = GenderAndVerbOptions(),  # noqa: B008  frozen
+    contrasts: GenderAndVerbOptions = GenderAndVerbOptions(extended=True),  # noqa: B008  frozen
     cluster: ClusterOptions = ClusterOptions(),  # noqa: B008  frozen
 ) -> BuiltSet:
     """Contrast sets from your own table of videos and captions."""

@@ -59,10 +59,10 @@ class VerbFeatures:
             "subject unknown": float(not slot.subject),
             "tails": float(len(slot.tails)),
             "adverbs": float(len(slot.adverbs)),
-            "other verbs": float(len(others)),
+            "other verbs": float(min(len(others), 2)),
             "same clause verb": float(any(other.subject_place == slot.subject_place for other in others)),
             "worn beside other verbs": float(slot.verb == "wear" and bool(others)),
-            "words": len(reading.words) / 10,
+            "words": _length(reading),
             "old speech": float(slot.verb in _SPEECH),
             "old unit known": log1p(evidence.unit_total[slot.unit]) / 5,
             "order": float(slot.order),
@@ -87,7 +87,7 @@ class VerbFeatures:
             **self._reason(choice),
             "goes with noun": evidence.surprise("object", seen.get(whole, 0), total, noun_total),
             "unit known": log1p(total) / 5,
-            "longer": float(len(new.split()) - self._size),
+            "longer": float(max(-1, min(1, len(new.split()) - self._size))),
             "listed use": float(unit in self._uses),
             "fits": float(evidence.fits(unit, self._doer, slot.noun if frame != "i" else "")),
             "keeps a place": float(bool(keeps)),
@@ -186,6 +186,11 @@ def _gap(reading: CaptionReading, slot: VerbSlot | ThingSlot, evidence: Evidence
     return gap
 
 
+def _length(reading: CaptionReading) -> float:
+    """The words of a caption, 1 from ten on: readers of longer ones find no more faults, and few were read."""
+    return min(len(reading.words) / 10, 1.0)
+
+
 def _mean(values: list[float]) -> float:
     return sum(values) / len(values) if values else 0.0
 
@@ -194,7 +199,7 @@ def object_slot_features(reading: CaptionReading, slot: ThingSlot, evidence: Evi
     """Features of what is replaced, which all proposals of a thing share."""
     return {
         **{f"a {name}": float(evidence.lexicon.is_a(slot.category, name)) for name in _WIDE_CLASSES},
-        "words": len(reading.words) / 10,
+        "words": _length(reading),
         "with an adjective": float(bool(slot.adjectives)),
         "animal or thing acts": float(slot.subject not in ("", "person")),
         **evidence.style(reading.words),

@@ -220,7 +220,7 @@ def swap(caption: str, rng: Generator, extended: bool = False) -> Edit | None:
     """The caption with one gendered noun swapped and its pronouns with it; None where no noun can be.
 
     `caption`: any text. Only whole words match: "man" not in "woman", "manly", "man-made" or "batman". `rng`: chooses
-    the noun where there are several, and its counterpart where there are several. `extended`: use a list of some 70
+    the noun where there are several, and its counterpart where there are several. `extended`: use a list of some 60
     more pairs (father, actress, cowboys ...) beside the paper's Table 6.
 
     >>> import numpy as np
