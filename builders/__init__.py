@@ -42,9 +42,11 @@ def build(name: str, configs: str | list[str] | None = None, *, output: str | Pa
     from video_contrast.builders.assembly.sharding import is_writer, wait_for_writer
     from video_contrast.builders.writing import write_set
     from video_contrast.files import write_text
-    from video_contrast.options import options_of
+    from video_contrast.options import checked, options_of
     from video_contrast.storage import SetDraft
 
+    for option, value in zip(options_of(build).values(), (name, configs, output), strict=True):
+        checked(option, value, "build")
     builder = get_builder(name)
     if not is_remote(output):
         if "ticks" in options_of(builder.function) and not options.get("ticks") and (Path(output) / TICKS).is_file():

@@ -5,6 +5,7 @@ Exit codes: 0 done, 1 something failed, 2 the call was wrong, 130 interrupted, 1
 
 from __future__ import annotations
 
+import ast
 import errno
 import logging
 import os
@@ -14,6 +15,7 @@ import traceback
 from collections.abc import Iterator, Sequence
 from importlib import import_module
 from itertools import pairwise
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from video_contrast.console import calm, hush, unhush
@@ -48,8 +50,7 @@ READER_LEFT = 141  # as the shell counts SIGPIPE
 def commands(module: str, subcommand: str = "") -> Iterator[Command]:
     """The commands of one module of `video_contrast.commands`; a group comes before its subcommands.
 
-    `module`: its name. `subcommand`: the one that is asked for, where the module makes its subcommands one by one; ""
-    for all.
+    `subcommand`: the one that is asked for, where the module makes its subcommands one by one; "" for all.
     """
     from video_contrast.commands.command import DECLARED
 
@@ -60,10 +61,9 @@ def commands(module: str, subcommand: str = "") -> Iterator[Command]:
 
 
 def make_app(words: Sequence[str] = ()) -> cyclopts.App:
-    """The part of the command line that these words need.
+    """The part of the command line that these words need: the command that comes first, or the list of all commands.
 
-    `words`: what stands on the command line. Where the first is a command, it is the only one; else all are listed,
-    without subcommands and options, which take time to import.
+    A list, of all commands or of the subcommands of a group, is without their options, which take time to import.
     """
     import cyclopts
 
@@ -77,13 +77,15 @@ def make_app(words: Sequence[str] = ()) -> cyclopts.App:
         result_action="return_value",
         suppress_keyboard_interrupt=False,
     )
-    only, no_subcommand = _module(words), not words[1:] or words[1].startswith("-")
+    first, no_subcommand = words[0].replace("-", "_") if words else "", not words[1:] or words[1].startswith("-")
+    listed = not any(first in modules for modules in COMMANDS.values())
     for place, (heading, modules) in enumerate(COMMANDS.items()):
         group = cyclopts.Group(heading, sort_key=place)
         for order, name in enumerate(modules):
-            if only is None:
-                app.command(next(commands(name)).app(listed=True, group=group, sort_key=order))
-            for command in commands(name, "".join(words[1:2])) if only == name else ():
+            if listed:
+                text = _summary(name)
+                app.command(cyclopts.App(name.replace("_", "-"), help=text, group=group, sort_key=order))
+            for command in commands(name, "".join(words[1:2])) if first == name else ():
                 parent = command.name.rpartition(" ")[0]
                 if parent:
                     app[parent].command(command.app(listed=no_subcommand, sort_key=order))
@@ -92,10 +94,16 @@ def make_app(words: Sequence[str] = ()) -> cyclopts.App:
     return app
 
 
-def _module(words: Sequence[str]) -> str | None:
-    """The module of the command that stands first on the command line; None where that is no command."""
-    name = words[0].replace("-", "_") if words else ""
-    return name if any(name in modules for modules in COMMANDS.values()) else None
+def _summary(module: str) -> str:
+    """The first line of a command's help, read from its file: to import all of them takes a second."""
+    source = Path(__file__).with_name("commands").joinpath(f"{module}.py").read_text(encoding="utf-8")
+    for node in ast.parse(source).body:
+        match node:
+            case ast.FunctionDef(decorator_list=[_]):
+                return (ast.get_docstring(node) or "").partition("\n")[0]
+            case ast.Expr(value=ast.Call(func=ast.Name(id="group"), args=[_, text, _])):
+                return str(ast.literal_eval(text))
+    raise AssertionError(f"{module} declares no command")
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -205,7 +213,3 @@ def _system_error(error: OSError) -> str:
     if error.errno == errno.ENOENT:
         return f"no such file or folder{where}"
     return f"{error.strerror or error}{where}"
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -185,8 +185,10 @@ def checked(option: Option, value: object, where: str) -> object:
 
     `where`: what the option belongs to, for messages. Raises UsageError: it is of another type, or no choice.
     """
-    members, choices, said = _members(option.type), option.choices, f"(in Python: {option.name}=)"
-    if value is None or value in choices:
+    members, choices = _members(option.type), option.choices
+    if value in choices or (
+        value is None and (option.default is None or not {types.NoneType, Any}.isdisjoint(members))
+    ):
         return value
     if isinstance(value, str) and {str, Path} & {*members}:
         return value if str in members else Path(value)
@@ -199,14 +201,17 @@ def checked(option: Option, value: object, where: str) -> object:
             if kind is float and not isinstance(value, int):
                 return float(value)
             return operator.index(value) if kind is int else value
-        takes = " or ".join([takes, *map(repr, choices)])
+        wrong = f"{option.flag_name} takes {' or '.join([takes, *map(repr, choices)])}, not {value!r}"
     elif choices:
-        raise UsageError(f"{where}: {unknown_name(f'value of {option.flag_name}', str(value), choices)} {said}")
-    elif isinstance(value, bool | int | float) and {str, Path} & {*members}:  # of YAML, which counts where it can
-        takes = "text (put it in quotes)"
+        wrong = str(unknown_name(f"value of {option.flag_name}", str(value), choices))
+    elif {str, Path} & {*members} and isinstance(value, bool | int | float | None):
+        # YAML counts where it can
+        wrong = f"{option.flag_name} takes text{' (put it in quotes)' * (value is not None)}, not {value!r}"
+    elif any(get_origin(part) is Mapping for part in members) and not isinstance(value, Mapping):
+        wrong = f"{option.name} takes names and values, not {value!r}"
     else:
         return value
-    raise UsageError(f"{where}: {option.flag_name} takes {takes}, not {value!r} {said}")
+    raise UsageError(f"{where}: {wrong} (in Python: {option.name}=)")
 
 
 def with_options(function: Callable[..., Result]) -> Callable[..., Result]:
@@ -273,17 +278,13 @@ def _fields(group: type[DataclassInstance], parameter: str | None = None, start:
         default = REQUIRED if default is dataclasses.MISSING else default
         default = default if start is REQUIRED else getattr(start, field.name)
         option = _option(field.name, hints[field.name], default, group=parameter)
-        panel = option.flag.panel or _panel(group, field.name)
+        # the `PANEL` of the class that declares it, or of the first that inherits it and has one
+        owner = next(base for base in group.__mro__ if field.name in inspect.get_annotations(base))
+        heirs = (base for base in reversed(group.__mro__) if issubclass(base, owner))
+        panel = option.flag.panel or next((base.PANEL for base in heirs if hasattr(base, "PANEL")), "")
         hidden = option.flag.hidden or field.name in getattr(group, "HIDDEN", ())
         options.append(replace(option, flag=replace(option.flag, panel=panel, hidden=hidden)))
     return options
-
-
-def _panel(group: type, field: str) -> str:
-    """The heading of a field: `PANEL` of the class that declares it, or of the first that inherits it and has one."""
-    owner = next(base for base in group.__mro__ if field in inspect.get_annotations(base))
-    heirs = (base for base in reversed(group.__mro__) if issubclass(base, owner))
-    return next((base.PANEL for base in heirs if hasattr(base, "PANEL")), "")
 
 
 def _option(name: str, hint: object, default: object, **place: Any) -> Option:  # fields of `Option`

@@ -5,8 +5,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
+from video_contrast.builders.sources.caption_table import read_table
 from video_contrast.commands.command import command, group
 from video_contrast.options import Config, Device, SetPath, Split
+from video_contrast.reports import paper_analyses as analyses
+from video_contrast.storage import open_set
 
 Run = Annotated[Path, "folder that `video-contrast score` wrote"]
 Condition = Annotated[str, "condition of the run"]
@@ -32,10 +35,6 @@ def rarity(
     condition: Condition = "clean",
 ) -> None:
     """Accuracy where the original id is rarer in training than its substitute (table 4)."""
-    from video_contrast.builders.sources.caption_table import read_table
-    from video_contrast.reports import paper_analyses as analyses
-    from video_contrast.storage import open_set
-
     if training is None:
         captions = [text for row in open_set(dataset).retrieval_rows("retrieval", "train") for text in row["captions"]]
     else:
@@ -57,9 +56,6 @@ def proximity(
     device: Device = "auto",
 ) -> None:
     """Accuracy on antonyms, and on the contrasts nearest to and farthest from their originals (table 5)."""
-    from video_contrast.reports import paper_analyses as analyses
-    from video_contrast.storage import open_set
-
     hits = analyses.read_hits(run, config, condition)
     encoders = {name: analyses.sentence_encoder(name, device) for name in encoder}
     _print(analyses.proximity(open_set(dataset).choice_rows(config, split), hits, encoders, share=share))
@@ -76,9 +72,6 @@ def verbs(
     plot: Annotated[Path | None, "write the figure, a .png"] = None,
 ) -> None:
     """Verb distributions of two sets: distances, and the plot (figure 3)."""
-    from video_contrast.reports import paper_analyses as analyses
-    from video_contrast.storage import open_set
-
     rows = open_set(dataset).choice_rows(config, split), open_set(other).choice_rows(other_config, split)
     counts = [analyses.verb_counts(part) for part in rows]
     result = analyses.compare_verbs(*counts)
@@ -96,10 +89,6 @@ def judges(
     split: Split = "test",
 ) -> None:
     """Accuracy of judges by majority vote, and their agreement."""
-    from video_contrast.builders.sources.caption_table import read_table
-    from video_contrast.reports import paper_analyses as analyses
-    from video_contrast.storage import open_set
-
     _print(analyses.judges(open_set(dataset).choice_rows(config, split), read_table(votes)))
 
 

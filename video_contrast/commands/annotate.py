@@ -11,7 +11,7 @@ from video_contrast.commands.command import command, group
 from video_contrast.console import AsJson, counted, print_json, say
 from video_contrast.errors import UsageError
 from video_contrast.options import Config, Seed, SetPath, Split
-from video_contrast.reports.annotate import PageItems
+from video_contrast.reports.annotate import PageItems, blind_reading
 
 Task = Annotated[Literal["judge", "write"], "which kind of page"]
 People = Annotated[int, "how many people answer each item"]
@@ -100,11 +100,9 @@ def reading(
     seed: Seed = 0,
 ) -> None:
     """Write a page of shuffled pairs of any sets for blind readers: is the edit natural, is it false?"""
-    from video_contrast.reports.annotate.blind_reading import PAGE, PairSource, write_reading
-
-    asked = [PairSource.of(text) for text in sources]
-    pairs, of_source = write_reading(asked, output, split=split, seed=seed, again=max(0, again))
-    say(f"{output / PAGE}: {counted(pairs, 'pair')}, for readers to open from disk")
+    pair_sources = [blind_reading.PairSource.of(text) for text in sources]
+    pairs, of_source = blind_reading.write_reading(pair_sources, output, split=split, seed=seed, again=max(0, again))
+    say(f"{output / blind_reading.PAGE}: {counted(pairs, 'pair')}, for readers to open from disk")
     for name, n in sorted(of_source.items()):
         say(f"  {n} of {name}")
 
@@ -119,28 +117,25 @@ def reading_result(
     as_json: AsJson = False,
 ) -> None:
     """Print what the readers of pairs voted: shares by source, and how far readers agree."""
-    from video_contrast.reports.annotate import blind_reading as read
-    from video_contrast.reports.terminal import markdown as as_markdown
-    from video_contrast.reports.terminal import show
+    from video_contrast.reports import terminal
 
     if reading is None:
         if len(votes) > 1:
             raise UsageError("files of several readers need --reading FOLDER, which knows the sources of the pairs")
-        rows, again = read.read_votes(votes[0]), dict[str, dict[str, float]]()
+        rows, again = blind_reading.read_votes(votes[0]), dict[str, dict[str, float]]()
     else:
-        rows, again = read.merge(reading, votes)
-    result = read.results(rows)
-    result["again"] = again
+        rows, again = blind_reading.merge(reading, votes)
+    result = {**blind_reading.results(rows), "again": again}
     if output is not None:
-        read.write_votes(rows, output)
+        blind_reading.write_votes(rows, output)
     if as_json:
         print_json(result)
         return
-    lines, agreement = read.table_lines(result), read.agreement_lines(result)
+    lines, agreement = blind_reading.table_lines(result), blind_reading.agreement_lines(result)
     if markdown:
-        print("\n".join([as_markdown(lines, read.HEADS, "source"), "", *agreement]))
+        print("\n".join([terminal.markdown(lines, blind_reading.HEADS, "source"), "", *agreement]))
     else:
-        show(lines, read.HEADS, "source")
+        terminal.show(lines, blind_reading.HEADS, "source")
         print("\n".join(["shares in percent; [95 % interval over clips]", *agreement]))
 
 
@@ -152,7 +147,7 @@ def _serve(task: Literal["judge", "write"], dataset: Path, *, items: PageItems, 
     from video_contrast.storage import open_set
 
     folder = open_set(dataset)
-    root = items.video_root if items.video_root is not None else folder.video_root
+    root = items.video_root or folder.video_root
     rows = folder.choice_rows(items.config, items.split)
     desk = Desk(rows, Votes(server.output, task), per_item=people, seed=items.seed)
     # Who may see the page from elsewhere must not see the truth: without a word, the tab is for this machine alone.
@@ -160,14 +155,10 @@ def _serve(task: Literal["judge", "write"], dataset: Path, *, items: PageItems, 
     page = app(desk, root, title=f"{task} {items.config}", reviewer=server.reviewer or ("" if local else None))
     try:
         page.launch(
-            server_name=server.host,
-            server_port=server.port,
-            quiet=True,
-            prevent_thread_lock=True,
+            server_name=server.host, server_port=server.port, quiet=True, prevent_thread_lock=True,
             **launch_options(desk, root),
-        )
+        )  # fmt: skip
     except OSError as error:
         raise UsageError(f"--port {server.port} is in use on {server.host}; give another") from error
-    address = f"http://{server.host}:{server.port}"
-    say(f"{address}  (Ctrl-C stops; every answer is in {server.output} at once)")
+    say(f"http://{server.host}:{server.port}  (Ctrl-C stops; every answer is in {server.output} at once)")
     page.block_thread()

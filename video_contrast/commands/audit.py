@@ -1,16 +1,14 @@
 """`video-contrast audit DATASET [--config CONFIG ...] [--refine]`: the audit of a set, written into its card."""
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
+from video_contrast.audit.blind_audit import PerplexityModel, in_percent, strongest_first
+from video_contrast.audit.records import ConfigAudit
 from video_contrast.commands.command import command
 from video_contrast.console import AsJson, counted, is_quiet, print_json
 from video_contrast.errors import UsageError
 from video_contrast.options import Configs, Device, Flag, Seed, SetPath, names_in
 from video_contrast.storage.table_columns import TableColumns
-
-if TYPE_CHECKING:
-    from video_contrast.audit.blind_audit import PerplexityModel
-    from video_contrast.audit.records import ConfigAudit
 
 
 @command("audit", "video-contrast audit sets/shapes --config verb_mc")
@@ -49,14 +47,12 @@ def audit(
         }
     if as_json:
         print_json(results)
-        return
-    if built and is_quiet():  # the results stand in the set
-        return
-    for name, facts in results.items():
-        _print(name, facts)
+    elif not (built and is_quiet()):  # the results stand in the set
+        for name, facts in results.items():
+            _print(name, facts)
 
 
-def loaded_language_model(name: str | None, device: str) -> "PerplexityModel | None":
+def loaded_language_model(name: str | None, device: str) -> PerplexityModel | None:
     """The causal language model of `--language-model`; None where none is named."""
     if name is None:
         return None
@@ -65,15 +61,12 @@ def loaded_language_model(name: str | None, device: str) -> "PerplexityModel | N
     return LanguageModel(name, device=device)
 
 
-def _print(config: str, facts: "ConfigAudit") -> None:
-    from video_contrast.audit.blind_audit import in_percent, strongest_first
-
+def _print(config: str, facts: ConfigAudit) -> None:
     print(f"{config} ({facts['split']}): {counted(facts['items'], 'item')}, against {', '.join(facts['against'])}, "
           f"chance {100 * facts['chance']:.1f} %")  # fmt: skip
     for name, scorer in strongest_first(facts):
         print(f"  {name:18} {in_percent(scorer)}")
     if "note" in facts:
         print(f"  {facts['note']}")
-    if "refined" in facts:
-        refined = facts["refined"]
+    if refined := facts.get("refined"):
         print(f"  refined: {refined['items_after']} of {counted(refined['items_before'], 'item')} in {config}_refined")

@@ -26,11 +26,11 @@ def certify(
     Exit code 1 if a stage differs by more than its tolerance (frames, pixels, tokens, scores).
     """
     from video_contrast.reports.why_differ import certificate_side, compare, failed_stage
-    from video_contrast.runner.certificate import certify as made_by
+    from video_contrast.runner.certificate import certify as certify_model
     from video_contrast.storage.certificates import read_certificate, write_certificate
 
     other = None if against is None else read_certificate(against)
-    certificate = made_by(model, request=request)
+    certificate = certify_model(model, request=request)
     if other is None:
         path = write_certificate(certificate, request.output)
         tell({"written": path, **certificate}, [path], as_json)

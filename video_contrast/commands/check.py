@@ -9,6 +9,7 @@ from video_contrast.commands.command import command
 from video_contrast.console import AsJson, counted, print_json, say
 from video_contrast.errors import VideoContrastError
 from video_contrast.files import write_json
+from video_contrast.storage import SetFolder
 from video_contrast.storage.run_notes import remark_lines
 
 SHOWN = 10  # names printed of each kind; the manifest holds all
@@ -57,22 +58,15 @@ def _print(checked: Checked, folder: Path, manifest: Path | None) -> None:
     elif checked.rows:
         say(f"videos: none of them lies in {folder}; give --video-root to check them")
     _names("missing", checked.missing)
-    if source := _source(folder) if checked.missing or (checked.rows and not checked.looked) else "":
-        say(f"the videos: {source}")
+    facts = SetFolder(folder).record.get("facts", {}) if SetFolder(folder).is_built else {}
+    if facts.get("videos") and (checked.missing or (checked.rows and not checked.looked)):
+        say(f"the videos: {facts['videos']}")  # where the set's builder says that they come from
     _names("unreadable", list(map(": ".join, checked.unreadable.items())))
     _names("damaged", list(map(": ".join, checked.damaged.items())))
     _names("changed", [f"{path}: its sha256 is not the expected one" for path in checked.changed])
     _names("too short", checked.short)
     for line in remark_lines(checked.remarks):
         say(line)
-
-
-def _source(folder: Path) -> str:
-    """Where the set's builder says that the videos come from."""
-    from video_contrast.storage import SetFolder
-
-    opened = SetFolder(folder)
-    return str(opened.record.get("facts", {}).get("videos") or "") if opened.is_built else ""
 
 
 def _names(what: str, names: list[str]) -> None:

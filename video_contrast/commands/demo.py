@@ -20,7 +20,7 @@ from video_contrast.options import GivenOptions
 if TYPE_CHECKING:
     from video_contrast.reports.terminal import TableLine
     from video_contrast.runner.several_runs import RunOutcome
-    from video_contrast.storage.run_figures import RunNumbers
+    from video_contrast.storage.run_figures import Gamma
     from video_contrast.storage.run_records import ConfigMetrics
 
 MODELS = ("bag-of-frames", "temporal-plain", "temporal", "random", "blind")
@@ -80,10 +80,10 @@ def score(output: Path, say: Callable[[str], None] = print, progress: bool = Tru
     for model in MODELS:
         source = model if model in ("random", "blind") else video_contrast.checkpoint_path(model)
         settings = {"model": source, "dataset": dataset, "frames": frames}
-        on_contrasts, on_retrieval = _folders(output, model)
-        runs.append({**settings, "config": contrasts, "output": on_contrasts})
-        runs.append({**settings, "config": ["retrieval"], "conditions": conditions(), "output": on_retrieval})
-    waiting = [model for model in MODELS for _ in _folders(output, model)]
+        folder = output / "runs" / model
+        runs.append({**settings, "config": contrasts, "output": folder / "contrasts"})
+        runs.append({**settings, "config": ["retrieval"], "conditions": conditions(), "output": folder / "retrieval"})
+    waiting = [model for model in MODELS for _ in range(2)]
 
     def done(outcome: RunOutcome) -> None:
         if outcome.result is None:
@@ -102,23 +102,18 @@ def score(output: Path, say: Callable[[str], None] = print, progress: bool = Tru
     return rows
 
 
-def _folders(output: Path, model: str) -> tuple[Path, Path]:
-    """The folders of a model's runs: on the contrasts, and on retrieval under all conditions."""
-    return output / "runs" / model / "contrasts", output / "runs" / model / "retrieval"
-
-
 def write_report(output: Path, progress: bool = True) -> Path:
     """Writes the report of what `score` left below `output`; returns its file."""
     from video_contrast.reports.write import write_report as write
 
-    folders = [folder for model in MODELS for folder in _folders(output, model)]
+    folders = [output / "runs" / model / part for model in MODELS for part in ("contrasts", "retrieval")]
     return write(folders, output / "report.html", progress=progress)
 
 
 def table(results: Mapping[str, Mapping[str, ConfigMetrics]]) -> list[TableLine]:
     """The lines of the demo's table from the metrics of each model."""
     from video_contrast.reports.terminal import TableLine, contrast_kind, interval
-    from video_contrast.storage.run_figures import MAIN, FigureKey, RunNumbers, Score, against
+    from video_contrast.storage.run_figures import MAIN, FigureKey, RunNumbers, Score, against, leading
 
     numbers = [RunNumbers.of(results[model]) for model in MODELS]
 
@@ -131,7 +126,9 @@ def table(results: Mapping[str, Mapping[str, ConfigMetrics]]) -> list[TableLine]
         clean = [row for row in numbers[0].figures.values() if (row.config, row.condition) == (config, "clean")]
         rows.append(line(config, against(contrast_kind(clean))))
     for group, name in (("visual", "gamma, video"), ("text", "gamma, text"), ("pairs", "gamma, both")):
-        rows.append(TableLine(name, None, [_gamma(own, group) for own in numbers]))
+        key = (leading("retrieval"), group)
+        gammas = [next(gamma for gamma in own.gammas if (gamma.score, gamma.group) == key) for own in numbers]
+        rows.append(TableLine(name, None, list(map(_gamma, gammas))))
     return rows
 
 
@@ -147,14 +144,8 @@ LABELS = {
 }
 
 
-def _gamma(numbers: RunNumbers, group: str) -> str:
-    """Mean relative robustness of text-to-video R@1 over the group's conditions, with its standard deviation.
-
-    A model that is at chance on clean videos keeps all of it: that says nothing, so it is not shown as a number.
-    """
-    from video_contrast.storage.run_figures import leading
-
-    gamma = next(own for own in numbers.gammas if (own.score, own.group) == (leading("retrieval"), group))
-    if gamma.at_chance:
+def _gamma(gamma: Gamma) -> str:
+    """Mean relative robustness over a group's conditions, with its standard deviation."""
+    if gamma.at_chance:  # such a model keeps all of it, which says nothing
         return "at chance"
     return "undefined" if gamma.relative is None else f"{gamma.relative:.2f} ± {gamma.relative_sd:.2f}"

@@ -43,8 +43,10 @@ def preferences(
     from video_contrast.teacher.preferences import export_preferences
 
     counts = export_preferences(folder, request=replace(request, config=names_in(request.config)))
-    reasons = {"equal": "pairs left out, equal", "unreadable": "items left out, clip not readable"}
-    reasons["no contrast"] = "items left out, no contrast"
+    reasons = {
+        "equal": "pairs left out, equal", "unreadable": "items left out, clip not readable",
+        "no contrast": "items left out, no contrast",
+    }  # fmt: skip
     lines = [f"{counted(counts['rows'], 'row')} of {counted(counts['items'], 'item')} in {request.output}"]
     lines += [f"{words}: {counts[name]}" for name, words in reasons.items() if counts.get(name)]
     tell(counts, lines, as_json)

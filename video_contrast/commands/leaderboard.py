@@ -26,9 +26,7 @@ def leaderboard(
     if output is None and not check:
         raise UsageError("give --output SITE, --check, or both")
     checked = page.check_runs(runs, dataset=dataset) if check else 0
-    written = None
-    if output is not None:
-        written = page.leaderboard(runs, output, link=link, dataset=dataset, checked=check, title=title)
+    written = output and page.leaderboard(runs, output, link=link, dataset=dataset, checked=check, title=title)
     if as_json:
         print(json.dumps({"checked": checked, "page": None if written is None else str(written)}))
         return

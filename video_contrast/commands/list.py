@@ -1,11 +1,14 @@
 """`video-contrast list builders|perturbations|metrics|models`: what there is, and what each needs."""
 
 import json
+import shutil
 import sys
+import textwrap
 from typing import Annotated, Literal
 
 from video_contrast.commands.command import command
 from video_contrast.console import AsJson
+from video_contrast.errors import unknown_name
 from video_contrast.options import describe, options_of
 
 What = Literal["builders", "perturbations", "metrics", "models"]
@@ -22,21 +25,15 @@ def list_(
     """List what there is and what each needs (data, a checkpoint, nothing)."""
     rows = {"builders": builders, "perturbations": perturbations, "metrics": metrics, "models": models}[what]()
     if name is not None:
-        rows = [_named(what, name, rows)]
+        names = [row["name"] for row in rows]
+        rows = [row for row in rows if name in (row["name"], row["name"].partition(":")[2])][:1]  # without "text:", too
+        if not rows:
+            raise unknown_name(what[:-1], name, names)
+        rows[0] |= _options(what, rows[0]["name"])
     if as_json:
         print(json.dumps(rows, indent=2))
     else:
         _print(rows)
-
-
-def _named(what: What, name: str, rows: list[Row]) -> Row:
-    """One row; a perturbation's also without its `text:` or `visual:`."""
-    for row in rows:
-        if name in (row["name"], row["name"].partition(":")[2]):
-            return {**row, **_options(what, row["name"])}
-    from video_contrast.errors import unknown_name
-
-    raise unknown_name({"perturbations": "perturbation"}.get(what, what[:-1]), name, [row["name"] for row in rows])
 
 
 def _options(what: What, name: str) -> Row:
@@ -91,9 +88,6 @@ def models() -> list[Row]:
 
 def _print(rows: list[Row]) -> None:
     """One entry a row: its name (bold in a terminal) and what it is, then its other fields, indented."""
-    import shutil
-    import textwrap
-
     width = min(shutil.get_terminal_size((100, 24)).columns, 110)
     for row in rows:
         entry = textwrap.fill(f"{row['name']}  {row['what']}", width, subsequent_indent="    ")

@@ -8,6 +8,8 @@ from video_contrast.commands.command import command
 from video_contrast.console import AsJson, counted, is_quiet, tell
 from video_contrast.errors import UsageError
 from video_contrast.options import Flag, VideoRoot
+from video_contrast.storage import RunFolder
+from video_contrast.storage.run_notes import missing_clips
 
 
 @command("push", "video-contrast push sets/shapes me/shapes-contrast --private")
@@ -35,7 +37,6 @@ def push(
     from video_contrast.hub import check_name
     from video_contrast.hub_cards.publishing import plan_set, push_set
     from video_contrast.hub_cards.results import check_whole, push_certificate, push_results
-    from video_contrast.storage import RunFolder
     from video_contrast.storage.certificates import read_certificate
 
     check_name(repo, "REPO")
@@ -83,8 +84,6 @@ def push(
 def _list_results(folder: Path, repo: str, dataset: str, *, as_json: bool) -> None:
     """Prints what a push of a run would send."""
     from video_contrast.hub_cards.results import results_of
-    from video_contrast.storage import RunFolder
-    from video_contrast.storage.run_notes import missing_clips
 
     rows, record = results_of(folder, dataset), RunFolder(folder).record
     lines = [f"{row['task']} {row['metric']}: {row['value']} (n = {row['items']:,})" for row in rows]

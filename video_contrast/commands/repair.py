@@ -6,6 +6,8 @@ from typing import Annotated
 from video_contrast.builders.assembly.word_contrasts import EditOptions, Generator
 from video_contrast.commands.command import command
 from video_contrast.console import AsJson, is_quiet, print_json, say
+from video_contrast.errors import UsageError
+from video_contrast.files import write_bytes
 from video_contrast.options import Seed, names_in
 from video_contrast.reports.xray_sources import Against
 from video_contrast.storage.table_columns import TableColumns
@@ -34,8 +36,6 @@ def repair(
     """
     from video_contrast.audit.new_distractors import KINDS
     from video_contrast.builders.assembly.word_contrasts import WordProposals
-    from video_contrast.errors import UsageError
-    from video_contrast.files import write_bytes
     from video_contrast.reports.repair import write_repair
     from video_contrast.reports.xray import side_by_side
     from video_contrast.reports.xray_sources import open_sources
@@ -58,17 +58,9 @@ def repair(
         raise UsageError(f"{what} has several configs: name one by --config ({names})")
     proposals = WordProposals(generator=generator, options=options)
     records, done = write_repair(
-        sources[0],
-        path,
-        output,
-        columns=columns,
-        kinds=names_in(kinds) or KINDS,
-        quality=options.quality,
-        generator=proposals.model,
-        sample=sample,
-        votes=votes or (),
-        seed=seed,
-    )
+        sources[0], path, output, columns=columns, kinds=names_in(kinds) or KINDS, quality=options.quality,
+        generator=proposals.model, sample=sample, votes=votes or (), seed=seed,
+    )  # fmt: skip
     if as_json:
         print_json(records)
     elif not is_quiet():

@@ -9,18 +9,18 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+from video_contrast.addresses import address_of
 from video_contrast.commands.command import command
 from video_contrast.console import AsJson, is_quiet, print_json
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import JsonObject
 from video_contrast.options import Configs, Flag, GivenOptions, Option, names_in
 from video_contrast.runner.options import MODEL, SCORED, ScoreOptions
-from video_contrast.runner.several_runs import RunRequest, read_run_list, run_requests
-from video_contrast.storage.run_notes import TooManyMissing, are_missing, check_share, more_missing_than
+from video_contrast.runner.several_runs import RunOutcome, RunRequest, read_run_list, run_requests, score_each
+from video_contrast.storage.run_notes import TooManyMissing, are_missing, check_share, more_missing_than, setting_lines
 
 if TYPE_CHECKING:
     from video_contrast.runner.job import RunResult
-    from video_contrast.runner.several_runs import RunOutcome
 
 
 def kind_options() -> list[Option]:
@@ -71,9 +71,7 @@ def score(
     elif request.dry_run:
         print_plan(result)
     elif not is_quiet():
-        from video_contrast.addresses import address_of
         from video_contrast.reports import terminal
-        from video_contrast.storage.run_notes import setting_lines
 
         numbers = terminal.numbers_of({Path(model[0]).name: result.metrics["configs"]})
         terminal.show(terminal.lines_of(numbers, detailed=True), list(numbers))
@@ -111,7 +109,6 @@ def score_runs(
         _print_plans(requests, as_json=as_json)
         return
     from video_contrast import api
-    from video_contrast.runner.several_runs import score_each
 
     first = int(os.environ.get("RANK", "0")) == 0
     print_outcome = _print_outcome if first and not is_quiet() and not as_json else None
@@ -153,8 +150,6 @@ def _print_plans(requests: Sequence[RunRequest], *, as_json: bool) -> None:
 
 
 def _print_outcome(outcome: RunOutcome) -> None:
-    from video_contrast.addresses import address_of
-
     place = address_of(outcome.output) or outcome.output
     ending = f"failed: {outcome.error}" if outcome.error else f"written to {place}"
     print(f"{outcome.name}: {ending}", file=sys.stderr if outcome.error else sys.stdout)
@@ -181,14 +176,10 @@ def summary(result: RunResult) -> JsonObject:
 
 def print_plan(result: RunResult) -> None:
     """Prints what a dry run returns."""
-    skipped = result.record["skipped"]
     for name, value in result.record.items():
-        if name == "skipped":
-            continue
-        shown = value
-        if isinstance(value, list):
-            first = ", ".join(value[:3])
-            shown = ", ".join(value) if len(value) <= 8 else f"{len(value)}: {first} ... {value[-1]} (all: --json)"
-        print(f"{name:34} {shown}")
-    for name, why in skipped.items():
+        if isinstance(value, list) and len(value) > 8:
+            value = [f"{len(value)}: {', '.join(value[:3])} ... {value[-1]} (all: --json)"]
+        if name != "skipped":
+            print(f"{name:34} {', '.join(value) if isinstance(value, list) else value}")
+    for name, why in result.record["skipped"].items():
         print(f"left out: {name}: {why}")

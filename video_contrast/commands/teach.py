@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NamedTuple, cast
+from typing import TYPE_CHECKING, Annotated, cast
 
 from video_contrast.commands.command import command
 from video_contrast.console import counted, is_quiet, say
 from video_contrast.errors import UsageError
+from video_contrast.files import write_json, write_text
 from video_contrast.options import SHARE, Flag, as_record
+from video_contrast.storage import SetFolder
 from video_contrast.teacher.options import DATA, TeachOptions
 
 if TYPE_CHECKING:
@@ -41,19 +43,17 @@ def teach(
     if dry_run:
         from video_contrast.teacher.run import dry_run as plan
 
-        print("\n".join(_planned(plan(model, dataset, request, (price_in, price_out)))))
+        print("\n".join(_plan_lines(plan(model, dataset, request, (price_in, price_out)))))
         return
     from video_contrast.teacher.run import teach as run
 
-    test = _test(dataset, evaluate_on)
+    configs = _test_configs(dataset, evaluate_on)
     result = run(model, dataset, request=request, progress=not is_quiet())
-    rows = [*result["validation"], *_scored(model, test, result, request)]
+    rows = [*result["validation"], *_scored(model, evaluate_on or dataset, configs, result, request)]
     if not result["main"]:
         return
-    from video_contrast.files import write_json, write_text
-
     say(_summary(result, request.output))
-    if not test.configs and evaluate_on != "none":
+    if not configs and evaluate_on != "none":
         say(f"no config of {dataset} has a test split here: the table is of validation clips alone (--evaluate-on SET)")
     say(f"\n{table(rows)}\n")
     write_json(request.output / "before_after.json", rows)
@@ -76,18 +76,11 @@ def _demo(request: TeachOptions, others: dict[str, object]) -> None:
         say(demo.table([metrics]))
 
 
-class _Test(NamedTuple):
-    dataset: str
-    configs: list[str]  # that have a split of clips that nothing was learned from
-
-
-def _test(dataset: str, evaluate_on: str | None) -> _Test:
-    """The set to test on; one that is named must be one."""
-    from video_contrast.storage import SetFolder
-
+def _test_configs(dataset: str, evaluate_on: str | None) -> list[str]:
+    """The configs of the set to test on that have a test split; a set that is named must have some."""
     name = evaluate_on or dataset
     if evaluate_on == "none" or (evaluate_on is None and not Path(dataset).exists()):  # of the Hub, or a wrong name
-        return _Test(name, [])
+        return []
     try:
         folder = SetFolder.open(name)
     except UsageError as error:
@@ -95,38 +88,34 @@ def _test(dataset: str, evaluate_on: str | None) -> _Test:
     configs = [config for config in folder.configs if "test" in folder.splits(config)]
     if evaluate_on is not None and not configs:
         raise UsageError(f"--evaluate-on {name}: no config of the set has a split 'test'")
-    return _Test(name, configs)
+    return configs
 
 
-def _scored(model: str, test: _Test, result: TeachResult, request: TeachOptions) -> list[FigureRow]:
+def _scored(
+    model: str, dataset: str, configs: list[str], result: TeachResult, request: TeachOptions
+) -> list[FigureRow]:
     """The multiple-choice and retrieval configs of a set's test split, scored before and after and compared."""
     from video_contrast import api
     from video_contrast.reports.compare import compare_runs
 
-    if not test.configs:
+    if not configs:
         return []
-    runs = {}
+    folder, runs = SetFolder.open(dataset), {}
+    # the videos of the test are under --video-root, or, of a set that has its own, there
+    has_videos = any((folder.path / row["video_path"]).exists() for row in folder.rows(configs[0], "test")[:1])
     for name, source in (("before", model), ("after", result["model"])):
         runs[name] = request.output / "scores" / name
         api.score(
-            source, test.dataset, test.configs, output=runs[name], split="test", frames=request.frames,
-            video_root=_root(test, request), accept_damaged=request.accept_damaged, accept="all", progress=False,
+            source, dataset, configs, output=runs[name], split="test", frames=request.frames,
+            video_root=None if has_videos else request.video_root, accept_damaged=request.accept_damaged, accept="all",
+            progress=False,
         )  # fmt: skip
     if not result["main"]:
         return []
     return cast("list[FigureRow]", compare_runs(runs["before"], runs["after"], seed=request.seed))
 
 
-def _root(test: _Test, request: TeachOptions) -> Path | None:
-    """Where the videos of the test are: under --video-root, or, of a set that has its own, there."""
-    from video_contrast.storage import SetFolder
-
-    folder = SetFolder.open(test.dataset)
-    own = any((folder.path / row["video_path"]).exists() for row in folder.rows(test.configs[0], "test")[:1])
-    return None if own else request.video_root
-
-
-def _planned(facts: dict[str, Fact]) -> list[str]:
+def _plan_lines(facts: dict[str, Fact]) -> list[str]:
     width = max(map(len, facts))
     lines = [f"{name:{width}}  {value}" for name, value in facts.items() if not isinstance(value, dict)]
     for name, noun in (("left out", "clip"), ("not at hand", "model")):

@@ -4,8 +4,10 @@ import os
 from pathlib import Path
 from typing import Annotated
 
+from video_contrast.builders.sources.caption_table import read_table
 from video_contrast.commands.command import command
 from video_contrast.console import say
+from video_contrast.errors import UsageError
 from video_contrast.options import Range
 from video_contrast.perturbations.contrast.generators.t5_tuning import Tuning
 from video_contrast.perturbations.contrast.generators.t5_tuning import tune_t5 as run
@@ -33,9 +35,6 @@ def tune_t5(
 
 def read_captions(path: Path, column: str) -> list[str]:
     """The captions of a text file, one a line, or of a column of a table."""
-    from video_contrast.builders.sources.caption_table import read_table
-    from video_contrast.errors import UsageError
-
     if path.suffix.lower() != ".txt":
         return [text for row in read_table(path) for text in row.texts(column, "--caption-column")]
     if not path.is_file():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from video_contrast.commands.command import command
 from video_contrast.commands.score import kind_options
@@ -13,9 +13,7 @@ from video_contrast.console import note, say
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.options import Configs, Flag, names_in
 from video_contrast.runner.options import SCORED, WatchOptions
-
-if TYPE_CHECKING:
-    from video_contrast.runner.several_runs import RunOutcome
+from video_contrast.storage import RunFolder
 
 
 @command(
@@ -32,11 +30,11 @@ def watch(
     if request.dry_run or request.show_input:
         raise UsageError("--dry-run and --show-input go with `video-contrast score`")
     from video_contrast import api
+    from video_contrast.reports import terminal
     from video_contrast.runner.watch import watch as watched
 
     request = replace(request, limit=request.limit or None)
-    errors: list[str] = []
-    unsaved = 0
+    errors, unsaved = list[str](), 0
     for number, outcome in watched(checkpoints, dataset, names_in(config), find_set=api.named_set, request=request):
         step = f"step {number:>7}  "
         if outcome is None:
@@ -47,18 +45,10 @@ def watch(
         if outcome.error:
             print(f"{step}failed: {outcome.error}", file=sys.stderr, flush=True)
         else:
-            say(f"{step}{figures(outcome)}")
+            numbers = terminal.numbers_of(terminal.metrics_of([RunFolder(outcome.output)]))
+            say(step + "   ".join(f"{line.name} {line.cells[0]}" for line in terminal.lines_of(numbers)))
     if not errors and not unsaved:
         note(f"{checkpoints}: no checkpoint-N folder yet")
     if any(errors):
         failed = sum(map(bool, errors))
         raise VideoContrastError(f"{failed} of {len(errors)} checkpoints failed; the others are done")
-
-
-def figures(outcome: RunOutcome) -> str:
-    """The figures of a run, in one line."""
-    from video_contrast.reports import terminal
-    from video_contrast.storage import RunFolder
-
-    numbers = terminal.numbers_of(terminal.metrics_of([RunFolder(outcome.output)]))
-    return "   ".join(f"{line.name} {line.cells[0]}" for line in terminal.lines_of(numbers))

@@ -1,18 +1,16 @@
 """`video-contrast xray WHAT ...`: can a benchmark be won without its videos, and what else is wrong with it?"""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
+from video_contrast.audit.item_checks import TokenCount
+from video_contrast.audit.records import XrayRecord
 from video_contrast.commands.command import command
 from video_contrast.console import AsJson, is_quiet, print_json
+from video_contrast.errors import VideoContrastError, unknown_name
 from video_contrast.options import POSITIVE, Configs, Device, Range, Seed, names_in
-from video_contrast.reports.xray_sources import Against
+from video_contrast.reports.xray_sources import Against, XraySource
 from video_contrast.storage.table_columns import TableColumns
-
-if TYPE_CHECKING:
-    from video_contrast.audit.item_checks import TokenCount
-    from video_contrast.audit.records import XrayRecord
-    from video_contrast.reports.xray_sources import XraySource
 
 _NOT_CUT = ("common_position", "large_language_model")  # blind models that refinement does not cut by
 
@@ -43,7 +41,6 @@ def xray(
     """
     from video_contrast.audit.xray import xray as xrayed
     from video_contrast.commands.audit import loaded_language_model
-    from video_contrast.errors import unknown_name
     from video_contrast.reports.xray import screen, side_by_side, write_xray
     from video_contrast.reports.xray_sources import answers_of, open_sources
 
@@ -84,14 +81,11 @@ def xray(
         print(f"written to {page}")
 
 
-def _tokens(tokenizer: str | None, limit: int) -> "TokenCount":
-    from video_contrast.audit.item_checks import TokenCount
-
+def _tokens(tokenizer: str | None, limit: int) -> TokenCount:
     if tokenizer is None:
         return TokenCount(limit=limit)
     from transformers import AutoTokenizer
 
-    from video_contrast.errors import VideoContrastError
     from video_contrast.hub import asked_once
 
     try:
@@ -102,7 +96,7 @@ def _tokens(tokenizer: str | None, limit: int) -> "TokenCount":
     return TokenCount(lambda text: len(loaded(text)["input_ids"]), f"those of {tokenizer}", limit)
 
 
-def _refined(source: "XraySource", record: "XrayRecord", output: Path, seed: int) -> dict[str, object]:
+def _refined(source: XraySource, record: XrayRecord, output: Path, seed: int) -> dict[str, object]:
     """Writes the part of a set on which its two strongest blind models say nothing, as a set of its own.
 
     The place of the key is not among them: shuffling the candidates mends it, leaving items out does not.
@@ -116,18 +110,15 @@ def _refined(source: "XraySource", record: "XrayRecord", output: Path, seed: int
     for name, rows in source.splits.items():
         keys = [model["key"] for model in record["blind"]["models"] if model["key"] not in _NOT_CUT]
         refined_rows, facts[name] = refine(rows, seed=seed, by=(keys[0], keys[1]) if len(keys) > 1 else None)
-        refined_rows = whole_groups(refined_rows)
-        if refined_rows:
+        if refined_rows := whole_groups(refined_rows):
             splits[name] = refined_rows
     if not splits:
         return {"text": f"no item of {source.name} stays", "splits": facts}
     folder = output / f"{file_name(source.name)}_refined"
     draft = SetDraft(folder, "xray")
     draft.add("refined", splits, {"refined_from": source.name, "splits": facts})
-    draft.record["facts"] = {
-        "summary": f"The part of {source.name} on which two blind scores say nothing.",
-        "seed": seed,
-    }
+    summary = f"The part of {source.name} on which two blind scores say nothing."
+    draft.record["facts"] = {"summary": summary, "seed": seed}
     write_card(draft.save())
     left = splits.get(record["split"]) or next(iter(splits.values()))
     best, scorer = strongest_first(audit(left, seed=seed))[0]
