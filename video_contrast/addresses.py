@@ -127,13 +127,11 @@ def state_of(value: object) -> str:
             return f" ({', '.join(system.ukey(file) for file in sorted(map(str, system.glob(pattern))))})"
     try:
         path = Path(value)
-        if not path.exists():
-            return ""
-        files = sorted(path.iterdir()) if path.is_dir() else [path]
-        states = [f"{file.name} {(stat := file.stat()).st_size} {stat.st_mtime_ns}" for file in files if file.exists()]
+        places = sorted(path.iterdir()) if path.is_dir() else [path]
+        states = [f"{file.name} {(stat := file.stat()).st_size} {stat.st_mtime_ns}" for file in places if file.exists()]
+        return f" ({path.resolve()}: {', '.join(states)})" if path.exists() else ""
     except (OSError, ValueError):
         return ""
-    return f" ({path.resolve()}: {', '.join(states)})"
 
 
 @contextmanager
@@ -152,29 +150,25 @@ def local_copy(address: Address, *, kept: Path | None = None) -> Iterator[Path]:
     with tempfile.TemporaryDirectory(prefix="video-contrast-") as scratch:
         folder = kept or Path(scratch) / (path.rstrip("/").rpartition("/")[2] or "set")
         folder.mkdir(parents=True, exist_ok=True)
-        sizes: dict[str, tuple[int, int]] = {}
+        states: dict[str, tuple[int, int, int]] = {}
         with explained(address):
             for file in map(str, system.find(path)):
                 relative = file[len(path) :].strip("/")
                 if not any(part.startswith(".") for part in relative.split("/")) and not (folder / relative).exists():
                     (folder / relative).parent.mkdir(parents=True, exist_ok=True)
                     system.get_file(file, str(folder / relative))
-                    sizes[relative] = _state(folder / relative)
+                    states[relative] = files.state((folder / relative).stat())
         yield folder
         with explained(address):
             present = {file.relative_to(folder).as_posix(): file for file in folder.rglob("*") if file.is_file()}
             for relative, changed in present.items():
-                if sizes.get(relative) != _state(changed):
+                if states.get(relative) != files.state(changed.stat()):
                     system.makedirs(f"{path}/{relative}".rpartition("/")[0], exist_ok=True)
                     system.put_file(str(changed), f"{path}/{relative}")
-            for relative in sizes.keys() - present.keys():
+            for relative in states.keys() - present.keys():
                 system.rm_file(f"{path}/{relative}")
         if kept is not None:
             shutil.rmtree(kept)
-
-
-def _state(file: Path) -> tuple[int, int]:
-    return (file.stat().st_size, file.stat().st_mtime_ns)
 
 
 ROOM = 20 << 30  # bytes of fetched files
@@ -212,10 +206,7 @@ class _Fetcher:
     """Fetches files of one place, each once as long as it stays the same there."""
 
     def __init__(self, address: str, system: AbstractFileSystem, path: str, root: Path) -> None:
-        self.address = address
-        self.system = system
-        self.path = path
-        self.root = root
+        self.address, self.system, self.path, self.root = address, system, path, root
         self.locks: dict[str, threading.Lock] = {}
         self.current: set[str] = set()  # files that this process has compared with those over there
         self.members = cache(self._members)
@@ -268,9 +259,9 @@ class _Fetcher:
         return {name.removeprefix("./"): place for name, place in places.items()}
 
     def _make_room(self) -> None:
-        files = [(path.stat(), path) for path in self.root.rglob("[!.]*") if path.is_file()]
-        held = sum(stat.st_size for stat, _ in files)
-        for stat, path in sorted(files, key=lambda file: file[0].st_ctime)[:-IN_USE]:
+        fetched = [(path.stat(), path) for path in self.root.rglob("[!.]*") if path.is_file()]
+        held = sum(stat.st_size for stat, _ in fetched)
+        for stat, path in sorted(fetched, key=lambda file: file[0].st_ctime)[:-IN_USE]:
             if held <= ROOM:
                 return
             path.unlink(missing_ok=True)

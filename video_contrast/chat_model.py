@@ -241,11 +241,11 @@ class ChatModel:
             assert self.pace is not None
             with ThreadPoolExecutor(max_workers=min(len(missing), self.pace.threads)) as pool:
                 futures = [pool.submit(self.ask_as, key, messages, cost) for key, messages in missing.items()]
-                failures, in_a_row = [], 0
+                failures, in_a_row = list[BaseException](), 0
                 try:
                     for future in as_completed(futures):
-                        error = future.exception()
-                        failures += [error] if error is not None else []
+                        if (error := future.exception()) is not None:
+                            failures.append(error)
                         in_a_row = 0 if error is None else in_a_row + 1
                         if in_a_row == GIVE_UP:
                             break
@@ -256,10 +256,7 @@ class ChatModel:
         return [answer for answer in (self.store.get(key) for key in keys) if answer is not None]
 
     def ask_as(self, key: str, messages: Conversation, cost: Cost | None = None) -> None:
-        """Sends a request, stored or not, with retries, and keeps the answer under `key`.
-
-        `key`: of the answer in the store. `cost`: counted beside the model's own; None for no more.
-        """
+        """Sends a request, stored or not, with retries, and keeps the answer under `key`; `cost`: as of `ask`."""
         self.store.put(key, self.ask_anew(messages, cost))
 
     def ask_anew(self, messages: Conversation, cost: Cost | None = None) -> Answer:
@@ -315,13 +312,11 @@ class ChatModel:
                     tried = f" after {attempt + 1} tries" if attempt else ""
                     reason = " ".join(_LINK.sub("", str(error)).split())[:200]
                     kind = RefusedRequest if status in REFUSED else VideoContrastError
+                    stored = f"are stored in {self.store.path}, run the same command again to go on"
+                    lost = "were kept in memory only and are lost"
                     raise kind(
                         f"{self.model} at {self.where} failed{tried}: {type(error).__name__}: {reason}; "
-                        + (
-                            f"answers so far are stored in {self.store.path}, run the same command again to go on"
-                            if self.store.path is not None
-                            else "answers so far were kept in memory only and are lost"
-                        )
+                        f"answers so far {stored if self.store.path is not None else lost}"
                     ) from error
                 if status in BUSY:
                     self.pace.busy()

@@ -81,19 +81,16 @@ def remove_abandoned(folder: AnyPath) -> list[Path]:
 
 
 def _is_alive(process: int) -> bool:
-    if os.name != "posix":  # elsewhere a signal of 0 is one
-        return True
     try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:  # somebody else's
-        return True
+        if os.name == "posix":  # elsewhere a signal of 0 is one
+            os.kill(process, 0)
+    except OSError as error:  # a process of somebody else is no less alive
+        return not isinstance(error, ProcessLookupError)
     return True
 
 
 def write_bytes(path: AnyPath, content: bytes) -> Path:
-    """Writes `data` to `path` atomically."""
+    """Writes `content` to `path` atomically."""
     with atomic_path(path) as temporary:
         temporary.write_bytes(content)
     return Path(path)
@@ -144,10 +141,11 @@ def parse_json(text: str) -> Json:
     """
 
     def without_repeats(pairs: list[tuple[str, Json]]) -> Json:
-        whole = dict(pairs)
-        if len(whole) < len(pairs):
-            keys = [key for key, _ in pairs]
-            raise ValueError(f"the key {next(key for key in whole if keys.count(key) > 1)!r} stands twice in an object")
+        whole: dict[str, Json] = {}
+        for key, value in pairs:
+            if key in whole:
+                raise ValueError(f"the key {key!r} stands twice in an object")
+            whole[key] = value
         return whole
 
     return json.loads(text, object_pairs_hook=without_repeats)

@@ -12,13 +12,11 @@ RepoType = Literal["model", "dataset"]
 
 
 def commit(name: str, *, revision: str | None = None, repo_type: RepoType = "model") -> str | None:
-    """The commit that a repository's revision stands at.
+    """The commit that a repository's revision (branch, tag or commit; the main branch where None) stands at.
 
-    Returns the commit; None where the Hub cannot be reached: no network, no answer, out of order, or `HF_HUB_OFFLINE`.
-    Raises huggingface_hub.errors.HfHubHTTPError: the Hub answered, and there is no such repository or revision, or it
-    is not for you; huggingface_hub.errors.HFValidationError: not the name of a repository.
-
-    `revision`: branch, tag or commit; the main branch where None.
+    Returns None where the Hub cannot be reached: no network, no answer, out of order, or `HF_HUB_OFFLINE`. Raises
+    huggingface_hub.errors.HfHubHTTPError: the Hub answered, and there is no such repository or revision, or it is not
+    for you; huggingface_hub.errors.HFValidationError: not the name of a repository.
     """
     from huggingface_hub import HfApi
     from huggingface_hub import errors as hub
@@ -36,11 +34,7 @@ def commit(name: str, *, revision: str | None = None, repo_type: RepoType = "mod
 
 
 def check_name(name: str, option: str) -> None:
-    """Checks the name of a repository before anything is sent.
-
-    `name`: USER/NAME, or a name alone. `option`: that gave it, for the message. Raises UsageError: no repository can be
-    called so.
-    """
+    """Raises a UsageError for a name that no repository can have; `option`: that gave it, for the message."""
     from huggingface_hub.errors import HFValidationError
     from huggingface_hub.utils import validate_repo_id
 
@@ -99,14 +93,12 @@ def explained(
     """
     try:
         yield
-    except VideoContrastError:
-        raise
     except Exception as error:
-        of_datasets = type(error).__module__.partition(".")[0] == "datasets"
-        if not (of_datasets or isinstance(error, OSError | ValueError) or of_the_connection(error)):
+        ours, of_datasets = isinstance(error, VideoContrastError), type(error).__module__.startswith("datasets.")
+        if ours or not (of_datasets or isinstance(error, OSError | ValueError) or of_the_connection(error)):
             raise
-        ours = UsageError if isinstance(error, ValueError) else VideoContrastError
-        raise ours(f"{option} {name}".strip() + _reason(error, name, revision, repo_type)) from error
+        kind = UsageError if isinstance(error, ValueError) else VideoContrastError
+        raise kind(f"{option} {name}".strip() + _reason(error, name, revision, repo_type)) from error
 
 
 def _reason(error: Exception, name: str, revision: str | None, repo_type: RepoType) -> str:

@@ -32,8 +32,8 @@ def worker_pool(
 
     `initializer`: called in each process first, with `arguments`.
     """
-    method = "fork" if "fork" in multiprocessing.get_all_start_methods() else None
-    context = multiprocessing.get_context(method)
+    can_fork = "fork" in multiprocessing.get_all_start_methods()
+    context = multiprocessing.get_context("fork" if can_fork else None)
     return ProcessPoolExecutor(num_proc, context, initializer=_begin, initargs=(initializer, arguments))
 
 

@@ -58,10 +58,12 @@ Result = TypeVar("Result")
 REQUIRED = inspect.Parameter.empty  # the default of an option without one
 GivenOptions = Mapping[str, Any]  # option -> value, as the caller has it: of any type until `bind` has checked it
 OptionValues = dict[str, Any]  # option -> value, of the type that the option declares
-# Types of numbers: what is one of them, and its name.
-NUMBERS: dict[type, tuple[Any, str]] = {
-    bool: (bool, "true or false"), int: (SupportsIndex, "a whole number"), float: (Real, "a number"),
-}  # fmt: skip
+# Types of numbers: what is one of them, its name, and what makes it one of Python (records hold no others).
+NUMBERS: dict[type, tuple[Any, str, Callable[[Any], float]]] = {
+    bool: (bool, "true or false", bool),
+    int: (SupportsIndex, "a whole number", operator.index),
+    float: (Real, "a number", lambda value: value if isinstance(value, int) else float(value)),
+}
 
 # Options that many commands have.
 Seed = Annotated[int, "seed of all random draws"]
@@ -181,7 +183,7 @@ def bind(function: Callable[..., object], given: GivenOptions, where: str = "") 
 
 
 def checked(option: Option, value: object, where: str) -> object:
-    """A value as the option takes it: a text becomes a path, a number of NumPy one of Python (records hold no others).
+    """A value as the option takes it: a text becomes a path, a number of NumPy one of Python.
 
     `where`: what the option belongs to, for messages. Raises UsageError: it is of another type, or no choice.
     """
@@ -194,20 +196,18 @@ def checked(option: Option, value: object, where: str) -> object:
         return value if str in members else Path(value)
     kind = next((kind for kind in NUMBERS if kind in members), None)
     if kind is not None:
-        abstract, takes = NUMBERS[kind]
+        abstract, takes, convert = NUMBERS[kind]
         if isinstance(value, abstract) and isinstance(value, bool) == (kind is bool):
             if option.range is not None and value not in option.range:
                 raise UsageError(f"{where}: {option.flag_name} must be {option.range}, not {value}")
-            if kind is float and not isinstance(value, int):
-                return float(value)
-            return operator.index(value) if kind is int else value
+            return convert(value)
         wrong = f"{option.flag_name} takes {' or '.join([takes, *map(repr, choices)])}, not {value!r}"
     elif choices:
         wrong = str(unknown_name(f"value of {option.flag_name}", str(value), choices))
     elif {str, Path} & {*members} and isinstance(value, bool | int | float | None):
         # YAML counts where it can
         wrong = f"{option.flag_name} takes text{' (put it in quotes)' * (value is not None)}, not {value!r}"
-    elif any(get_origin(part) is Mapping for part in members) and not isinstance(value, Mapping):
+    elif Mapping in map(get_origin, members) and not isinstance(value, Mapping):
         wrong = f"{option.name} takes names and values, not {value!r}"
     else:
         return value

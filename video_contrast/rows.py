@@ -1,10 +1,8 @@
 """The tables that pass between the rooms: their typed rows, their columns as `datasets.Features`, their validation.
 
 Three tables: a multiple-choice set, pairs and a retrieval set. Pairs are a multiple-choice set whose rows belong to
-groups: the n clips of a group share its n candidates, and each candidate is true of one clip. A multiple-choice set and
-pairs may have a column more, the question that the candidates answer; a perturbed set has two more, and a set of
-edited clips one, the segments that each clip is put together from. A row is a plain dict with a type; `validate_rows`
-names the row and the column that is wrong.
+groups: the n clips of a group share its n candidates, and each candidate is true of one clip. Some sets have columns
+more (`OPTIONAL`). A row is a plain dict with a type; `validate_rows` names the row and the column that is wrong.
 """
 
 from __future__ import annotations
@@ -327,10 +325,9 @@ def _of_texts(texts: Any, column: str, at_least: int) -> Problems:  # what a tab
 def _of_choice(row: AnyRow) -> Problems:
     candidates, label, kinds = row["candidates"], row["label"], row["kinds"]
     yield from _of_texts(candidates, "candidates", 2)
-    first: dict[str, int] = {}
     for position, text in enumerate(candidates):
-        if first.setdefault(text, position) != position:
-            yield "candidates", f"{position} equals {first[text]}: {text!r}"
+        if (first := list(candidates).index(text)) < position:
+            yield "candidates", f"{position} equals {first}: {text!r}"
     if not isinstance(label, int) or not 0 <= label < len(candidates):
         yield "label", f"{label!r} is not one of 0..{len(candidates) - 1}"
     if kinds is None or len(kinds) != len(candidates):
@@ -351,21 +348,19 @@ def _check_group(name: str, members: Sequence[tuple[int, AnyRow]], where: str, *
     number, first = members[0]
     labels: dict[int, int] = {}  # -> the first row that has it
     for n, row in members:
-        for column, what in _of_group(row, first, number, same=labels.setdefault(row["label"], n), n=n):
-            raise VideoContrastError(f"{where}: row {n} (id {row['id']!r}), group {name!r}, column {column!r}: {what}")
+        same = labels.setdefault(row["label"], n)
+        if list(row["candidates"]) != list(first["candidates"]):
+            wrong = f"'candidates': differ from those of row {number}; the rows of a group share them"
+        elif row["cluster"] != first["cluster"]:
+            wrong = f"'cluster': is {row['cluster']!r}, that of row {number} is {first['cluster']!r}"
+        elif same != n:
+            wrong = f"'label': is {row['label']} as in row {same}; each candidate of a group is true of one clip"
+        else:
+            continue
+        raise VideoContrastError(f"{where}: row {n} (id {row['id']!r}), group {name!r}, column {wrong}")
     if too_many or len(members) != len(first["candidates"]):
         raise VideoContrastError(
             f"{where}: row {number} (id {first['id']!r}), column 'group': {name!r} has "
             f"{'more' if too_many else len(members)} rows, but {len(first['candidates'])} candidates; "
             "a group needs one row a candidate"
         )
-
-
-def _of_group(row: AnyRow, first: AnyRow, number: int, same: int, n: int) -> Problems:
-    """What is wrong with row `n` beside the first of its group, and the first with its label (`same`)."""
-    if list(row["candidates"]) != list(first["candidates"]):
-        yield "candidates", f"differ from those of row {number}; the rows of a group share them"
-    if row["cluster"] != first["cluster"]:
-        yield "cluster", f"is {row['cluster']!r}, that of row {number} is {first['cluster']!r}"
-    if same != n:
-        yield "label", f"is {row['label']} as in row {same}; each candidate of a group is true of one clip"

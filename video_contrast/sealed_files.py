@@ -3,6 +3,7 @@
 import json
 import os
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from hashlib import blake2b, sha256
 from pathlib import Path
 
@@ -37,15 +38,13 @@ def sealed_records(path: str | os.PathLike[str]) -> Iterator[tuple[int, Json]]:
         for line in lines:
             if not line.endswith(b"\n"):
                 break
-            try:
+            sound = False
+            with suppress(ValueError, KeyError, TypeError, AttributeError):
                 record = json.loads(line)
                 sound = record.pop("digest") == json_digest(record)
-            except (ValueError, KeyError, TypeError, AttributeError):
-                sound = False
             if sound:
                 yield begin, record
-            else:
-                damaged += len(line) > 1
+            damaged += not sound and len(line) > 1
             begin += len(line)
     if damaged:
         note(f"{path}: {counted(damaged, 'damaged line')} left out, and made anew")

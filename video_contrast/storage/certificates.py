@@ -35,9 +35,9 @@ def read_certificate(source: str) -> Json:
     if re.match(r"\w+://", source):
         if not source.startswith("https://"):
             raise UsageError(f"{source}: give a file or an address that begins with https://")
-        try:
-            import urllib.request  # slow to import, and of addresses alone
+        import urllib.request  # slow to import, and of addresses alone
 
+        try:
             with urllib.request.urlopen(source, timeout=SECONDS) as answer:
                 value = json.loads(answer.read(LARGEST))
         except (OSError, ValueError) as error:

@@ -141,12 +141,14 @@ def _exchanged(value: Json, old: str, new: str) -> tuple[Json, int]:
         parts = [_exchanged(part, old, new) for part in value]
         return type(value)(part for part, _ in parts), sum(n for _, n in parts)
     if isinstance(value, Mapping):
-        entries = {name: _exchanged(part, old, new) for name, part in value.items()}
-        return {name: part for name, (part, _) in entries.items()}, sum(n for _, n in entries.values())
+        entries, n = _exchanged(list(value.values()), old, new)
+        return dict(zip(value, entries, strict=True)), n
     if value is None or isinstance(value, bool):
         return value, 0
     if as_text(value) == old:
-        return _of_its_type(new, value), 1
+        with suppress(ValueError):  # a number stays one, so that a column keeps its type
+            return type(value)(new) if isinstance(value, int | float) else new, 1
+        return new, 1
     if isinstance(value, str) and value.lstrip().startswith(_SERIAL):
         for parse, write in ((json.loads, partial(json.dumps, ensure_ascii=False)), (ast.literal_eval, repr)):
             try:
@@ -159,14 +161,6 @@ def _exchanged(value: Json, old: str, new: str) -> tuple[Json, int]:
     return value, 0
 
 
-def _of_its_type(text: str, value: Json) -> Json:
-    """A candidate as a number where the one that it replaces is a number, so that a column keeps its type."""
-    if isinstance(value, int | float):
-        with suppress(ValueError):
-            return type(value)(text)
-    return text
-
-
 def _is_lines(text: str) -> bool:
     """Whether a JSON file holds a row a line."""
     try:
@@ -177,11 +171,11 @@ def _is_lines(text: str) -> bool:
 
 
 def _lines(text: str, changes: Cells) -> Iterator[str]:
-    for number, line in enumerate(text.split("\n"), 1):
-        end = "\n" if number <= text.count("\n") else ""
-        if (correct := changes.get(number, _same)) is None:
-            continue
-        yield (line if correct is _same else _like(correct(json.loads(line)), line)) + end
+    for number, line in enumerate(io.StringIO(text, newline="\n"), 1):
+        if (correct := changes.get(number, _same)) is _same:
+            yield line
+        elif correct is not None:
+            yield _like(correct(json.loads(line)), line) + "\n" * line.endswith("\n")
 
 
 def _same(row: TableRow) -> TableRow:
@@ -238,10 +232,9 @@ def _delimited(text: str, delimiter: str | None, changes: Cells) -> Iterator[str
             continue
         end = record[len(record.rstrip("\r\n")) :]
         new = list(correct(dict(zip(names, cells, strict=True))).values())
-        yield (_record(new, delimiter) if quoted else delimiter.join(map(str, new))) + end
-
-
-def _record(cells: Sequence[object], delimiter: str) -> str:
-    sink = io.StringIO()
-    csv.writer(sink, delimiter=delimiter, lineterminator="").writerow(cells)
-    return sink.getvalue()
+        if not quoted:
+            yield delimiter.join(map(str, new)) + end
+            continue
+        sink = io.StringIO()
+        csv.writer(sink, delimiter=delimiter, lineterminator=end).writerow(new)
+        yield sink.getvalue()

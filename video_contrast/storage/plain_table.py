@@ -63,8 +63,12 @@ Entry = Candidates | Fault  # the candidates of a row, or why it has none
 def all_candidates(rows: Sequence[TableRow], roles: ColumnRoles) -> list[Entry]:
     """The candidates of every row, or why it has none."""
     # Among several columns one that holds a list of texts in every row adds all of them; "[1, 2]" may be an answer.
-    several = roles.texts if roles.first is None else ()
-    lists = {name for name in several if all(_is_list_of_texts(_parsed(row.get(name))) for row in rows)}
+    lists = {
+        name
+        for name in (roles.texts if roles.first is None else ())
+        for cells in [[_parsed(row.get(name)) for row in rows]]
+        if all(isinstance(cell, list | tuple) and all(isinstance(part, str) for part in cell) for cell in cells)
+    }
     candidates: list[Entry] = []
     for row in rows:
         try:
@@ -147,10 +151,6 @@ def _parsed(value: Json) -> Json:
     return value
 
 
-def _is_list_of_texts(value: Json) -> bool:
-    return isinstance(value, list | tuple) and all(isinstance(part, str) for part in value)
-
-
 # Text may follow a letter only behind a mark: "a dog runs" is no letter A.
 _LETTER = re.compile(r"\(?([A-Za-z])(?:[).:](\s.*)?)?", re.S)
 _NUMBER = re.compile(r"\d+(\.0*)?")
@@ -174,8 +174,8 @@ def true_places(rows: Sequence[TableRow], candidates: Sequence[Entry], roles: Co
     """
     if roles.constant is not None:
         outside = Fault("a label outside the candidates", f"the label {roles.constant} is outside the candidates")
-        sizes = [0 if isinstance(entry, Fault) else len(entry.texts) for entry in candidates]
-        return [roles.constant if roles.constant < size else outside for size in sizes]
+        fits = [isinstance(entry, Candidates) and roles.constant < len(entry.texts) for entry in candidates]
+        return [roles.constant if fit else outside for fit in fits]
     if roles.labels:
         return _read_labels(rows, candidates, roles)
     marked = [None if isinstance(entry, Fault) else entry.true for entry in candidates]
@@ -331,7 +331,9 @@ def plain_table(rows: Rows, where: str, *, columns: TableColumns | None = None, 
     table.has_kinds = all(isinstance(row.get("kinds"), list | tuple) for row in rows)
     candidates = all_candidates(rows, roles)
     labels = true_places(rows, candidates, roles, where)
-    candidates = _without_letters(candidates, table)
+    if {entry.lettered for entry in candidates if isinstance(entry, Candidates)} == {True}:
+        table.guesses.append("letters before the candidates (A. B. ...) are left out")
+        candidates = [entry if isinstance(entry, Fault) else entry.without_letters() for entry in candidates]
     seen: dict[tuple[str, str], str] = {}
     in_split: Counter[str] = Counter()
     for number, row, entry, label in zip(numbers, rows, candidates, labels, strict=True):
@@ -377,29 +379,19 @@ def completed_rows(
     return cast(list[Row], table.rows if split is None else table.splits[split])
 
 
-def _without_letters(candidates: list[Entry], table: PlainTable) -> list[Entry]:
-    """Leaves out the letters before the candidates where all rows have them, and says so."""
-    whole = [entry for entry in candidates if isinstance(entry, Candidates)]
-    if not whole or not all(entry.lettered for entry in whole):
-        return candidates
-    table.guesses.append("letters before the candidates (A. B. ...) are left out")
-    return [entry if isinstance(entry, Fault) else entry.without_letters() for entry in candidates]
-
-
 def _checked(entry: Entry, label: int | Fault) -> tuple[list[str], int]:
     """The candidates of an item and the place of the true one; raises the fault of a row that is none."""
     if isinstance(entry, Fault):
         raise entry
     texts = entry.texts
-    empty = next((n for n, text in enumerate(texts) if not text.strip()), None)
-    if empty is not None:
-        raise Fault("an empty candidate", f"candidate {empty} is empty")
+    for n, text in enumerate(texts):
+        if not text.strip():
+            raise Fault("an empty candidate", f"candidate {n} is empty")
     if len(texts) < 2:
         raise Fault("fewer than two candidates", f"it has {counted(len(texts), 'candidate')}")
-    first: dict[str, int] = {}
     for n, text in enumerate(texts):
-        if first.setdefault(text, n) != n:
-            raise Fault("identical candidates", f"candidate {n} equals candidate {first[text]}: {text!r}")
+        if (first := texts.index(text)) < n:
+            raise Fault("identical candidates", f"candidate {n} equals candidate {first}: {text!r}")
     if isinstance(label, Fault):
         raise label
     return texts, label
@@ -423,6 +415,7 @@ def _row(
     if roles.constant is not None:  # columns of true and false captions have no order of their own
         order = stream(0, "plain-table", item).permutation(len(texts)).tolist()
         texts, label = [texts[n] for n in order], order.index(label)
+    kinds = row["kinds"] if own_kinds else ["true" if n == label else "distractor" for n in range(len(texts))]
     video = _given(row, roles.column["video"]) or item
     start, end = _clip_seconds(row, roles)
     task = _given(row, roles.column["task"])
@@ -432,9 +425,7 @@ def _row(
         video_path=_given(row, "video_path") or with_ending(video),
         candidates=texts,
         label=label,
-        kinds=[str(kind) for kind in row["kinds"]]
-        if own_kinds
-        else ["true" if n == label else "distractor" for n in range(len(texts))],
+        kinds=list(map(str, kinds)),
         cluster=_given(row, roles.column["cluster"]) or ENDING.sub("", video),
         start=start,
         end=end,

@@ -22,7 +22,7 @@ import zipfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain, islice, repeat
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar, cast
 
@@ -117,19 +117,21 @@ class RunFolder:
         """Path -> why, of videos that could not be read."""
         return self.record.get("missing", {})
 
+    def _stored(self, name: str) -> Json:
+        """The content of a JSON file that not every run has; {} where there is none."""
+        return read_json(self.path / name) if (self.path / name).exists() else {}
+
     @property
     def videos(self) -> dict[str, VideoFile]:
         """Path -> sha256, size and time of change of the videos that were read; {} where none were."""
-        target = self.path / VIDEOS
-        return cast(dict[str, VideoFile], read_json(target)) if target.exists() else {}
+        return cast(dict[str, VideoFile], self._stored(VIDEOS))
 
     @property
     def evidence(self) -> Json:
         """The content of `evidence.json`; {} where there is none. Raises VideoContrastError: it is damaged."""
-        target = self.path / EVIDENCE
-        content = read_json(target) if target.exists() else {}
+        content = self._stored(EVIDENCE)
         if not isinstance(content, dict):
-            raise _damaged(target, "no JSON object")
+            raise _damaged(self.path / EVIDENCE, "no JSON object")
         return content
 
     @property
@@ -226,16 +228,14 @@ class RunFolder:
         import numpy as np
 
         ids = read_json(path.with_suffix(".json"))
-        if path.is_file():
-            try:
-                return SimilarityMatrix(**ids, all_values=np.load(path, mmap_mode="r", allow_pickle=False))
-            except (OSError, EOFError, ValueError) as error:
-                raise _damaged(path, error) from error
+        path = path if path.is_file() else path.with_suffix(BEST)
         try:
-            with np.load(path.with_suffix(BEST), allow_pickle=False) as arrays:
+            if path.suffix != BEST:
+                return SimilarityMatrix(**ids, all_values=np.load(path, mmap_mode="r", allow_pickle=False))
+            with np.load(path, allow_pickle=False) as arrays:
                 return SimilarityMatrix(**ids, best=BestMatches(**arrays))
         except (OSError, EOFError, ValueError, TypeError, zipfile.BadZipFile) as error:
-            raise _damaged(path.with_suffix(BEST), error) from error
+            raise _damaged(path, error) from error
 
     # Writing: every file appears whole, and the record last.
 
@@ -247,16 +247,14 @@ class RunFolder:
         encode = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False).encode
         former = self.evidence.get("items", {}) if (self.path / VIDEOS).exists() else {}  # else no frames were seen
         with atomic_path(self.path / EVIDENCE) as temporary, open(temporary, "w", encoding="utf-8") as handle:
-            handle.write('{"items":')
-            for config, mark in zip(sorted(items), chain("{", repeat(",")), strict=False):
-                handle.write(f"{mark}{encode(config)}:")
-                mark = "{"
-                for name, entry in items[config]:
+            handle.write('{"items":{')
+            for number, config in enumerate(sorted(items)):
+                handle.write(f"{',' * (number > 0)}{encode(config)}:{{")
+                for place, (name, entry) in enumerate(items[config]):
                     seen = former.get(config, {}).get(name, {})
                     if "frames" in seen and seen["texts"] == entry["texts"]:
                         entry.setdefault("frames", seen["frames"])
-                    handle.write(f"{mark}{encode(name)}:{encode(entry)}")
-                    mark = ","
+                    handle.write(f"{',' * (place > 0)}{encode(name)}:{encode(entry)}")
                 handle.write("}")
             handle.write(f"}},{encode(evidence).removeprefix('{')}")
 
@@ -279,11 +277,8 @@ class RunFolder:
         schema, rest = _schema(), iter(rows)
         if not pairs:
             schema = schema.remove(schema.get_field_index("group"))
-        with (
-            atomic_path(self.path / SCORES) as temporary,
-            pq.ParquetWriter(temporary, schema, compression="zstd") as writer,
-        ):
-            for part in iter(lambda: list(islice(rest, ROWS)), []):
+        with atomic_path(self.path / SCORES) as path, pq.ParquetWriter(path, schema, compression="zstd") as writer:
+            while part := list(islice(rest, ROWS)):
                 writer.write_table(pa.Table.from_pylist(part, schema))
 
     def write_matrix(self, config: str, condition: str, matrix: SimilarityMatrix) -> None:
@@ -351,8 +346,7 @@ class RunFolder:
     @property
     def identity(self) -> Json:
         """What the directory was made for; None where no run began in it."""
-        path = self.path / IDENTITY
-        return read_json(path) if path.exists() else None
+        return self._stored(IDENTITY) or None
 
     def write_identity(self, identity: JsonObject) -> None:
         """Writes `identity.json`."""
@@ -369,15 +363,12 @@ class RunFolder:
         any_digest = any("sha256" in video for video in self.known_videos.values())
         for name in (IDENTITY, LOCK) if any_digest else (IDENTITY, LOCK, VIDEOS):
             (self.path / name).unlink(missing_ok=True)
-        if not any_digest:
-            shutil.rmtree(self.path / NOTED, ignore_errors=True)
-        if answers.is_dir():
-            shutil.rmtree(answers)
+        for folder in (answers,) if any_digest else (answers, self.path / NOTED):
+            shutil.rmtree(folder, ignore_errors=True)
 
     def read_self_test(self, key: str) -> JsonObject | None:
         """The stored self-test; None where there is none, or one of another model, set or sampling than `key` names."""
-        path = self.path / SELF_TEST
-        stored = read_json(path) if path.exists() else {}
+        stored = self._stored(SELF_TEST)
         return cast(JsonObject, stored["test"]) if stored.get("key") == key else None
 
     def write_self_test(self, key: str, test: Mapping[str, object]) -> None:
@@ -403,8 +394,7 @@ class RunFolder:
         Args:
             config, perturbation, key: whose texts, and what they must have been made from.
         """
-        path = self._texts_path(config, perturbation)
-        stored = read_json(path) if path.exists() else {}
+        stored = self._stored(f"{TEXTS}/{config}.{perturbation}.json")
         return tuple(tuple(texts) for texts in stored["texts"]) if stored.get("key") == key else None
 
     def write_texts(self, config: str, perturbation: str, key: str, texts: Sequence[Sequence[str]]) -> None:
@@ -413,10 +403,7 @@ class RunFolder:
         Args:
             config, perturbation, key, texts: whose texts, what they were made from, and a sequence an item.
         """
-        write_json(self._texts_path(config, perturbation), {"key": key, "texts": texts})
-
-    def _texts_path(self, config: str, perturbation: str) -> Path:
-        return self.path / TEXTS / f"{config}.{perturbation}.json"
+        write_json(self.path / TEXTS / f"{config}.{perturbation}.json", {"key": key, "texts": texts})
 
     def _matrix_path(self, config: str, condition: str) -> Path:
         # visual:jumble@3+text:ocr -> visual.jumble@3+text.ocr.npy

@@ -107,7 +107,9 @@ def setting_lines(record: RunRecord) -> list[str]:
     facts = {**model.get("options", {}), **model}
     for name in _FACTS:
         if facts.get(name) not in (None, ""):
-            lines.append(f"{name.replace('_', ' ')}: {_short(str(facts[name]))}")
+            text = " ".join(str(facts[name]).split())
+            short = text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+            lines.append(f"{name.replace('_', ' ')}: {short}")
     if facts.get("frame_size") == "owner":
         lines.append("size of frames: the owner's")
     if beside := beside_owner(record):
@@ -135,8 +137,3 @@ def beside_owner(record: RunRecord) -> str:
     if owner.get("prompt") and options.get("scoring") == "letter" and options.get("letter_prompt") == "plain":
         others.append("prompt")
     return f"not the owner's {' and '.join(others)}" if others else ""
-
-
-def _short(text: str) -> str:
-    one_line = " ".join(text.split())
-    return one_line if len(one_line) <= _LONGEST else f"{one_line[: _LONGEST - 1]}…"

@@ -124,10 +124,18 @@ class SetDraft:
 def table_of(rows: Sequence[Row], where: str, split: str) -> tuple[ConfigRecord, bytes]:
     """The table of a split, or of a part of one: what the record says of it (without facts), and the file's content.
 
-    Raises VideoContrastError: a row is invalid; names row and column.
+    The file is parquet with the features in its metadata; equal rows give equal bytes. Raises VideoContrastError: a row
+    is invalid; names row and column.
     """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
     validate_rows(rows, where)
-    content = parquet_bytes(rows)
+    features = table_features(layout_of(rows[0]), optional_parts(rows[0]))
+    sink = io.BytesIO()
+    table = pa.Table.from_pylist(list(rows), schema=features.arrow_schema)
+    pq.write_table(table, sink, row_group_size=ROW_GROUP, compression="zstd")
+    content = sink.getvalue()
     entry: ConfigRecord = {
         "layout": layout_of(rows[0]),
         "perturbed": False,
@@ -136,18 +144,6 @@ def table_of(rows: Sequence[Row], where: str, split: str) -> tuple[ConfigRecord,
         "facts": {},
     }
     return entry, content
-
-
-def parquet_bytes(rows: Sequence[Row]) -> bytes:
-    """Rows of one table as parquet bytes with the features in the metadata; equal rows give equal bytes."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    features = table_features(layout_of(rows[0]), optional_parts(rows[0]))
-    sink = io.BytesIO()
-    table = pa.Table.from_pylist(list(rows), schema=features.arrow_schema)
-    pq.write_table(table, sink, row_group_size=ROW_GROUP, compression="zstd")
-    return sink.getvalue()
 
 
 # What a killed build, `generate` before it writes its set, or a review leaves in a folder.

@@ -29,7 +29,7 @@ from video_contrast.errors import UsageError, VideoContrastError, unknown_name
 from video_contrast.files import read_json, write_json, write_text
 from video_contrast.rows import AnyRowType, Layout, MultipleChoiceRow, RetrievalRow, Row, layout_of, validate_rows
 from video_contrast.storage.plain_table import SPLIT, completed_rows
-from video_contrast.storage.table_columns import TableColumns, TableRow
+from video_contrast.storage.table_columns import TableColumns
 from video_contrast.storage.table_file import TableFile, parquet_rows, read_as_parquet, read_table_file
 
 if TYPE_CHECKING:
@@ -136,7 +136,7 @@ class SetFolder:
     def video_root(self) -> Path:
         """What video paths are relative to: the video root that the set was built with, or the set's folder."""
         local = self.path / LOCAL
-        root = self.path / str(read_json(local)["video_root"]) if local.is_file() else self.path
+        root = self.path / (str(read_json(local)["video_root"]) if local.is_file() else "")
         return root if root.is_dir() else self.path
 
     def remember_video_root(self, root: Path) -> None:
@@ -210,23 +210,18 @@ class SetFolder:
     def tables(self) -> list[tuple[str, str]]:
         """The (config, split) of every table that lies in the folder, sorted, whatever the record says."""
         # no hidden ones: a build that was killed leaves a file under its temporary name
-        files = (path for path in self.path.glob("*/[!.]*.parquet") if not path.parent.name.startswith("."))
-        names = {(path.parent.name, path.name.partition("-")[0].removesuffix(".parquet")) for path in files}
-        return sorted(names)
+        files = self.path.glob("[!.]*/[!.]*.parquet")
+        return sorted({(path.parent.name, path.name.partition("-")[0].removesuffix(".parquet")) for path in files})
 
     def files(self, config: str, split: str) -> list[Path]:
         """The parquet files of a split, in order; none where there is no such table."""
         folder = self.path / config
-        whole = folder / f"{split}.parquet"
-        return sorted(folder.glob(f"{split}-*.parquet")) + ([whole] if whole.is_file() else [])
+        return [*sorted(folder.glob(f"{split}-*.parquet")), *folder.glob(f"{split}.parquet")]
 
     def layout(self, config: str) -> Layout:
-        """Which table a config has."""
-        if self.is_built:
-            if config not in self.record["configs"]:
-                raise unknown_name(f"config of {self.path}", config, list(self.record["configs"]))
-            return self.record["configs"][config]["layout"]
-        return layout_of(self.rows(config, self.splits(config)[0])[0])
+        """Which table a config has. Raises UsageError: no such config."""
+        splits = self.splits(config)
+        return self.record["configs"][config]["layout"] if self.is_built else layout_of(self.rows(config, splits[0])[0])
 
     def rows(self, config: str, split: str) -> list[Row]:
         """The rows of a split, as they are on disk now.
@@ -240,7 +235,7 @@ class SetFolder:
         files = self.files(config, split)
         read = (row for path in files for row in parquet_rows(path))
         if files and not self.is_built:
-            yield from self._completed(list(read), config, split)
+            yield from completed_rows(list(read), f"{self.path}, {config}, {split}", columns=self.columns)
         elif files:
             rows = 0
             for row in read:
@@ -266,9 +261,6 @@ class SetFolder:
         with _explained(self.path, config, split):
             loaded = datasets.load_dataset(self._absolute, config, split=split, streaming=True)
             rows = [dict(row) for row in without_played(loaded)]
-        return self._completed(rows, config, split)
-
-    def _completed(self, rows: list[TableRow], config: str, split: str) -> list[Row]:
         return completed_rows(rows, f"{self.path}, {config}, {split}", columns=self.columns)
 
     def choice_rows(self, config: str, split: str) -> list[MultipleChoiceRow]:

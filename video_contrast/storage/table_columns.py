@@ -104,7 +104,7 @@ def _guessed(role: str, names: Sequence[str], roles: ColumnRoles, rows: Sequence
 
 
 def _no_candidates(names: Sequence[str], where: str, named: TableColumns | None) -> VideoContrastError:
-    captioned = any("caption" in name.lower() or "sentence" in name.lower() for name in names)
+    captioned = any(word in name.lower() for name in names for word in ("caption", "sentence"))
     return VideoContrastError(
         f"{where}: needs the candidates of each item and which of them is true; none of its columns "
         f"({', '.join(names)}) looks like candidates: "

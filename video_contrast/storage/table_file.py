@@ -6,7 +6,7 @@ import io
 import json
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from pathlib import Path, PurePosixPath
@@ -45,7 +45,7 @@ class TableFile:
         if not (rows := dict(self.numbered)):
             raise VideoContrastError(f"{self.path}: holds no rows")
         first = next(iter(rows.values()))
-        if len(first) == 1 and _suffix(self.path) in (".csv", ".tsv"):
+        if len(first) == 1 and PurePosixPath(str(self.path)).suffix.lower() in (".csv", ".tsv"):
             raise VideoContrastError(f"{self.path}: line 1 holds a single column {next(iter(first))[:60]!r}{_HINT}")
         return rows
 
@@ -63,11 +63,11 @@ def read_table_file(
     source = path if is_remote(path) else Path(path).expanduser()
     if isinstance(source, Path) and not source.is_file():
         raise UsageError(f"no such file: {source}")
-    suffix, content, notes = _suffix(source), None, list[str]()
-    if suffix == ".zip":
-        suffix, content, notes = _only_member(Path(source))
+    suffix, content, notes = PurePosixPath(str(source)).suffix.lower(), None, list[str]()
     if suffix not in SUFFIXES:
         raise UsageError(f"{source}: unknown kind of table; known are {', '.join(SUFFIXES)}")
+    if suffix == ".zip":
+        suffix, content, notes = _only_member(Path(source))
     opened: Opener = partial(open_binary, source) if content is None else partial(io.BytesIO, content)
     if suffix == ".parquet":
         table = TableFile(source, enumerate(parquet_rows(source, content)))
@@ -131,14 +131,9 @@ def parquet_rows(path: Address, content: bytes | None = None) -> Iterator[TableR
     import pyarrow.parquet as pq
 
     # The file alone: a path within a set would be read as a partitioned one, with a column more.
-    source = path if content is None else pa.BufferReader(content)
-    with read_as_parquet(path), pq.ParquetFile(open_binary(path) if is_remote(path) else source) as file:
-        batches = file.iter_batches(1000)
-        while True:
-            with explained(path):
-                batch = next(batches, None)
-            if batch is None:
-                return
+    source = pa.BufferReader(content) if content is not None else open_binary(path) if is_remote(path) else path
+    with read_as_parquet(path), pq.ParquetFile(source) as file, explained(path):
+        for batch in file.iter_batches(1000):
             yield from batch.to_pylist()
 
 
@@ -176,18 +171,12 @@ def _workbook_rows(path: Address, content: bytes) -> Numbered:
         yield number, {name: cells[place] for name, place in zip(names, places, strict=True)}
 
 
-def _suffix(path: Address) -> str:
-    return PurePosixPath(str(path)).suffix.lower()
-
-
 def _delimited_table(path: Address, opened: Opener, *, encoding: str, delimiter: str | None, marks: bool) -> TableFile:
     """The table in a text file whose fields are parted by a delimiter, which is told from the header where None."""
     notes = []
     if delimiter is None:
-        header = next(_lines(path, opened, encoding, "\n"), "")
-        delimiter = max(DELIMITERS, key=header.count)
-        if delimiter != ",":
-            notes.append(f"delimiter: {DELIMITERS[delimiter]}")
+        delimiter = max(DELIMITERS, key=next(_lines(path, opened, encoding, "\n"), "").count)
+        notes = [f"delimiter: {DELIMITERS[delimiter]}"] if delimiter != "," else []
     # Captions of tab-separated files hold quotation marks of their own.
     quoted = delimiter != "\t" or (marks and any('\t"' in line for line in _lines(path, opened, encoding, "\n")))
     lines = _lines(path, opened, encoding, "" if quoted else "\n")
@@ -207,25 +196,15 @@ def _lines(path: Address, opened: Opener, encoding: str, newline: str) -> Iterat
         try:
             yield from io.TextIOWrapper(handle, encoding, newline=newline)
         except UnicodeDecodeError as error:
-            line, byte = _first_other(opened, encoding)
+            decoder, line = codecs.getincrementaldecoder(encoding)(), 1
+            with opened() as handle, suppress(UnicodeDecodeError):
+                for number, content in enumerate(handle, 1):  # an incomplete character at the end is on the last line
+                    line = number
+                    decoder.decode(content)
             raise VideoContrastError(
-                f"{path}: line {line} is not {encoding.removesuffix('-sig')} (byte {byte:#04x}); save it as UTF-8, or "
-                "name its encoding: --encoding cp1252"
+                f"{path}: line {line} is not {encoding.removesuffix('-sig')} (byte {error.object[error.start]:#04x}); "
+                "save it as UTF-8, or name its encoding: --encoding cp1252"
             ) from error
-
-
-def _first_other(opened: Opener, encoding: str) -> tuple[int, int]:
-    """The line of a file that is not in the encoding, and the byte that shows it."""
-    decoder = codecs.getincrementaldecoder(encoding)()
-    number = 1
-    with opened() as handle:
-        for line in handle:
-            try:
-                decoder.decode(line)
-            except UnicodeDecodeError as error:
-                return number, error.object[error.start]
-            number += 1
-    return number, 0  # it ends within a character
 
 
 def _line_rows(path: Address, lines: Iterable[str]) -> Numbered:
@@ -236,7 +215,8 @@ def _line_rows(path: Address, lines: Iterable[str]) -> Numbered:
         try:
             row = _parsed(line)
         except ValueError as error:
-            raise VideoContrastError(f"{path}: line {number} is not JSON: {error}") from error
+            reason = str(error).replace("line 1 column", "column")  # of the text that is the line
+            raise VideoContrastError(f"{path}: line {number} is not JSON: {reason}") from error
         if not isinstance(row, dict):
             raise VideoContrastError(f"{path}: line {number} is no object of columns but {type(row).__name__}")
         yield number, row
