@@ -16,7 +16,7 @@ from video_contrast.builders.assembly.clip_contrasts import (
 )
 from video_contrast.builders.assembly.review import LEAST
 from video_contrast.builders.assembly.sharding import is_writer, spread
-from video_contrast.console import note
+from video_contrast.console import counted, note
 from video_contrast.errors import UsageError
 from video_contrast.options import names_in
 from video_contrast.perturbations.contrast import Edit, kinds
@@ -212,10 +212,9 @@ class WordContrasts(WordProposals):
         if chosen:
             note(
                 f"{self.target}: mean probability {self.record['mean_probability']:.2f}, "
-                f"{self.record['effective_edits']} "
-                f"effective edits in {chosen} items, the ten commonest are {self.record['ten_commonest_edits']:.0%}, "
-                f"{self.record['effective_replaced']} effective {self.target}s replaced, "
-                f"{self.record['effective_replacements']} put in"
+                f"{self.record['effective_edits']} effective edits in {counted(chosen, 'item')}, the ten commonest are "
+                f"{self.record['ten_commonest_edits']:.0%}, {self.record['effective_replaced']} effective "
+                f"{self.target}s replaced, {self.record['effective_replacements']} put in"
             )
         if 0 < len(proposed.proposals) < SMALL:
             note(f"{self.target}: of fewer than {SMALL} clips none is left out for evenness; see the blind score")

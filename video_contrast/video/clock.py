@@ -33,25 +33,19 @@ class VideoIndex:
     """What is in a file."""
 
     path: str  # the file
-    # float64[n_frames], seconds at which each frame is shown, counted from the first, increasing.
-    times: Seconds
+    times: Seconds  # float64[n_frames], seconds at which each frame is shown, counted from the first, increasing
     end: float  # seconds at which the last frame stops being shown
     # int64[n_frames], presentation time of each frame in the stream's time base, increasing; empty where the
     # container has none that can be trusted (frames are then counted while decoding).
     stamps: Numbers
     keys: tuple[int, ...]  # numbers of the frames at which decoding may start, increasing, first 0
-    # uint8[n_frames], of each frame how many frames later the last one is that is decoded before it: what a
-    # B-frame may refer to.
-    ahead: npt.NDArray[np.uint8]
+    ahead: npt.NDArray[np.uint8]  # [n_frames], how many frames later the last one is that it may refer to (B-frames)
     fps: float  # mean frames a second, above 0
     width: int  # of the stored picture, in pixels
     height: int  # of the stored picture, in pixels
-    # whether packets have the same times after a seek (a program stream's are counted on from others).
-    seekable: bool = True
-    # what is wrong with the file as a whole (it stops in the middle, frames are lost); "" where nothing is.
-    damage: str = ""
-    # what should be known of the file, a sentence each: which of its pictures is read, what it cannot tell.
-    remarks: tuple[str, ...] = ()
+    seekable: bool = True  # whether packets have the same times after a seek (not those of a program stream)
+    damage: str = ""  # what is wrong with the file as a whole (it stops in the middle); "" where nothing is
+    remarks: tuple[str, ...] = ()  # a sentence each: which of its pictures is read, what it cannot tell
 
     @property
     def n_frames(self) -> int:
@@ -80,10 +74,8 @@ class VideoIndex:
         return first + sampled_frames(self.times[first:stop], until, count, policy, fps)
 
     def minimum(self, frames: Sequence[int]) -> int:
-        """How many frames must be decoded to get the frames `wanted` (increasing)."""
-        last: dict[int, int] = {}
-        for number in frames:
-            last[self.key_of(number)] = number
+        """How many frames must be decoded to get these (increasing), with those after one that it may refer to."""
+        last = {self.key_of(number): number for number in frames}
         return sum(self.settled(number) - key + 1 for key, number in last.items())
 
     def key_of(self, number: int) -> int:
@@ -123,7 +115,7 @@ def _index(path: str, state: tuple[int, int, int]) -> VideoIndex:
     end = float(times[-1]) + (float(frames.last * frames.base) or step or 1 / fps)
     if abs(fps * end - len(times)) > _FAR * len(times):  # the clock of the codec, or the rate of parts of a clip
         fps = len(times) / end
-    longest = float(steps.max()) if len(steps) else 0.0  # the last frame may be shown as long
+    longest = float(steps.max(initial=0.0))  # the last frame may be shown as long
     damage = file.fault or frames.fault
     if file.promised - file.reached > max(_SLACK, 2.5 / fps, 1.5 * longest):
         holds = f"{len(times)} frames ({end:.2f} s of {file.promised:.2f} s)"

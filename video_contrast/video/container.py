@@ -82,44 +82,35 @@ def logged_errors() -> Iterator[Callable[[str], str]]:
     import av.logging
 
     def first(demuxer: str) -> str:
-        own = [(level, text) for level, name, text in entries if demuxer in ("", name)]
-        errors = [text.strip() for level, text in own if level <= av.logging.ERROR or _LOST in text]
+        own = [(level, text.strip()) for level, name, text in entries if demuxer in ("", name)]
         entries.clear()
-        return next(iter(errors), "")
+        return next((text for level, text in own if level <= av.logging.ERROR or _LOST in text), "")
 
-    with _LOG_ON, av.logging.Capture() as entries:
+    with _log_on(), av.logging.Capture() as entries:
         yield first
 
 
-class _LogOn:
+_LOG_LOCK = threading.Lock()
+_LOG_BEFORE: list[tuple[int | None, bool]] = []  # how the log was as each thread that listens began to
+
+
+@contextmanager
+def _log_on() -> Iterator[None]:
     """Turns the log of FFmpeg on, which PyAV has off, while any thread listens to it."""
+    from av import logging
 
-    def __init__(self) -> None:
-        self.lock = threading.Lock()
-        self.listening = 0
-        self.former: tuple[int | None, bool] = (None, True)
-
-    def __enter__(self) -> None:
-        from av import logging
-
-        with self.lock:
-            if not self.listening:
-                self.former = (logging.get_level(), logging.get_skip_repeated())
-                logging.set_skip_repeated(False)  # it would swallow the first line of a file that is the last's last
-                logging.set_level(max(logging.WARNING, self.former[0] or 0))
-            self.listening += 1
-
-    def __exit__(self, *_: object) -> None:
-        from av import logging
-
-        with self.lock:
-            self.listening -= 1
-            if not self.listening:
-                logging.set_level(self.former[0])
-                logging.set_skip_repeated(self.former[1])
-
-
-_LOG_ON = _LogOn()
+    with _LOG_LOCK:
+        _LOG_BEFORE.append((logging.get_level(), logging.get_skip_repeated()))
+        logging.set_skip_repeated(False)  # it would swallow the first line of a file that is the last's last
+        logging.set_level(max(logging.WARNING, logging.get_level() or 0))
+    try:
+        yield
+    finally:
+        with _LOG_LOCK:
+            level, skip = _LOG_BEFORE.pop()
+            if not _LOG_BEFORE:
+                logging.set_level(level)
+                logging.set_skip_repeated(skip)
 
 
 def regular(path: AnyPath) -> os.stat_result:
@@ -146,9 +137,8 @@ def picture(frame: AvFrame) -> npt.NDArray[np.uint8]:
 
         _OF_THREAD.reformatter = VideoReformatter()
     stored: npt.NDArray[np.uint8] = _OF_THREAD.reformatter.reformat(frame, format="rgb24", threads=1).to_ndarray()
-    if not (area := _area(frame)):
-        return stored
-    return np.ascontiguousarray(np.rot90(stored if area > 0 else stored[::-1], _quarters(frame)))
+    area = _area(frame)
+    return np.ascontiguousarray(np.rot90(stored if area >= 0 else stored[::-1], _quarters(frame))) if area else stored
 
 
 def remarks_on(frame: AvFrame) -> tuple[str, ...]:

@@ -29,14 +29,10 @@ class Counter:
     """What decoding cost, and what was wrong."""
 
     decoded: int = 0  # frames that were decoded
-    # for every group of pictures with a requested frame, the frames up to the last one requested, and those after
-    # it that it may refer to.
-    minimum: int = 0
+    minimum: int = 0  # frames that had to be: see `VideoIndex.minimum`
     converted: int = 0  # frames that were kept
-    # file -> what is wrong with it, of the damaged files that were accepted.
-    damaged: dict[str, str] = field(default_factory=dict)
-    # what should be known of files -> those it is true of; see `VideoIndex.remarks`.
-    remarks: dict[str, set[str]] = field(default_factory=dict)
+    damaged: dict[str, str] = field(default_factory=dict)  # file that was accepted -> what is wrong with it
+    remarks: dict[str, set[str]] = field(default_factory=dict)  # of `VideoIndex.remarks` -> the files it is true of
 
     def remark(self, path: AnyPath, remarks: Sequence[str]) -> None:
         """Notes remarks on a file."""
@@ -48,7 +44,7 @@ class Counter:
         self.decoded += other.decoded
         self.minimum += other.minimum
         self.converted += other.converted
-        self.damaged.update(other.damaged)
+        self.damaged |= other.damaged
         for remark, files in other.remarks.items():
             self.remarks.setdefault(remark, set()).update(files)
 

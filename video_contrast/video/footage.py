@@ -115,8 +115,7 @@ class EditedFootage:
     @cached_property
     def size(self) -> tuple[int, int]:
         """Height and width of the pictures: of the smallest video."""
-        sizes = [upright_size(file) for file in dict.fromkeys(self.files) if file]
-        return min(sizes, key=lambda size: (size[0] * size[1], size))
+        return min((upright_size(file) for file in self.files if file), key=lambda size: (size[0] * size[1], size))
 
     def sample(self, count: int, policy: Policy, fps: float | None = None) -> Numbers:
         """The numbers of `count` pictures, int64[count]; every segment has its share, whatever the rate.
@@ -192,17 +191,16 @@ def mirrored_picture(picture: Frames) -> Frames:
 
 def fitted(frame: Frames, size: tuple[int, int]) -> Frames:
     """A frame scaled to fit into a height and a width with its proportions kept, in the middle of a black picture."""
-    height, width = size
     if frame.shape[:2] == size:
         return frame
     import cv2
 
-    scale = min(height / frame.shape[0], width / frame.shape[1])
-    small = (max(1, round(frame.shape[1] * scale)), max(1, round(frame.shape[0] * scale)))
-    scaled = cv2.resize(frame, small, interpolation=cv2.INTER_AREA if scale < 1 else cv2.INTER_LINEAR)
-    out = np.zeros((height, width, 3), np.uint8)
-    top, left = (height - small[1]) // 2, (width - small[0]) // 2
-    out[top : top + small[1], left : left + small[0]] = scaled
+    scale = min(size[0] / frame.shape[0], size[1] / frame.shape[1])
+    height, width = (max(1, round(side * scale)) for side in frame.shape[:2])
+    out = np.zeros((*size, 3), np.uint8)
+    top, left = (size[0] - height) // 2, (size[1] - width) // 2
+    interpolation = cv2.INTER_AREA if scale < 1 else cv2.INTER_LINEAR
+    out[top : top + height, left : left + width] = cv2.resize(frame, (width, height), interpolation=interpolation)
     return out
 
 

@@ -112,6 +112,7 @@ def _listed(container: AvContainer, stream: AvStream) -> tuple[list[Packet | Non
     reached, fault = 0.0, ""
     begin = min(0, container.start_time or 0) / av.time_base
     codec = stream.codec_context.name
+    empty = 8 if codec == "mpeg4" else 0  # bytes of a packet without a picture
     try:
         for packet in container.demux():
             stamp = packet.pts if packet.pts is not None else packet.dts
@@ -119,15 +120,10 @@ def _listed(container: AvContainer, stream: AvStream) -> tuple[list[Packet | Non
                 reached = max(reached, float((stamp + (packet.duration or 0)) * packet.time_base) - begin)
             if packet.stream_index != stream.index or (not packet.size and packet.dts is None):
                 continue
-            # VP8 keeps pictures that are only referred to in packets of their own; MPEG-4 has packets without one
-            unseen = (
-                not packet.size
-                or (codec == "vp8" and not memoryview(packet)[0] & 0x10)
-                or (codec == "mpeg4" and packet.size <= 8)
-            )
-            shown = Packet(
-                packet.pts, packet.dts, packet.duration or 0, key=packet.is_keyframe, whole=not packet.is_corrupt
-            )
+            # VP8 keeps pictures that are only referred to in packets of their own
+            unseen = packet.size <= empty or (codec == "vp8" and not memoryview(packet)[0] & 0x10)
+            key, whole = packet.is_keyframe, not packet.is_corrupt
+            shown = Packet(packet.pts, packet.dts, packet.duration or 0, key=key, whole=whole)
             packets.append(None if packet.is_discard or unseen else shown)
     except av.error.FFmpegError as error:
         fault = reason(error)
@@ -136,10 +132,8 @@ def _listed(container: AvContainer, stream: AvStream) -> tuple[list[Packet | Non
 
 def _restarts(packets: Sequence[Packet], base: float) -> set[int]:
     """The packets after which times begin anew, as where recordings were joined."""
-    stamps = [packet.dts for packet in packets]
-    return {
-        n for n, (a, b) in enumerate(pairwise(stamps)) if a is not None and b is not None and (a - b) * base > _RESTART
-    }
+    pairs = enumerate(pairwise(packet.dts for packet in packets))
+    return {n for n, (a, b) in pairs if a is not None and b is not None and (a - b) * base > _RESTART}
 
 
 def _incomplete(every: Sequence[Packet | None], stated: int, base: float) -> str:
@@ -162,10 +156,8 @@ def _trusted(path: str, packets: Sequence[Packet], base: float, *, reorders: boo
     stamps = [packet.pts for packet in packets if packet.pts is not None]
     if len(set(stamps)) != len(packets) or _restarts(packets, base):
         return False
-    if not reorders:
-        return True
-    if not timed:
-        return False
+    if not (reorders and timed):
+        return not reorders
     if any(later < earlier for earlier, later in pairwise(stamps)):
         return True
     # No packet is out of order, though pictures may be: times of decoding, copied from another container?
@@ -236,14 +228,11 @@ class Ending(NamedTuple):
 
 def ending(path: str, container: str) -> Ending:
     """Returns where a file ends by the structure of its container (names of FFmpeg's demuxers)."""
-    size = Path(path).stat().st_size
-    readers = {
-        "mov": _boxes, "matroska": _segment, "avi": _chunks, "mpegts": _packets, "gif": _blocks,
-    }  # fmt: skip
-    if (read := readers.get(container.partition(",")[0])) is None:
+    readers = {"mov": _boxes, "matroska": _segment, "avi": _chunks, "mpegts": _packets, "gif": _blocks}
+    if (read := readers.get(container)) is None:
         return Ending(0, known=False)
     with open(path, "rb") as handle:
-        return read(handle, size)
+        return read(handle, Path(path).stat().st_size)
 
 
 def _boxes(handle: BinaryIO, size: int) -> Ending:

@@ -159,12 +159,9 @@ class Timeline:
 
     def seen(self, numbers: Sequence[int]) -> list[int]:
         """How often each segment is seen unmixed in the pictures `numbers`."""
-        counts = [0] * len(self.segments)
-        for number in numbers:
-            picture = self.pictures[number]
-            if picture.second is None:
-                counts[picture.first.segment] += 1
-        return counts
+        pictures = [self.pictures[number] for number in numbers]
+        unmixed = [picture.first.segment for picture in pictures if picture.second is None]
+        return [unmixed.count(segment) for segment in range(len(self.segments))]
 
     def _in_segment(self, at: int, share: int, count: int, policy: Policy) -> list[int]:
         """Which pictures of a segment are sampled, by their numbers, int[share], where `count` are of the clip."""
@@ -206,10 +203,9 @@ def timeline_of(segments: Sequence[Segment], indices: Sequence[VideoIndex | None
     times: list[float] = []
     pictures: list[Picture] = []
     for at, segment in enumerate(segments):
-        if segment.fade:
-            for begin, picture in _mixed(at, offsets, shown, segment.fade):
-                times.append(begin)
-                pictures.append(picture)
+        for begin, picture in _mixed(at, offsets, shown, segment.fade) if segment.fade else ():
+            times.append(begin)
+            pictures.append(picture)
         last = seconds[at] - (segments[at + 1].fade if at + 1 < len(segments) else 0.0)
         for frame in shown[at]:
             begin = max(frame.begin, segment.fade)
@@ -231,10 +227,8 @@ def _shown(segment: Segment, index: VideoIndex | None) -> list[_Shown]:
     begin, end = segment.start, min(segment.end, until)
     length = (end - begin) / segment.speed
     borders = [0.0, *((float(time) - begin) / segment.speed for time in times[1:]), length]
-    frames = [
-        _Shown(a, b, number=-1 if first < 0 else first + k)
-        for k, (a, b) in enumerate(pairwise(borders))
-    ]  # fmt: skip
+    pairs = enumerate(pairwise(borders))
+    frames = [_Shown(a, b, number=-1 if first < 0 else first + k) for k, (a, b) in pairs]
     if segment.reversed:
         frames = [_Shown(length - frame.end, length - frame.begin, frame.number) for frame in frames[::-1]]
     return frames
@@ -248,13 +242,11 @@ def _mixed(
     before = [(offsets[at - 1] + frame.begin, frame.number) for frame in shown[at - 1]]
     after = [(begin + frame.begin, frame.number) for frame in shown[at]]
     inside = {time for time, _ in (*before, *after) if begin + _TINY < time < begin + fade - _TINY}
-    borders = [begin, *sorted(inside), begin + fade]
     pictures = []
-    for a, b in pairwise(borders):
-        if b - a <= _TINY:
-            continue
+    for a, b in pairwise([begin, *sorted(inside), begin + fade]):
         middle = (a + b) / 2
         old = [number for time, number in before if time <= middle][-1]
         new = [number for time, number in after if time <= middle][-1]
-        pictures.append((a, Picture(SourceFrame(at - 1, old), SourceFrame(at, new), (middle - begin) / fade)))
+        if b - a > _TINY:
+            pictures.append((a, Picture(SourceFrame(at - 1, old), SourceFrame(at, new), (middle - begin) / fade)))
     return pictures
