@@ -13,13 +13,13 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from importlib.resources import files
 from itertools import combinations
 from pathlib import Path
 
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import AnyPath, Json, read_json, write_text
 from video_contrast.metrics.interval import share_interval
+from video_contrast.reports.annotate.tasks import page_html
 from video_contrast.reports.terminal import TableLine
 from video_contrast.rows import MultipleChoiceRow, contrast_places
 from video_contrast.seeds import digest, stream
@@ -28,6 +28,10 @@ from video_contrast.storage import open_set
 PAGE, KEY = "page.html", "pairs.jsonl"
 # What a reader votes: question -> key, name, explanation (the standard by which the shipped votes were made).
 QUESTIONS: dict[str, list[tuple[str, str, str]]] = read_json(Path(__file__).with_name("questions.json"))
+LEGENDS = {
+    "wording": "Could a person have written the edited caption?",
+    "truth": "Is it false, if the original is true?",
+}
 
 
 @dataclass(frozen=True)
@@ -112,15 +116,15 @@ def write_pairs(pairs: Sequence[Pair], output: AnyPath, *, seed: int = 0, again:
 
 def page(pairs: Sequence[Pair], *, again: int = 0) -> str:
     """The page as one HTML file without network or sources; the first `again` pairs are shown once more at the end."""
-    import jinja2
-
-    name = digest("sibling-page", *(pair.id for pair in pairs)).hex()[:12]
-    shown = [[pair.id, pair.original, pair.edited] for pair in pairs]
-    content = {"reading": name, "pairs": shown, "again": again, "questions": QUESTIONS}
-    template = files("video_contrast.reports.annotate").joinpath("blind_reading.html.jinja").read_text(encoding="utf-8")
-    environment = jinja2.Environment(autoescape=True)
-    environment.policies["json.dumps_kwargs"] = {"ensure_ascii": False}  # `tojson` escapes what could end the script
-    return environment.from_string(template).render(data=content, questions=QUESTIONS)
+    answers = {question: [(key, key, name, why) for key, name, why in own] for question, own in QUESTIONS.items()}
+    content = {
+        "reading": digest("sibling-page", *(pair.id for pair in pairs)).hex()[:12],
+        "pairs": [[pair.id, pair.original, pair.edited] for pair in pairs],
+        "again": again,
+        "legends": LEGENDS,
+        "answers": answers,
+    }
+    return page_html("read", "Reading pairs of captions", content)
 
 
 def _mixed(sources: Sequence[PairSource], split: str, seed: int) -> list[Pair]:

@@ -1,4 +1,4 @@
-"""The two pages as a Gradio app, one item at a time and a tab for review; and that app as a Space.
+"""The page as a Gradio app, one item at a time and a tab for review; and that app as a Space.
 
 Clips are shown as a browser can: right colours, only the item's span, large enough to see. Edited clips and files that
 browsers do not play are written when they are first shown, which takes seconds each: a background thread makes them
@@ -6,22 +6,22 @@ ready in the order of the page.
 """
 
 import hmac
-import html
+import json
 import threading
-import time
 from collections.abc import Iterable
 from contextlib import suppress
 from importlib.resources import files
 from pathlib import Path
 from types import ModuleType
 from typing import Any
+from urllib.parse import quote
 
 from video_contrast.errors import UsageError, VideoContrastError
-from video_contrast.files import cache_dir, copy_file, resolve_under, write_json, write_text
+from video_contrast.files import Json, cache_dir, copy_file, resolve_under, write_json, write_text
 from video_contrast.hub_cards.markdown import render
 from video_contrast.hub_cards.publishing import clips, gradio_version
 from video_contrast.reports.annotate import PageItems
-from video_contrast.reports.annotate.tasks import UNCLEAR, Desk, PageTask, Task
+from video_contrast.reports.annotate.tasks import UNCLEAR, Desk, PageTask, page_html
 from video_contrast.reports.gallery import clip_files
 from video_contrast.rows import MultipleChoiceRow
 from video_contrast.seeds import digest
@@ -95,12 +95,6 @@ def make_ready(root: Path, rows: Iterable[MultipleChoiceRow]) -> None:
 
 
 Component = Any  # of gradio, which is imported only where a page is served
-Changes = dict[Component, Any]
-
-
-# What the page keeps between two clicks: `name` of the person, `item`, and `since` when it was shown, in seconds of a
-# monotonic clock.
-ShownTask = dict[str, Any]
 
 
 def app(desk: Desk, video_root: str | Path, *, title: str = "video-contrast", reviewer: str | None = "") -> Component:
@@ -113,87 +107,55 @@ def app(desk: Desk, video_root: str | Path, *, title: str = "video-contrast", re
         import gradio as gr
     except ImportError as error:
         raise UsageError("annotation pages need Gradio: pip install 'video-contrast[annotate]'") from error
-    judging = desk.votes.task == "judge"
-    root = Path(video_root).resolve()
+    task, root = desk.votes.task, Path(video_root).resolve()
     make_ready(root, desk.rows.values())
 
-    # What is called below returns what changes on the page: component -> its new value.
-    def show(person: str, words: str = "") -> Changes:
-        task = desk.next(person)
+    # What the page's script asks for: an item as it is shown (see page.js).
+    def item_of(person: str, message: str = "") -> dict[str, Json]:
+        shown = desk.next(person)
         own, n_answers, n_needed = desk.progress(person)
-        progress = f"{html.escape(person)}: {own} by you · {n_answers} of {n_needed} answers in all"
-        if task is None:
-            return hidden(f"**Nothing left for you. Thank you.** {progress}", words)
+        status = f"{person}: {own} by you · {n_answers} of {n_needed} answers in all"
+        if shown is None:
+            return {"status": f"Nothing left for you. Thank you. {status}", "message": message}
         try:
-            clip: str | None = str(shown_clip(root, task.row))
+            clip = f"gradio_api/file={quote(shown_clip(root, shown.row).as_posix())}"
         except VideoContrastError:
-            clip = None
-        lost = "" if clip else "The video of this item cannot be shown: choose “not clear”, or tell the organiser."
-        back = f"Sent back: {html.escape(task.note)}" if task.note else ""
-        return {
-            state: ShownTask(name=person, item=task.row["id"], since=time.monotonic()),
-            status: progress,
-            video: gr.update(value=clip, visible=True),
-            sentence: gr.update(value=_sentence(task), visible=not judging),
-            note: gr.update(value=f"<div id='note'>{back}</div>", visible=bool(back)),
-            choice: gr.update(choices=_choices(task), value=task.former, visible=True)
-            if judging
-            else gr.update(visible=False),
-            text: gr.update(value=str(task.former or task.caption), visible=not judging),
-            send: gr.update(visible=True),
-            message: words or lost,
-            who: gr.update(visible=False),  # the name is given: on a phone its place is for the options
-        }
+            clip = ""
+            message = message or "The video of this item cannot be shown: choose “not clear”, or tell the organiser."
+        note = f"Sent back: {shown.note}" if shown.note else ""
+        item = {"id": shown.row["id"], "status": status, "message": message, "clip": clip, "note": note}
+        if task == "judge":
+            options = enumerate(zip(shown.shown, shown.options, strict=True), 1)
+            answers = [*((number, str(n), text) for n, (number, text) in options), (UNCLEAR, "0", UNCLEAR)]
+            return item | {"texts": [], "answers": {"choice": answers}, "chosen": {"choice": shown.former}}
+        before, phrase, after = shown.parts
+        text = ("", before, phrase, after, f"verb to change: “{phrase}”")
+        return item | {"texts": [text], "answers": {}, "text": str(shown.former or shown.caption)}
 
-    def hidden(progress: str, words: str) -> Changes:
-        nothing = dict.fromkeys((sentence, note, choice, text, send), gr.update(visible=False))
-        shown = {who: gr.update(visible=True), video: gr.update(value=None, visible=False)}
-        return {state: None, status: progress, message: words, **nothing, **shown}
+    def served(asked: Json) -> Json:
+        """The next item for a person, whose answer to the last one comes with the question, except for the first."""
+        person, message = " ".join(str(asked["person"]).split())[:60], ""
+        if not person:
+            return {"message": "Please write your name first."}
+        if "item" in asked:
+            answer = asked["answer"] if task == "judge" else " ".join(str(asked["answer"]).split())
+            try:
+                if problem := desk.answer(person, asked["item"], answer, asked["seconds"]):
+                    return {"message": problem}
+            except VideoContrastError as error:
+                message = str(error)
+        return item_of(person, message)
 
-    def start(person: str) -> Changes:
-        person = " ".join(person.split())[:60]
-        if person:
-            return show(person)
-        gr.Warning("Please write your name first.")
-        return hidden("", "Please write your name first.")
-
-    def submit(task: ShownTask | None, choice_value: Component, written: str) -> Changes:
-        if not task:
-            return start("")
-        answer = choice_value if judging else " ".join((written or "").split())
-        if judging and answer is None:
-            return {message: "Choose one of the sentences, or “not clear”."}
-        try:
-            problem = desk.answer(task["name"], task["item"], answer, time.monotonic() - task["since"])
-        except VideoContrastError as error:
-            return show(task["name"], str(error))
-        return {message: problem} if problem else show(task["name"])
-
+    script = (files(__package__) / "page.js").read_text("utf-8")
+    legends = {"choice": "Which sentence describes the video best?"}
     with gr.Blocks(title=title, analytics_enabled=False) as page:
-        state = gr.State(None)
-        gr.Markdown(f"# {html.escape(title)}", elem_id="title")
-        with gr.Tab("Judge" if judging else "Write"):
-            with gr.Accordion("What to do", open=True) as rules:
-                gr.HTML(_html(desk.votes.task))
-            with gr.Row() as who:
-                name = gr.Textbox(label="Your name", elem_id="name", max_lines=1, scale=4)
-                begin = gr.Button("Start", elem_id="start", scale=1)
-            status = gr.Markdown(elem_id="status")
-            video = gr.Video(visible=False, elem_id="video", autoplay=True, loop=True, label="Video", show_label=False,
-                             interactive=False)  # fmt: skip
-            note = gr.HTML(visible=False)
-            sentence = gr.HTML(visible=False)
-            choice = gr.Radio([], visible=False, elem_id="choice", label="Which sentence describes the video best?")
-            text = gr.Textbox(visible=False, elem_id="text", label="Your sentence", lines=1, max_lines=4)
-            send = gr.Button("Submit", variant="primary", visible=False, elem_id="submit")
-            message = gr.Markdown(elem_id="message")
-            outputs = [state, status, video, sentence, note, choice, text, send, message, who]
-            # Once someone has begun, the item fills the screen; the rules open again by a click.
-            for begun in (begin.click, name.submit):
-                begun(lambda: gr.update(open=False), None, rules)
-                begun(start, name, outputs)
-            send.click(submit, [state, choice, text], outputs)
-            text.submit(submit, [state, choice, text], outputs)
+        with gr.Tab("Judge" if task == "judge" else "Write"):
+            gr.HTML(
+                html_template=page_html(task, title),
+                js_on_load=f"{script}annotate(element, {json.dumps(legends)}, onServer(server));",
+                apply_default_css=False,
+                server_functions=[served],
+            )
         if reviewer is not None:
             with gr.Tab("Review"):
                 _review(gr, desk, reviewer)
@@ -201,37 +163,18 @@ def app(desk: Desk, video_root: str | Path, *, title: str = "video-contrast", re
 
 
 def launch_options(desk: Desk, video_root: str | Path) -> dict[str, object]:
-    """Arguments of `launch` that the page needs: its looks, its keys, and that the clips may be read, but not the
-    tables beside them, which hold the truth.
+    """Arguments of `launch` that the page needs: its looks, and that the clips may be read, but not the tables beside
+    them, which hold the truth.
     """
     root = Path(video_root).resolve()
     clips = {resolve_under(root, path) for row in desk.rows.values() for path in Clip.of(row).paths}
     # Folders of clips as such, since Gradio tries one entry after the other; what lies beside the tables by itself.
     open_to_all = {str(clip if clip.parent == root else clip.parent) for clip in clips}
     return {
-        "css": (files(__package__) / "pages.css").read_text(encoding="utf-8"),
-        "head": f"<script>{(files(__package__) / 'pages.js').read_text(encoding='utf-8')}</script>",
+        "css": (files(__package__) / "page.css").read_text(encoding="utf-8"),
         "allowed_paths": [*sorted(open_to_all), str(shown_folder().resolve())],
         "footer_links": [],
     }
-
-
-def _choices(task: Task) -> list[tuple[str, object]]:
-    shown = enumerate(zip(task.options, task.shown, strict=True), 1)
-    return [*((f"{n}. {text}", number) for n, (text, number) in shown), (f"0. {UNCLEAR}", UNCLEAR)]
-
-
-def _html(part: str, **texts: str) -> str:
-    """A part of the page: "sentence", or the rules to "judge" or "write"."""
-    import jinja2
-
-    source = (files(__package__) / "pages.html.jinja").read_text(encoding="utf-8")
-    return jinja2.Environment(autoescape=True).from_string(source).render(part=part, **texts)
-
-
-def _sentence(task: Task) -> str:
-    start, end = task.phrase
-    return _html("sentence", before=task.caption[:start], phrase=task.caption[start:end], after=task.caption[end:])
 
 
 def _review(gr: ModuleType, desk: Desk, reviewer: str) -> None:

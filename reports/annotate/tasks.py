@@ -15,6 +15,7 @@ from typing import BinaryIO, Literal
 from video_contrast.builders.assembly.captioned_clip import normal
 from video_contrast.builders.assembly.difference import difference
 from video_contrast.errors import UsageError, VideoContrastError
+from video_contrast.files import JsonObject
 from video_contrast.options import Config, Seed, Split, VideoRoot
 from video_contrast.perturbations.english.forms import without_auxiliaries
 from video_contrast.rows import EditRecord, MultipleChoiceRow, contrast_places, multiple_choice_row
@@ -22,6 +23,7 @@ from video_contrast.seeds import stream
 
 PageTask = Literal["judge", "write"]
 UNCLEAR = "not clear"
+_PAGE = ("html.jinja", "css", "js")  # the files of the page
 
 
 @dataclass(frozen=True)
@@ -161,6 +163,12 @@ class Task:
         """The true caption."""
         return str(self.row["candidates"][self.row["label"]])
 
+    @property
+    def parts(self) -> tuple[str, str, str]:
+        """write: the true caption before its verb phrase, that phrase, and what follows."""
+        start, end = self.phrase
+        return self.caption[:start], self.caption[start:end], self.caption[end:]
+
 
 class Desk:
     """Deals out the items of a set, so that each gets enough answers and no one sees an item twice.
@@ -270,6 +278,17 @@ class Desk:
         rng = stream("annotate", self.seed, "options", *(item, annotator))
         shown = tuple(int(n) for n in rng.permutation(len(row["candidates"])))
         return Task(row, tuple(row["candidates"][n] for n in shown), shown, note=note, former=answer)
+
+
+def page_html(task: PageTask | Literal["read"], title: str, data: JsonObject | None = None) -> str:
+    """The page of a task: a part of a Gradio app; or an HTML file without network, with the pairs to read as `data`."""
+    import jinja2
+    from markupsafe import Markup
+
+    environment = jinja2.Environment(autoescape=True)
+    environment.policies["json.dumps_kwargs"] = {"ensure_ascii": False}  # `tojson` escapes what could end the script
+    template, css, js = (Path(__file__).with_name(f"page.{kind}").read_text("utf-8") for kind in _PAGE)
+    return environment.from_string(template).render(task=task, title=title, data=data, css=Markup(css), js=Markup(js))
 
 
 def phrase_of(row: MultipleChoiceRow) -> tuple[int, int] | None:

@@ -147,9 +147,9 @@ def test_a_reader_votes_by_keys_closes_the_page_goes_on_and_saves(reading: Path,
     begin()
     for key in "gfomg":
         page.keyboard.press(key)
-    assert page.inner_text("#place").startswith("3 of 12, 2 voted")
+    assert page.inner_text("#status").startswith("3 of 12, 2 voted")
     begin()
-    assert page.inner_text("#place").startswith("3 of 12, 2 voted")
+    assert page.inner_text("#status").startswith("3 of 12, 2 voted")
     page.keyboard.press("ArrowLeft")
     page.keyboard.press("b")  # changes the second vote and goes on
     for _ in range(10):
