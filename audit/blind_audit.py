@@ -202,8 +202,11 @@ def refine(
         results = {result.key: result for result in blind_results(items, seed=seed)}
         learned, names = [results[key].scores for key in by], [results[key].scorer for key in by]
     gaps = [np.array([score[0] - score[1:].mean() for score in scores]) for scores in learned]
+    # Signed cells: 0 for a gap of zero, else 1..GRID by size with the gap's sign; edges are quantiles of the size.
+    edges = [np.quantile(np.abs(gap), np.arange(1, GRID) / GRID) for gap in gaps]
+    sizes = [np.searchsorted(edge, np.abs(gap), side="right") + 1 for edge, gap in zip(edges, gaps, strict=True)]
     members: dict[tuple[int, int], list[int]] = defaultdict(list)
-    for number, (i, j) in enumerate(zip(*(_cells(gap).tolist() for gap in gaps), strict=True)):
+    for number, (i, j) in enumerate(zip(*(np.sign(gaps) * sizes).astype(int).tolist(), strict=True)):
         members[i, j].append(number)
     keep: set[int] = set()
     for (i, j), inside in members.items():
@@ -234,13 +237,6 @@ def accuracy_facts(won: NDArray[np.float64], clusters: Sequence[str], *, level: 
     low, high = (round(float(end), 4) if np.isfinite(end) else None for end in (interval.low, interval.high))
     error = round(float(interval.standard_error), 4) if np.isfinite(interval.standard_error) else None
     return {"accuracy": round(float(interval.estimate), 4), "standard_error": error, "low": low, "high": high}
-
-
-def _cells(gaps: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Signed cells: 0 for a gap of zero, else 1..GRID by size with the gap's sign; edges are quantiles of the size."""
-    size = np.abs(gaps)
-    edges = np.quantile(size, np.arange(1, GRID) / GRID)
-    return (np.sign(gaps) * (np.searchsorted(edges, size, side="right") + 1)).astype(np.int64)
 
 
 def _size(items: Sequence[AuditedItem], clusters: Sequence[str]) -> str:

@@ -183,18 +183,17 @@ class TrigramModel:
 
     def score(self, captions: Sequence[str]) -> NDArray[np.float64]:
         """Mean log-probability of a word of each caption (0 for a caption without words)."""
-        return np.array([self._mean(caption) for caption in captions])
-
-    def _mean(self, caption: str) -> float:
-        words = [word if word in self.vocabulary else UNKNOWN for word in caption.lower().split()]
-        padded = [START, START, *words]
-        total = sum(map(self._log_probability, zip(padded, padded[1:], words, strict=False)))
-        return total / len(words) if words else 0.0
-
-    def _log_probability(self, trigram: tuple[str, ...]) -> float:
-        if trigram not in self.known:
-            self.known[trigram] = log(self._probability(trigram[:-1], trigram[-1]))
-        return self.known[trigram]
+        means = []
+        for caption in captions:
+            words = [word if word in self.vocabulary else UNKNOWN for word in caption.lower().split()]
+            padded = [START, START, *words]
+            trigrams = list(zip(padded, padded[1:], words, strict=False))
+            for trigram in trigrams:
+                if trigram not in self.known:
+                    self.known[trigram] = log(self._probability(trigram[:-1], trigram[-1]))
+            total = sum(self.known[trigram] for trigram in trigrams)
+            means.append(total / len(words) if words else 0.0)
+        return np.array(means)
 
     def _probability(self, history: tuple[str, ...], word: str) -> float:
         total = self.totals.get(history, 0)

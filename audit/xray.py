@@ -68,11 +68,20 @@ def xray(
     rows = splits[name]
     items = audited_items(rows)
     results = blind_results(items, seed=seed, language_model=language_model)
-    blind = _blind(items, results)
+    audited = audit_facts(items, results)
+    best, corrected = best_of(results, [item.cluster for item in items])
+    models: list[NamedScorer] = [{"key": r.key, "name": BLIND_NAMES[r.key], **audited[r.key]} for r in results]
+    models.sort(key=lambda model: -model["accuracy"])
     pairs = pair_facts(rows, results)
-    if pairs and pairs["solvable"]:
-        blind["solvable"] = True
-    best, _ = best_of(results, [item.cluster for item in items])
+    blind: BlindFacts = {
+        "chance": audited["chance"],
+        "against": audited["against"],
+        "models": models,
+        "best": {**models[0], "low": corrected["low"], "high": corrected["high"]},
+        "solvable": True if pairs and pairs["solvable"] else audited["solvable"],
+        "note": audited.get("note"),
+        "audit": audited,
+    }
     whole = sum(1 / len(row["candidates"]) for row in rows) / len(rows)
     rate = None if not answers else sum(answers[0].hits.values()) / max(1, len(answers[0].hits))
     return {
@@ -97,23 +106,6 @@ def xray(
         "suspects": suspects(rows, answers),
         "order": exchangeability(rows, language_model, seed=seed) if language_model is not None else None,
         "power": power(items, answers, points=points, accuracy=rate),
-    }
-
-
-def _blind(items: Sequence[AuditedItem], results: Sequence[BlindResult]) -> BlindFacts:
-    clusters = [item.cluster for item in items]
-    facts = audit_facts(items, results)
-    models: list[NamedScorer] = [{"key": r.key, "name": BLIND_NAMES[r.key], **facts[r.key]} for r in results]
-    models.sort(key=lambda model: -model["accuracy"])
-    _, corrected = best_of(results, clusters)
-    return {
-        "chance": facts["chance"],
-        "against": facts["against"],
-        "models": models,
-        "best": {**models[0], "low": corrected["low"], "high": corrected["high"]},
-        "solvable": facts["solvable"],
-        "note": facts.get("note"),
-        "audit": facts,
     }
 
 
@@ -193,18 +185,14 @@ def tells(items: Sequence[AuditedItem]) -> list[Facts]:
     ]
     strongest: list[Facts] = []
     for score, what, count, true, expected in sorted(scored, key=lambda entry: (-abs(entry[0]), entry[1])):
-        if not any(_overlap(what, other["what"]) for other in strongest):
+        run = f" {what.strip(_MARK)} "
+        others = [f" {other['what'].strip(_MARK)} " for other in strongest]
+        if not any(run in other or other in run for other in others):
             strongest.append({"what": what, "items": count, "true": round(true, 1), "expected": round(expected, 1),
                               "score": round(score, 1)})  # fmt: skip
         if len(strongest) == SHOWN:
             break
     return strongest
-
-
-def _overlap(first: str, second: str) -> bool:
-    """Whether one of two runs of words holds the other."""
-    short, long = sorted((f" {first.strip(_MARK)} ", f" {second.strip(_MARK)} "), key=len)
-    return short in long
 
 
 def _set_apart(item: AuditedItem) -> Iterator[tuple[str, float, float]]:
@@ -278,7 +266,12 @@ def audit_set(
     set_folder = SetFolder.built(folder)
     draft = SetDraft(folder)
     results: dict[str, ConfigAudit] = {}
-    for config in _with_candidates(set_folder, configs):
+    known = [name for name in set_folder.configs if set_folder.layout(name) != "retrieval"]
+    check_names("config of candidates", configs or (), known)
+    selected = [name for name in known if (name in configs if configs else not name.endswith(SUFFIX))]
+    if not selected:
+        raise UsageError("the set has no config of multiple choice or pairs to audit")
+    for config in selected:
         splits = {name: set_folder.choice_rows(config, name) for name in set_folder.splits(config)}
         audited = split or audited_split(splits)
         check_names(f"split of {config}", [audited], splits)
@@ -290,15 +283,6 @@ def audit_set(
         draft.record["configs"][config]["facts"]["audit"] = results[config]
     draft.save()
     return {config: results[config] for config in sorted(results)}
-
-
-def _with_candidates(folder: SetFolder, configs: Sequence[str] | None) -> list[str]:
-    known = [name for name in folder.configs if folder.layout(name) != "retrieval"]
-    check_names("config of candidates", configs or (), known)
-    names = [name for name in known if (name in configs if configs else not name.endswith(SUFFIX))]
-    if not names:
-        raise UsageError("the set has no config of multiple choice or pairs to audit")
-    return names
 
 
 def _add_refined(draft: SetDraft, config: str, splits: Splits, seed: int) -> tuple[Facts, ConfigAudit]:

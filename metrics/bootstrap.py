@@ -115,13 +115,20 @@ def cluster_bootstrap(
     >>> result.estimate, result.low < 3 < result.high, result.n_clusters
     (3.0, True, 10)
     """
-    columns = _columns(values)
+    columns = as_array(values).astype(np.float64)
+    columns = columns[:, None] if columns.ndim == 1 else columns
+    if columns.ndim != 2 or not len(columns):
+        raise ValueError(f"values must be [n] or [n, m] with n of at least 1, not the shape {columns.shape}")
+    bad = ~np.isfinite(columns).all(axis=1)
+    refuse(bad, lambda i: f"values: item {i} is {columns[i].tolist()}, which is not finite")
     if not 0 < level < 1:
         raise ValueError(f"level must be between 0 and 1, not {level}")
     if draws < 1 or draws != int(draws):
         raise ValueError(f"draws must be a whole number of at least 1, not {draws}")
     codes, n_clusters = cluster_codes(clusters, len(columns))
-    codes = _by_content(codes, columns)
+    # Clusters in the order of what they hold, so that the order of the items has no influence.
+    sums = [np.bincount(codes, weights=part) for column in columns.T for part in (column, column**2)]
+    codes = np.argsort(np.lexsort([*sums, np.bincount(codes)]))[codes]
     with np.errstate(divide="ignore", invalid="ignore"):
         smooth = isinstance(statistic, OfMeans)
         if isinstance(statistic, OfMeans):
@@ -174,23 +181,6 @@ def interval_of_samples(
         ends = estimate + (ends - estimate) * quantile / ndtri(tail)
     low, high = np.clip(ends, *bounds)
     return Interval(estimate, float(low), high=float(high), standard_error=float(defined.std()), n_clusters=n_clusters)
-
-
-def _columns(values: Values) -> Floats:
-    columns = as_array(values).astype(np.float64)
-    columns = columns[:, None] if columns.ndim == 1 else columns
-    if columns.ndim != 2 or not len(columns):
-        raise ValueError(f"values must be [n] or [n, m] with n of at least 1, not the shape {columns.shape}")
-    bad = ~np.isfinite(columns).all(axis=1)
-    refuse(bad, lambda i: f"values: item {i} is {columns[i].tolist()}, which is not finite")
-    return columns
-
-
-def _by_content(codes: Ints, columns: Floats) -> Ints:
-    """Codes of clusters in the order of what they hold, so that the order of the items has no influence."""
-    sums = [np.bincount(codes, weights=part) for column in columns.T for part in (column, column**2)]
-    order = np.lexsort([*sums, np.bincount(codes)])
-    return np.asarray(np.argsort(order)[codes])
 
 
 def _distinct(columns: Floats) -> tuple[Floats, Ints]:

@@ -50,11 +50,14 @@ def listed(values: Values) -> list[Any]:  # each of its own type
     return [None if gone else value for value, gone in zip(plain, missing, strict=True)]
 
 
-def refuse(bad: Values, message: Callable[[int], str]) -> None:
-    """Raises a ValueError that says what is wrong with the first of the items that are `bad`, booleans `[n]`."""
-    places = np.flatnonzero(bad)
+def refuse(bad: Values, message: Callable[..., str]) -> None:
+    """Raises a ValueError that says what is wrong with the first of the items that are `bad`.
+
+    `bad`: booleans `[n]` or `[n, m]`. `message`: of the place, one number or two.
+    """
+    places = np.argwhere(bad)
     if len(places):
-        raise ValueError(message(int(places[0])))
+        raise ValueError(message(*places[0].tolist()))
 
 
 def vector(values: Values, name: str) -> Floats:
@@ -64,9 +67,8 @@ def vector(values: Values, name: str) -> Floats:
         raise ValueError(f"{name} must have one number an item, not the shape {array.shape}")
     if not len(array):
         raise ValueError(f"{name} is empty: there is nothing to measure")
-    bad = np.flatnonzero(~np.isfinite(array))
-    if len(bad):
-        raise ValueError(f"{name}: item {bad[0]} is {array[bad[0]]}; {len(bad)} of {len(array)} are not finite")
+    bad = ~np.isfinite(array)
+    refuse(bad, lambda i: f"{name}: item {i} is {array[i]}; {bad.sum()} of {len(array)} are not finite")
     return array
 
 
@@ -92,14 +94,9 @@ def choices(
     that is out of range; the message names the item.
     """
     array, sizes = _rectangle(scores, ragged, name, hint)
-    inside = np.arange(array.shape[1]) < sizes[:, None]
-    bad = np.argwhere(inside & ~np.isfinite(array))
-    if len(bad):
-        item, candidate = bad[0]
-        raise ValueError(
-            f"{name}: item {item}, candidate {candidate} is {array[item, candidate]}; NaN and infinite "
-            f"scores have no rank ({len(bad)} in all)"
-        )
+    bad = ~np.isfinite(array) & (np.arange(array.shape[1]) < sizes[:, None])
+    no_rank = f"NaN and infinite scores have no rank ({bad.sum()} in all)"
+    refuse(bad, lambda i, j: f"{name}: item {i}, candidate {j} is {array[i, j]}; {no_rank}")
     return array, label_array(labels, sizes), sizes
 
 
@@ -238,7 +235,12 @@ def _rectangle(scores: Values, ragged: bool, name: str, hint: str) -> tuple[Floa
             raise ValueError(f"{name}: item {flat} must be a list of scores, one a candidate, not {actual}")
         odd = next((i for i, length in enumerate(lengths) if length != lengths[0]), None)
         if odd is not None and ragged:
-            return _filled(scores, np.array(lengths), name)
+            sizes = np.array(lengths, np.int64)
+            refuse(sizes < 2, lambda i: f"{name}: item {i} needs at least 2 candidates, not {sizes[i]}")
+            filled = np.full((len(scores), int(sizes.max())), -np.inf)
+            for row, size, of_item in zip(filled, sizes, scores, strict=True):
+                row[:size] = _numbers(of_item, name)
+            return filled, sizes
         if odd is not None:
             raise ValueError(f"{name}: item {odd} has {lengths[odd]} candidates, item 0 has {lengths[0]}{hint}")
     array = _numbers(scores, name)
@@ -249,11 +251,3 @@ def _rectangle(scores: Values, ragged: bool, name: str, hint: str) -> tuple[Floa
     if array.shape[1] < 2:
         raise ValueError(f"{name}: an item needs at least 2 candidates, not {array.shape[1]}")
     return array, np.full(len(array), array.shape[1], np.int64)
-
-
-def _filled(rows: list[Array], lengths: Array, name: str) -> tuple[Floats, Ints]:
-    refuse(lengths < 2, lambda i: f"{name}: item {i} needs at least 2 candidates, not {lengths[i]}")
-    array = np.full((len(rows), int(lengths.max())), -np.inf)
-    for i, row in enumerate(rows):
-        array[i, : len(row)] = _numbers(row, name)
-    return array, lengths.astype(np.int64)

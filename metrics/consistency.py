@@ -65,12 +65,10 @@ def right_in_all_rotations(hits: Values, *, clusters: Values = None, interval: b
         raise ValueError("hits are empty: there are no items")
     if array.ndim != 2 or not array.shape[1]:
         raise ValueError(f"hits must be one row an item and one column a rotation, not the shape {array.shape}")
-    bad = np.argwhere(~((array >= 0) & (array <= 1)))
-    if len(bad):
-        raise ValueError(f"hits: item {bad[0][0]}, rotation {bad[0][1]} is {array[tuple(bad[0])]}, not between 0 and 1")
-    figures = {"right_in_all": array.prod(axis=1), "accuracy": array.mean(axis=1)}
+    bad = ~((array >= 0) & (array <= 1))
+    refuse(bad, lambda i, j: f"hits: item {i}, rotation {j} is {array[i, j]}, not between 0 and 1")
     result: Numbers = {"n": len(array), "rotations": array.shape[1]}
-    for name, values in figures.items():
+    for name, values in (("right_in_all", array.prod(axis=1)), ("accuracy", array.mean(axis=1))):
         result[name] = float(values.mean())
         if interval:
             result |= interval_keys(name, share_interval(values, clusters))

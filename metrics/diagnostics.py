@@ -224,7 +224,10 @@ def proximity(
     (0.0, 0.0, 1.0)
     """
     right, near = shares(hits, "hits"), vector(similarity, "similarity")
-    opposite = np.zeros(len(right), bool) if antonym is None else _flags(antonym)
+    flags = [False] * len(right) if antonym is None else listed(antonym)
+    odd = [flag not in (0, 1) for flag in flags]
+    refuse(odd, lambda i: f"antonym: item {i} is {flags[i]!r}, neither True nor False")
+    opposite = np.array(flags, bool)
     if not len(right) == len(near) == len(opposite):
         raise ValueError(f"{len(right)} hits need as many similarities and flags, not {len(near)} and {len(opposite)}")
     if clusters is not None:
@@ -241,14 +244,6 @@ def proximity(
             groups = None if clusters is None else clusters[inside]
             result.update(interval_keys(name, share_interval(right[inside], groups, weights=weight[inside])))
     return result
-
-
-def _flags(values: Values) -> NDArray[np.bool_]:
-    """Booleans, or numbers 0 and 1."""
-    flags = listed(values)
-    odd = [flag not in (0, 1) for flag in flags]
-    refuse(odd, lambda i: f"antonym: item {i} is {flags[i]!r}, neither True nor False")
-    return np.array(flags, bool)
 
 
 def _top(key: Floats, among: NDArray[np.bool_], size: int) -> Floats:

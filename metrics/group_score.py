@@ -43,7 +43,11 @@ def group_score(scores: Values, *, clusters: Values = None, interval: bool = Fal
     """
     matrices = _matrices(scores)
     values = group_hits(matrices)
-    result: Numbers = {"n": len(matrices), "n_ties": _count_tied(matrices)}
+    n_ties = 0  # groups in which a right score equals a wrong one of any caption or video
+    for _, stack in _by_size(matrices):
+        right, wrong = np.diagonal(stack, axis1=1, axis2=2), stack[:, ~np.eye(stack.shape[1], dtype=bool)]
+        n_ties += int((right[:, :, None] == wrong[:, None, :]).any(axis=(1, 2)).sum())
+    result: Numbers = {"n": len(matrices), "n_ties": n_ties}
     sizes, of_size = np.unique([len(matrix) for matrix in matrices], return_inverse=True)
     chances = [group_chance(int(size)) for size in sizes]
     for name in SCORES:
@@ -132,20 +136,15 @@ def _all_beat_all(stack: Floats) -> Floats:
     lower = np.minimum(right[:, :, None], right[:, None, :])  # what a wrong score must stay below
     wrong = ~np.eye(stack.shape[1], dtype=bool)
     chances = np.where(((stack > lower) & wrong).any(axis=(1, 2)), 0.0, 1.0)
-    for place in np.flatnonzero(((stack == lower) & wrong).any(axis=(1, 2)) & (chances > 0)):
-        chances[place] = _tied_chance(stack[place], lower[place], wrong)
+    tied = (stack == lower) & wrong
+    for n in np.flatnonzero(tied.any(axis=(1, 2)) & (chances > 0)):
+        chance = Fraction(1)  # equal scores are ordered at random, each value apart from the others
+        for value in np.unique(stack[n][tied[n]]):
+            rights = tuple(np.flatnonzero(right[n] == value).tolist())
+            wrongs = tuple(map(tuple, np.argwhere(tied[n] & (stack[n] == value)).tolist()))
+            chance *= _order(rights, wrongs)
+        chances[n] = float(chance)
     return chances
-
-
-def _tied_chance(matrix: Floats, lower: Floats, wrong: NDArray[np.bool_]) -> float:
-    """The chance of a matrix with ties: equal scores are ordered at random, each value apart from the others."""
-    chance = Fraction(1)
-    right = np.diagonal(matrix)
-    for value in np.unique(matrix[wrong & (matrix == lower)]):
-        tied = tuple(np.flatnonzero(right == value).tolist())
-        above = tuple(map(tuple, np.argwhere(wrong & (matrix == lower) & (matrix == value)).tolist()))
-        chance *= _order(tied, above)
-    return float(chance)
 
 
 @lru_cache(maxsize=256)
@@ -162,17 +161,6 @@ def _order(tied: tuple[int, ...], wrong: tuple[tuple[int, int], ...]) -> Fractio
         without_one = (chances[subset & ~(1 << n)] for n in range(len(tied)) if subset >> n & 1)
         chances[subset] = sum(without_one, Fraction()) / size
     return chances[(1 << len(tied)) - 1]
-
-
-def _count_tied(matrices: Sequence[Floats]) -> int:
-    """Of how many groups a right score equals a wrong one of any caption or video."""
-    count = 0
-    for _, stack in _by_size(matrices):
-        k = stack.shape[1]
-        wrong = stack[:, ~np.eye(k, dtype=bool)]
-        right = np.diagonal(stack, axis1=1, axis2=2)
-        count += int((right[:, :, None] == wrong[:, None, :]).any(axis=(1, 2)).sum())
-    return count
 
 
 def average_precision(

@@ -63,7 +63,12 @@ def share_interval(hits: Values, clusters: Values = None, *, weights: Values = N
     """
     values = shares(hits, "hits")
     codes, n_clusters = cluster_codes(clusters, len(values))
-    weight = np.ones(len(values)) if weights is None else _weights(weights, len(values))
+    weight = np.ones(len(values)) if weights is None else vector(weights, "weights")
+    if len(weight) != len(values):
+        raise ValueError(f"{len(values)} items need {len(values)} weights, not {len(weight)}")
+    refuse(weight < 0, lambda i: f"weights: item {i} is {weight[i]}, below 0")
+    if not weight.any():
+        raise ValueError("weights are all 0: nothing counts")
     if not 0 < level < 1:
         raise ValueError(f"level must be between 0 and 1, not {level}")
     tail = (1 - level) / 2
@@ -180,13 +185,3 @@ def _effective_size(values: Floats, variance: float, codes: Ints, weights: Float
     freedom = min(n_clusters - 1, 1.5 * squares.sum() ** 2 / (squares**2).sum())
     uncertain = (stdtrit(len(codes) - 1, tail) / stdtrit(freedom, tail)) ** 2
     return float(np.clip(variance / error**2 * uncertain, fewest, most))
-
-
-def _weights(weights: Values, n: int) -> Floats:
-    array = vector(weights, "weights")
-    if len(array) != n:
-        raise ValueError(f"{n} items need {n} weights, not {len(array)}")
-    refuse(array < 0, lambda i: f"weights: item {i} is {array[i]}, below 0")
-    if not array.any():
-        raise ValueError("weights are all 0: nothing counts")
-    return array

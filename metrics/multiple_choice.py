@@ -40,7 +40,13 @@ def ndcg(
         raise ValueError(f"{len(array)} items need {len(array)} lists of grades, not {len(grades)}")
     values = np.empty((len(FIGURES), 2, len(array)))  # figure, (value, chance), item
     for item, (row, size) in enumerate(zip(array, sizes, strict=True)):
-        gains = _gains(grades[item], int(size), item)
+        of_item = listed(grades[item])
+        if len(of_item) != size or not all(isinstance(n, int) and n > 0 for n in of_item) or len(set(of_item)) < 2:
+            raise ValueError(
+                f"grades: item {item} has {size} candidates and needs as many whole numbers from 1, not all alike, not "
+                f"{grades[item]!r}"
+            )
+        gains = np.array([max(of_item) + 1 - n for n in of_item], np.float64)
         best, worst = _dcg(gains, gains), _dcg(-gains, gains)
         both = np.array([_dcg(row[:size], gains), _dcg(np.zeros(size), gains)])
         values[0, :, item], values[1, :, item] = both / best, (both - worst) / (best - worst)
@@ -50,16 +56,6 @@ def ndcg(
         if interval:
             result |= interval_keys(name, share_interval(of_items, clusters))
     return result
-
-
-def _gains(grades: Values, size: int, item: int) -> Floats:
-    numbers = listed(grades)
-    if len(numbers) != size or not all(isinstance(n, int) and n > 0 for n in numbers) or len(set(numbers)) < 2:
-        raise ValueError(
-            f"grades: item {item} has {size} candidates and needs as many whole numbers from 1, not all alike, not "
-            f"{grades!r}"
-        )
-    return np.array([max(numbers) + 1 - n for n in numbers], np.float64)
 
 
 def _dcg(scores: Floats, gains: Floats) -> float:

@@ -10,7 +10,7 @@ from typing import TypedDict
 import numpy as np
 
 from video_contrast.metrics.bootstrap import cluster_bootstrap
-from video_contrast.metrics.checks import Figures, Floats, Ints, Values, choices, cluster_codes, shares, vector
+from video_contrast.metrics.checks import Figures, Floats, Values, choices, cluster_codes, shares, vector
 from video_contrast.metrics.interval import cluster_error, difference_interval, interval_keys, share_interval
 from video_contrast.metrics.ranks import Numbers, choice_ranks, exact_mean
 from video_contrast.seeds import stream
@@ -50,7 +50,11 @@ def sign_flip(change: Values, clusters: Values = None, *, seed: int = 0) -> floa
     if not len(sums):
         return 1.0
     if np.array_equal(sums, np.rint(sums)) and len(sums) * sums.sum() < _WHOLE:
-        return _whole(sums.astype(np.int64), observed)
+        chances = np.ones(1)  # of the sums -reach, -reach + 2, ... reach, with one cluster more each time
+        for size in sums.astype(np.int64):
+            chances = 0.5 * (np.append(chances, np.zeros(size)) + np.append(np.zeros(size), chances))
+        reach = int(sums.sum())
+        return min(1.0, float(chances[np.abs(np.arange(-reach, reach + 1, 2)) >= observed].sum()))
     if len(sums) <= _ENUMERATED:
         signs = (np.arange(2 ** len(sums))[:, None] >> np.arange(len(sums)) & 1) * 2 - 1
         return float((np.abs(signs @ sums) >= observed).mean())
@@ -65,15 +69,6 @@ def sign_flip(change: Values, clusters: Values = None, *, seed: int = 0) -> floa
         positive = rng.binomial(times, 0.5, shape) if times.max() > 1 else rng.integers(0, 2, shape, np.int8)
         extreme += int((np.abs((2 * positive - times) @ sizes) >= observed / sums[-1]).sum())
     return (1 + extreme) / (1 + _DRAWS)
-
-
-def _whole(sums: Ints, observed: float) -> float:
-    """The exact share: the distribution of the sum of whole numbers with random signs, one cluster after another."""
-    chances = np.ones(1)  # of the sums -reach, -reach + 2, ... reach
-    for size in sums:
-        chances = 0.5 * (np.append(chances, np.zeros(size)) + np.append(np.zeros(size), chances))
-    reach = int(sums.sum())
-    return min(1.0, float(chances[np.abs(np.arange(-reach, reach + 1, 2)) >= observed].sum()))
 
 
 def mcnemar(first: Values, second: Values) -> dict[str, float | int]:
@@ -297,11 +292,17 @@ def paired_power(change: Values, clusters: Values = None, *, difference: float) 
         raise ValueError("power needs a pilot of at least two source videos")
     if not difference > 0:
         raise ValueError(f"the difference to find must be above 0, not {difference}")
-    between, within = _components(values, codes, n_clusters)
     sizes = np.bincount(codes)
     total = len(values)
+    squares = float((sizes**2).sum())
+    between, within = float(values.var(ddof=1)), 0.0
+    if total > n_clusters:
+        means = np.bincount(codes, weights=values) / sizes
+        within = float(((values - means[codes]) ** 2).sum() / (total - n_clusters))
+        spread = float((sizes * (means - values.mean()) ** 2).sum() / (n_clusters - 1))
+        between = max(0.0, (spread - within) / ((total - squares / total) / (n_clusters - 1)))
     # The variance of the mean of all items, and of one where every video had endless items.
-    variance = between * float((sizes**2).sum()) / total**2 + within / total
+    variance = between * squares / total**2 + within / total
     floor = between / n_clusters
     needed = clusters_for(variance * n_clusters, difference=difference)
     return {
@@ -380,16 +381,3 @@ def pilot_power(change: Values, clusters: Values = None, *, points: float | None
         return None
     observed = round(abs(float(values.mean())), 12)  # shares of ties that cancel out leave less
     return paired_power(values, clusters, difference=points / 100 if points else observed or POINTS / 100)
-
-
-def _components(values: Values, codes: Values, n_clusters: int) -> tuple[float, float]:
-    """The variance between and within clusters; with one item a cluster all of it is between them."""
-    sizes = np.bincount(codes)
-    total = len(values)
-    means = np.bincount(codes, weights=values) / sizes
-    if total == n_clusters:
-        return float(values.var(ddof=1)), 0.0
-    within = float(((values - means[codes]) ** 2).sum() / (total - n_clusters))
-    spread = float((sizes * (means - values.mean()) ** 2).sum() / (n_clusters - 1))
-    usual = (total - float((sizes**2).sum()) / total) / (n_clusters - 1)
-    return max(0.0, (spread - within) / usual), within

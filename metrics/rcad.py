@@ -11,6 +11,7 @@ from video_contrast.metrics.checks import (
     at_most,
     choices,
     cluster_codes,
+    refuse,
     refuse_large_integers,
     rows_of_one_length,
 )
@@ -84,10 +85,8 @@ def _own(similarity: Values, columns: Values, normalise: str | None, scale: floa
     matrix = rows.astype(np.float64)
     if matrix.ndim != 2 or not matrix.size:
         raise ValueError(f"similarity must be videos by texts, not the shape {matrix.shape}")
-    bad = np.argwhere(~np.isfinite(matrix))
-    if len(bad):
-        video, text = bad[0]
-        raise ValueError(f"similarity: video {video} and text {text} is {matrix[video, text]}, which has no rank")
+    bad = ~np.isfinite(matrix)
+    refuse(bad, lambda v, t: f"similarity: video {v} and text {t} is {matrix[v, t]}, which has no rank")
     texts = _text_columns(columns, *matrix.shape)
     if normalise == "videos":
         if not np.isfinite(scale):
@@ -108,11 +107,9 @@ def _text_columns(columns: Values, n_videos: int, n_texts: int) -> Ints:
     own = rows_of_one_length(columns, "columns", "texts")
     if own.ndim != 2 or len(own) != n_videos or own.dtype.kind not in "iu":
         raise ValueError(f"columns must be whole numbers [videos][k] for {n_videos} videos, not {own.dtype}{own.shape}")
-    bad = np.argwhere((own < 0) | (own >= n_texts))
-    if len(bad):
-        raise ValueError(f"columns: video {bad[0][0]} names text {own[tuple(bad[0])]}, but there are 0..{n_texts - 1}")
+    outside = (own < 0) | (own >= n_texts)
+    refuse(outside, lambda v, n: f"columns: video {v} names text {own[v, n]}, but there are 0..{n_texts - 1}")
     ordered = np.sort(own, axis=1)
-    twice = np.argwhere(ordered[:, 1:] == ordered[:, :-1])
-    if len(twice):
-        raise ValueError(f"columns: video {twice[0][0]} names text {ordered[tuple(twice[0])]} twice")
+    twice = ordered[:, 1:] == ordered[:, :-1]
+    refuse(twice, lambda v, n: f"columns: video {v} names text {ordered[v, n]} twice")
     return own.astype(np.int64)

@@ -130,7 +130,11 @@ def _counted(values: Array, block: SimilarityBlock, best: Array, own: Array, of_
     for start in range(0, len(values), height):
         part = values[start : start + height]
         videos = block.videos[start : start + height]
-        _refuse(part, videos, block.captions)
+        with np.errstate(over="ignore", invalid="ignore"):
+            finite = np.isfinite(part.sum())
+        if not finite:  # or the sum of very large finite ones overflows
+            for row, column in np.argwhere(~np.isfinite(part)):
+                raise ValueError(_not_finite(int(videos[row]), int(block.captions[column]), part[row, column]))
         flags = buffer[:, : len(part)]
         _compare(part, best[videos, None], flags)
         for which in (0, 1):
@@ -146,17 +150,6 @@ def _compare(part: Array, true: Array, flags: NDArray[np.bool_]) -> None:
     """Writes to `flags[0]` which similarities are greater than the true ones, to `flags[1]` which at least as great."""
     np.greater(part, true, out=flags[0])
     np.greater_equal(part, true, out=flags[1])
-
-
-def _refuse(part: Array, videos: Ints, captions: Ints) -> None:
-    """Raises if a similarity is not finite (the sum of very large finite ones may overflow)."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        if np.isfinite(part.sum()):
-            return
-    bad = np.argwhere(~np.isfinite(part))
-    if len(bad):
-        row, column = bad[0]
-        raise ValueError(_not_finite(int(videos[row]), int(captions[column]), part[row, column]))
 
 
 def _not_finite(video: int, caption: int, value: Values) -> str:

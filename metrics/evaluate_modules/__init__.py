@@ -115,8 +115,26 @@ def install(names: Iterable[str] | None = None, cache: str | os.PathLike[str] | 
     `modules` in `HF_HOME`). Raises UsageError: unknown name; OSError: the cache cannot be written.
     """
     root = (Path(cache) if cache is not None else modules_cache()) / "evaluate_modules"
-    selected = [module(name) for name in (MODULES if names is None else names)]
-    return [_install(each, root) for each in selected]
+    installed = []
+    for each in [module(name) for name in (MODULES if names is None else names)]:
+        place = root / "metrics" / f"evaluate-{each.kind}--{each.name}"
+        class_name = each.name.title().replace("_", "")
+        text = _POINTER.format(version=__version__, name=each.name, class_name=class_name)
+        script = place / hashlib.sha256(text.encode()).hexdigest() / f"{each.name}.py"
+        pointers = [path for path in place.glob(f"*/{each.name}.py") if path.read_bytes().startswith(_OURS.encode())]
+        older = [path.parent for path in pointers if path != script]
+        status = "refreshed" if older or script.exists() else "installed"
+        if not older and script in pointers and script.read_bytes() == text.encode():
+            status = "up to date"
+        write_text(script, text)
+        for folder in (root, root / "metrics", place, script.parent):
+            (folder / "__init__.py").touch()
+        # `evaluate` takes the newest of several: ours, since the user has just asked for it.
+        os.utime(script)
+        for path in older:
+            shutil.rmtree(path)
+        installed.append(Installed(each.name, script.parent, status))
+    return installed
 
 
 def modules_cache() -> Path:
@@ -145,26 +163,6 @@ def main_class(name: str) -> type[object]:
     script = import_module(f"video_contrast.metrics.evaluate_modules.{module(name).name}.{name}")
     types = (value for value in vars(script).values() if isinstance(value, type))
     return next(own for own in types if issubclass(own, EvaluationModule))
-
-
-def _install(each: Module, root: Path) -> Installed:
-    place = root / "metrics" / f"evaluate-{each.kind}--{each.name}"
-    class_name = each.name.title().replace("_", "")
-    text = _POINTER.format(version=__version__, name=each.name, class_name=class_name)
-    script = place / hashlib.sha256(text.encode()).hexdigest() / f"{each.name}.py"
-    pointers = [path for path in place.glob(f"*/{each.name}.py") if path.read_bytes().startswith(_OURS.encode())]
-    older = [path.parent for path in pointers if path != script]
-    status = "refreshed" if older or script.exists() else "installed"
-    if not older and script in pointers and script.read_bytes() == text.encode():
-        status = "up to date"
-    write_text(script, text)
-    for folder in (root, root / "metrics", place, script.parent):
-        (folder / "__init__.py").touch()
-    # `evaluate` takes the newest of several: ours, since the user has just asked for it.
-    os.utime(script)
-    for path in older:
-        shutil.rmtree(path)
-    return Installed(each.name, script.parent, status)
 
 
 _IMPORT = re.compile(r"^( *from )(video_contrast(?:\.\w+)+)(?= import\b)", re.M)

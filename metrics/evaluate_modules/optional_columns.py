@@ -6,7 +6,7 @@ from typing import Any, ClassVar, SupportsFloat
 
 import numpy as np
 
-from video_contrast.metrics.checks import Argument, Figures, Values, listed, refuse_large_integers
+from video_contrast.metrics.checks import Argument, Figures, Values, listed, refuse, refuse_large_integers
 
 Column = str | Sequence["Column"]  # "float64"; ["float64"]: a list of them
 Columns = Mapping[str, Column]  # name -> type of an item
@@ -107,29 +107,17 @@ class OptionalColumns:
             return values
         column = listed(values)
         if inner is not None:
-            for i, row in enumerate(column):
-                if isinstance(row, str) or not hasattr(row, "__iter__"):
-                    raise ValueError(f"{name}: item {i} is {row!r}, not a list")
+            odd = [isinstance(row, str) or not hasattr(row, "__iter__") for row in column]
+            refuse(odd, lambda i: f"{name}: item {i} is {column[i]!r}, not a list")
             column = [listed(row) for row in column]
         if whole:
-            _refuse_fractions(name, column, nested=inner is not None)
+            rows = column if inner is not None else [[value] for value in column]
+            broken = [[value for value in row if not _is_whole(value)] for row in rows]
+            verb = "is" if inner is None else "holds"
+            refuse([*map(bool, broken)], lambda i: f"{name}: item {i} {verb} {broken[i][0]!r}, not a whole number")
         if name == "clusters":  # names of videos are often numbers
             return [None if cluster is None else str(cluster) for cluster in column]
         return column
-
-
-def _refuse_fractions(name: str, column: Sequence[Any], *, nested: bool) -> None:
-    for i, row in enumerate(column):
-        odd = next((value for value in (row if nested else [row]) if not _is_whole(value)), None)
-        if odd is not None:
-            raise ValueError(f"{name}: item {i} {'holds' if nested else 'is'} {odd!r}, not a whole number")
-
-
-def _is_whole(value: SupportsFloat | str | None) -> bool:
-    try:
-        return value is None or float(value).is_integer()
-    except ValueError:
-        return False
 
 
 def _refuse_large_integers(values: Values, name: str) -> None:
@@ -141,3 +129,10 @@ def _refuse_large_integers(values: Values, name: str) -> None:
             refuse_large_integers(np.array(value, object), name)
         elif not isinstance(value, float | str):
             _refuse_large_integers(value, name)
+
+
+def _is_whole(value: SupportsFloat | str | None) -> bool:
+    try:
+        return value is None or float(value).is_integer()
+    except ValueError:
+        return False
