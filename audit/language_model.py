@@ -43,20 +43,15 @@ class LanguageModel:
         if len(self._known) > _KEPT:
             self._known, new = {}, list(dict.fromkeys(texts))
         if new:
-            self._known.update(zip(new, self._compute(new), strict=True))
+            limit = int(getattr(self._model.config, "max_position_embeddings", 1024) or 1024)
+            rows = token_rows(self._tokenizer, new, limit)
+
+            def run(batch: list[int]) -> list[NDArray[np.float64]]:
+                return log_probabilities(self._model, [rows[n] for n in batch])
+
+            for batch, logs in in_batches([len(row) for row in rows], self._budget, run):
+                self._known.update(zip([new[n] for n in batch], map(perplexity_of, logs), strict=True))
         return [self._known[text] for text in texts]
-
-    def _compute(self, texts: list[str]) -> list[float]:
-        limit = int(getattr(self._model.config, "max_position_embeddings", 1024) or 1024)
-        rows = token_rows(self._tokenizer, texts, limit)
-        perplexities: dict[int, float] = {}
-
-        def run(batch: list[int]) -> list[NDArray[np.float64]]:
-            return log_probabilities(self._model, [rows[n] for n in batch])
-
-        for batch, logs in in_batches([len(row) for row in rows], self._budget, run):
-            perplexities.update(zip(batch, map(perplexity_of, logs), strict=True))
-        return [perplexities[n] for n in range(len(rows))]
 
 
 Written = Callable[[Sequence[str]], str]  # how texts are put together

@@ -1,7 +1,7 @@
 """New distractors for items: edits of their true captions, or candidates of other items."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -26,15 +26,15 @@ from video_contrast.seeds import stream
 JUDGED: tuple[Kind, ...] = ("verb", "object")
 KINDS = (*JUDGED, *RULES)  # of edits of captions
 ANSWER = "answer"  # kind of a distractor that is a candidate of another item
-_KEPT = 24  # edits of a caption, the best first
+_EDITS = 24  # edits of a caption, the best first
 _RULE_ODDS = 3.0  # of the kinds by rules, which the judge does not rate: about those of its mean
-_ANSWERS = 40  # answers of an item, drawn by how well they fit
+_MOST_ANSWERS = 40  # answers of an item, drawn by how well they fit
 _PART = 2000  # items that exchange their candidates with each other
 # Of a new answer, added up (natural logarithms; chosen by reading new answers of NExT-QA):
 _LEAST = -2.9  # what fits worse is not used
 _OTHER_ASKED = -2.3  # its question asks about another verb ("hold", "react"), or noun ("what colour")
 _OTHER_SUBJECT = -3.0  # persons, animals, things, or "there is"
-_UNFIT = -8.0  # "her" where only men are spoken of, "it" where no thing is, or whom the question asks about
+_UNFIT = -8.0  # "her" where only men are topics of, "it" where no thing is, or whom the question asks about
 _POINTS = -1.5  # it points to somebody or something ("it", "them"), where the true answer does not
 _BESIDE = -1.5  # what people do beside other things ("smile"), where the true answer is of another kind
 _OTHER_PERSON = -3.0  # speaks of somebody of whom no question about the video speaks
@@ -65,13 +65,13 @@ class _Answer:
 
 
 @dataclass(frozen=True)
-class _Read:
-    """A split that is read."""
+class _ParsedSplit:
+    """The questions and candidates of a split, parsed."""
 
     questions: Sequence[_Question]  # of each row
     answers: Mapping[str, _Answer]  # of each candidate
     true_of_video: Mapping[str, Sequence[frozenset[str]]]  # words of each true answer
-    spoken: Mapping[str, Mapping[str, int]]  # video -> words of its questions and true answers, and how many hold it
+    topics: Mapping[str, Mapping[str, int]]  # video -> words of its questions and true answers, and how many hold it
     # What a word costs in an answer about a video of which nothing else speaks of it: little for "hand" or "camera",
     # which are answers about any video, much for "pumpkin", which is one where the questions ask about pumpkins.
     costs: Mapping[str, float]
@@ -102,30 +102,24 @@ def caption_options(
                 probability = min(max(proposal.probability, 0.01), 0.99)
                 edit = proposal.edit().row()
                 options[int(clip)].append(NewDistractor(proposal.text, probability / (1 - probability), name, edit))
-    for at, option in _by_rules(true, others, kinds):
-        options[at].append(option)
-    return {at: _unlike(of_row, rows[at])[:_KEPT] for at, of_row in options.items()}
-
-
-def _by_rules(
-    true: Mapping[int, str], others: Mapping[int, Sequence[str]], kinds: Sequence[str]
-) -> Iterator[tuple[int, NewDistractor]]:
     texts = list(dict.fromkeys((*true.values(), *(text for of_row in others.values() for text in of_row))))
     sentences = dict(zip(texts, parse(texts, cache=user_store()), strict=True))
     for at, text in true.items():
-        siblings = [sentences[other] for other in others.get(at, ())]
-        for rule in RULES if not unfit(text) else ():
-            for by_rule in proposals(rule, [sentences[text]], load_lexicon(), siblings) if rule in kinds else ():
+        other_captions = [sentences[other] for other in others.get(at, ())]
+        for kind in (kind for kind in RULES if kind in kinds and not unfit(text)):
+            for by_rule in proposals(kind, [sentences[text]], load_lexicon(), other_captions):
                 edit = by_rule.contrast.as_edit("rules").row()
-                yield at, NewDistractor(by_rule.contrast.text, _RULE_ODDS, rule, edit)
+                options[at].append(NewDistractor(by_rule.contrast.text, _RULE_ODDS, kind, edit))
+    return {at: _distinct_edits(of_row, rows[at]) for at, of_row in options.items()}
 
 
-def _unlike(options: Sequence[NewDistractor], row: MultipleChoiceRow) -> list[NewDistractor]:
-    best: dict[str, NewDistractor] = {}
-    for option in sorted(options, key=lambda option: (-option.weight, option.text)):
-        best.setdefault(plain(option.text), option)
-    said = {plain(text) for text in row["candidates"]}
-    return [option for text, option in best.items() if text not in said]
+def _distinct_edits(edits: Sequence[NewDistractor], row: MultipleChoiceRow) -> list[NewDistractor]:
+    texts, distinct = {plain(text) for text in row["candidates"]}, []
+    for edit in sorted(edits, key=lambda edit: (-edit.weight, edit.text)):
+        if plain(edit.text) not in texts:
+            texts.add(plain(edit.text))
+            distinct.append(edit)
+    return distinct[:_EDITS]
 
 
 def answer_options(rows: Mapping[int, MultipleChoiceRow], everything: Rows, *, seed: int = 0) -> Options:
@@ -138,78 +132,77 @@ def answer_options(rows: Mapping[int, MultipleChoiceRow], everything: Rows, *, s
 
     `rows`: number -> row, to which options are given. `everything`: all rows of the set, by number.
     """
-    read = _read(everything)
+    split = _parsed_split(everything)
     groups: dict[str, list[int]] = defaultdict(list)
-    for at, question in enumerate(read.questions):
+    for at, question in enumerate(split.questions):
         groups[question.group].append(at)
     options: Options = {}
     for group, members in groups.items():
         parts = -(-len(members) // _PART)
         dealt = stream(seed, "repair-parts", group).permutation(len(members)) % parts
         for part in ([members[n] for n in np.flatnonzero(dealt == number)] for number in range(parts)):
-            if taking := [at for at in part if at in rows]:
+            if repaired := [at for at in part if at in rows]:
                 pool = [(at, text) for at in part for text in everything[at]["candidates"]]
-                for at, fit in zip(taking, _fits(taking, pool, everything, read), strict=True):
+                for at, fit in zip(repaired, _fits(repaired, pool, everything, split), strict=True):
                     noise = stream(seed, "repair-answers", everything[at]["id"], at).gumbel(size=len(pool))
                     order = np.argsort(-(fit + noise), kind="stable")
                     best = ((pool[n][1], float(fit[n])) for n in order if fit[n] >= (_LEAST if group else -50.0))
-                    options[at] = _unlike_answers(at, everything[at], best, read)
+                    options[at] = _distinct_answers(at, everything[at], best, split)
     return options
 
 
-def _unlike_answers(
-    at: int, row: MultipleChoiceRow, best: Iterable[tuple[str, float]], read: _Read
+def _distinct_answers(
+    at: int, row: MultipleChoiceRow, best: Iterable[tuple[str, float]], split: _ParsedSplit
 ) -> list[NewDistractor]:
     """Of texts, with how well each fits, the first that are neither true nor like each other."""
-    said = {plain(text) for text in row["candidates"]}
-    known = list(read.true_of_video[row["cluster"]])
-    own = {read.answers[text].words for text in row["candidates"]}
-    question = read.questions[at]
+    present = {plain(text) for text in row["candidates"]}
+    taken = list(split.true_of_video[row["cluster"]])
+    own, question = {split.answers[text].words for text in row["candidates"]}, split.questions[at]
     options: list[NewDistractor] = []
     for text, fit in best:
-        words = read.answers[text].words
+        words = split.answers[text].words
         says_nothing_new = question.group and words and (words <= question.words or words in own)
-        if says_nothing_new or plain(text) in said or any(_alike(words, other) for other in known):
+        if says_nothing_new or plain(text) in present or any(_share_half(words, other) for other in taken):
             continue
-        said.add(plain(text))
-        known.append(words)
+        present.add(plain(text))
+        taken.append(words)
         options.append(NewDistractor(text, float(np.exp(fit)) if question.group else 1.0, ANSWER))
-        if len(options) == _ANSWERS:
+        if len(options) == _MOST_ANSWERS:
             break
     return options
 
 
-def _read(rows: Rows) -> _Read:
+def _parsed_split(rows: Rows) -> _ParsedSplit:
     """Parses questions and candidates; a row without a question asks for what resembles its true caption."""
     texts = sorted({text for row in rows for text in row["candidates"]})
-    answers = {text: _answer(s) for text, s in zip(texts, parse(texts, cache=user_store()), strict=True)}
+    answers = {text: _parsed_answer(s) for text, s in zip(texts, parse(texts, cache=user_store()), strict=True)}
     true = [answers[row["candidates"][row["label"]]].words for row in rows]
     asked = parse([row.get("question") or "" for row in rows], cache=user_store())
     both = zip(asked, true, strict=True)
-    questions = [_question(s) if len(s) else _Question("", "", "", words, frozenset()) for s, words in both]
-    spoken: dict[str, Counter[str]] = defaultdict(Counter)
+    questions = [_parsed_question(s) if len(s) else _Question("", "", "", words, frozenset()) for s, words in both]
+    topics: dict[str, Counter[str]] = defaultdict(Counter)
     of_video: dict[str, list[frozenset[str]]] = defaultdict(list)
     for row, question, words in zip(rows, questions, true, strict=True):
         of_video[row["cluster"]].append(words)
-        spoken[row["cluster"]].update([*question.words, *words])
+        topics[row["cluster"]].update([*question.words, *words])
     uses = Counter(word for words in true for word in words)
     alone = {(row["cluster"], word) for row, words in zip(rows, true, strict=True) for word in words
-             if spoken[row["cluster"]][word] == 1}  # fmt: skip
+             if topics[row["cluster"]][word] == 1}  # fmt: skip
     videos = Counter(word for _, word in alone)
     costs = {word: max(0.0, 1.5 * (np.log((n + 12) / (videos[word] + 0.1)) - _FREE)) for word, n in uses.items()}
-    return _Read(questions, answers, of_video, spoken, costs)
+    return _ParsedSplit(questions, answers, of_video, topics, costs)
 
 
-def _fits(taking: Sequence[int], pool: Sequence[tuple[int, str]], rows: Rows, read: _Read) -> NDArray[np.float64]:
-    """How well each candidate of the pool suits each question: float64[taking, pool], at most about 0."""
+def _fits(at: Sequence[int], pool: Sequence[tuple[int, str]], rows: Rows, split: _ParsedSplit) -> NDArray[np.float64]:
+    """How well each candidate of the pool suits the question of each row `at`: float64[at, pool], at most about 0."""
     from sklearn.feature_extraction.text import TfidfVectorizer
 
-    part, owner = np.unique([at for at, _ in pool], return_inverse=True)
-    mine = np.searchsorted(part, taking)
-    true = [rows[at]["candidates"][rows[at]["label"]] for at in part]
-    videos = [rows[at]["cluster"] for at in part]
-    questions, given = [read.questions[at] for at in part], [read.answers[text] for _, text in pool]
-    asked, own = [questions[n] for n in mine], [read.answers[true[n]] for n in mine]
+    part, owner = np.unique([row for row, _ in pool], return_inverse=True)
+    here = np.searchsorted(part, at)
+    true = [rows[row]["candidates"][rows[row]["label"]] for row in part]
+    videos = [rows[row]["cluster"] for row in part]
+    questions, pooled = [split.questions[row] for row in part], [split.answers[text] for _, text in pool]
+    asked, own = [questions[n] for n in here], [split.answers[true[n]] for n in here]
 
     def differ(name: str, theirs: Sequence[object], ours: Sequence[object]) -> NDArray[np.bool_]:
         columns = (np.array([getattr(one, name) for one in of]) for of in (ours, theirs))
@@ -218,60 +211,60 @@ def _fits(taking: Sequence[int], pool: Sequence[tuple[int, str]], rows: Rows, re
 
     weighted = TfidfVectorizer(analyzer=lambda q: ["*", *q.words, *{q.asks}.intersection(q.words)])
     vectors = weighted.fit_transform(questions)
-    fit: NDArray[np.float64] = np.log((vectors[mine] @ vectors.T).toarray() + 0.05)
+    fit: NDArray[np.float64] = np.log((vectors[here] @ vectors.T).toarray() + 0.05)
     fit += _OTHER_ASKED * differ("asks", questions, asked)
     fit += _OTHER_SUBJECT * differ("subject", questions, asked)
-    fit[np.equal.outer(np.array(videos)[mine], videos)] = -99.0
+    fit[np.equal.outer(np.array(videos)[here], videos)] = -99.0
     fit = fit[:, owner] + _FALSE * np.array([text != true[n] for n, (_, text) in zip(owner, pool, strict=True)])
-    fit += _POINTS * (differ("points", given, own) & [answer.points for answer in given])
-    fit += np.where(differ("form", given, own), _OTHER_FORM, _OTHER_LENGTH * differ("length", given, own))
+    fit += _POINTS * (differ("points", pooled, own) & [answer.points for answer in pooled])
+    fit += np.where(differ("form", pooled, own), _OTHER_FORM, _OTHER_LENGTH * differ("length", pooled, own))
     if questions[0].group:
-        fit += _fits_of_words(asked, [read.spoken[videos[n]] for n in mine], own, given, read.costs)
+        fit += _word_fits(asked, [split.topics[videos[n]] for n in here], own, pooled, split.costs)
     return fit
 
 
-def _fits_of_words(
+def _word_fits(
     questions: Sequence[_Question],
-    scenes: Sequence[Mapping[str, int]],
+    topics: Sequence[Mapping[str, int]],
     own: Sequence[_Answer],
-    given: Sequence[_Answer],
+    pooled: Sequence[_Answer],
     costs: Mapping[str, float],
 ) -> NDArray[np.float64]:
-    """What the words of answers cost: float64[questions, given].
+    """What the words of answers cost: float64[questions, pooled].
 
-    `scenes`: words of which the questions about the same video speak. `own`: the true answers.
+    `topics`: words of which the questions about the same video speak. `own`: the true answers.
     """
     from sklearn.feature_extraction.text import CountVectorizer
 
-    if not any(answer.words | answer.pronouns for answer in given):
-        return np.zeros((len(questions), len(given)))  # numbers
+    if not any(answer.words | answer.pronouns for answer in pooled):
+        return np.zeros((len(questions), len(pooled)))  # numbers
     bag = CountVectorizer(analyzer=list, binary=True)
-    words = bag.fit_transform([answer.words | answer.pronouns for answer in given])
+    words = bag.fit_transform([answer.words | answer.pronouns for answer in pooled])
     unfit = (bag.transform(question.unfit for question in questions) @ words.T).toarray() > 0
-    pronouns = frozenset[str]().union(*(answer.pronouns for answer in given))
+    pronouns = frozenset[str]().union(*(answer.pronouns for answer in pooled))
     prices = [
-        0.0 if name in pronouns else costs.get(name, _NEVER_TRUE) - _OTHER_PERSON * bool(_kind(name))
+        0.0 if name in pronouns else costs.get(name, _NEVER_TRUE) - _OTHER_PERSON * bool(_being(name))
         for name in bag.get_feature_names_out()
     ]
     priced = words.multiply([prices]).tocsr()
-    fit: NDArray[np.float64] = (bag.transform(scenes) @ priced.T).toarray() - priced.sum(1).A1
-    beside, own_beside = ([not _ACTS_BESIDE.isdisjoint(answer.words) for answer in of] for of in (given, own))
+    fit: NDArray[np.float64] = (bag.transform(topics) @ priced.T).toarray() - priced.sum(1).A1
+    beside, own_beside = ([not _ACTS_BESIDE.isdisjoint(answer.words) for answer in of] for of in (pooled, own))
     fit += _UNFIT * unfit + _BESIDE * np.greater.outer(beside, own_beside).T
     return fit
 
 
-def _question(sentence: Sentence) -> _Question:
+def _parsed_question(sentence: Sentence) -> _Question:
     """What a question asks, and of whom.
 
     >>> from video_contrast.perturbations.english import parse
     >>> asked = parse(["what did the dog do", "how is he holding it", "why is there a box", "how many are there"])
-    >>> [(q.group, q.asks, q.subject) for q in map(_question, asked)]
+    >>> [(q.group, q.asks, q.subject) for q in map(_parsed_question, asked)]
     [('do', 'do', 'animal'), ('how', 'hold', 'person'), ('why', 'be', 'there'), ('how JJ', 'many', 'there')]
     """
     words, root = sentence.words, sentence.root or 0
-    group, asks = _asked(sentence, root)
-    subject, near = _subject(sentence, root)
-    named = [word.lemma for word in words if word.is_noun and _kind(word.lemma)]
+    group, asks = _question_focus(sentence, root)
+    subject, near = _question_subject(sentence, root)
+    named = [word.lemma for word in words if word.is_noun and _being(word.lemma)]
     unfit = {words[n].lemma for n in near if named.count(words[n].lemma) == 1}
     nouns = {word.lemma for word in words if word.is_noun}
     if not nouns - words_of("says_little") - {*named}:
@@ -279,20 +272,20 @@ def _question(sentence: Sentence) -> _Question:
     for gender in ("male", "female"):
         if named and all(has_class(name, gender) for name in named):
             unfit.update(PRONOUNS[gender])  # those of the other one
-    return _Question(group, asks, subject, _says(sentence), frozenset(unfit))
+    return _Question(group, asks, subject, _content_lemmas(sentence), frozenset(unfit))
 
 
-def _subject(sentence: Sentence, root: int) -> tuple[str, set[int]]:
+def _question_subject(sentence: Sentence, root: int) -> tuple[str, set[int]]:
     """What the subject of a question names, and the words that name it; without one, persons and animals count."""
     words = sentence.words
     subjects = sentence.children_with(root, "nsubj", "nsubjpass")
     near = {n for at in subjects for n in (at, *sentence.children_with(at, "compound", "nmod"))}
-    near = near or {n for n, word in enumerate(words) if _kind(word.lemma)}
-    kinds = {_kind(words[n].lemma) or "person" * (words[n].text in ("he", "she", "they")) for n in near}
+    near = near or {n for n, word in enumerate(words) if _being(word.lemma)}
+    kinds = {_being(words[n].lemma) or "person" * (words[n].text in ("he", "she", "they")) for n in near}
     return max(kinds, default="") or ("there" if sentence.children_with(root, "expl") else "thing"), near
 
 
-def _asked(sentence: Sentence, root: int) -> tuple[str, str]:
+def _question_focus(sentence: Sentence, root: int) -> tuple[str, str]:
     words = sentence.words
     asking = next((n for n, word in enumerate(words) if word.tag in ("WRB", "WDT", "WP", "WP$")), None)
     group = words[0 if asking is None else asking].text
@@ -309,7 +302,7 @@ def _asked(sentence: Sentence, root: int) -> tuple[str, str]:
     return group, asks
 
 
-def _answer(sentence: Sentence) -> _Answer:
+def _parsed_answer(sentence: Sentence) -> _Answer:
     if sentence.root is None:
         return _Answer(frozenset(), "", 0, frozenset(), False)
     clause = sentence.children_with(sentence.root, "nsubj", "nsubjpass", "expl")
@@ -317,10 +310,10 @@ def _answer(sentence: Sentence) -> _Answer:
     size = len(sentence)
     points = any(word.tag == "PRP" or (word.text == "her" and word.dep == "dobj") for word in sentence.words)
     pronouns = frozenset(word.text for word in sentence.words if word.tag in ("PRP", "PRP$"))
-    return _Answer(_says(sentence), form, size if size < 4 else 4 if size < 6 else 6, pronouns, points)
+    return _Answer(_content_lemmas(sentence), form, size if size < 4 else 4 if size < 6 else 6, pronouns, points)
 
 
-def _says(sentence: Sentence) -> frozenset[str]:
+def _content_lemmas(sentence: Sentence) -> frozenset[str]:
     """The lemmas of the words that say something: nouns, verbs, adjectives and adverbs."""
     return frozenset(
         word.lemma
@@ -328,12 +321,12 @@ def _says(sentence: Sentence) -> frozenset[str]:
         if (word.is_noun or word.is_verb or word.tag[:2] in ("JJ", "RB"))
         and word.dep not in ("aux", "auxpass", "neg")
         and word.lemma not in ("be", "do", "have", "video")
-        and (_kind(word.lemma) or not has_class(word.lemma, "says_little"))
+        and (_being(word.lemma) or not has_class(word.lemma, "says_little"))
     )
 
 
 @cache
-def _kind(lemma: str) -> str:
+def _being(lemma: str) -> str:
     """Whether a noun names persons ("person") or animals ("animal"), or neither ("")."""
     lexicon = load_lexicon()
     if has_class(lemma, "person"):
@@ -341,16 +334,16 @@ def _kind(lemma: str) -> str:
     return "animal" if any(lexicon.is_a(t.category, "animal") for t in lexicon.things(lemma)) else ""
 
 
-def _alike(first: frozenset[str], second: frozenset[str]) -> bool:
+def _share_half(first: frozenset[str], second: frozenset[str]) -> bool:
     """Whether two answers share half of the words of the shorter one, so that both may be true.
 
     A word is shared where the other answer has one that it names, too: "room" and "kitchen".
     """
-    shared = max(len(first & _wide(second)), len(second & _wide(first)))
+    shared = max(len(first & _with_wider_nouns(second)), len(second & _with_wider_nouns(first)))
     return 2 * shared >= max(1, min(len(first), len(second)))
 
 
 @cache
-def _wide(words: frozenset[str]) -> frozenset[str]:
+def _with_wider_nouns(words: frozenset[str]) -> frozenset[str]:
     """Words with the nouns that name all that they name."""
     return words.union(*(load_lexicon().wider(word) for word in words))

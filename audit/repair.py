@@ -72,32 +72,32 @@ def repair(
     texts = chain.from_iterable((row.get("question") or "", *row["candidates"]) for row in rows)
     require_english(list(texts), name="the questions and candidates")
     left_out = copies(rows)
-    kept = [at for at in range(len(rows)) if at not in left_out]
-    won = _won(rows, kept, seed)
+    staying = [at for at in range(len(rows)) if at not in left_out]
+    won = _blind_wins(rows, staying, seed)
     others = _other_captions(rows)
-    faults = {at: _faults(rows[at], others.get(at, ())) for at in kept}
-    to_mend = {at: rows[at] for at in kept if at in won or faults[at]}
+    faults = {at: _faults(rows[at], others.get(at, ())) for at in staying}
+    to_repair = {at: rows[at] for at in staying if at in won or faults[at]}
     # Captions whose distractors are contrasts are edited. Questions, and captions among those of other clips, take what
     # is true of other items: one edit among unlike texts would show which two belong together.
-    edited = {at: row for at, row in to_mend.items() if _has_contrasts(row)}
-    rest = {at: row for at, row in to_mend.items() if at not in edited}
+    edited = {at: row for at, row in to_repair.items() if _has_contrasts(row)}
+    rest = {at: row for at, row in to_repair.items() if at not in edited}
     options = answer_options(rest, rows, seed=seed) if rest else {}
     if edited:
         options |= caption_options(edited, others, kinds=kinds, quality=quality, generator=generator)
-    places = [place for at in kept for place in _places(at, rows[at], at in won, faults[at], options.get(at, []))]
+    places = [place for at in staying for place in _places(at, rows[at], at in won, faults[at], options.get(at, []))]
     drawn: dict[int, list[NewDistractor | None]] = defaultdict(list)
     for place, option in zip(places, choose(places, seed), strict=True):
         drawn[place.item].append(option)
-    return _mended(rows, won, faults, drawn, left_out)
+    return _repaired(rows, won, faults, drawn, left_out)
 
 
-def _won(rows: Sequence[MultipleChoiceRow], kept: Sequence[int], seed: int) -> set[int]:
-    """Numbers of the rows, of those kept, that are won blind; none where a set is not solved blind above chance.
+def _blind_wins(rows: Sequence[MultipleChoiceRow], staying: Sequence[int], seed: int) -> set[int]:
+    """Numbers of the rows, of those staying, that are won blind; none where a set is not solved blind above chance.
 
     Of those that the form of candidates wins, only as many as it wins above chance: if all were taken, the form of the
     others would tell which candidates are false.
     """
-    items = audited_items([rows[at] for at in kept])
+    items = audited_items([rows[at] for at in staying])
     clusters = [item.cluster for item in items]
     if too_few(clusters):
         raise UsageError(f"{len(items)} items are too few to tell which are won blind: 20 of 5 videos are needed")
@@ -111,11 +111,11 @@ def _won(rows: Sequence[MultipleChoiceRow], kept: Sequence[int], seed: int) -> s
             continue  # what is won is won by chance
         share = 1.0 if not by_form else float((hits - chance).sum() / (hits * (1 - chance)).sum())
         drawn = stream(seed, "repair-form", len(items)).random(len(items)) < share
-        won |= {kept[at] for at, win in wins.items() if win and drawn[at]}
+        won |= {staying[at] for at, win in wins.items() if win and drawn[at]}
     return won
 
 
-def _mended(
+def _repaired(
     rows: Sequence[MultipleChoiceRow],
     won: set[int],
     faults: Mapping[int, Mapping[int, Reason]],
@@ -130,8 +130,15 @@ def _mended(
             result.changes.append(Change(at, reason))
             counts[f"left out: {reason}"] += 1
             continue
-        new, changed = _with(at, row, [option for option in drawn[at] if option is not None], faults[at])
-        result.rows.append(new)
+        candidates, kinds, edits = list(row["candidates"]), list(row["kinds"]), list(row["edits"])
+        changed = []
+        places = sorted({*audited_negatives(row["label"], row["kinds"]), *faults[at]})
+        for n, option in zip(places, drawn[at], strict=True):
+            if option is not None and option.text != candidates[n]:
+                change = Change(at, faults[at].get(n, "won blind"), n, candidates[n], option.text, option.kind)
+                changed.append(change)
+                candidates[n], kinds[n], edits[n] = option.text, option.kind, option.edit
+        result.rows.append(row | {"candidates": candidates, "kinds": kinds, "edits": edits} if changed else row)
         result.changes += changed
         counts["repaired"] += bool(changed)
         counts["won blind and kept"] += at in won and not changed
@@ -201,17 +208,3 @@ def _places(
         held, fixed = new if n in faults else (*new, own), n not in open_places
         places.append(DistractorPlace(at, f"{row['id']} {n}", true, question, 1 + len(audited), held, fixed=fixed))
     return places
-
-
-def _with(
-    at: int, row: MultipleChoiceRow, options: Sequence[NewDistractor], faults: Mapping[int, Reason]
-) -> tuple[MultipleChoiceRow, list[Change]]:
-    numbers = sorted({*audited_negatives(row["label"], row["kinds"]), *faults})
-    candidates, kinds, edits = list(row["candidates"]), list(row["kinds"]), list(row["edits"])
-    changed = []
-    for n, option in zip(numbers, options, strict=True):
-        if option.text != candidates[n]:
-            reason = faults.get(n, "won blind")
-            changed.append(Change(at, reason, n, candidates[n], option.text, option.kind))
-            candidates[n], kinds[n], edits[n] = option.text, option.kind, option.edit
-    return row | {"candidates": candidates, "kinds": kinds, "edits": edits} if changed else row, changed
