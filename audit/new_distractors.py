@@ -4,6 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -102,7 +103,7 @@ def caption_options(
                 probability = min(max(proposal.probability, 0.01), 0.99)
                 edit = proposal.edit().row()
                 options[int(clip)].append(NewDistractor(proposal.text, probability / (1 - probability), name, edit))
-    texts = list(dict.fromkeys((*true.values(), *(text for of_row in others.values() for text in of_row))))
+    texts = list(dict.fromkeys(chain(true.values(), *others.values())))
     sentences = dict(zip(texts, parse(texts, cache=user_store()), strict=True))
     for at, text in true.items():
         other_captions = [sentences[other] for other in others.get(at, ())]
