@@ -107,10 +107,10 @@ def caption_options(
     sentences = dict(zip(texts, parse(texts, cache=user_store()), strict=True))
     for at, text in true.items():
         other_captions = [sentences[other] for other in others.get(at, ())]
-        for kind in (kind for kind in RULES if kind in kinds and not unfit(text)):
-            for by_rule in proposals(kind, [sentences[text]], load_lexicon(), other_captions):
+        for rule in (rule for rule in RULES if rule in kinds and not unfit(text)):
+            for by_rule in proposals(rule, [sentences[text]], load_lexicon(), other_captions):
                 edit = by_rule.contrast.as_edit("rules").row()
-                options[at].append(NewDistractor(by_rule.contrast.text, _RULE_ODDS, kind, edit))
+                options[at].append(NewDistractor(by_rule.contrast.text, _RULE_ODDS, rule, edit))
     return {at: _distinct_edits(of_row, rows[at]) for at, of_row in options.items()}
 
 
