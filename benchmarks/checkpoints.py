@@ -12,6 +12,8 @@ from parts.measuring import parser_of
 import video_contrast
 from video_contrast.builders.shapes.shapes import CONFIGS, scene_of
 from video_contrast.checkpoints import NAMES
+from video_contrast.reports.terminal import interval
+from video_contrast.storage.run_figures import MAIN, figure
 
 # `reversal_pairs` has the items of `antonym_mc`.
 COLUMNS = [name for name in CONFIGS if name not in ("retrieval", "reversal_pairs")]
@@ -32,11 +34,8 @@ def main() -> None:
             path = video_contrast.checkpoint_path(name) if name in NAMES else name
             result = video_contrast.score(path, root, output=Path(folder) / "runs" / Path(name).name, progress=False)
             metrics = {config: result[config]["conditions"]["clean"] for config in ("retrieval", *COLUMNS)}
-            cells = [f"{metrics['retrieval'][f'{way}_R@1']:.3f}" for way in ("t2v", "v2t")]
-            for config in COLUMNS:
-                figures = metrics[config]
-                low, high = figures["accuracy_low"], figures["accuracy_high"]
-                cells.append(f"{figures['accuracy']:.3f} [{low:.3f}, {high:.3f}]")
+            cells = [f"{metrics['retrieval'][score.key]:.3f}" for score in MAIN["retrieval"]]
+            cells += [interval(figure(metrics[config]), 3) for config in COLUMNS]
             print(f"| {Path(name).name} | " + " | ".join(cells) + " |", flush=True)
             pairs[Path(name).name] = by_action(result.output)
     for name, actions in pairs.items():

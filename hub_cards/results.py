@@ -12,7 +12,7 @@ from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import Json
 from video_contrast.hub_cards.markdown import render
 from video_contrast.storage import RunFolder
-from video_contrast.storage.run_figures import ACCURACY, MAIN, FigureKey, RunNumbers, Score
+from video_contrast.storage.run_figures import ACCURACY, MAIN, FigureKey, RunNumbers, Score, leading
 from video_contrast.storage.run_folder import CLEAN
 from video_contrast.storage.run_notes import (
     SEE_NOTHING,
@@ -29,6 +29,7 @@ from video_contrast.storage.run_notes import (
 )
 from video_contrast.storage.run_records import RunRecord
 
+_RECALL = leading("retrieval").name
 _NAME_LENGTH = 60  # of a set in a file's name: file systems take 255 bytes, and a character may be four of them
 
 
@@ -105,10 +106,10 @@ def model_index(results: list[Result], record: RunRecord) -> list[dict[str, obje
             "dataset": {"type": r["dataset"], "name": r["dataset"], "config": r["config"], "split": r["split"]},
             "metrics": [
                 {
-                    "type": "recall" if "R@1" in r["metric"] else r["metric"].replace(" ", "_"),
+                    "type": "recall" if _RECALL in r["metric"] else r["metric"].replace(" ", "_"),
                     "value": r["value"],
                     # a metric has a name without numbers here: leaderboards group by it
-                    "name": r["metric"].replace("R@1", "recall at first rank"),
+                    "name": r["metric"].replace(_RECALL, "recall at first rank"),
                     "args": _arguments(r, record),
                 }
             ],

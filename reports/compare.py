@@ -31,7 +31,7 @@ from video_contrast.metrics.retrieval_counts import BothWays, matrix_ranks, rank
 from video_contrast.reports.foreign_logs.log import ForeignLog
 from video_contrast.reports.runs import ItemHits, best_of, padded
 from video_contrast.storage import RunFolder
-from video_contrast.storage.run_figures import ACCURACY, PAIR_SCORES, FigureKey, Score, against, figure
+from video_contrast.storage.run_figures import ACCURACY, MAIN, PAIR_SCORES, TIES, FigureKey, against, figure
 from video_contrast.storage.run_folder import CLEAN
 from video_contrast.storage.run_records import ConfigMetrics, Numbers, ScoreRow, SimilarityMatrix
 from video_contrast.teacher.gate import correct_for_family
@@ -141,7 +141,7 @@ def _choice(runs: tuple[RunFolder, RunFolder], test: PairedTest) -> list[Compari
         # McNemar's test has no half right: a tie counts as wrong for both models.
         rows.append(paired_row(test, what.key, [rank.hit(1) for rank in ranks], clusters[has], left_out=left_out))
         add_mcnemar(rows[-1], *(rank.hit_bounds(1)[0] for rank in ranks))
-        rows[-1]["n_ties"] = int(np.any([rank.hit(1) % 1 > 0 for rank in ranks], axis=0).sum())
+        rows[-1][TIES.key] = int(np.any([rank.hit(1) % 1 > 0 for rank in ranks], axis=0).sum())
     return rows + (_pair_rows(runs, test) if runs[0].layout(test.config) == "pairs" else [])
 
 
@@ -180,11 +180,12 @@ def _retrieval(runs: tuple[RunFolder, RunFolder], test: PairedTest) -> list[Comp
         raise VideoContrastError(f"config {test.config}: the runs have no clip in common")
     left_out = len(a.rows) + len(b.rows) - 2 * len(rows)
     (first, _), (second, caption_to_video) = (ranks_among(matrix, rows) for matrix in (a, b))
-    t2v = [ranks.text_to_video.hit(1) for ranks in (first, second)]
-    v2t = [ranks.video_to_text.hit(1) for ranks in (first, second)]
+    captions = [ranks.text_to_video.hit(1) for ranks in (first, second)]
+    clips = [ranks.video_to_text.hit(1) for ranks in (first, second)]
+    t2v, v2t = (f"{score.kind} {score.name}" for score in MAIN["retrieval"])
     return [
-        paired_row(test, "t2v R@1", t2v, caption_to_video, left_out=left_out),
-        paired_row(test, "v2t R@1", v2t, second.videos, left_out=left_out),
+        paired_row(test, t2v, captions, caption_to_video, left_out=left_out),
+        paired_row(test, v2t, clips, second.videos, left_out=left_out),
     ]
 
 
@@ -241,7 +242,7 @@ def lines(rows: Sequence[Comparison]) -> list[str]:
     if 0.5 ** (least - 1) > ALPHA:
         videos = counted(least, "video")
         table.append(f"at {videos} no difference can reach {ALPHA:g}: the least p-value is {0.5 ** (least - 1):.2g}")
-    ties = max(row.get("n_ties", 0) for row in rows)
+    ties = max(row.get(TIES.key, 0) for row in rows)
     if ties:
         several = " at most" if len(rows) > 1 else ""
         table.append(f"McNemar's test takes a tie as wrong, all else as its share: {counted(ties, 'item')}{several}")
@@ -292,7 +293,7 @@ def shown(detectable: float) -> str:
     return "too few to show any difference" if detectable >= 1 else f"which show {100 * detectable:.1f} points or more"
 
 
-INDEPENDENT = Score("accuracy_independent")  # the accuracy as if clips of one video were independent
+INDEPENDENT = against("independent")  # the accuracy as if clips of one video were independent
 LogMetrics = dict[str, ConfigMetrics]  # task -> its numbers, under the condition `CLEAN`
 
 
@@ -311,7 +312,7 @@ def log_metrics(logs: Sequence[ForeignLog]) -> dict[str, LogMetrics]:
         if log.hits:
             numbers |= {"n": len(log.hits), **_interval_numbers(log)}
         else:
-            numbers["accuracy"] = log.mean
+            numbers[ACCURACY.key] = log.mean
         if log.reread:
             numbers |= {"reread": float(np.mean(list(log.reread.values()))), "reread_n": len(log.reread)}
             numbers["read_otherwise"] = log.read_otherwise
@@ -353,7 +354,8 @@ def _interval_numbers(log: ForeignLog) -> Numbers:
     values = np.array(list(log.hits.values()))
     clusters = [log.clusters[item] for item in log.hits] if log.clusters else None
     interval = _interval(values, clusters)
-    numbers = {"accuracy": interval.estimate, "n_clusters": interval.n_clusters, **interval_keys("accuracy", interval)}
+    key = ACCURACY.key
+    numbers = {key: interval.estimate, "n_clusters": interval.n_clusters, **interval_keys(key, interval)}
     if clusters is not None:
         alone = _interval(values, None)
         if len(set(clusters)) < len(values):
@@ -385,8 +387,8 @@ def notes_of(tables: Mapping[str, LogMetrics]) -> list[str]:
                 low, high = numbers["reported"] - 1.96 * error, numbers["reported"] + 1.96 * error
                 lines.append(f"{where}: its own interval is [{low:.3f}, {high:.3f}]")
             reported = numbers.get("reported")
-            if "n" in numbers and reported is not None and abs(reported - numbers["accuracy"]) > 5e-4:
-                lines.append(f"{where}: its own figure is {reported:.4f}, its samples give {numbers['accuracy']:.4f}")
+            if own and own.n and reported is not None and abs(reported - own.value) > 5e-4:
+                lines.append(f"{where}: its own figure is {reported:.4f}, its samples give {own.value:.4f}")
             if otherwise := numbers.get("read_otherwise"):
                 shown = ", ".join(otherwise[:5]) + (", ..." if len(otherwise) > 5 else "")
                 lines.append(

@@ -6,13 +6,14 @@ from functools import cache
 from video_contrast.files import Json
 from video_contrast.reports.layout import Cell, Table, columns, row
 from video_contrast.reports.runs import SetKey, config_facts, set_record
-from video_contrast.storage.run_figures import MAIN
+from video_contrast.storage.run_figures import ABSOLUTE, ACCURACY, AMONG_FIRST, MAIN, MEAN_RANK, RELATIVE, leading
 
 # Builders whose sets the papers measured, by the name that the published rows give the data.
 _DATA = {name: name.removesuffix("_p") for name in ("msrvtt", "msrvtt_p", "youcook2", "youcook2_p", "lsmdc_ids")}
 # The papers' names of configs, where a builder's differ: the same method, on items of our own making.
 _CONFIGS = {("lsmdc_ids", "verb_mc"): "verb_lm_mc"}
 _RETRIEVAL = {score.key: score.words for score in MAIN["retrieval"]}
+_COUNTERFACTUAL = [score.name for score in (leading("retrieval"), *AMONG_FIRST, MEAN_RANK)]  # by their columns
 _PEOPLE = "human"
 
 
@@ -22,8 +23,8 @@ def human(key: SetKey) -> float | None:
     A set that was judged here (`video-contrast annotate judge`) carries its own figure.
     """
     judged = config_facts(key).get("human", {})
-    if isinstance(judged, dict) and judged.get("accuracy") is not None:
-        return 100 * float(judged["accuracy"])
+    if isinstance(judged, dict) and judged.get(ACCURACY.key) is not None:
+        return 100 * float(judged[ACCURACY.key])
     for _, _, rows in _tables():
         for line in rows:
             name = _published_name(key, line["dataset"])
@@ -46,7 +47,7 @@ def published(keys: Sequence[SetKey]) -> list[Table]:
                 if key.config == "retrieval" and _DATA.get(_builder(key)) == data_set.removesuffix("_1k_a"):
                     headings |= _RETRIEVAL
                 if key.config == data_set:  # counterfactual retrieval: the rows name the config itself
-                    headings |= {name: name.replace("_", " ") for name in ("R@1", "R@2", "R@3", "mean_rank")}
+                    headings |= {name: name.replace("_", " ") for name in _COUNTERFACTUAL}
             of_data = [line for line in rows if line["dataset"] == data_set]
             heading = title if "_" not in data_set or len(data_sets) == 1 else f"{title}, {data_set}"
             tables += _table(f"published-{data_set}-{len(tables)}", heading, source, of_data, headings)
@@ -59,7 +60,7 @@ def published_gammas(key: SetKey) -> list[Table]:
     tables: list[Table] = []
     for title, source, rows in _tables():
         of_data = [line for line in rows if line["dataset"] == data_set]
-        for gamma in ("gamma_relative", "gamma_absolute"):
+        for gamma in (RELATIVE, ABSOLUTE):
             names = [name for line in of_data for name in line["figures"] if name.endswith(f":{gamma}")]
             headings = {name: name.removesuffix(f":{gamma}").replace(":", ": ") for name in names}
             heading = f"{title}, {gamma.removeprefix('gamma_')} gamma"
@@ -95,7 +96,7 @@ def _builder(key: SetKey) -> str:
 def _published_name(key: SetKey, data_set: str) -> str:
     """What the published rows of `data` call the config; "" if they are of other data."""
     if key.config == data_set:
-        return "R@1"
+        return _COUNTERFACTUAL[0]
     builder = _builder(key)
     of_split = data_set.endswith("_1k_a") == (key.split == "test_1k_a") or key.config == "retrieval"
     of_data = _DATA.get(builder) == data_set.removesuffix("_1k_a") and of_split

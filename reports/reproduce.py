@@ -22,7 +22,17 @@ from video_contrast.rows import Layout, MultipleChoiceRow
 from video_contrast.runner.job import RunResult
 from video_contrast.runner.score_call import score
 from video_contrast.storage import RunFolder, SetFolder
-from video_contrast.storage.run_figures import ACCURACY, AMONG_FIRST, MEAN_RANK, RECALLS, FigureKey, Gamma, RunNumbers
+from video_contrast.storage.run_figures import (
+    ABSOLUTE,
+    ACCURACY,
+    AMONG_FIRST,
+    MEAN_RANK,
+    RECALLS,
+    RELATIVE,
+    FigureKey,
+    Gamma,
+    RunNumbers,
+)
 
 BuildPlan = tuple[list[str], dict[str, str | Path]]  # configs that can be built of a folder, the builder's options
 
@@ -404,8 +414,8 @@ def _mean_gammas(gammas: Sequence[Gamma]) -> Figures:
     """Gammas by group under the keys of the published tables, of the score that the paper takes."""
     scores = [score for score in _PAPERS_SCORES if any(gamma.score == score for gamma in gammas)]
     own = [gamma for gamma in gammas if gamma.score in scores[:1]]
-    means = {f"{gamma.group}:gamma_absolute": gamma.absolute for gamma in own}
-    means |= {f"{gamma.group}:gamma_relative": gamma.relative for gamma in own}
+    means = {f"{gamma.group}:{ABSOLUTE}": gamma.absolute for gamma in own}
+    means |= {f"{gamma.group}:{RELATIVE}": gamma.relative for gamma in own}
     return {name: value for name, value in means.items() if value is not None}
 
 
@@ -437,7 +447,7 @@ def _table(rows: Sequence[Json], model: str, ours: Reproduction) -> list[str]:
                 lines.append((f"{data_set}: {name}", cells))
     places = {key: place for place, key in reversed(list(enumerate(columns)))}
     columns = sorted(places, key=lambda column: (places[OWN_COLUMNS.get(column) or column], column in OWN_COLUMNS))
-    heads = [column.replace("gamma_absolute", "abs").replace("gamma_relative", "rel") for column in columns]
+    heads = [column.replace(ABSOLUTE, "abs").replace(RELATIVE, "rel") for column in columns]
     return aligned([["", *heads], *([label, *(cells.get(key, "-") for key in columns)] for label, cells in lines)])
 
 

@@ -12,7 +12,7 @@ from video_contrast.reports.figures import MUTED, PAPER, SERIES, colour, drawing
 from video_contrast.reports.layout import Cell, Column, Plot, Section, Table, columns, row
 from video_contrast.reports.reference import published_gammas
 from video_contrast.reports.runs import ConfigRun, by_set
-from video_contrast.storage.run_figures import ACCURACY, ROBUST, FigureKey, Gamma, Score
+from video_contrast.storage.run_figures import ACCURACY, RELATIVE, ROBUST, FigureKey, Gamma, Score
 
 if TYPE_CHECKING:
     from matplotlib.container import BarContainer
@@ -95,7 +95,7 @@ def gamma_bars(runs: Sequence[ConfigRun], score: Score) -> Plot:
     """Relative gamma by category, a bar a model, of runs on one set."""
     every = list(_groups(runs, score))
     groups = [group for group in every if ":" in group] or every
-    lines: list[list[object]] = [["group", "model", "gamma_relative", "sd", "n"]]
+    lines: list[list[object]] = [["group", "model", RELATIVE, "sd", "n"]]
     wide = 0.8 / len(runs)
     bars: dict[str, BarContainer] = {}
     with drawing(height=0.9 + len(groups) * max(0.3, 0.13 * len(runs)), grid="x") as (canvas, axes):
@@ -158,7 +158,7 @@ def scatter(runs: Sequence[ConfigRun], score: Score) -> Plot | None:
     """Relative gamma against the clean score: is the better model the more robust one?"""
     if len(runs) < 2:
         return None
-    lines: list[list[object]] = [["model", "modality", "clean", "gamma_relative"]]
+    lines: list[list[object]] = [["model", "modality", "clean", RELATIVE]]
     with drawing(height=3.0, grid="both") as (canvas, axes):
         handles = []
         for group, marker in MODALITIES.items():

@@ -14,6 +14,7 @@ from video_contrast.reports.foreign_logs import inspect_ai, lmms_eval, mteb, vlm
 from video_contrast.reports.foreign_logs.log import ForeignLog, LogItem, named_by_text
 from video_contrast.reports.runs import hit
 from video_contrast.storage import RunFolder
+from video_contrast.storage.run_figures import ACCURACY
 from video_contrast.storage.run_folder import CLEAN
 from video_contrast.storage.table_file import read_table_file
 
@@ -94,7 +95,7 @@ def _own(run: RunFolder) -> list[ForeignLog]:
     logs = []
     for config, rows in ((config, rows) for (config, condition), rows in run.tables.items() if condition == CLEAN):
         items = {id: LogItem(hit(row), row["cluster"], int(np.argmax(row["scores"]))) for id, row in rows.items()}
-        logs.append(ForeignLog(run.path, "video-contrast", Path(run.model).name, config, "accuracy", items))
+        logs.append(ForeignLog(run.path, "video-contrast", Path(run.model).name, config, ACCURACY.key, items))
     if not logs:
         raise UsageError(f"{run.path} has no multiple-choice config")
     return logs

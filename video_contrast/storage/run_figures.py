@@ -55,6 +55,7 @@ OVER_VERBS = Score("accuracy_over_verbs")  # every verb of the true captions cou
 RECALLS = {way: [Score(f"R@{k}", way) for k in (1, 5, 10)] for way in WAYS}
 MEDIAN_RANKS = {way: Score("median_rank", way) for way in WAYS}
 PAIR_SCORES = (Score("text_score"), Score("video_score"), Score("group_score"))
+RELATIVE, ABSOLUTE = "gamma_relative", "gamma_absolute"  # gammas in `metrics.json` and in the published tables
 # Figures beside the accuracy and the scores of pairs, and what they are called.
 OTHERS = {
     Score("accuracy_with_proficiency"): "with proficiency",
@@ -224,9 +225,9 @@ def _gammas(config: str, entry: ConfigMetrics) -> Iterator[Gamma]:
         for group, means in measured.items():
             if isinstance(means, Mapping) and group != "conditions":
                 yield Gamma(
-                    config, scores[key], group, "", *shared, means["gamma_absolute"], means["gamma_relative"],
-                    means["gamma_absolute_sd"], means["gamma_relative_sd"], means["n"],
+                    config, scores[key], group, "", *shared, means[ABSOLUTE], means[RELATIVE],
+                    means[f"{ABSOLUTE}_sd"], means[f"{RELATIVE}_sd"], means["n"],
                 )  # fmt: skip
         for condition, gammas in measured.get("conditions", {}).items():
-            absolute, relative = gammas["gamma_absolute"], gammas["gamma_relative"]
+            absolute, relative = gammas[ABSOLUTE], gammas[RELATIVE]
             yield Gamma(config, scores[key], "", condition, *shared, absolute, relative)
